@@ -1,0 +1,171 @@
+"""Runs the proofs, each in a process of its own, and prints one result line for each.
+
+A proof is a module `proofs/<name>.py` with `ABOUT`, `CI_COUNT`, `FULL_COUNT` and `run(count, seed) -> str`;
+it fails by raising, and what it returns is the detail of its line.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import importlib
+import json
+import os
+import secrets
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+FOLDER = Path(__file__).resolve().parent
+
+#: Proofs have process groups of their own, so whoever is interrupted must end them.
+_RUNNING: list[subprocess.Popen[bytes]] = []
+
+
+@dataclass(frozen=True)
+class Wish:
+    """What the command line asks of every proof."""
+
+    seed: int
+    #: Instead of the proof's own counts.
+    count: int | None
+    ci: bool
+    #: Seconds after which a proof is stopped and has failed.
+    limit: float
+
+
+def names(folder: Path = FOLDER) -> list[str]:
+    """The proofs that there are."""
+    return sorted(path.stem for path in folder.glob("*.py") if not path.stem.startswith("_"))
+
+
+# --- one proof, in its own process -------------------------------------------------------------------------
+
+
+def carry_out(name: str, wish: Wish, result: Path) -> int:
+    """Run one proof here; its count is noted before it starts, so that a crash can still be reported."""
+    proof = importlib.import_module(f"proofs.{name}")
+    count = wish.count if wish.count is not None else proof.CI_COUNT if wish.ci else proof.FULL_COUNT
+    result.write_text(json.dumps({"count": count}))
+    try:
+        detail = proof.run(count, wish.seed)
+    except Exception as problem:
+        result.write_text(
+            json.dumps({"count": count, "problem": f"{type(problem).__name__}: {problem}"[:300]})
+        )
+        raise
+    result.write_text(json.dumps({"count": count, "detail": detail}))
+    return 0
+
+
+# --- all of them -------------------------------------------------------------------------------------------
+
+
+def supervise(name: str, wish: Wish) -> tuple[bool, str]:
+    """Run one proof in a process group of its own: whether it holds, and its result line."""
+    started = time.monotonic()
+    with tempfile.TemporaryDirectory(prefix="commonplace-proof-") as folder:
+        result = Path(folder, "result.json")
+        command = [sys.executable, "-m", "proofs", "--seed", str(wish.seed), "--result", str(result), name]
+        command += ["--ci"] if wish.ci else []
+        command += ["--count", str(wish.count)] if wish.count is not None else []
+        # Whatever a proof prints goes to stderr: stdout holds the result lines and nothing else.
+        child = subprocess.Popen(
+            command, cwd=FOLDER.parent, stdin=subprocess.DEVNULL, stdout=sys.stderr, start_new_session=True
+        )
+        _RUNNING.append(child)
+        try:
+            status: int | None = child.wait(wish.limit)
+        except subprocess.TimeoutExpired:
+            status = None
+        finally:
+            end_group(child)
+            _RUNNING.remove(child)
+        noted: dict[str, Any] = json.loads(result.read_text()) if result.exists() else {}
+    holds = status == 0 and "detail" in noted
+    detail = noted["detail"] if holds else reason(noted, status, wish.limit)
+    line = f"{name}: seed={wish.seed} count={noted.get('count', '?')} {'ok' if holds else 'FAILED'} {detail}"
+    return holds, f"{' '.join(line.split())} ({time.monotonic() - started:.1f} s)"
+
+
+def end_group(child: subprocess.Popen[bytes]) -> None:
+    """End the proof and the processes that it left behind."""
+    with contextlib.suppress(ProcessLookupError, PermissionError):  # what macOS says of a group that is gone
+        os.killpg(child.pid, signal.SIGKILL)
+    child.wait()
+
+
+def reason(noted: dict[str, Any], status: int | None, limit: float) -> str:
+    """Why a proof failed, in a few words; its traceback is on stderr."""
+    if status is None:
+        return f"not done after {limit:.0f} s"
+    if status < 0:
+        return f"ended by {signal.Signals(-status).name}"
+    return str(noted.get("problem", f"left with status {status}"))
+
+
+def prove(chosen: list[str], wish: Wish, jobs: int) -> int:
+    """Run the chosen proofs, a few at a time, and print each result when it is there."""
+    # A gate that stops this by its time limit must not leave proofs running.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    passed = 0
+    with ThreadPoolExecutor(jobs) as pool:
+        running = [pool.submit(supervise, name, wish) for name in chosen]
+        try:
+            for done in as_completed(running):
+                holds, line = done.result()
+                passed += holds
+                print(line, flush=True)
+        except KeyboardInterrupt:
+            pool.shutdown(wait=False, cancel_futures=True)
+            for child in _RUNNING.copy():
+                end_group(child)
+            raise
+    failed = len(chosen) - passed
+    print(f"{passed} passed, {failed} failed", flush=True)
+    return 1 if failed else 0
+
+
+def read_arguments(arguments: list[str] | None) -> argparse.Namespace:
+    """The command line, with unknown proofs refused."""
+    parser = argparse.ArgumentParser(prog="python -m proofs", description="Run the long proofs.")
+    parser.add_argument("names", nargs="*", metavar="name", help="which; all of them if none is named")
+    parser.add_argument("--ci", action="store_true", help="the counts of CI instead of the full ones")
+    parser.add_argument("--seed", type=int, help="repeat a run; random if not given")
+    parser.add_argument("--count", type=int, help="instead of the proofs' own counts")
+    parser.add_argument("--jobs", type=int, help="how many at a time; 2 with --ci, else 1")
+    parser.add_argument("--limit", type=float, help="seconds a proof may take; 2000 with --ci, else a day")
+    parser.add_argument("--list", action="store_true", help="say what each proof shows")
+    parser.add_argument("--result", type=Path, help=argparse.SUPPRESS)
+    given = parser.parse_args(arguments)
+    unknown = sorted(set(given.names) - set(names()))
+    if unknown:
+        parser.error(f"no such proof: {', '.join(unknown)}; there are: {', '.join(names()) or 'none yet'}")
+    return given
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run what is asked; with `--result`, be the process of one proof."""
+    given = read_arguments(arguments)
+    chosen = given.names or names()
+    if given.list:
+        for name in chosen:
+            print(f"{name}: {importlib.import_module(f'proofs.{name}').ABOUT}")
+        return 0
+    seed = given.seed if given.seed is not None else secrets.randbelow(2**32)
+    limit = given.limit if given.limit is not None else 2000.0 if given.ci else 86_400.0
+    wish = Wish(seed, given.count, given.ci, limit)
+    if given.result is not None:
+        return carry_out(chosen[0], wish, given.result)
+    jobs = given.jobs if given.jobs is not None else 2 if given.ci else 1
+    return prove(chosen, wish, jobs)
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

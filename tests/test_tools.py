@@ -1,0 +1,204 @@
+"""The checks of the checkout find what they are there to find."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tools import hosts, links, ratchet
+
+
+def write(root: Path, name: str, text: str) -> None:
+    place = root / name
+    place.parent.mkdir(parents=True, exist_ok=True)
+    place.write_text(text, encoding="utf-8")
+
+
+def function(lines: int, name: str = "long") -> str:
+    return f"def {name}():\n" + "    x = 1\n" * (lines - 1)
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    write(tmp_path, "tools/ratchet.json", "{}")
+    return tmp_path
+
+
+class TestRatchet:
+    def run(self, root: Path, capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str]:
+        status = ratchet.main([*arguments], root)
+        return status, capsys.readouterr().out
+
+    def held(self, root: Path) -> dict[str, int]:
+        found: dict[str, int] = json.loads((root / "tools/ratchet.json").read_text())
+        return found
+
+    def list(self, root: Path, name: str, size: int) -> None:
+        write(root, "tools/ratchet.json", json.dumps({name: size}))
+
+    def test_small_pieces_pass(self, root: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        write(root, "src/a.py", function(60) + "\n" * 240)
+        assert self.run(root, capsys) == (0, "")
+
+    def test_a_long_file_without_an_entry_fails(self, root: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        write(root, "src/a.py", "x = 1\n" * 301)
+        status, said = self.run(root, capsys)
+        assert status == 1
+        assert (
+            'src/a.py: 301 lines; the rule is 300: split it, or, where one piece reads better, add "src/'
+            in said
+        )
+
+    def test_a_long_function_without_an_entry_fails(
+        self, root: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        write(
+            root, "tests/a.py", "class A:\n" + "".join(f"    {line}\n" for line in function(61).splitlines())
+        )
+        status, said = self.run(root, capsys)
+        assert status == 1
+        assert said.startswith("tests/a.py::A.long: 61 lines; the rule is 60")
+
+    def test_an_entry_allows_exactly_its_size(self, root: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        self.list(root, "src/a.py", 301)
+        write(root, "src/a.py", "x = 1\n" * 301)
+        assert self.run(root, capsys) == (0, "")
+        write(root, "src/a.py", "x = 1\n" * 302)
+        status, said = self.run(root, capsys)
+        assert status == 1
+        assert said == "src/a.py: 302 lines; its entry allows 301, and entries only shrink\n"
+
+    def test_no_entry_lifts_the_law(self, root: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        self.list(root, "src/a.py", 601)
+        write(root, "src/a.py", "x = 1\n" * 601)
+        status, said = self.run(root, capsys)
+        assert status == 1
+        assert said == "src/a.py: 601 lines; the law is 600: split it\n"
+
+    def test_a_file_that_shrank_must_have_its_entry_lowered(
+        self, root: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        self.list(root, "src/a.py", 400)
+        write(root, "src/a.py", "x = 1\n" * 350)
+        status, said = self.run(root, capsys)
+        assert status == 1
+        assert said == "src/a.py: now 350 lines and its entry says 400: python -m tools.ratchet --update\n"
+
+    @pytest.mark.parametrize("text", ["x = 1\n" * 300, None], ids=["small again", "gone"])
+    def test_an_entry_that_is_not_needed_must_go(
+        self, root: Path, capsys: pytest.CaptureFixture[str], text: str | None
+    ) -> None:
+        self.list(root, "src/a.py", 400)
+        if text:
+            write(root, "src/a.py", text)
+        status, said = self.run(root, capsys)
+        assert status == 1
+        assert said == "src/a.py: its entry is not needed any more: python -m tools.ratchet --update\n"
+
+    def test_update_lowers_and_drops_but_never_raises_or_adds(
+        self, root: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        sizes = {"src/gone.py": 400, "src/grew.py": 310, "src/shrank.py": 400, "src/small.py": 400}
+        write(root, "tools/ratchet.json", json.dumps(sizes))
+        for name, lines in {"grew": 320, "shrank": 350, "small": 10, "unlisted": 320}.items():
+            write(root, f"src/{name}.py", "x = 1\n" * lines)
+        status, said = self.run(root, capsys, "--update")
+        assert self.held(root) == {"src/grew.py": 310, "src/shrank.py": 350}
+        assert status == 1
+        assert [line.split(":")[0] for line in said.splitlines()] == ["src/grew.py", "src/unlisted.py"]
+
+    def test_docstrings_comments_and_blank_lines_do_not_count(self) -> None:
+        body = ['    """Says', "", '    what it does."""', "    # why", "", "    x = (", "        1", "    )"]
+        assert ratchet.functions("def f():\n" + "\n".join(body) + "\n") == [("f", 4)]
+
+    def test_text_that_is_not_a_docstring_counts(self) -> None:
+        assert ratchet.functions('def f():\n    x = """a\n\n    b"""\n') == [("f", 4)]
+
+    def test_functions_inside_others_are_found_by_their_path(self) -> None:
+        source = (
+            "class A:\n    async def f(self):\n        if self:\n            def g():\n                pass\n"
+        )
+        assert ratchet.functions(source) == [("A.f", 4), ("A.f.g", 2)]
+
+    def test_what_is_not_ours_is_not_weighed(self, root: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        for name in ("other/a.py", ".venv/src/a.py", "src/a.sql"):
+            write(root, name, "x = 1\n" * 700)
+        assert self.run(root, capsys) == (0, "")
+
+
+class TestLinks:
+    def test_links_that_lead_somewhere_pass(self, root: Path) -> None:
+        write(
+            root, "docs/b.md", "# One Thing, `two`\n\n# Again\n# Again\n\n<a id='own'></a>\n\n[x]: ../a.md\n"
+        )
+        write(
+            root,
+            "a.md",
+            "[file](docs/b.md) [head](docs/b.md#one-thing-two) [second](docs/b.md#again-1) [id](docs/b.md#own)\n"
+            '[folder](docs/ "Docs") ![self](#here) [web](https://example.com/no/such#x) [mail](mailto:a@b.c)\n'
+            "# Here\n",
+        )
+        assert links.problems(root) == []
+
+    @pytest.mark.parametrize(
+        ("target", "why"),
+        [
+            ("missing.md", "there is no such file"),
+            ("#nowhere", "there is no such heading"),
+            ("b.md#nowhere", "there is no such heading"),
+            ("../outside.md", "leads out of the checkout"),
+        ],
+    )
+    def test_links_that_lead_nowhere_are_named_with_their_line(
+        self, root: Path, target: str, why: str
+    ) -> None:
+        write(root, "b.md", "# B\n")
+        write(root, "a.md", f"# A\n\n[link]({target})\n")
+        assert links.problems(root) == [f"a.md:3: {target}: {why}"]
+
+    def test_a_reference_that_leads_nowhere_is_found(self, root: Path) -> None:
+        write(root, "a.md", "[link][it]\n\n[it]: missing.md\n")
+        assert links.problems(root) == ["a.md:3: missing.md: there is no such file"]
+
+    def test_code_holds_no_links(self, root: Path) -> None:
+        write(
+            root,
+            "a.md",
+            "```\n[a](missing.md)\n# no heading\n```\n`[b](missing.md)` and `` [c](`missing.md) ``\n",
+        )
+        assert links.problems(root) == []
+
+
+class TestHosts:
+    # Spelt in two halves, or this file would be found.
+    @pytest.mark.parametrize(
+        "line",
+        [
+            "see https://" + "pypi" + ".org/simple",
+            "url = files." + "pythonhosted" + ".org/a.whl",
+            "cd /" + "root/project",
+            'path = "/home/' + 'ada/book.db"',
+        ],
+    )
+    def test_registries_and_places_on_a_machine_are_found(self, root: Path, line: str) -> None:
+        write(root, "notes.txt", f"first\n{line}\n")
+        (said,) = hosts.problems(root)
+        assert said.startswith("notes.txt:2: names a ")
+
+    @pytest.mark.parametrize(
+        "line", ["get('/work" + "ers/7')", "https://example.com/root", "$HOME/root", "a/home/b"]
+    )
+    def test_paths_of_no_machine_pass(self, root: Path, line: str) -> None:
+        write(root, "notes.txt", f"{line}\n")
+        assert hosts.problems(root) == []
+
+    @pytest.mark.parametrize("line", ["a @ https://example.com/a.whl", "--index-url x", "--find-links y"])
+    def test_a_lock_names_no_host_at_all(self, root: Path, line: str) -> None:
+        write(root, "requirements.lock", f"{line}\n")
+        assert len(hosts.problems(root)) == 1
+
+    def test_files_that_are_not_text_are_left_alone(self, root: Path) -> None:
+        (root / "image.png").write_bytes(b"\0/" + b"root/x")
+        assert hosts.problems(root) == []

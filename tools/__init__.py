@@ -1,0 +1,1 @@
+"""Checks of this checkout that no other tool makes: sizes, links, hosts."""
