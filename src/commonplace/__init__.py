@@ -1,0 +1,66 @@
+"""Commonplace: the memory that AI agents can trust."""
+
+from commonplace.assembly import open
+from commonplace.book import Book, ThreadHandle
+from commonplace.errors import (
+    BuiltUpon,
+    Busy,
+    CommonplaceError,
+    Conflict,
+    Corrupt,
+    Erased,
+    Full,
+    InvalidInput,
+    LimitReached,
+    NotABook,
+    NotAllowed,
+    NotFound,
+    OperationReused,
+    ReadOnly,
+    Stale,
+    StorageError,
+    VersionMismatch,
+)
+from commonplace.model.ledger import Receipt
+from commonplace.model.owner import Audience, Owner, View
+from commonplace.model.query import Hit, Page, Why
+from commonplace.model.trust import Limits, Trust
+from commonplace.ports import ErasureReceipt
+from commonplace.sync import SyncBook, open_sync
+
+__version__ = "0.1.0.dev0"
+
+__all__ = [
+    "Audience",
+    "Book",
+    "BuiltUpon",
+    "Busy",
+    "CommonplaceError",
+    "Conflict",
+    "Corrupt",
+    "Erased",
+    "ErasureReceipt",
+    "Full",
+    "Hit",
+    "InvalidInput",
+    "LimitReached",
+    "Limits",
+    "NotABook",
+    "NotAllowed",
+    "NotFound",
+    "OperationReused",
+    "Owner",
+    "Page",
+    "ReadOnly",
+    "Receipt",
+    "Stale",
+    "StorageError",
+    "SyncBook",
+    "ThreadHandle",
+    "Trust",
+    "VersionMismatch",
+    "View",
+    "Why",
+    "open",
+    "open_sync",
+]

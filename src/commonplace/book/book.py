@@ -1,0 +1,396 @@
+"""The façade object that an application holds: append, remember, recall, explain, correct, undo, forget."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Iterable, Mapping, Sequence
+from types import TracebackType
+from typing import Any, Literal, Self, Unpack
+from uuid import UUID
+
+from commonplace.book.catalogue import Episodes, Experience, Keys, Named, Profiles
+from commonplace.book.explaining import explain
+from commonplace.book.parsing import (
+    Only,
+    Who,
+    as_actor,
+    as_audience,
+    as_filter,
+    as_id,
+    as_ids,
+    as_limit,
+    as_owner,
+    as_types,
+    as_view,
+    each,
+)
+from commonplace.book.rooms import Rooms
+from commonplace.book.threads import ThreadHandle
+from commonplace.book.transfer import Transfer
+from commonplace.door import Door
+from commonplace.errors import InvalidInput, NotFound
+from commonplace.model.changes import (
+    Amend,
+    Change,
+    ChangeAudience,
+    Corroborate,
+    OpenThread,
+    Retract,
+    Supersede,
+    Undo,
+)
+from commonplace.model.ids import new_id
+from commonplace.model.ledger import Entry, Receipt
+from commonplace.model.memories import Use
+from commonplace.model.messages import Thread
+from commonplace.model.owner import EVERYONE, Audience, Owner
+from commonplace.model.profiles import Agent, Key, Schema
+from commonplace.model.query import HistoryStep, Hit, Page, Why
+from commonplace.model.records import PASSAGE_TYPES, Record
+from commonplace.ports import BookFacts, Engine, ErasureReceipt, Finder, Target
+from commonplace.worker import Worker
+
+#: How strongly a use refreshes a memory.
+_REFRESH = 0.3
+
+
+class Book:
+    """One opened Commonplace. Get one from ``commonplace.open``; close it, or use it with ``async with``."""
+
+    def __init__(self, engine: Engine, door: Door, finder: Finder, worker: Worker, *, tenant: str) -> None:
+        self.engine = engine
+        self.door = door
+        self.finder = finder
+        self.worker = worker
+        self.tenant = tenant
+        self.transfer = Transfer(engine, door, tenant)
+        self._rooms = rooms = Rooms(engine, door, tenant)
+        self.profile = Profiles(rooms)
+        self.episodes = Episodes(rooms)
+        self.experience = Experience(rooms)
+        self.agents: Named[Agent] = Named(rooms, Agent)
+        self.schemas: Named[Schema] = Named(rooms, Schema)
+        self.keys = Keys(rooms, Key)
+        self._working: asyncio.Task[None] | None = None
+        self._stop = asyncio.Event()
+
+    # ── life ─────────────────────────────────────────────────────────────────────────────────────────────────────
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.close()
+
+    def start_worker(self) -> None:
+        """Work off jobs beside the application until the book is closed."""
+        if self._working is None:
+            self._working = asyncio.create_task(self.worker.run(self._stop))
+
+    async def close(self) -> None:
+        """Finish the job in hand and all writes, and let go of the book."""
+        self._stop.set()
+        if self._working is not None:
+            with contextlib.suppress(asyncio.CancelledError):
+                await self._working
+            self._working = None
+        await self.engine.close()
+
+    # ── what was said ────────────────────────────────────────────────────────────────────────────────────────────
+
+    async def thread(
+        self,
+        owner: str | Owner,
+        *,
+        id: UUID | str | None = None,
+        name: str | None = None,
+        title: str = "",
+        status: Literal["created", "running"] = "running",
+        tags: Sequence[str] = (),
+        audience: str | Audience | None = None,
+        operation: str | None = None,
+        **who: Unpack[Who],
+    ) -> ThreadHandle:
+        """Begin a thread, or take up the one with this ``id`` or this ``name`` of the application's own."""
+        party, view = as_owner(owner, self.tenant), as_view(who)
+        if id is not None:
+            handle = ThreadHandle(self._rooms, party, as_id(id), view)
+            await handle.get()
+            return handle
+        readers = as_audience(audience, view) or (
+            EVERYONE if view.agent is None else Audience.of_agent(view.agent)
+        )
+        now = self.door.clock()
+        fields = {"name": name, "title": title, "status": status, "tags": tuple(tags), "agent": view.agent}
+        made = each(
+            [fields],
+            "thread",
+            lambda d: Thread(id=new_id(), owner=party, audience=readers, started_at=now, **d),
+        )[0]
+        receipt = await self._rooms.write(
+            party, view, [OpenThread(made)], ["thread", fields, str(readers)], operation
+        )
+        there = receipt.items[0].id if receipt.items else receipt.ignored[0].id
+        assert there is not None
+        return ThreadHandle(self._rooms, party, there, view)
+
+    # ── what is known ────────────────────────────────────────────────────────────────────────────────────────────
+
+    async def remember(
+        self,
+        owner: str | Owner,
+        content: str,
+        *,
+        audience: str | Audience | None = None,
+        run: str | None = None,
+        operation: str | None = None,
+        expect: Mapping[UUID, int] | None = None,
+        agent: str | None = None,
+        groups: Sequence[str] = (),
+        **fields: Any,
+    ) -> Receipt:
+        """Keep a statement: kind, key, subject, applies_when, data, tags, sources, supersedes, valid_from, …"""
+        statement = {"content": content, **fields}
+        return await self.remember_all(
+            owner,
+            [statement],
+            audience=audience,
+            run=run,
+            operation=operation,
+            expect=expect,
+            agent=agent,
+            groups=groups,
+        )
+
+    async def remember_all(
+        self,
+        owner: str | Owner,
+        statements: Sequence[Mapping[str, Any]],
+        *,
+        audience: str | Audience | None = None,
+        run: str | None = None,
+        operation: str | None = None,
+        expect: Mapping[UUID, int] | None = None,
+        agent: str | None = None,
+        groups: Sequence[str] = (),
+    ) -> Receipt:
+        """Keep several statements, all or none."""
+        party, view = as_owner(owner, self.tenant), as_view({"agent": agent, "groups": groups})
+        return await self._rooms.remember(
+            party, view, statements, audience=audience, run=run, operation=operation, expect=expect
+        )
+
+    async def supersede(
+        self,
+        owner: str | Owner,
+        loser: UUID | str,
+        winner: UUID | str,
+        *,
+        operation: str | None = None,
+        **who: Unpack[Who],
+    ) -> Receipt:
+        """Say that one memory that is there takes another's place."""
+        change = Supersede(as_id(loser, "loser"), as_id(winner, "winner"))
+        return await self._change(owner, change, ["supersede", str(loser), str(winner)], operation, who)
+
+    async def corroborate(
+        self,
+        owner: str | Owner,
+        id: UUID | str,
+        *,
+        sources: Iterable[UUID | str] = (),
+        operation: str | None = None,
+        **who: Unpack[Who],
+    ) -> Receipt:
+        """Say that a memory was said again, and by what."""
+        grounds = as_ids(sources, "sources")
+        change = Corroborate(as_id(id), grounds)
+        return await self._change(
+            owner, change, ["corroborate", str(id), list(map(str, grounds))], operation, who
+        )
+
+    async def amend(
+        self,
+        owner: str | Owner,
+        id: UUID | str,
+        fields: Mapping[str, Any],
+        *,
+        operation: str | None = None,
+        **who: Unpack[Who],
+    ) -> Receipt:
+        """Change what stands around a memory: pinned, tags, applies_when, valid_from, valid_to."""
+        change = Amend(as_id(id), dict(fields))
+        return await self._change(owner, change, ["amend", str(id), dict(fields)], operation, who)
+
+    async def share(
+        self,
+        owner: str | Owner,
+        id: UUID | str,
+        audience: str | Audience,
+        *,
+        operation: str | None = None,
+        **who: Unpack[Who],
+    ) -> Receipt:
+        """Change who may read a memory."""
+        readers = as_audience(audience, as_view(who))
+        assert readers is not None
+        change = ChangeAudience(as_id(id), readers)
+        return await self._change(owner, change, ["share", str(id), str(readers)], operation, who)
+
+    async def retract(
+        self,
+        owner: str | Owner,
+        id: UUID | str,
+        *,
+        reason: str = "",
+        operation: str | None = None,
+        **who: Unpack[Who],
+    ) -> Receipt:
+        """Say that a memory is no longer held; it stays in its history."""
+        change = Retract(as_id(id), reason)
+        return await self._change(owner, change, ["retract", str(id), reason], operation, who)
+
+    async def undo(
+        self,
+        owner: str | Owner,
+        position: int,
+        *,
+        together: bool = False,
+        operation: str | None = None,
+        **who: Unpack[Who],
+    ) -> Receipt:
+        """Reverse a whole operation by its ledger position; ``together``: with all that was built upon it."""
+        change = Undo(position, together)
+        return await self._change(owner, change, ["undo", position, together], operation, who)
+
+    async def mark_used(self, owner: str | Owner, ids: Iterable[UUID | str], **who: Unpack[Who]) -> int:
+        """Note that memories were placed in a prompt: it refreshes their strength. Looking at them is no use."""
+        party, view = as_owner(owner, self.tenant), as_view(who)
+        wanted, now = as_ids(ids), self.door.clock()
+        before = await self.engine.uses(party, view, wanted)
+        after = {}
+        for id in wanted:
+            use = before.get(id) or Use()
+            strength = use.strength + (1 - use.strength) * _REFRESH
+            after[id] = Use(strength=strength, used_at=now, count=use.count + 1)
+        return await self.engine.note_use(party, view, after)
+
+    # ── asking ───────────────────────────────────────────────────────────────────────────────────────────────────
+
+    async def recall(
+        self,
+        owner: str | Owner,
+        question: str,
+        *,
+        limit: int = 10,
+        types: Iterable[str] | str | None = None,
+        only: Only | None = None,
+        **who: Unpack[Who],
+    ) -> Sequence[Hit]:
+        """The passages that best answer a question by its words, best first, each with its reasons."""
+        party, view = as_owner(owner, self.tenant), as_view(who)
+        if not isinstance(question, str):
+            raise InvalidInput("question: give a text", field="question")
+        wanted = as_types(types) or frozenset(PASSAGE_TYPES)
+        if not wanted <= set(PASSAGE_TYPES):
+            raise InvalidInput("types: recall finds messages, memories and episodes", field="types")
+        return await self.finder.find(
+            party, view, question, limit=as_limit(limit), types=wanted, only=as_filter(wanted, only or {})
+        )
+
+    async def get(self, owner: str | Owner, id: UUID | str, **who: Unpack[Who]) -> Record:
+        """One record by its id."""
+        wanted = as_id(id)
+        found = await self.engine.get(as_owner(owner, self.tenant), as_view(who), [wanted])
+        if wanted not in found:
+            raise NotFound(f"there is nothing under {wanted} that this view may see")
+        return found[wanted]
+
+    async def list(
+        self,
+        owner: str | Owner,
+        *,
+        types: Iterable[str] | str | None = None,
+        only: Only | None = None,
+        newest_first: bool = False,
+        cursor: str | None = None,
+        limit: int = 100,
+        **who: Unpack[Who],
+    ) -> Page:
+        """A page of what a view sees."""
+        filter = as_filter(as_types(types), only or {}, newest_first=newest_first)
+        return await self.engine.scan(
+            as_owner(owner, self.tenant), as_view(who), filter, cursor, as_limit(limit)
+        )
+
+    async def count(
+        self,
+        owner: str | Owner,
+        *,
+        types: Iterable[str] | str | None = None,
+        only: Only | None = None,
+        **who: Unpack[Who],
+    ) -> int:
+        """How many records a list would give."""
+        return await self.engine.count(
+            as_owner(owner, self.tenant), as_view(who), as_filter(as_types(types), only or {})
+        )
+
+    async def why(self, owner: str | Owner, id: UUID | str, **who: Unpack[Who]) -> Why:
+        """Why the book holds a record: what it rests on, quoted, and how it came to be as it is."""
+        return await explain(self.engine, as_owner(owner, self.tenant), as_view(who), as_id(id))
+
+    async def history(self, owner: str | Owner, id: UUID | str, **who: Unpack[Who]) -> Sequence[HistoryStep]:
+        """Every change of a record, oldest first."""
+        steps = await self.engine.history(as_owner(owner, self.tenant), as_view(who), as_id(id))
+        if not steps:
+            raise NotFound(f"there is nothing under {as_id(id)} that this view may see")
+        return steps
+
+    async def ledger(self, owner: str | Owner, *, after: int = 0, limit: int = 100) -> Sequence[Entry]:
+        """An owner's operations after a position; they hold no content."""
+        return await self.engine.entries(as_owner(owner, self.tenant), after, as_limit(limit))
+
+    async def operation(self, owner: str | Owner, operation: str) -> Receipt | None:
+        """The receipt of an operation id; None where it was never applied."""
+        return await self.engine.find_operation(as_owner(owner, self.tenant), operation)
+
+    # ── forgetting ───────────────────────────────────────────────────────────────────────────────────────────────
+
+    async def forget(
+        self,
+        owner: str | Owner,
+        ids: Iterable[UUID | str] | UUID | str = (),
+        *,
+        everything: bool = False,
+        backups: bool = False,
+        **who: Unpack[Who],
+    ) -> ErasureReceipt:
+        """Remove for good: memories, messages, episodes or threads by id, with all that rests on them alone, or
+        ``everything`` of the owner. ``backups`` rewrites the book's own backups without it."""
+        party, view = as_owner(owner, self.tenant), as_view(who)
+        wanted = as_ids(ids)
+        if everything == bool(wanted):
+            raise InvalidInput("ids: name what to forget, or ask for everything", field="ids")
+        target = Target(party, view, as_actor(view), wanted, everything)
+        return await self.transfer.forget(target, backups=backups)
+
+    # ── upkeep ───────────────────────────────────────────────────────────────────────────────────────────────────
+
+    async def owners(self) -> Sequence[Owner]:
+        """The tenant's owners that have records."""
+        return await self.engine.owners(self.tenant)
+
+    async def facts(self) -> BookFacts:
+        """What the book is and holds."""
+        return await self.engine.facts()
+
+    async def _change(
+        self, owner: str | Owner, change: Change, request: Sequence[Any], operation: str | None, who: Who
+    ) -> Receipt:
+        return await self._rooms.write(
+            as_owner(owner, self.tenant), as_view(who), [change], request, operation
+        )

@@ -1,0 +1,269 @@
+"""The book's smaller shelves: profiles, episodes, experience, agents, schemas and keys, each with a few verbs."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from typing import Any, Generic, TypeVar, Unpack, cast
+from uuid import UUID
+
+from pydantic import ValidationError
+
+from commonplace.book.parsing import (
+    Who,
+    as_audience,
+    as_id,
+    as_limit,
+    as_owner,
+    as_view,
+    each,
+    episode_of,
+)
+from commonplace.book.rooms import Rooms
+from commonplace.model.changes import (
+    AddExperience,
+    Change,
+    PatchProfile,
+    PutNamed,
+    RecordEpisode,
+    RetireExperience,
+    RevokeKey,
+)
+from commonplace.model.episodes import Episode
+from commonplace.model.experience import Evidence, ExperienceLine
+from commonplace.model.ids import new_id
+from commonplace.model.ledger import Receipt
+from commonplace.model.owner import EVERYONE, WHOLE, Audience, Owner, OwnerKind, View
+from commonplace.model.profiles import Agent, Key, ProfileDocument, Schema
+from commonplace.model.query import Filter
+from commonplace.model.records import Record, RecordType
+from commonplace.model.values import refused
+
+N = TypeVar("N", Agent, Schema, Key)
+
+
+class _Shelf:
+    def __init__(self, rooms: Rooms) -> None:
+        self._rooms = rooms
+
+    async def _write(
+        self, owner: Owner, view: View, change: Change, request: Sequence[Any], operation: str | None
+    ) -> Receipt:
+        return await self._rooms.write(owner, view, [change], request, operation)
+
+    async def _all(self, owner: Owner, view: View, only: Filter, limit: int) -> list[Record]:
+        page = await self._rooms.engine.scan(owner, view, only, None, as_limit(limit))
+        return list(page.records)
+
+
+class Profiles(_Shelf):
+    """One document for each user, schema and audience."""
+
+    async def get(self, owner: str | Owner, schema: str = "Profile", **who: Unpack[Who]) -> dict[str, Any]:
+        """What a view reads: the agent's own document over its groups' over the global one, field by field."""
+        documents = await self.documents(owner, schema, **who)
+        width = {"global": 0, "group": 1, "self": 2}
+        merged: dict[str, Any] = {}
+        for document in sorted(
+            documents, key=lambda found: (width[found.audience.kind.value], found.recorded_at)
+        ):
+            merged.update(document.body)
+        return merged
+
+    async def documents(
+        self, owner: str | Owner, schema: str = "Profile", **who: Unpack[Who]
+    ) -> list[ProfileDocument]:
+        """The documents that a view reads together."""
+        party = as_owner(owner, self._rooms.tenant)
+        found = await self._all(party, as_view(who), Filter(types=frozenset({RecordType.PROFILE})), 1000)
+        documents = [cast(ProfileDocument, record) for record in found]
+        return [document for document in documents if document.schema_name == schema]
+
+    async def patch(
+        self,
+        owner: str | Owner,
+        set: Mapping[str, Any] | None = None,
+        *,
+        unset: Sequence[str] = (),
+        schema: str = "Profile",
+        audience: str | Audience | None = None,
+        operation: str | None = None,
+        **who: Unpack[Who],
+    ) -> Receipt:
+        """Set and unset fields; what the owner sets in their own view is pinned, and only they change it."""
+        view = as_view(who)
+        party = as_owner(owner, self._rooms.tenant)
+        readers = as_audience(audience, view) or (
+            EVERYONE if view.agent is None else Audience.of_agent(view.agent)
+        )
+        id = new_id()
+        try:
+            checked = ProfileDocument(
+                id=id,
+                owner=party,
+                schema_name=schema,
+                body=dict(set or {}),
+                pinned=tuple(unset),
+                audience=readers,
+            )
+        except ValidationError as exc:
+            raise refused(exc) from exc
+        change = PatchProfile(id, schema, readers, checked.body, tuple(unset), pin=view.whole)
+        request = ["profile", schema, dict(set or {}), list(unset), str(audience)]
+        return await self._write(party, view, change, request, operation)
+
+
+class Episodes(_Shelf):
+    """What was done, and how it ended."""
+
+    async def record(
+        self,
+        owner: str | Owner,
+        *,
+        audience: str | Audience | None = None,
+        operation: str | None = None,
+        agent: str | None = None,
+        groups: Sequence[str] = (),
+        **fields: Any,
+    ) -> Receipt:
+        """Keep the record of a finished run: goal, summary, tool_calls, outcome, tags, started_at, ended_at."""
+        view = as_view({"agent": agent, "groups": groups})
+        party = as_owner(owner, self._rooms.tenant)
+        now = self._rooms.door.clock()
+        episode = each([fields], "episode", lambda draft: episode_of(draft, party, agent, now))[0]
+        change = RecordEpisode(episode, audience=as_audience(audience, view))
+        return await self._write(party, view, change, ["episode", fields, str(audience)], operation)
+
+    async def list(
+        self,
+        owner: str | Owner,
+        *,
+        outcome: str | None = None,
+        tags: Sequence[str] = (),
+        limit: int = 20,
+        **who: Unpack[Who],
+    ) -> list[Episode]:
+        """A view's episodes, newest first, with this outcome and all these tags."""
+        party, view = as_owner(owner, self._rooms.tenant), as_view(who)
+        kinds = None if outcome is None else frozenset({outcome})
+        only = Filter(types=frozenset({RecordType.EPISODE}), kinds=kinds, newest_first=True)
+        found: list[Episode] = []
+        cursor: str | None = None
+        while len(found) < as_limit(limit):
+            page = await self._rooms.engine.scan(party, view, only, cursor, 200)
+            found += [e for e in map(_episode, page.records) if set(tags) <= set(e.tags)]
+            cursor = page.cursor
+            if cursor is None:
+                break
+        return found[:limit]
+
+
+def _episode(record: Record) -> Episode:
+    return cast(Episode, record)
+
+
+class Experience(_Shelf):
+    """What an agent has learnt, line by line."""
+
+    async def add(
+        self,
+        agent: str,
+        field: str,
+        line: str,
+        *,
+        evidence: Mapping[str, Sequence[UUID | str]] | None = None,
+        operation: str | None = None,
+    ) -> Receipt:
+        """Add a line; ``evidence`` names users, and which of their records taught it."""
+        party = self._agent(agent)
+        grounds = [
+            Evidence(
+                owner=as_owner(user, self._rooms.tenant), sources=tuple(as_id(id, "evidence") for id in ids)
+            )
+            for user, ids in (evidence or {}).items()
+        ]
+        fields = {"field": field, "line": line, "evidence": grounds, "observed_at": self._rooms.door.clock()}
+        made = each(
+            [fields], "experience", lambda d: ExperienceLine(**{**d, "id": new_id(), "owner": party})
+        )[0]
+        request = [
+            "experience",
+            field,
+            line,
+            {user: list(map(str, ids)) for user, ids in (evidence or {}).items()},
+        ]
+        return await self._write(party, WHOLE, AddExperience(made), request, operation)
+
+    async def list(self, agent: str, *, retired: bool = False, limit: int = 1000) -> list[ExperienceLine]:
+        """An agent's lines in the order of their adding."""
+        only = Filter(types=frozenset({RecordType.EXPERIENCE}))
+        found = await self._all(self._agent(agent), WHOLE, only, limit)
+        lines = [cast(ExperienceLine, record) for record in found]
+        return [line for line in lines if retired or line.retired_at is None]
+
+    async def retire(
+        self, agent: str, line: UUID | str, *, reason: str = "", operation: str | None = None
+    ) -> Receipt:
+        """Take a line out of service."""
+        change = RetireExperience(as_id(line, "line"), reason)
+        return await self._write(self._agent(agent), WHOLE, change, ["retire", str(line), reason], operation)
+
+    def _agent(self, agent: str) -> Owner:
+        return as_owner(_party(self._rooms.tenant, OwnerKind.AGENT, agent), self._rooms.tenant)
+
+
+def _party(tenant: str, kind: OwnerKind, id: str) -> Owner:
+    try:
+        return Owner(tenant=tenant, kind=kind, id=id)
+    except ValidationError as exc:
+        raise refused(exc, at=kind.value) from exc
+
+
+class Named(_Shelf, Generic[N]):
+    """The tenant's agents, schemas or keys, each under its unique name."""
+
+    def __init__(self, rooms: Rooms, of: type[N]) -> None:
+        super().__init__(rooms)
+        self._of: type[N] = of
+
+    @property
+    def _tenant(self) -> Owner:
+        return Owner(tenant=self._rooms.tenant, kind=OwnerKind.TENANT, id=self._rooms.tenant)
+
+    async def put(self, name: str, *, operation: str | None = None, **fields: Any) -> Receipt:
+        """Make it, or replace the one of that name."""
+        try:
+            record = self._of(id=new_id(), owner=self._tenant, name=name, **fields)
+        except ValidationError as exc:
+            raise refused(exc) from exc
+        request = ["put", self._of.type.value, name, fields]
+        return await self._write(self._tenant, WHOLE, PutNamed(record), request, operation)
+
+    async def get(self, name: str) -> N | None:
+        """The one of that name, if there is one."""
+        probe = self._of.model_construct(name=name, audience=EVERYONE, withdrawn=False, revoked_at=None)
+        slot = probe.slot()
+        assert slot is not None
+        only = Filter(types=frozenset({self._of.type}), slots=(slot,))
+        found = await self._all(self._tenant, WHOLE, only, 1)
+        return cast(N, found[0]) if found else None
+
+    async def list(self, limit: int = 1000) -> list[N]:
+        """All of them in the order of their making."""
+        return [
+            cast(N, r)
+            for r in await self._all(self._tenant, WHOLE, Filter(types=frozenset({self._of.type})), limit)
+        ]
+
+
+class Keys(Named[Key]):
+    """Keys that open a service; the book keeps digests only."""
+
+    async def issue(self, name: str, secret: str, *, operation: str | None = None, **fields: Any) -> Receipt:
+        """Keep the digest of a secret that the caller made."""
+        digest = hashlib.sha256(secret.encode()).hexdigest()
+        return await self.put(name, digest=digest, operation=operation, **fields)
+
+    async def revoke(self, id: UUID | str, *, operation: str | None = None) -> Receipt:
+        """End a key's service."""
+        return await self._write(self._tenant, WHOLE, RevokeKey(as_id(id)), ["revoke", str(id)], operation)

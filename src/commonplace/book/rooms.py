@@ -1,0 +1,65 @@
+"""What the book's verbs need of the house: an engine, the door before it, and the tenant."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from commonplace.book.parsing import as_actor, as_audience, each, memory_of
+from commonplace.door import Door
+from commonplace.errors import InvalidInput
+from commonplace.model.changes import Change, Expect, Remember
+from commonplace.model.ledger import Receipt
+from commonplace.model.owner import Audience, Owner, View
+from commonplace.ports import Engine
+
+
+@dataclass(frozen=True, slots=True)
+class Rooms:
+    """The rooms that verbs act through."""
+
+    engine: Engine
+    door: Door
+    tenant: str
+
+    async def write(
+        self,
+        owner: Owner,
+        view: View,
+        changes: Sequence[Change],
+        request: Sequence[Any],
+        operation: str | None,
+        expect: Mapping[UUID, int] | None = None,
+    ) -> Receipt:
+        """Pass changes through the door; the request is what makes an operation known again."""
+        return await self.door.write(
+            owner,
+            view,
+            as_actor(view),
+            changes,
+            request=[*request, {str(id): version for id, version in (expect or {}).items()}],
+            operation=operation,
+            expect=Expect(versions=dict(expect or {})),
+        )
+
+    async def remember(
+        self,
+        owner: Owner,
+        view: View,
+        statements: Sequence[Mapping[str, Any]],
+        *,
+        audience: str | Audience | None,
+        run: str | None,
+        operation: str | None,
+        expect: Mapping[UUID, int] | None,
+    ) -> Receipt:
+        """Keep statements, all or none."""
+        readers, now = as_audience(audience, view), self.door.clock()
+        memories = each(statements, "statements", lambda draft: memory_of(draft, owner, view.agent, now))
+        if not memories:
+            raise InvalidInput("statements: none given", field="statements")
+        changes: list[Change] = [Remember(memory, audience=readers, run=run) for memory in memories]
+        request = ["remember", list(statements), str(audience), run]
+        return await self.write(owner, view, changes, request, operation, expect)

@@ -1,0 +1,144 @@
+"""One thread of an open book: what applications append to, read and close."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from commonplace.book.parsing import as_actor, as_limit, each, episode_of, message_of
+from commonplace.book.rooms import Rooms
+from commonplace.errors import InvalidInput, NotFound
+from commonplace.model.changes import Append, CloseThread, Expect, SetThread
+from commonplace.model.ledger import Receipt
+from commonplace.model.messages import Message, Thread, ThreadStatus
+from commonplace.model.owner import Audience, Owner, View
+from commonplace.model.query import Filter, Page
+from commonplace.model.records import RecordType
+
+
+@dataclass(frozen=True, slots=True)
+class ThreadHandle:
+    """A thread as one view sees it."""
+
+    _rooms: Rooms
+    owner: Owner
+    id: UUID
+    _view: View
+
+    async def append(
+        self,
+        role_or_messages: str | Sequence[Mapping[str, Any]],
+        content: str | None = None,
+        *,
+        operation: str | None = None,
+        expect_last: int | None = None,
+        **fields: Any,
+    ) -> Receipt:
+        """Add one message (``append("user", "text")``) or several (``append([{"role": …, "content": …}])``).
+
+        ``expect_last`` names the place of the last message that the caller has read.
+        """
+        if isinstance(role_or_messages, str):
+            drafts: Sequence[Mapping[str, Any]] = [{"role": role_or_messages, "content": content, **fields}]
+        elif content is None and not fields:
+            drafts = role_or_messages
+        else:
+            raise InvalidInput("messages: give fields within each message", field="messages")
+        if not drafts:
+            raise InvalidInput("messages: none given", field="messages")
+        received = self._rooms.door.clock()
+        messages = each(drafts, "messages", lambda draft: message_of(draft, self.owner, self.id, received))
+        return await self._rooms.door.write(
+            self.owner,
+            self._view,
+            as_actor(self._view),
+            [Append(self.id, tuple(messages))],
+            request=["append", str(self.id), list(drafts), expect_last],
+            operation=operation,
+            expect=Expect() if expect_last is None else Expect(last={self.id: expect_last}),
+        )
+
+    async def remember(
+        self,
+        content: str,
+        *,
+        audience: str | Audience | None = None,
+        run: str | None = None,
+        operation: str | None = None,
+        expect: Mapping[UUID, int] | None = None,
+        **fields: Any,
+    ) -> Receipt:
+        """Keep a statement that was made in this thread."""
+        statement = {"content": content, "thread": self.id, **fields}
+        return await self._rooms.remember(
+            self.owner,
+            self._view,
+            [statement],
+            audience=audience,
+            run=run,
+            operation=operation,
+            expect=expect,
+        )
+
+    async def get(self) -> Thread:
+        """The thread as it stands."""
+        record = (await self._rooms.engine.get(self.owner, self._view, [self.id])).get(self.id)
+        if not isinstance(record, Thread):
+            raise NotFound(f"there is no thread {self.id} that this view may see")
+        return record
+
+    async def messages(self, *, cursor: str | None = None, limit: int = 100) -> Page:
+        """Its messages, oldest first."""
+        only = Filter(types=frozenset({RecordType.MESSAGE}), thread=self.id)
+        return await self._rooms.engine.scan(self.owner, self._view, only, cursor, as_limit(limit))
+
+    async def newest(self, limit: int = 20) -> list[Message]:
+        """Its newest messages, in the order in which they were said."""
+        only = Filter(types=frozenset({RecordType.MESSAGE}), thread=self.id, newest_first=True)
+        page = await self._rooms.engine.scan(self.owner, self._view, only, None, as_limit(limit))
+        return [record for record in reversed(page.records) if isinstance(record, Message)]
+
+    async def set(self, *, operation: str | None = None, expect: int | None = None, **fields: Any) -> Receipt:
+        """Set its title, status, state, result or tags; ``expect`` names the version that the caller has read."""
+        return await self._rooms.door.write(
+            self.owner,
+            self._view,
+            as_actor(self._view),
+            [SetThread(self.id, fields)],
+            request=["set", str(self.id), fields, expect],
+            operation=operation,
+            expect=Expect() if expect is None else Expect(versions={self.id: expect}),
+        )
+
+    async def close(
+        self,
+        status: str = "completed",
+        *,
+        result: Any = None,
+        episode: Mapping[str, Any] | None = None,
+        operation: str | None = None,
+    ) -> Receipt:
+        """Finish the thread, with the episode that records what was done, if one is given."""
+        try:
+            ended = ThreadStatus(status)
+        except ValueError:
+            raise InvalidInput(
+                f"status: {status!r} is no status that a thread ends in", field="status"
+            ) from None
+        now = self._rooms.door.clock()
+        made = None
+        if episode is not None:
+            agent = self._view.agent
+            made = each(
+                [{"thread": self.id, **episode}], "episode", lambda d: episode_of(d, self.owner, agent, now)
+            )[0]
+        return await self._rooms.door.write(
+            self.owner,
+            self._view,
+            as_actor(self._view),
+            [CloseThread(self.id, ended, result, made)],
+            request=["close", str(self.id), status, result, episode],
+            operation=operation,
+        )

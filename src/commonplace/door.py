@@ -1,0 +1,173 @@
+"""The one way in: every change passes here, gets its limits checked and its terms made, and is applied."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+from uuid import UUID
+
+from commonplace import telemetry
+from commonplace.errors import InvalidInput, LimitReached
+from commonplace.model import changes as c
+from commonplace.model.digests import request_digest
+from commonplace.model.episodes import Episode
+from commonplace.model.jobs import JobDraft
+from commonplace.model.ledger import Actor, Receipt
+from commonplace.model.memories import Memory
+from commonplace.model.owner import Owner, View
+from commonplace.model.records import Record
+from commonplace.model.trust import Limits
+from commonplace.model.values import NAME_LENGTH, canonical
+from commonplace.ports import Clock, Records
+from commonplace.text.terms import pack, terms_of
+
+#: Text longer than this is made into terms beside the event loop.
+_LONG = 50_000
+
+
+class Door:
+    """Guards the records: nothing else writes them."""
+
+    def __init__(self, records: Records, limits: Limits, clock: Clock) -> None:
+        self._records = records
+        self.limits = limits
+        self.clock = clock
+
+    async def write(
+        self,
+        owner: Owner,
+        view: View,
+        actor: Actor,
+        changes: Sequence[c.Change],
+        *,
+        request: Any,
+        operation: str | None = None,
+        expect: c.Expect = c.NOTHING_EXPECTED,
+        jobs: tuple[JobDraft, ...] = (),
+        era: UUID | None = None,
+    ) -> Receipt:
+        """Check changes, make their terms, and apply them, all or none."""
+        if operation is not None and not 0 < len(operation) <= NAME_LENGTH:
+            raise InvalidInput(
+                f"operation: an operation id has 1 to {NAME_LENGTH} characters", field="operation"
+            )
+        self._check(changes)
+        ready = await self._with_terms(changes)
+        batch = c.Batch(
+            owner=owner,
+            view=view,
+            actor=actor,
+            at=self.clock(),
+            changes=tuple(ready),
+            limits=self.limits,
+            jobs=jobs,
+            expect=expect,
+            operation=operation,
+            request=b"" if operation is None else request_digest(canonical(request)),
+            era=era,
+        )
+        with telemetry.span("write"):
+            receipt = await self._records.apply(batch)
+        telemetry.count("writes")
+        return receipt
+
+    def _check(self, changes: Sequence[c.Change]) -> None:
+        limits = self.limits
+        size = sum(len(change.messages) if isinstance(change, c.Append) else 1 for change in changes)
+        if size > limits.batch:
+            raise LimitReached(
+                f"batch: {size} in one call; at most {limits.batch}, send them in parts", field="batch"
+            )
+        refused = [error for place, change in enumerate(changes) for error in self._refusals(place, change)]
+        if refused:
+            refused[0].errors = tuple(refused)
+            raise refused[0]
+
+    def _refusals(self, place: int, change: c.Change) -> list[InvalidInput]:
+        match change:
+            case c.Append():
+                found = [
+                    _too_long(m.content, self.limits.message_length, f"messages[{i}].content", i)
+                    for i, m in enumerate(change.messages)
+                ]
+            case c.Remember():
+                found = self._memory(change.memory, place)
+            case c.Retract() | c.RetireExperience():
+                found = [_too_long(change.reason, self.limits.content_length, "reason", place)]
+            case c.AddExperience():
+                found = [_too_long(change.line.line, self.limits.content_length, "line", place)]
+            case _:
+                found = []
+        return [error for error in found if error is not None]
+
+    def _memory(self, memory: Memory, place: int) -> list[InvalidInput | None]:
+        limits = self.limits
+        found = [
+            _too_long(memory.content, limits.content_length, "content", place),
+            _too_long(memory.applies_when, limits.content_length, "applies_when", place),
+        ]
+        if memory.key is not None:
+            found.append(_too_long(memory.key, limits.key_length, "key", place))
+        if memory.kind not in limits.kinds:
+            allowed = ", ".join(limits.kinds)
+            message = f"kind: {memory.kind!r} is not kept here. Allowed: {allowed}"
+            found.append(LimitReached(message, field="kind", item=place))
+        return found
+
+    async def _with_terms(self, changes: Sequence[c.Change]) -> list[c.Change]:
+        if sum(map(_length, changes)) > _LONG:
+            return await asyncio.to_thread(lambda: [self._filled(change) for change in changes])
+        return [self._filled(change) for change in changes]
+
+    def _filled(self, change: c.Change) -> c.Change:
+        match change:
+            case c.Append():
+                return replace(change, terms=tuple(pack_terms(message) or b"" for message in change.messages))
+            case c.Remember():
+                return replace(change, terms=pack_terms(change.memory) or b"")
+            case c.RecordEpisode():
+                episode = self._cut(change.episode)
+                return replace(change, episode=episode, terms=pack_terms(episode) or b"")
+            case c.CloseThread() if change.episode is not None:
+                episode = self._cut(change.episode)
+                return replace(change, episode=episode, terms=pack_terms(episode) or b"")
+            case c.Import():
+                return replace(change, terms=pack_terms(change.record))
+            case _:
+                return change
+
+    def _cut(self, episode: Episode) -> Episode:
+        """An episode with as many tool calls, and as much of their output, as are kept."""
+        limit = self.limits.tool_output_length
+        kept = tuple(
+            call
+            if len(call.output) <= limit
+            else call.model_copy(
+                update={"output": call.output[:limit], "cut": call.cut + len(call.output) - limit}
+            )
+            for call in episode.tool_calls[: self.limits.tool_calls]
+        )
+        omitted = episode.calls_omitted + len(episode.tool_calls) - len(kept)
+        return episode.model_copy(update={"tool_calls": kept, "calls_omitted": omitted})
+
+
+def pack_terms(record: Record) -> bytes | None:
+    """The packed terms of a record; None where it is no passage."""
+    text = record.passage_text()
+    return None if text is None else pack(terms_of(text))
+
+
+def _too_long(text: str, limit: int, field: str, item: int) -> InvalidInput | None:
+    if len(text) <= limit:
+        return None
+    return LimitReached(
+        f"{field}: too long, {len(text)} characters. Maximum {limit}.", field=field, item=item
+    )
+
+
+def _length(change: c.Change) -> int:
+    if isinstance(change, c.Append):
+        return sum(len(message.content) for message in change.messages)
+    return len(change.record.passage_text() or "") if isinstance(change, c.Import) else 0

@@ -1,0 +1,89 @@
+"""Answers a decision's questions from the tables, for one owner's era."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, cast
+from uuid import UUID
+
+from commonplace.engines.inmemory.tables import Era, Kept, Tables
+from commonplace.model import questions as q
+from commonplace.model.memories import Memory
+from commonplace.model.records import Record
+
+
+class Answers:
+    """Answers questions about one owner; called with each in turn."""
+
+    def __init__(self, tables: Tables, era: Era) -> None:
+        self._tables = tables
+        self._era = era
+
+    def __call__(self, question: q.Question[Any]) -> Any:
+        match question:
+            case q.Load(ids):
+                return {id: self._era.records[id].record() for id in ids if id in self._era.records}
+            case q.Holders(slots):
+                return {k.now.row.slot: k.record() for k in self._kept() if k.now.row.slot in slots}
+            case q.Tail(thread):
+                return self._era.records[thread].tail if thread in self._era.records else 0
+            case q.LastUserTurn(thread):
+                return max((kept.now.row.seq for kept in self._messages(thread)), default=0)
+            case q.CountActive():
+                return sum(1 for _ in self._held())
+            case q.OldestOwn(agent, limit):
+                return self._oldest_own(agent)[:limit]
+            case q.CountRun(run):
+                return sum(1 for kept in self._kept() if kept.run == run)
+            case q.RestingOn(ids):
+                return self._resting_on(ids)
+            case q.EntriesAt(positions):
+                return [self._era.ledger[at - 1] for at in positions if 1 <= at <= len(self._era.ledger)]
+            case q.PositionsTouching(ids):
+                found = (self._era.records[id] for id in ids if id in self._era.records)
+                return sorted({version.position for kept in found for version in kept.versions})
+            case q.VersionOf(id, number):
+                kept = self._era.records.get(id)
+                return (
+                    next((kept.record(v) for v in kept.versions if v.row.version == number), None)
+                    if kept
+                    else None
+                )
+            case q.ErasedAmong(ids):
+                return frozenset(id for id in ids if self._tables.buried(id))
+            case q.EraOf():
+                return self._era.id
+            case q.ErasedEras(eras):
+                return frozenset(id for id in eras if id in self._tables.eras and self._tables.eras[id].ended)
+            case q.InThread(thread):
+                return [
+                    k.id
+                    for k in self._kept()
+                    if k.now.row.thread == thread.bytes and k.now.row.type != "thread"
+                ]
+            case _:
+                raise TypeError(f"nobody answers {type(question).__name__}")
+
+    def _kept(self) -> Iterator[Kept]:
+        return iter(self._era.records.values())
+
+    def _held(self) -> Iterator[Kept]:
+        return (
+            kept for kept in self._kept() if kept.now.row.type == "memory" and kept.now.row.status == "active"
+        )
+
+    def _messages(self, thread: UUID) -> Iterator[Kept]:
+        """What users said in a thread."""
+        for kept in self._kept():
+            row = kept.now.row
+            if row.type == "message" and row.thread == thread.bytes and row.kind == "user":
+                yield kept
+
+    def _oldest_own(self, agent: str | None) -> list[Memory]:
+        held = (cast(Memory, kept.record()) for kept in self._held())
+        own = [memory for memory in held if memory.agent == agent and not memory.pinned]
+        return sorted(own, key=lambda memory: (memory.recorded_at, memory.id))
+
+    def _resting_on(self, ids: tuple[UUID, ...]) -> list[Record]:
+        found = {resting for id in ids for resting in self._tables.resting.get(id, ())}
+        return [self._tables.records[id].record() for id in sorted(found)]

@@ -1,0 +1,171 @@
+"""The in-memory engine: every wall of ``ports`` over plain tables, one call at a time."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from commonplace.engines.inmemory import applying, erasing, jobs, keeping, reading
+from commonplace.engines.inmemory.tables import Era, Tables
+from commonplace.model.changes import Batch
+from commonplace.model.jobs import Job, JobDraft, JobState
+from commonplace.model.ledger import Entry, Receipt
+from commonplace.model.memories import Use
+from commonplace.model.owner import Owner, View
+from commonplace.model.query import Filter, HistoryStep, Page
+from commonplace.model.records import Record
+from commonplace.ports import BookFacts, ErasureReceipt, Findings, Shelf, ShelfDelta, Target, TermsOf
+
+
+class InMemoryEngine:
+    """A book in this process's memory; it ends with the object."""
+
+    name = "inmemory"
+
+    def __init__(self, secret: bytes | None = None) -> None:
+        self._tables = Tables(secret or os.urandom(32))
+        # No call awaits while it holds the lock: tasks take turns by themselves, threads by it.
+        self._lock = threading.Lock()
+
+    def _era(self, owner: Owner) -> Era:
+        """The owner's era; an empty one, not kept, where it has none."""
+        return self._tables.living.get(owner) or self._tables.new_era(owner)
+
+    async def close(self) -> None:
+        """There is nothing to let go of."""
+
+    # ── records ──────────────────────────────────────────────────────────────────────────────────────────────────
+
+    async def apply(self, batch: Batch) -> Receipt:
+        with self._lock:
+            return applying.apply(self._tables, batch)
+
+    async def get(self, owner: Owner, view: View, ids: Sequence[UUID]) -> dict[UUID, Record]:
+        with self._lock:
+            return reading.get(self._era(owner), view, ids)
+
+    async def scan(self, owner: Owner, view: View, filter: Filter, cursor: str | None, limit: int) -> Page:
+        with self._lock:
+            return reading.scan(self._era(owner), view, filter, cursor, limit)
+
+    async def count(self, owner: Owner, view: View, filter: Filter) -> int:
+        with self._lock:
+            return len(reading.matching(self._era(owner), view, filter))
+
+    async def history(self, owner: Owner, view: View, id: UUID) -> list[HistoryStep]:
+        with self._lock:
+            return reading.history(self._era(owner), view, id)
+
+    async def entries(self, owner: Owner, after: int, limit: int) -> list[Entry]:
+        with self._lock:
+            return reading.entries(self._era(owner), after, limit)
+
+    async def find_operation(self, owner: Owner, operation: str) -> Receipt | None:
+        with self._lock:
+            return applying.find_operation(self._tables, owner, operation)
+
+    # ── passages and aids ────────────────────────────────────────────────────────────────────────────────────────
+
+    async def since(
+        self, owner: Owner, view: View, held: Callable[[int], int | None]
+    ) -> list[tuple[Shelf, ShelfDelta]]:
+        with self._lock:
+            return reading.since(self._era(owner), view, held)
+
+    async def note_use(self, owner: Owner, view: View, uses: Mapping[UUID, Use]) -> int:
+        with self._lock:
+            return reading.note_use(self._era(owner), view, uses)
+
+    async def uses(self, owner: Owner, view: View, ids: Sequence[UUID]) -> dict[UUID, Use]:
+        with self._lock:
+            return reading.uses(self._era(owner), view, ids)
+
+    async def stale_terms(self, rule: int, limit: int) -> list[Record]:
+        with self._lock:
+            stale = [k for k in self._tables.records.values() if k.terms is not None and k.rule != rule]
+            return [kept.record() for kept in stale[:limit]]
+
+    async def put_terms(self, rule: int, terms: Mapping[UUID, bytes]) -> int:
+        with self._lock:
+            return reading.put_terms(self._tables, rule, terms)
+
+    # ── jobs ─────────────────────────────────────────────────────────────────────────────────────────────────────
+
+    async def put(self, draft: JobDraft, at: datetime) -> None:
+        with self._lock:
+            jobs.put(self._tables, None, jobs.copied(draft), at)
+
+    async def lease(self, kinds: Sequence[str], worker: str, at: datetime, seconds: float) -> Job | None:
+        with self._lock:
+            return jobs.lease(self._tables, kinds, worker, at, seconds)
+
+    async def renew(self, job: Job, at: datetime, seconds: float) -> bool:
+        with self._lock:
+            return jobs.renew(self._tables, job, at, seconds)
+
+    async def finish(self, job: Job, at: datetime) -> bool:
+        with self._lock:
+            return jobs.finish(self._tables, job)
+
+    async def fail(self, job: Job, error: str, at: datetime, retry_at: datetime | None) -> bool:
+        with self._lock:
+            return jobs.fail(self._tables, job, error, at, retry_at)
+
+    async def jobs(self, state: JobState | None, limit: int) -> list[Job]:
+        with self._lock:
+            return jobs.listed(self._tables, state, limit)
+
+    async def replay(self, id: UUID, at: datetime) -> bool:
+        with self._lock:
+            return jobs.replay(self._tables, id, at)
+
+    async def drop(self, id: UUID) -> bool:
+        with self._lock:
+            return jobs.drop(self._tables, id)
+
+    # ── erasure ──────────────────────────────────────────────────────────────────────────────────────────────────
+
+    async def erase(self, target: Target, at: datetime) -> ErasureReceipt:
+        with self._lock:
+            return erasing.erase(self._tables, target, at)
+
+    async def scrub(self) -> bool:
+        return True
+
+    # ── keeping ──────────────────────────────────────────────────────────────────────────────────────────────────
+
+    async def owners(self, tenant: str) -> list[Owner]:
+        with self._lock:
+            found = [
+                owner for owner, era in self._tables.living.items() if owner.tenant == tenant and era.ledger
+            ]
+            return sorted(found, key=lambda owner: owner.parts)
+
+    async def verify(self, progress: Callable[[int, int], None] | None = None) -> Findings:
+        with self._lock:
+            return keeping.verify(self._tables, progress)
+
+    async def rebuild(self, progress: Callable[[int, int], None] | None = None) -> Mapping[str, int]:
+        with self._lock:
+            return keeping.rebuild(self._tables)
+
+    async def facts(self) -> BookFacts:
+        with self._lock:
+            return keeping.facts(self._tables, self.name)
+
+    async def dump(self, owner: Owner) -> AsyncIterator[dict[str, Any]]:
+        with self._lock:
+            era = self._tables.living.get(owner)
+            lines = [] if era is None else keeping.dump(era)
+        for line in lines:
+            yield line
+
+    async def adopt(
+        self, owner: Owner, lines: Sequence[dict[str, Any]], terms: TermsOf
+    ) -> Mapping[str, int] | None:
+        with self._lock:
+            return keeping.adopt(self._tables, owner, lines, terms)

@@ -1,0 +1,154 @@
+"""Erasure in memory: what is planned goes from every table at once."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from commonplace.engines.inmemory.answers import Answers
+from commonplace.engines.inmemory.applying import Storing
+from commonplace.engines.inmemory.tables import Era, Kept, Tables
+from commonplace.model.ledger import Actor, Entry, Line, Verb
+from commonplace.model.questions import decide
+from commonplace.model.records import PASSAGE_TYPES, Record
+from commonplace.ports import ErasureReceipt, Target
+from commonplace.settle import ErasurePlan, Put, encode, plan_erasure
+from commonplace.settle.erasing import plan_whole_erasure
+
+
+def erase(tables: Tables, target: Target, at: datetime) -> ErasureReceipt:
+    """Remove a target and all that rests on it alone."""
+    era = tables.living.get(target.owner)
+    if era is None:
+        return ErasureReceipt(target.owner, at, {}, (), "complete", unknown=target.ids)
+    answers = Answers(tables, era)
+    if target.everything:
+        records = {id: kept.record() for id, kept in era.records.items()}
+        plan = decide(plan_whole_erasure(target.view, records), answers)
+    else:
+        plan = decide(plan_erasure(target.owner, target.view, target.ids), answers)
+    erasing = _Erasing(tables, era, target, at)
+    if target.everything:
+        erasing.everything(plan)
+    elif plan.doomed:
+        erasing.some(plan)
+    return ErasureReceipt(
+        target.owner, at, dict(+erasing.removed), tuple(plan.stripped), "complete",
+        unknown=tuple(plan.unknown), superseded=tuple(plan.superseded),
+    )  # fmt: skip
+
+
+class _Erasing:
+    def __init__(self, tables: Tables, era: Era, target: Target, at: datetime) -> None:
+        self._tables = tables
+        self._era = era
+        self._target = target
+        self._at = at
+        self.removed: Counter[str] = Counter()
+
+    def some(self, plan: ErasurePlan) -> None:
+        """Carry out a plan for some records."""
+        own = [record for record in plan.doomed.values() if record.owner == self._target.owner]
+        self._carry_out(plan)
+        lines = tuple(Line(Verb.ERASE, r.type, r.id, r.version, 0, erased=True) for r in own)
+        self._write(lines, self._target.actor, {})
+
+    def everything(self, plan: ErasurePlan) -> None:
+        """Carry out a plan for all of an owner's, and end the era."""
+        self._carry_out(plan)
+        self._era.ledger[:] = [entry.scrubbed(None) for entry in self._era.ledger]
+        self.removed["ledger contents"] += len(self._era.ledger)
+        self._drop_jobs([id for id, work in self._tables.jobs.items() if work.job.era == self._era.id])
+        self._write((), Actor(self._target.actor.kind), {"everything": True})
+        self._era.shelves.clear()
+        del self._tables.living[self._target.owner]
+        self._era.owner = None
+
+    def _carry_out(self, plan: ErasurePlan) -> None:
+        self._scrub(plan)
+        self._strip(plan.stripped)
+        storing: dict[int, Storing] = {}
+        for id in plan.doomed:
+            kept = self._tables.records[id]
+            number = kept.era.number
+            self._remove(kept, storing.setdefault(number, Storing(self._tables, kept.era, 0)))
+        doomed = set(plan.doomed)
+        self._drop_jobs(
+            [id for id, work in self._tables.jobs.items() if not doomed.isdisjoint(work.job.records)]
+        )
+
+    def _remove(self, kept: Kept, storing: Storing) -> None:
+        tables, row = self._tables, kept.now.row
+        self.removed[row.type] += 1
+        self.removed["versions"] += len(kept.versions) - 1
+        self.removed["terms"] += kept.terms is not None
+        self.removed["uses"] += kept.use is not None
+        self.removed["links"] += len(kept.sources) + len(tables.resting.pop(kept.id, ()))
+        tables.rest(kept, ())
+        tables.tombstones.add(tables.tombstone(kept.id))
+        if row.type in PASSAGE_TYPES:
+            storing.leave(kept.era.shelves[kept.now.audience], kept.id)
+        del tables.records[kept.id], kept.era.records[kept.id]
+
+    def _strip(self, stripped: dict[UUID, Record]) -> None:
+        """Let records stand without what is gone; earlier versions, which may tell of it, go."""
+        by_era: dict[int, list[Record]] = {}
+        for record in stripped.values():
+            by_era.setdefault(self._tables.records[record.id].era.number, []).append(record)
+        for records in by_era.values():
+            era = self._tables.records[records[0].id].era
+            puts = [
+                Put(r.changed(version=r.version + 1, recorded_at=self._at), r, Verb.UNSOURCE) for r in records
+            ]
+            rows = [encode(put.record, self._tables.secret) for put in puts]
+            Storing(self._tables, era, len(era.ledger) + 1).put_all(puts, rows)
+            for record in records:
+                kept = self._tables.records[record.id]
+                self.removed["versions"] += len(kept.versions) - 1
+                del kept.versions[:-1]
+            lines = tuple(
+                Line(
+                    Verb.UNSOURCE,
+                    put.record.type,
+                    put.record.id,
+                    put.record.version - 1,
+                    put.record.version,
+                    row.hash,
+                )
+                for put, row in zip(puts, rows, strict=True)
+            )
+            self._tables.write(
+                era, Entry(None, era.id, len(era.ledger) + 1, self._at, Actor("system"), lines)
+            )
+
+    def _scrub(self, plan: ErasurePlan) -> None:
+        """Take digests of what goes, and of earlier versions of what stays, out of the ledgers that tell of it."""
+        touched = [*plan.doomed, *plan.stripped]
+        eras = {kept.era.number: kept.era for kept in (self._tables.records[id] for id in touched)}
+        for era in eras.values():
+            for place, entry in enumerate(era.ledger):
+                scrubbed = replace(
+                    entry,
+                    lines=tuple(
+                        replace(line, hash=None, erased=line.erased or line.id in plan.doomed)
+                        if line.id in plan.doomed or line.id in plan.stripped
+                        else line
+                        for line in entry.lines
+                    ),
+                )
+                if scrubbed != entry:
+                    era.ledger[place] = scrubbed
+                    self.removed["ledger contents"] += 1
+
+    def _drop_jobs(self, ids: list[UUID]) -> None:
+        for id in ids:
+            del self._tables.jobs[id]
+            self.removed["jobs"] += 1
+
+    def _write(self, lines: tuple[Line, ...], actor: Actor, note: dict[str, Any]) -> None:
+        position = len(self._era.ledger) + 1
+        note = {"removed": dict(+self.removed), **note}
+        self._tables.write(self._era, Entry(None, self._era.id, position, self._at, actor, lines, note=note))

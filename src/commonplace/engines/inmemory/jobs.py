@@ -1,0 +1,146 @@
+"""Jobs of a book in memory."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from datetime import datetime, timedelta
+from uuid import UUID
+
+from commonplace.engines.inmemory.tables import Era, Tables, Work
+from commonplace.model.ids import new_id
+from commonplace.model.jobs import Job, JobDraft, JobState
+
+
+def copied(draft: JobDraft) -> JobDraft:
+    """A draft that its giver cannot change any more; raises TypeError where its payload is no JSON."""
+    return replace(draft, payload=json.loads(json.dumps(draft.payload)))
+
+
+def put(tables: Tables, era: Era | None, draft: JobDraft, at: datetime) -> None:
+    """Put a copied draft as a job, or put the waiting one off; what it is about is as given last."""
+    owner, era_id = (era.owner, era.id) if era else (None, None)
+    run_at = at + timedelta(seconds=draft.delay)
+    name = (era_id, draft.kind, draft.key)
+    work = next((w for w in tables.jobs.values() if (w.job.era, w.job.kind, w.job.key) == name), None)
+    if work is None:
+        job = Job(
+            new_id(),
+            draft.kind,
+            draft.key,
+            owner,
+            era_id,
+            draft.payload,
+            draft.records,
+            JobState.WAITING,
+            run_at,
+            at,
+            0,
+            1,
+        )
+        tables.jobs[job.id] = Work(job)
+        return
+    job = work.job
+    if job.state is JobState.WAITING:
+        if draft.max_wait is not None:
+            run_at = min(run_at, job.first_at + timedelta(seconds=draft.max_wait))
+    else:
+        job = replace(job, first_at=at)
+    if job.state is JobState.DEAD:
+        job = replace(job, state=JobState.WAITING, attempts=0)
+    work.job = replace(
+        job, payload=draft.payload, records=draft.records, run_at=run_at, generation=job.generation + 1
+    )
+
+
+def lease(tables: Tables, kinds: Sequence[str], worker: str, at: datetime, seconds: float) -> Job | None:
+    """Take the longest due job for one worker."""
+    due = next(
+        (work for work in _in_order(tables.jobs.values()) if work.job.kind in kinds and _due(work.job, at)),
+        None,
+    )
+    if due is None:
+        return None
+    until = at + timedelta(seconds=seconds)
+    due.leased_generation = due.job.generation
+    due.job = replace(
+        due.job, state=JobState.LEASED, worker=worker, leased_until=until, attempts=due.job.attempts + 1
+    )
+    return due.job
+
+
+def renew(tables: Tables, job: Job, at: datetime, seconds: float) -> bool:
+    """Prolong a lease."""
+    work = _leased(tables, job)
+    if work is None:
+        return False
+    work.job = replace(work.job, leased_until=at + timedelta(seconds=seconds))
+    return True
+
+
+def finish(tables: Tables, job: Job) -> bool:
+    """Take a done job away, or make it due again if it was put anew meanwhile."""
+    work = _leased(tables, job)
+    if work is None:
+        return False
+    if work.job.generation == work.leased_generation:
+        del tables.jobs[job.id]
+    else:
+        work.job = replace(_given_back(work.job, JobState.WAITING), attempts=0, error="")
+    return True
+
+
+def fail(tables: Tables, job: Job, error: str, at: datetime, retry_at: datetime | None) -> bool:
+    """Give a job back, or up."""
+    work = _leased(tables, job)
+    if work is None:
+        return False
+    state = JobState.DEAD if retry_at is None else JobState.WAITING
+    work.job = replace(_given_back(work.job, state), run_at=retry_at or at, error=error[:2000])
+    return True
+
+
+def listed(tables: Tables, state: JobState | None, limit: int) -> list[Job]:
+    """Jobs in a state, or all."""
+    return [work.job for work in _in_order(tables.jobs.values()) if state in (None, work.job.state)][:limit]
+
+
+def replay(tables: Tables, id: UUID, at: datetime) -> bool:
+    """Make a dead job due."""
+    work = tables.jobs.get(id)
+    if work is None or work.job.state is not JobState.DEAD:
+        return False
+    work.job = replace(work.job, state=JobState.WAITING, run_at=at, attempts=0, error="")
+    return True
+
+
+def drop(tables: Tables, id: UUID) -> bool:
+    """Throw a dead job away."""
+    work = tables.jobs.get(id)
+    if work is None or work.job.state is not JobState.DEAD:
+        return False
+    del tables.jobs[id]
+    return True
+
+
+def _in_order(works: Iterable[Work]) -> list[Work]:
+    return sorted(works, key=lambda work: (work.job.run_at, work.job.id))
+
+
+def _due(job: Job, at: datetime) -> bool:
+    if job.state is JobState.LEASED:
+        return job.leased_until is not None and job.leased_until <= at
+    return job.state is JobState.WAITING and job.run_at <= at
+
+
+def _leased(tables: Tables, job: Job) -> Work | None:
+    """The job, where this very lease still holds it."""
+    work = tables.jobs.get(job.id)
+    if work is None or work.job.state is not JobState.LEASED:
+        return None
+    return work if (work.job.worker, work.job.attempts) == (job.worker, job.attempts) else None
+
+
+def _given_back(job: Job, state: JobState) -> Job:
+    return replace(job, state=state, worker=None, leased_until=None)

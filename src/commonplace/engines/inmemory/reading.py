@@ -1,0 +1,138 @@
+"""Reads of a book in memory; each begins with what the view may see."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from uuid import UUID
+
+from commonplace.engines.inmemory.tables import Era, Kept, Tables, Version
+from commonplace.errors import InvalidInput
+from commonplace.model.ledger import Entry
+from commonplace.model.memories import Use
+from commonplace.model.owner import View
+from commonplace.model.query import Filter, HistoryStep, Page
+from commonplace.model.records import Record
+from commonplace.model.values import micros
+from commonplace.ports import Shelf, ShelfDelta
+from commonplace.settle import StoredRow
+
+
+def get(era: Era, view: View, ids: Sequence[UUID]) -> dict[UUID, Record]:
+    """Records by id, in the order asked for."""
+    found = ((id, era.seen(view, id)) for id in ids)
+    return {
+        id: kept.record() for id, kept in found if kept is not None and kept.now.row.status != "withdrawn"
+    }
+
+
+def scan(era: Era, view: View, filter: Filter, cursor: str | None, limit: int) -> Page:
+    """One page in the order of ids."""
+    after = _cursor(cursor)
+    found = sorted(matching(era, view, filter), key=lambda kept: kept.id, reverse=filter.newest_first)
+    if after is not None:
+        found = [kept for kept in found if (kept.id < after if filter.newest_first else kept.id > after)]
+    page = found[:limit]
+    return Page(tuple(kept.record() for kept in page), page[-1].id.hex if len(found) > limit else None)
+
+
+def _cursor(cursor: str | None) -> UUID | None:
+    try:
+        return None if cursor is None else UUID(hex=cursor)
+    except ValueError:
+        raise InvalidInput("cursor: not one that a page gave; begin without one", field="cursor") from None
+
+
+def matching(era: Era, view: View, filter: Filter) -> list[Kept]:
+    """All that a scan would give."""
+    return [kept for kept in era.visible(view) if _meets(kept.now.row, filter)]
+
+
+def _meets(row: StoredRow, filter: Filter) -> bool:
+    held = filter.valid_at is None or (
+        (row.valid_from is None or row.valid_from <= micros(filter.valid_at))
+        and (row.valid_to is None or row.valid_to > micros(filter.valid_at))
+    )
+    return (
+        held
+        and row.status != "withdrawn"
+        and (filter.types is None or row.type in filter.types)
+        and (filter.kinds is None or row.kind in filter.kinds)
+        and (filter.statuses is None or row.status in filter.statuses)
+        and (filter.thread is None or row.thread == filter.thread.bytes)
+        and (filter.slots is None or row.slot in filter.slots)
+        and (filter.since is None or row.at >= micros(filter.since))
+        and (filter.until is None or row.at < micros(filter.until))
+    )
+
+
+def history(era: Era, view: View, id: UUID) -> list[HistoryStep]:
+    """Every version of a record with the ledger's word on it."""
+    kept = era.seen(view, id)
+    return [] if kept is None else [_step(kept, version) for version in kept.versions]
+
+
+def _step(kept: Kept, version: Version) -> HistoryStep:
+    entry = kept.era.ledger[version.position - 1]
+    line = next(line for line in entry.lines if line.id == kept.id)
+    return HistoryStep(
+        version.position, entry.at, entry.actor, line.verb, version.row.version, kept.record(version)
+    )
+
+
+def entries(era: Era, after: int, limit: int) -> list[Entry]:
+    """The owner's ledger after a position."""
+    return [replace(entry, owner=era.owner) for entry in era.ledger[after : after + limit]]
+
+
+def since(era: Era, view: View, held: Callable[[int], int | None]) -> list[tuple[Shelf, ShelfDelta]]:
+    """The view's shelves, each with what came since the mark that is held of it."""
+    found = []
+    for shelf in era.shelves.values():
+        if shelf.audience.readable_by(view):
+            mark = held(shelf.number)
+            after = mark or 0
+            there = [
+                k for k in era.records.values() if k.now.audience == shelf.audience and k.terms is not None
+            ]
+            rows = [kept.passage() for kept in sorted(there, key=lambda kept: kept.mark) if kept.mark > after]
+            gone = [] if mark is None else [id.bytes for id, left in shelf.gone.items() if left > after]
+            found.append(
+                (Shelf(shelf.number, shelf.audience), ShelfDelta(shelf.mark, mark is None, rows, gone))
+            )
+    return found
+
+
+def uses(era: Era, view: View, ids: Sequence[UUID]) -> dict[UUID, Use]:
+    """How memories have served."""
+    found = ((id, era.seen(view, id)) for id in ids)
+    return {id: kept.use for id, kept in found if kept is not None and kept.use is not None}
+
+
+def note_use(era: Era, view: View, noted: Mapping[UUID, Use]) -> int:
+    """Keep how memories have served."""
+    seen = [kept for id in noted if (kept := era.seen(view, id)) is not None]
+    for kept in seen:
+        kept.use = noted[kept.id]
+    remark(seen)
+    return len(seen)
+
+
+def put_terms(tables: Tables, rule: int, terms: Mapping[UUID, bytes]) -> int:
+    """Put terms made anew."""
+    there = [
+        tables.records[id] for id in terms if id in tables.records and tables.records[id].terms is not None
+    ]
+    for kept in there:
+        kept.terms, kept.rule = terms[kept.id], rule
+    remark(there)
+    return len(there)
+
+
+def remark(touched: list[Kept]) -> None:
+    """Move the marks of shelves whose passages' aids changed, so that indexes fetch them again."""
+    shelves = {id(shelf): shelf for kept in touched for shelf in [kept.era.shelves[kept.now.audience]]}
+    for shelf in shelves.values():
+        shelf.mark += 1
+    for kept in touched:
+        kept.mark = kept.era.shelves[kept.now.audience].mark

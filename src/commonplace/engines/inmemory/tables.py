@@ -1,0 +1,182 @@
+"""What a book in memory consists of: eras, shelves, records with their versions, links, and jobs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from uuid import UUID
+
+from commonplace.model.digests import keyed
+from commonplace.model.ids import new_id
+from commonplace.model.jobs import Job
+from commonplace.model.ledger import Entry
+from commonplace.model.memories import Use
+from commonplace.model.owner import Audience, Owner, View
+from commonplace.model.records import Record
+from commonplace.ports import PassageRow
+from commonplace.settle import StoredRow, decode
+from commonplace.text.terms import RULE
+
+
+@dataclass(slots=True)
+class Shelf:
+    """All passages with the same owner and the same audience."""
+
+    number: int
+    audience: Audience
+    mark: int = 0
+    #: Passages that left, with the mark of their leaving; one that came back is on the shelf as well.
+    gone: dict[UUID, int] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class Era:
+    """An owner's life between erasures; after its end only its ledger is left, without the name."""
+
+    number: int
+    id: UUID
+    owner: Owner | None
+    ledger: list[Entry] = field(default_factory=list)
+    shelves: dict[Audience, Shelf] = field(default_factory=dict)
+    records: dict[UUID, Kept] = field(default_factory=dict)
+
+    @property
+    def ended(self) -> bool:
+        return self.owner is None
+
+    def visible(self, view: View) -> list[Kept]:
+        """The records that a view may see: the one place where a view bounds what is read."""
+        return [kept for kept in self.records.values() if kept.now.audience.readable_by(view)]
+
+    def seen(self, view: View, id: UUID) -> Kept | None:
+        """One record, where the view may see it."""
+        kept = self.records.get(id)
+        return kept if kept is not None and kept.now.audience.readable_by(view) else None
+
+
+@dataclass(frozen=True, slots=True)
+class Version:
+    """One version of a record: its row, its readers, and the ledger position that wrote it."""
+
+    row: StoredRow
+    audience: Audience
+    position: int
+
+
+@dataclass(slots=True)
+class Kept:
+    """A record with all its versions, oldest first, and what stands beside them."""
+
+    era: Era
+    versions: list[Version]
+    #: What it rests on; erasure walks from there to here.
+    sources: tuple[UUID, ...]
+    run: bytes | None = None
+    terms: bytes | None = None
+    rule: int = RULE
+    #: Of its shelf, at the last change.
+    mark: int = 0
+    #: Of a thread: the last place ever given out in it.
+    tail: int = 0
+    use: Use | None = None
+
+    @property
+    def now(self) -> Version:
+        return self.versions[-1]
+
+    @property
+    def id(self) -> UUID:
+        return UUID(bytes=self.now.row.id)
+
+    def record(self, version: Version | None = None) -> Record:
+        """The record as it stands, or as it stood."""
+        version = version or self.now
+        row = version.row
+        assert self.era.owner is not None
+        return decode(
+            row.type, row.id, self.era.owner, version.audience, row.version, row.recorded_at, row.body
+        )
+
+    def passage(self) -> PassageRow:
+        """The record as an index needs it."""
+        row = self.now.row
+        return PassageRow(
+            row.id, row.type, row.kind, row.status, row.thread, row.seq, row.at, row.valid_from, row.valid_to,
+            self.terms or b"",
+        )  # fmt: skip
+
+
+@dataclass(slots=True)
+class Work:
+    """A job, and how often it had been put when it was leased."""
+
+    job: Job
+    leased_generation: int = 0
+
+
+@dataclass(slots=True)
+class Tables:
+    """The whole book."""
+
+    secret: bytes
+    living: dict[Owner, Era] = field(default_factory=dict)
+    eras: dict[UUID, Era] = field(default_factory=dict)
+    #: Every record of every owner, in the order of their making.
+    records: dict[UUID, Kept] = field(default_factory=dict)
+    #: Source → the records that rest on it, whether it is here or not.
+    resting: dict[UUID, set[UUID]] = field(default_factory=dict)
+    #: Keyed digest of an operation id → its era and position.
+    operations: dict[bytes, tuple[Era, int]] = field(default_factory=dict)
+    tombstones: set[bytes] = field(default_factory=set)
+    jobs: dict[UUID, Work] = field(default_factory=dict)
+    shelves_made: int = 0
+
+    def new_era(self, owner: Owner, id: UUID | None = None) -> Era:
+        """An era for an owner that has none; it is not in the book until ``begin``."""
+        return Era(len(self.eras) + 1, id or new_id(), owner)
+
+    def begin(self, era: Era) -> None:
+        """Take an era into the book, unless it is there."""
+        assert era.owner is not None
+        self.eras[era.id] = self.living[era.owner] = era
+
+    def shelf(self, era: Era, audience: Audience) -> Shelf:
+        """The shelf of an era for an audience."""
+        if audience not in era.shelves:
+            self.shelves_made += 1
+            era.shelves[audience] = Shelf(self.shelves_made, audience)
+        return era.shelves[audience]
+
+    def add(self, kept: Kept) -> None:
+        """Take a new record into the book."""
+        self.records[kept.id] = kept.era.records[kept.id] = kept
+        self.rest(kept, kept.sources)
+
+    def rest(self, kept: Kept, sources: tuple[UUID, ...]) -> None:
+        """Let a record rest on these and on nothing else."""
+        for source in kept.sources:
+            resting = self.resting.get(source, set())
+            resting.discard(kept.id)
+            if not resting:
+                self.resting.pop(source, None)
+        kept.sources = tuple(dict.fromkeys(sources))
+        for source in kept.sources:
+            self.resting.setdefault(source, set()).add(kept.id)
+
+    def write(self, era: Era, entry: Entry) -> None:
+        """Put an entry at the end of an era's ledger."""
+        era.ledger.append(entry)
+        if entry.operation is not None:
+            self.operations[entry.operation] = (era, entry.position)
+
+    def buried(self, id: UUID) -> bool:
+        """Whether a record of this id was erased from this book."""
+        return self.tombstone(id) in self.tombstones
+
+    def tombstone(self, id: UUID) -> bytes:
+        return keyed(self.secret, "record", id.bytes)
+
+    def all_versions(self) -> Iterator[tuple[Kept, Version]]:
+        for kept in self.records.values():
+            for version in kept.versions:
+                yield kept, version

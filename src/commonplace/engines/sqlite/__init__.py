@@ -1,0 +1,1 @@
+"""A book in one SQLite file, with nothing but the standard library."""

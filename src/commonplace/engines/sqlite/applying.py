@@ -1,0 +1,326 @@
+"""Applies a batch inside a transaction: answers what settling asks, and stores what it decides."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any, cast
+from uuid import UUID
+
+from commonplace.engines.sqlite import jobs
+from commonplace.engines.sqlite.rows import audience_columns, entry_of, fetch_many, record_of
+from commonplace.engines.sqlite.statements import sql
+from commonplace.errors import Conflict
+from commonplace.model import questions as q
+from commonplace.model.changes import Batch
+from commonplace.model.digests import keyed
+from commonplace.model.ids import new_id
+from commonplace.model.ledger import Entry, Receipt, dump_entry, receipt_of
+from commonplace.model.memories import Memory
+from commonplace.model.owner import Audience, Owner, owner_digest_parts
+from commonplace.model.records import PASSAGE_TYPES, Record
+from commonplace.model.values import micros
+from commonplace.settle import Put, Settlement, StoredRow, encode, settle
+from commonplace.settle.operations import Operation, operation_digest, operation_of, repeated
+from commonplace.settle.others import refuse_old_era
+from commonplace.text.terms import RULE
+
+
+@dataclass(slots=True)
+class OwnerRow:
+    """An owner's present era in the tables."""
+
+    no: int
+    era: UUID
+    position: int
+    held: int
+
+
+class Answers:
+    """Answers a decision's questions from one transaction, for one owner."""
+
+    def __init__(self, connection: sqlite3.Connection, secret: bytes, owner: OwnerRow | None) -> None:
+        self._connection = connection
+        self._secret = secret
+        self._no = owner.no if owner else -1
+        self._owner = owner
+        self._by_type: dict[type[Any], Callable[[Any], Any]] = {
+            q.Load: self._load,
+            q.Holders: self._holders,
+            q.Tail: self._tail,
+            q.LastUserTurn: self._last_user_turn,
+            q.CountActive: lambda _: self._owner.held if self._owner else 0,
+            q.OldestOwn: self._oldest_own,
+            q.CountRun: self._count_run,
+            q.RestingOn: self._resting_on,
+            q.EntriesAt: self._entries_at,
+            q.PositionsTouching: self._positions_touching,
+            q.VersionOf: self._version_of,
+            q.ErasedAmong: self._erased_among,
+            q.EraOf: lambda _: self._owner.era if self._owner else None,
+            q.ErasedEras: self._erased_eras,
+            q.InThread: self._in_thread,
+        }
+
+    def __call__(self, question: q.Question[Any]) -> Any:
+        return self._by_type[type(question)](question)
+
+    def _load(self, question: q.Load) -> dict[UUID, Record]:
+        ids = [id.bytes for id in question.ids]
+        found = [record_of(row) for row in fetch_many(self._connection, "load_own", ids, self._no)]
+        return {record.id: record for record in found}
+
+    def _holders(self, question: q.Holders) -> dict[bytes, Record]:
+        rows = fetch_many(self._connection, "holders", list(question.slots), self._no, list_name="slots")
+        return {row[11]: record_of(row) for row in rows}
+
+    def _tail(self, question: q.Tail) -> int:
+        row = self._connection.execute(sql("tail"), (question.thread.bytes, self._no)).fetchone()
+        return 0 if row is None else cast(int, row[0])
+
+    def _last_user_turn(self, question: q.LastUserTurn) -> int:
+        return cast(
+            int,
+            self._connection.execute(sql("last_user_turn"), (question.thread.bytes, self._no)).fetchone()[0],
+        )
+
+    def _oldest_own(self, question: q.OldestOwn) -> list[Memory]:
+        values = {"owner": self._no, "agent": question.agent, "limit": question.limit}
+        return [cast(Memory, record_of(row)) for row in self._connection.execute(sql("oldest_own"), values)]
+
+    def _count_run(self, question: q.CountRun) -> int:
+        return cast(int, self._connection.execute(sql("count_run"), (self._no, question.run)).fetchone()[0])
+
+    def _resting_on(self, question: q.RestingOn) -> list[Record]:
+        found = {}
+        for row in fetch_many(self._connection, "resting_on", [id.bytes for id in question.ids]):
+            found[row[1]] = row
+        return [record_of(row) for row in found.values()]
+
+    def _entries_at(self, question: q.EntriesAt) -> list[Entry]:
+        found = []
+        for position in question.positions:
+            row = self._connection.execute(sql("entry_at"), (self._no, position)).fetchone()
+            if row is not None:
+                found.append(entry_of(row, None))
+        return found
+
+    def _positions_touching(self, question: q.PositionsTouching) -> list[int]:
+        positions: set[int] = set()
+        for id in question.ids:
+            values = {"owner": self._no, "id": id.bytes}
+            positions.update(row[0] for row in self._connection.execute(sql("positions_touching"), values))
+        return sorted(positions)
+
+    def _version_of(self, question: q.VersionOf) -> Record | None:
+        values = {"owner": self._no, "id": question.id.bytes, "version": question.version}
+        row = self._connection.execute(sql("version_of"), values).fetchone()
+        return None if row is None else record_of(row)
+
+    def _erased_among(self, question: q.ErasedAmong) -> frozenset[UUID]:
+        return frozenset(id for id in question.ids if is_buried(self._connection, self._secret, id))
+
+    def _erased_eras(self, question: q.ErasedEras) -> frozenset[UUID]:
+        ended = (
+            e for e in question.eras if self._connection.execute(sql("ended_era"), (e.bytes,)).fetchone()
+        )
+        return frozenset(ended)
+
+    def _in_thread(self, question: q.InThread) -> list[UUID]:
+        rows = self._connection.execute(sql("in_thread"), (question.thread.bytes, self._no))
+        return [UUID(bytes=row[0]) for row in rows]
+
+
+def is_buried(connection: sqlite3.Connection, secret: bytes, id: UUID) -> bool:
+    """Whether a record of this id was erased from this book."""
+    return connection.execute(sql("buried"), (keyed(secret, "record", id.bytes),)).fetchone() is not None
+
+
+def find_owner(connection: sqlite3.Connection, owner: Owner) -> OwnerRow | None:
+    """The owner's present era, if it has one."""
+    row = connection.execute(sql("owner"), owner.parts).fetchone()
+    return None if row is None else OwnerRow(row[0], UUID(bytes=row[1]), row[2], row[3])
+
+
+def begin_era(
+    connection: sqlite3.Connection, secret: bytes, owner: Owner, era: UUID | None = None
+) -> OwnerRow:
+    """Give an owner that has none an era."""
+    era = era or new_id()
+    digest = keyed(secret, "owner", owner_digest_parts(owner))
+    try:
+        no = connection.execute(sql("add_owner"), (*owner.parts, era.bytes, digest)).fetchone()[0]
+    except sqlite3.IntegrityError as exc:
+        raise Conflict(f"era: {era} is another owner's in this book") from exc
+    return OwnerRow(no, era, 0, 0)
+
+
+def apply(connection: sqlite3.Connection, secret: bytes, batch: Batch) -> Receipt:
+    """Apply a batch; the caller's savepoint makes it all or nothing."""
+    operation = operation_of(secret, batch)
+    if operation.id is not None:
+        row = connection.execute(sql("by_operation"), (operation.id,)).fetchone()
+        if row is not None:
+            return repeated(entry_of(row, batch.owner), batch.owner, operation, ended=row[9] is not None)
+    owner = find_owner(connection, batch.owner)
+    refuse_old_era(batch.era, owner.era if owner else None)
+    owner = owner or begin_era(connection, secret, batch.owner)
+    settlement = q.decide(settle(batch), Answers(connection, secret, owner))
+    for job in settlement.jobs:
+        jobs.put(connection, owner.no, job, batch.at)
+    if not settlement.puts and operation.id is None:
+        return Receipt(batch.owner, owner.position, batch.at, (), tuple(settlement.ignored))
+    return _store(connection, secret, batch, owner, settlement, operation)
+
+
+def find_operation(
+    connection: sqlite3.Connection, secret: bytes, owner: Owner, operation: str
+) -> Receipt | None:
+    """The first receipt of an operation id."""
+    row = connection.execute(sql("by_operation"), (operation_digest(secret, owner, operation),)).fetchone()
+    if row is None or row[9] is not None:
+        return None
+    return receipt_of(entry_of(row, owner), owner, repeated=True)
+
+
+def _store(
+    connection: sqlite3.Connection,
+    secret: bytes,
+    batch: Batch,
+    owner: OwnerRow,
+    settlement: Settlement,
+    operation: Operation,
+) -> Receipt:
+    position = owner.position + 1
+    storing = Storing(connection, secret, owner.no, position)
+    hashes = storing.put_all(settlement.puts)
+    for thread, tail in settlement.tails.items():
+        connection.execute(sql("set_tail"), (tail, thread.bytes))
+    entry = Entry(
+        batch.owner,
+        owner.era,
+        position,
+        batch.at,
+        batch.actor,
+        settlement.lines(hashes),
+        tuple(settlement.ignored),
+        settlement.note,
+        operation.id,
+        operation.request,
+    )
+    add_entry(connection, owner.no, entry)
+    gain = sum(held_gain(put.before, put.record) for put in settlement.puts)
+    connection.execute(sql("move_owner"), (position, gain, owner.no))
+    return receipt_of(entry, batch.owner)
+
+
+def add_entry(connection: sqlite3.Connection, owner_no: int, entry: Entry) -> None:
+    """Write an entry to the ledger."""
+    connection.execute(
+        sql("add_entry"),
+        (
+            owner_no,
+            entry.position,
+            micros(entry.at),
+            entry.actor.kind,
+            entry.actor.id,
+            entry.operation,
+            entry.request,
+            dump_entry(entry),
+        ),
+    )
+
+
+def held_gain(before: Record | None, after: Record | None) -> int:
+    """By how much a change moves the count of memories that are held."""
+    was = isinstance(before, Memory) and before.active
+    now = isinstance(after, Memory) and after.active
+    return int(now) - int(was)
+
+
+class Storing:
+    """Stores records of one owner at one ledger position, each touched shelf's mark moved once."""
+
+    def __init__(self, connection: sqlite3.Connection, secret: bytes, owner_no: int, position: int) -> None:
+        self._connection = connection
+        self._secret = secret
+        self._owner_no = owner_no
+        self._position = position
+        self._shelves: dict[Audience, int] = {}
+        self._marks: dict[int, int] = {}
+        self._slots = True
+
+    def put_all(self, puts: Iterable[Put], *, slots: bool = True) -> list[bytes]:
+        """Store records; returns the content hash of each in order. Without ``slots`` they hold no key or name."""
+        self._slots = slots
+        puts = list(puts)
+        for put in puts:
+            if (
+                put.before is not None
+                and put.before.slot() is not None
+                and put.before.slot() != put.record.slot()
+            ):
+                self._connection.execute(sql("free_slot"), (put.record.id.bytes,))
+        return [self._insert(put) if put.before is None else self._update(put) for put in puts]
+
+    def shelf(self, audience: Audience) -> int:
+        """The number of the owner's shelf for an audience."""
+        no = self._shelves.get(audience)
+        if no is None:
+            columns = audience_columns(audience)
+            row = self._connection.execute(sql("shelf"), (self._owner_no, *columns)).fetchone()
+            if row is None:
+                row = self._connection.execute(sql("add_shelf"), (self._owner_no, *columns)).fetchone()
+                for group in audience.groups:
+                    self._connection.execute(sql("add_shelf_group"), (row[0], group))
+            no = self._shelves[audience] = cast(int, row[0])
+        return no
+
+    def mark(self, shelf: int) -> int:
+        """The mark of this commit on a shelf."""
+        if shelf not in self._marks:
+            self._marks[shelf] = self._connection.execute(sql("move_mark"), (shelf,)).fetchone()[0]
+        return self._marks[shelf]
+
+    def _row(self, record: Record) -> StoredRow:
+        row = encode(record, self._secret)
+        return row if self._slots else row._replace(slot=None)
+
+    def _insert(self, put: Put) -> bytes:
+        record = put.record
+        row = self._row(record)
+        shelf = self.shelf(record.audience)
+        mark = self.mark(shelf) if put.terms is not None else 0
+        values = (*row, self._owner_no, shelf, self._position, put.run, mark)
+        try:
+            no = self._connection.execute(sql("insert_record"), values).lastrowid
+        except sqlite3.IntegrityError as exc:
+            raise Conflict(f"id: record {record.id} is in this book already; leave ids to the book") from exc
+        if put.terms is not None:
+            self._connection.execute(sql("put_terms"), (no, RULE, put.terms))
+        self._link(record)
+        return row.hash
+
+    def _update(self, put: Put) -> bytes:
+        record = put.record
+        row = self._row(record)
+        _, old_shelf, _ = self._connection.execute(sql("where_is"), (row.id,)).fetchone()
+        shelf = self.shelf(record.audience)
+        passage = record.type in PASSAGE_TYPES
+        mark = self.mark(shelf) if passage else 0
+        if passage and shelf != old_shelf:
+            self._connection.execute(sql("note_gone"), (old_shelf, self.mark(old_shelf), row.id))
+        self._connection.execute(sql("keep_version"), (row.recorded_at, row.id))
+        self._connection.execute(
+            sql("update_record"),
+            (*row[2:5], *row[7:], shelf, self._position, mark, row.id),
+        )
+        if put.before is not None and put.before.rests_on() != record.rests_on():
+            self._connection.execute(sql("unlink"), (row.id,))
+            self._link(record)
+        return row.hash
+
+    def _link(self, record: Record) -> None:
+        for source in record.rests_on():
+            self._connection.execute(sql("link"), (record.id.bytes, source.bytes))

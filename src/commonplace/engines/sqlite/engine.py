@@ -1,0 +1,333 @@
+"""The SQLite engine: one file, many processes, every wall of ``ports`` in front of it."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from datetime import datetime
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+from commonplace.engines.sqlite import applying, erasing, jobs, keeping, reading
+from commonplace.engines.sqlite.file import SqliteFile
+from commonplace.engines.sqlite.migrations import Migration, Migrations
+from commonplace.engines.sqlite.rows import chunks, record_of
+from commonplace.engines.sqlite.statements import sql
+from commonplace.model.changes import Batch
+from commonplace.model.jobs import Job, JobDraft, JobState
+from commonplace.model.ledger import Entry, Receipt
+from commonplace.model.memories import Use
+from commonplace.model.owner import Owner, View
+from commonplace.model.query import Filter, HistoryStep, Page
+from commonplace.model.records import Record
+from commonplace.model.values import micros, utc_now
+from commonplace.ports import (
+    BookFacts,
+    ErasureReceipt,
+    Erasures,
+    Findings,
+    Shelf,
+    ShelfDelta,
+    Target,
+    TermsOf,
+)
+
+#: "Cmpl": tells a book from other SQLite files.
+APPLICATION_ID = 0x436D706C
+
+#: A file up to this size is cleared of erased content before ``erase`` returns; a larger one by the worker.
+SCRUB_AT_ONCE_BYTES = 256 * 1024 * 1024
+
+#: What no book can see of itself.
+UNSEEN = (
+    "exports and copies that others made of this book",
+    "snapshots and freed blocks of the disk",
+)
+
+
+def book_migrations() -> Migrations:
+    """The versions of the schema, oldest first."""
+    folder = files("commonplace.engines.sqlite").joinpath("schema")
+    found = sorted(entry.name for entry in folder.iterdir() if entry.name.endswith(".sql"))
+    steps = [
+        Migration(
+            int(name.split("_")[0]),
+            name.removesuffix(".sql").split("_", 1)[1],
+            folder.joinpath(name).read_text("utf-8"),
+        )
+        for name in found
+    ]
+    return Migrations(steps, application_id=APPLICATION_ID)
+
+
+class SqliteEngine:
+    """A book in one SQLite file."""
+
+    name = "sqlite"
+
+    def __init__(self, file: SqliteFile, path: Path) -> None:
+        self._file = file
+        self._path = path
+
+    @classmethod
+    async def open(cls, path: Path, **options: Any) -> SqliteEngine:
+        """Open a book, or make one; ``options`` are those of ``SqliteFile.open``."""
+        migrations = options.pop("migrations", None) or book_migrations()
+        file = await SqliteFile.open(path, migrations=migrations, **options)
+        try:
+            if not options.get("read_only") and not await file.read(_has_secret):
+                await file.write(_make_secret)
+        except BaseException:
+            await file.close()
+            raise
+        return cls(file, path)
+
+    @property
+    def path(self) -> Path:
+        """Where the book is."""
+        return self._path
+
+    @property
+    def file(self) -> SqliteFile:
+        """The open file, with its counters."""
+        return self._file
+
+    async def close(self) -> None:
+        await self._file.close()
+
+    # ── records ──────────────────────────────────────────────────────────────────────────────────────────────────
+
+    async def apply(self, batch: Batch) -> Receipt:
+        return await self._file.write(lambda c: applying.apply(c, secret_of(c), batch))
+
+    async def get(self, owner: Owner, view: View, ids: Sequence[UUID]) -> dict[UUID, Record]:
+        return await self._file.read(lambda c: reading.get(c, owner, view, ids))
+
+    async def scan(self, owner: Owner, view: View, filter: Filter, cursor: str | None, limit: int) -> Page:
+        return await self._file.read(lambda c: reading.scan(c, owner, view, filter, cursor, limit))
+
+    async def count(self, owner: Owner, view: View, filter: Filter) -> int:
+        return await self._file.read(lambda c: reading.count(c, owner, view, filter))
+
+    async def history(self, owner: Owner, view: View, id: UUID) -> list[HistoryStep]:
+        return await self._file.read(lambda c: reading.history(c, owner, view, id))
+
+    async def entries(self, owner: Owner, after: int, limit: int) -> list[Entry]:
+        return await self._file.read(lambda c: reading.entries(c, owner, after, limit))
+
+    async def find_operation(self, owner: Owner, operation: str) -> Receipt | None:
+        return await self._file.read(lambda c: applying.find_operation(c, secret_of(c), owner, operation))
+
+    # ── passages and aids ────────────────────────────────────────────────────────────────────────────────────────
+
+    async def since(
+        self, owner: Owner, view: View, held: Callable[[int], int | None]
+    ) -> list[tuple[Shelf, ShelfDelta]]:
+        return await self._file.read(lambda c: reading.since(c, owner, view, held))
+
+    async def note_use(self, owner: Owner, view: View, uses: Mapping[UUID, Use]) -> int:
+        return await self._file.write(lambda c: _note_use(c, owner, view, uses))
+
+    async def uses(self, owner: Owner, view: View, ids: Sequence[UUID]) -> dict[UUID, Use]:
+        return await self._file.read(lambda c: reading.uses(c, owner, view, ids))
+
+    async def stale_terms(self, rule: int, limit: int) -> list[Record]:
+        return await self._file.read(
+            lambda c: [record_of(row) for row in c.execute(sql("stale_terms"), (rule, limit)).fetchall()]
+        )
+
+    async def put_terms(self, rule: int, terms: Mapping[UUID, bytes]) -> int:
+        return await self._file.write(lambda c: _put_terms(c, rule, terms))
+
+    # ── jobs ─────────────────────────────────────────────────────────────────────────────────────────────────────
+
+    async def put(self, draft: JobDraft, at: datetime) -> None:
+        await self._file.write(lambda c: jobs.put(c, 0, draft, at))
+
+    async def lease(self, kinds: Sequence[str], worker: str, at: datetime, seconds: float) -> Job | None:
+        if not await self._file.read(lambda c: jobs.is_due(c, kinds, at)):
+            return None
+        return await self._file.write(lambda c: jobs.lease(c, kinds, worker, at, seconds))
+
+    async def renew(self, job: Job, at: datetime, seconds: float) -> bool:
+        return await self._file.write(lambda c: jobs.renew(c, job, at, seconds))
+
+    async def finish(self, job: Job, at: datetime) -> bool:
+        return await self._file.write(lambda c: jobs.finish(c, job))
+
+    async def fail(self, job: Job, error: str, at: datetime, retry_at: datetime | None) -> bool:
+        return await self._file.write(lambda c: jobs.fail(c, job, error, at, retry_at))
+
+    async def jobs(self, state: JobState | None, limit: int) -> list[Job]:
+        return await self._file.read(lambda c: jobs.listed(c, state, limit))
+
+    async def replay(self, id: UUID, at: datetime) -> bool:
+        return await self._file.write(lambda c: jobs.replay(c, id, at))
+
+    async def drop(self, id: UUID) -> bool:
+        return await self._file.write(lambda c: jobs.drop(c, id))
+
+    # ── erasure ──────────────────────────────────────────────────────────────────────────────────────────────────
+
+    async def erase(self, target: Target, at: datetime) -> ErasureReceipt:
+        erased = await self._file.write(lambda c: erasing.erase(c, secret_of(c), target, at))
+        pending = ""
+        if erased.removed or target.everything:
+            pending = await self._clear()
+        return ErasureReceipt(
+            owner=target.owner,
+            at=at,
+            removed=dict(erased.removed),
+            kept=erased.kept,
+            state="pending" if pending else "complete",
+            pending=pending,
+            held_by=await self.known_backups(),
+            unseen=UNSEEN,
+            unknown=erased.unknown,
+            ids=erased.ids,
+            era=erased.era,
+            superseded=erased.superseded,
+        )
+
+    async def _clear(self) -> str:
+        """Clear the file now if that is quick; otherwise say what the worker will do."""
+        if os.path.getsize(self._path) > SCRUB_AT_ONCE_BYTES:
+            return "the file is large; the worker rewrites it without what was erased"
+        if not await self.scrub():
+            return "another process is reading; the worker clears the log when it is done"
+        return ""
+
+    async def scrub(self) -> bool:
+        """Rewrite the file and empty the log: deleting alone leaves copies in the gaps of pages that were rebalanced."""
+        if not await self._file.checkpoint():
+            return False
+        await self._file.rewrite()
+        if not await self._file.checkpoint():
+            return False
+        await self._file.write(lambda c: c.execute("DELETE FROM jobs WHERE owner = 0 AND kind = 'scrub'"))
+        return True
+
+    # ── keeping ──────────────────────────────────────────────────────────────────────────────────────────────────
+
+    async def owners(self, tenant: str) -> list[Owner]:
+        return await self._file.read(lambda c: keeping.owners(c, tenant))
+
+    async def verify(self, progress: Callable[[int, int], None] | None = None) -> Findings:
+        return await self._file.read(lambda c: keeping.verify(c, secret_of(c), progress))
+
+    async def rebuild(self, progress: Callable[[int, int], None] | None = None) -> Mapping[str, int]:
+        return await self._file.write(lambda c: keeping.rebuild(c, secret_of(c), progress))
+
+    async def facts(self) -> BookFacts:
+        found = await self._file.read(keeping.counts)
+        sizes = [size for suffix in ("", "-wal", "-shm") if (size := _size(f"{self._path}{suffix}"))]
+        counters = self._file.counters
+        return BookFacts(
+            engine=self.name,
+            address=str(self._path),
+            format=found["format"],
+            owners=found["owners"],
+            records=found["records"],
+            jobs=found["jobs"],
+            bytes=sum(sizes),
+            stale_terms=found["stale_terms"],
+            details={
+                "backups": list(found["backups"]),
+                "commits": counters.commits,
+                "writes": counters.writes,
+            },
+        )
+
+    async def dump(self, owner: Owner, *, private: bool) -> AsyncIterator[dict[str, Any]]:
+        for line in await self._file.read(lambda c: list(keeping.dump(c, owner, private=private))):
+            yield line
+
+    async def dump_book(self) -> AsyncIterator[dict[str, Any]]:
+        yield await self._file.read(lambda c: keeping.dump_book(c, secret_of(c)))
+
+    async def adopt_book(self, line: Mapping[str, Any]) -> bool:
+        return await self._file.write(lambda c: keeping.adopt_book(c, line))
+
+    async def adopt(
+        self, owner: Owner, lines: Sequence[dict[str, Any]], terms: TermsOf
+    ) -> Mapping[str, int] | None:
+        return await self._file.write(lambda c: keeping.adopt(c, secret_of(c), owner, lines, terms))
+
+    # ── copies of itself ─────────────────────────────────────────────────────────────────────────────────────────
+
+    async def backup(self, target: Path, progress: Callable[[int, int], None] | None = None) -> None:
+        await self._file.backup(target, progress)
+        await self._file.write(lambda c: keeping.note_backup(c, str(target.resolve()), utc_now()))
+
+    async def erasures(self) -> Erasures:
+        return await self._file.read(erasing.erasures)
+
+    async def reapply(self, erasures: Erasures, at: datetime) -> int:
+        removed = await self._file.write(lambda c: erasing.reapply(c, secret_of(c), erasures, at))
+        await self.scrub()
+        return removed
+
+    async def known_backups(self) -> tuple[str, ...]:
+        """The book's own backups that are still there."""
+        noted = await self._file.read(keeping.backups)
+        return tuple(path for path in noted if os.path.exists(path))
+
+
+def secret_of(connection: sqlite3.Connection) -> bytes:
+    """The key of the book's digests; read in each transaction, for an import may have brought another."""
+    return bytes(connection.execute("SELECT value FROM book WHERE name = 'secret'").fetchone()[0])
+
+
+def _has_secret(connection: sqlite3.Connection) -> bool:
+    return connection.execute("SELECT 1 FROM book WHERE name = 'secret'").fetchone() is not None
+
+
+def _make_secret(connection: sqlite3.Connection) -> None:
+    """Another process may have been quicker; the first secret stays."""
+    connection.execute("INSERT OR IGNORE INTO book (name, value) VALUES ('secret', ?)", (os.urandom(32),))
+
+
+def _size(path: str) -> int:
+    try:
+        return os.path.getsize(path)
+    except FileNotFoundError:
+        return 0
+
+
+def _note_use(connection: sqlite3.Connection, owner: Owner, view: View, uses: Mapping[UUID, Use]) -> int:
+    shelves = reading.visible(connection, owner, view)
+    noted, touched = 0, set()
+    for id, no, shelf in reading.numbers(connection, list(uses), shelves):
+        use = uses[UUID(bytes=id)]
+        used = None if use.used_at is None else micros(use.used_at)
+        connection.execute(sql("put_use"), (no, use.strength, used, use.count))
+        touched.add((id, shelf))
+        noted += 1
+    _remark(connection, touched)
+    return noted
+
+
+def _put_terms(connection: sqlite3.Connection, rule: int, terms: Mapping[UUID, bytes]) -> int:
+    put, touched = 0, set()
+    for piece in chunks([id.bytes for id in terms]):
+        for id in piece:
+            found = connection.execute(sql("where_is"), (id,)).fetchone()
+            if found is not None:
+                connection.execute(sql("put_terms"), (found[0], rule, terms[UUID(bytes=id)]))
+                touched.add((id, found[1]))
+                put += 1
+    _remark(connection, touched)
+    return put
+
+
+def _remark(connection: sqlite3.Connection, touched: set[tuple[bytes, int]]) -> None:
+    """Move the marks of shelves whose passages' aids changed, so that indexes fetch them again."""
+    marks = {
+        shelf: connection.execute(sql("move_mark"), (shelf,)).fetchone()[0]
+        for shelf in {s for _, s in touched}
+    }
+    for id, shelf in touched:
+        connection.execute(sql("mark_record"), (marks[shelf], id))

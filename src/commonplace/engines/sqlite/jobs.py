@@ -1,0 +1,122 @@
+"""Jobs in the SQLite tables."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+from commonplace.engines.sqlite.rows import owner_of
+from commonplace.engines.sqlite.statements import sql
+from commonplace.model.ids import new_id
+from commonplace.model.jobs import Job, JobDraft, JobState
+from commonplace.model.values import micros, moment
+
+
+def put(connection: sqlite3.Connection, owner_no: int, draft: JobDraft, at: datetime) -> None:
+    """Put a job, or put the waiting one off."""
+    connection.execute(
+        sql("put_job"),
+        {
+            "id": new_id().bytes,
+            "owner": owner_no,
+            "kind": draft.kind,
+            "key": draft.key,
+            "payload": json.dumps(draft.payload, ensure_ascii=False),
+            "records": json.dumps([id.hex for id in draft.records]),
+            "at": micros(at),
+            "run_at": micros(at + timedelta(seconds=draft.delay)),
+            "max_wait": None if draft.max_wait is None else int(draft.max_wait * 1_000_000),
+        },
+    )
+
+
+def is_due(connection: sqlite3.Connection, kinds: Sequence[str], at: datetime) -> bool:
+    """Whether there is anything to lease; asked first, so that an idle worker writes nothing."""
+    now = micros(at)
+    return connection.execute(sql("due_job", ids=len(kinds)), (*kinds, now, now)).fetchone() is not None
+
+
+def lease(
+    connection: sqlite3.Connection, kinds: Sequence[str], worker: str, at: datetime, seconds: float
+) -> Job | None:
+    """Take the longest due job for one worker."""
+    now = micros(at)
+    due = connection.execute(sql("due_job", ids=len(kinds)), (*kinds, now, now)).fetchone()
+    if due is None:
+        return None
+    connection.execute(sql("lease_job"), (worker, micros(at + timedelta(seconds=seconds)), due[0]))
+    return job_of(connection.execute(sql("one_job"), due).fetchone())
+
+
+def renew(connection: sqlite3.Connection, job: Job, at: datetime, seconds: float) -> bool:
+    """Prolong a lease."""
+    until = micros(at + timedelta(seconds=seconds))
+    return _hit(connection, "renew_job", until, *_lease_of(job))
+
+
+def finish(connection: sqlite3.Connection, job: Job) -> bool:
+    """Take a done job away, or make it due again if it was put anew meanwhile."""
+    lease = _lease_of(job)
+    return _hit(connection, "finish_job", *lease) or _hit(connection, "requeue_job", *lease)
+
+
+def fail(
+    connection: sqlite3.Connection, job: Job, error: str, at: datetime, retry_at: datetime | None
+) -> bool:
+    """Give a job back, or up."""
+    state = JobState.DEAD if retry_at is None else JobState.WAITING
+    id, worker, attempts = _lease_of(job)
+    values: dict[str, Any] = {"state": state.value, "run_at": micros(retry_at or at), "error": error[:2000]}
+    values |= {"id": id, "worker": worker, "attempts": attempts}
+    return connection.execute(sql("fail_job"), values).rowcount > 0
+
+
+def listed(connection: sqlite3.Connection, state: JobState | None, limit: int) -> list[Job]:
+    """Jobs in a state, or all."""
+    values = {"state": state.value if state else None, "limit": limit}
+    return [job_of(row) for row in connection.execute(sql("jobs_in_state"), values)]
+
+
+def replay(connection: sqlite3.Connection, id: UUID, at: datetime) -> bool:
+    """Make a dead job due."""
+    return _hit(connection, "replay_job", micros(at), id.bytes)
+
+
+def drop(connection: sqlite3.Connection, id: UUID) -> bool:
+    """Throw a dead job away."""
+    return _hit(connection, "drop_job", id.bytes)
+
+
+def job_of(row: tuple[Any, ...]) -> Job:
+    """A job of a row."""
+    (id, kind, key, tenant, owner_kind, owner_id, era, payload, records, state, run_at, first_at) = row[:12]
+    attempts, generation, worker, leased_until, error = row[12:]
+    return Job(
+        UUID(bytes=id),
+        kind,
+        key,
+        None if owner_id is None else owner_of(tenant, owner_kind, owner_id),
+        None if era is None else UUID(bytes=era),
+        json.loads(payload),
+        tuple(UUID(hex=record) for record in json.loads(records)),
+        JobState(state),
+        moment(run_at),
+        moment(first_at),
+        attempts,
+        generation,
+        worker,
+        None if leased_until is None else moment(leased_until),
+        error,
+    )
+
+
+def _lease_of(job: Job) -> tuple[bytes, str | None, int]:
+    return (job.id.bytes, job.worker, job.attempts)
+
+
+def _hit(connection: sqlite3.Connection, statement: str, *values: Any) -> bool:
+    return connection.execute(sql(statement), values).rowcount > 0

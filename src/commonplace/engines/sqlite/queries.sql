@@ -1,0 +1,366 @@
+-- Every statement of the SQLite engine, by name. {ids}, {shelves} and {slots} stand for lists of placeholders.
+
+-- ── owners and shelves ───────────────────────────────────────────────────────────────────────────────────────────
+
+-- name: owner
+SELECT no, era, position, held FROM owners WHERE tenant = ? AND kind = ? AND id = ? AND erased_at IS NULL
+
+-- name: add_owner
+INSERT INTO owners (tenant, kind, id, era, digest) VALUES (?, ?, ?, ?, ?) RETURNING no
+
+-- name: owners_of_tenant
+SELECT tenant, kind, id FROM owners WHERE tenant = ? AND erased_at IS NULL AND position > 0 ORDER BY kind, id
+
+-- name: move_owner
+UPDATE owners SET position = ?, held = held + ? WHERE no = ?
+
+-- name: recount_held
+UPDATE owners SET held = (SELECT count(*) FROM records WHERE owner = owners.no AND type = 'memory' AND status = 'active')
+WHERE no = ?
+
+-- The one place where a view becomes shelves: every read goes through it.
+-- name: visible_shelves
+SELECT s.no, s.audience, s.agent, s.groups, s.mark
+FROM owners AS o JOIN shelves AS s ON s.owner = o.no
+WHERE o.tenant = :tenant
+  AND o.kind = :kind
+  AND o.id = :id
+  AND o.erased_at IS NULL
+  AND (:whole
+    OR s.audience = 'global'
+    OR (s.audience = 'self' AND s.agent = :agent)
+    OR (s.audience = 'group' AND EXISTS (
+        SELECT 1 FROM shelf_groups AS g WHERE g.shelf = s.no AND g.name IN (SELECT value FROM json_each(:groups)))))
+ORDER BY s.no
+
+-- name: shelf
+SELECT no FROM shelves WHERE owner = ? AND audience = ? AND agent = ? AND groups = ?
+
+-- name: add_shelf
+INSERT INTO shelves (owner, audience, agent, groups) VALUES (?, ?, ?, ?) RETURNING no
+
+-- name: add_shelf_group
+INSERT INTO shelf_groups (shelf, name) VALUES (?, ?)
+
+-- name: move_mark
+UPDATE shelves SET mark = mark + 1 WHERE no = ? RETURNING mark
+
+-- ── reading records ──────────────────────────────────────────────────────────────────────────────────────────────
+
+-- name: load_own
+SELECT r.type, r.id, o.tenant, o.kind, o.id, s.audience, s.agent, s.groups, r.version, r.recorded_at, r.body
+FROM records AS r JOIN shelves AS s ON s.no = r.shelf JOIN owners AS o ON o.no = r.owner
+WHERE r.owner = ? AND r.id IN ({ids})
+
+-- name: holders
+SELECT r.type, r.id, o.tenant, o.kind, o.id, s.audience, s.agent, s.groups, r.version, r.recorded_at, r.body, r.slot
+FROM records AS r JOIN shelves AS s ON s.no = r.shelf JOIN owners AS o ON o.no = r.owner
+WHERE r.owner = ? AND r.slot IN ({slots})
+
+-- name: resting_on
+SELECT r.type, r.id, o.tenant, o.kind, o.id, s.audience, s.agent, s.groups, r.version, r.recorded_at, r.body
+FROM (SELECT DISTINCT record FROM links WHERE source IN ({ids})) AS l
+JOIN records AS r ON r.id = l.record JOIN shelves AS s ON s.no = r.shelf JOIN owners AS o ON o.no = r.owner
+
+-- name: load_any
+SELECT r.type, r.id, o.tenant, o.kind, o.id, s.audience, s.agent, s.groups, r.version, r.recorded_at, r.body
+FROM records AS r JOIN shelves AS s ON s.no = r.shelf JOIN owners AS o ON o.no = r.owner
+WHERE r.id IN ({ids})
+
+-- name: get
+SELECT r.type, r.id, r.shelf, r.version, r.recorded_at, r.body, r.status
+FROM records AS r
+WHERE r.id IN ({ids}) AND r.shelf IN ({shelves})
+
+-- name: scan_up
+SELECT r.type, r.id, r.shelf, r.version, r.recorded_at, r.body
+FROM records AS r
+WHERE r.shelf = :shelf AND r.type = :type AND r.id > :cursor AND {conditions}
+ORDER BY r.id LIMIT :limit
+
+-- name: scan_down
+SELECT r.type, r.id, r.shelf, r.version, r.recorded_at, r.body
+FROM records AS r
+WHERE r.shelf = :shelf AND r.type = :type AND r.id < :cursor AND {conditions}
+ORDER BY r.id DESC LIMIT :limit
+
+-- name: scan_thread
+SELECT r.type, r.id, r.shelf, r.version, r.recorded_at, r.body
+FROM records AS r
+WHERE r.thread = :thread AND r.shelf = :shelf AND r.type = :type AND r.id > :cursor AND {conditions}
+ORDER BY r.id LIMIT :limit
+
+-- name: count
+SELECT count(*) FROM records AS r WHERE r.shelf = :shelf AND r.type = :type AND {conditions}
+
+-- name: tail
+SELECT seq FROM records WHERE id = ? AND owner = ?
+
+-- name: last_user_turn
+SELECT coalesce(max(seq), 0) FROM records WHERE thread = ? AND owner = ? AND type = 'message' AND kind = 'user'
+
+-- name: oldest_own
+SELECT r.type, r.id, o.tenant, o.kind, o.id, s.audience, s.agent, s.groups, r.version, r.recorded_at, r.body
+FROM records AS r JOIN shelves AS s ON s.no = r.shelf JOIN owners AS o ON o.no = r.owner
+WHERE r.owner = :owner AND r.type = 'memory' AND r.status = 'active'
+  AND json_extract(r.body, '$.agent') IS :agent AND coalesce(json_extract(r.body, '$.pinned'), 0) = 0
+ORDER BY r.recorded_at, r.id LIMIT :limit
+
+-- name: count_run
+SELECT count(*) FROM records WHERE owner = ? AND run = ?
+
+-- name: in_thread
+SELECT id FROM records WHERE thread = ? AND owner = ? AND type <> 'thread'
+
+-- ── writing records ──────────────────────────────────────────────────────────────────────────────────────────────
+
+-- name: insert_record
+INSERT INTO records (id, type, version, recorded_at, slot, thread, seq, kind, status, at, valid_from, valid_to, body, hash,
+    owner, shelf, position, run, mark)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+
+-- name: keep_version
+INSERT INTO versions (record, version, shelf, position, recorded_at, ended_at, body, hash)
+SELECT no, version, shelf, position, recorded_at, ?, body, hash FROM records WHERE id = ?
+
+-- name: update_record
+UPDATE records SET version = ?, recorded_at = ?, slot = ?, kind = ?, status = ?, at = ?, valid_from = ?, valid_to = ?,
+    body = ?, hash = ?, shelf = ?, position = ?, mark = ?
+WHERE id = ?
+
+-- name: where_is
+SELECT no, shelf, version FROM records WHERE id = ?
+
+-- name: free_slot
+UPDATE records SET slot = NULL WHERE id = ?
+
+-- name: set_tail
+UPDATE records SET seq = max(seq, ?) WHERE id = ?
+
+-- name: unlink
+DELETE FROM links WHERE record = ?
+
+-- name: link
+INSERT OR IGNORE INTO links (record, source) VALUES (?, ?)
+
+-- name: note_gone
+INSERT OR REPLACE INTO gone (shelf, mark, id) VALUES (?, ?, ?)
+
+-- name: put_terms
+INSERT INTO terms (record, rule, packed) VALUES (?, ?, ?)
+ON CONFLICT (record) DO UPDATE SET rule = excluded.rule, packed = excluded.packed
+
+-- ── ledger ───────────────────────────────────────────────────────────────────────────────────────────────────────
+
+-- name: add_entry
+INSERT INTO ledger (owner, position, at, actor_kind, actor, operation, request, body) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+
+-- name: by_operation
+SELECT l.owner, l.position, l.at, l.actor_kind, l.actor, l.operation, l.request, l.body, o.era, o.erased_at
+FROM ledger AS l JOIN owners AS o ON o.no = l.owner WHERE l.operation = ?
+
+-- name: entry_at
+SELECT l.owner, l.position, l.at, l.actor_kind, l.actor, l.operation, l.request, l.body, o.era, o.erased_at
+FROM ledger AS l JOIN owners AS o ON o.no = l.owner WHERE l.owner = ? AND l.position = ?
+
+-- name: entries_after
+SELECT l.owner, l.position, l.at, l.actor_kind, l.actor, l.operation, l.request, l.body, o.era, o.erased_at
+FROM ledger AS l JOIN owners AS o ON o.no = l.owner WHERE l.owner = ? AND l.position > ? ORDER BY l.position LIMIT ?
+
+-- name: rewrite_entry
+UPDATE ledger SET actor = ?, body = ? WHERE owner = ? AND position = ?
+
+-- name: positions_touching
+SELECT position FROM records WHERE owner = :owner AND id = :id
+UNION SELECT v.position FROM versions AS v JOIN records AS r ON r.no = v.record WHERE r.owner = :owner AND r.id = :id
+
+-- name: positions_of_record
+SELECT r.owner, r.position FROM records AS r WHERE r.id = :id
+UNION SELECT r.owner, v.position FROM versions AS v JOIN records AS r ON r.no = v.record WHERE r.id = :id
+
+-- name: version_of
+SELECT r.type, r.id, o.tenant, o.kind, o.id, s.audience, s.agent, s.groups, r.version, r.recorded_at, r.body
+FROM records AS r JOIN shelves AS s ON s.no = r.shelf JOIN owners AS o ON o.no = r.owner
+WHERE r.owner = :owner AND r.id = :id AND r.version = :version
+UNION ALL
+SELECT r.type, r.id, o.tenant, o.kind, o.id, s.audience, s.agent, s.groups, v.version, v.recorded_at, v.body
+FROM records AS r JOIN versions AS v ON v.record = r.no JOIN shelves AS s ON s.no = v.shelf
+JOIN owners AS o ON o.no = r.owner
+WHERE r.owner = :owner AND r.id = :id AND v.version = :version AND v.body <> ''
+
+-- name: versions_of
+SELECT v.version, v.position, v.recorded_at, v.body, s.audience, s.agent, s.groups
+FROM records AS r JOIN versions AS v ON v.record = r.no JOIN shelves AS s ON s.no = v.shelf
+WHERE r.id = ? ORDER BY v.version
+
+-- name: record_position
+SELECT owner, position FROM records WHERE id = ?
+
+-- ── passages ─────────────────────────────────────────────────────────────────────────────────────────────────────
+
+-- name: passages_since
+SELECT r.id, r.type, r.kind, r.status, r.thread, r.seq, r.at, r.valid_from, r.valid_to, t.packed
+FROM records AS r JOIN terms AS t ON t.record = r.no
+WHERE r.shelf = ? AND r.mark > ? ORDER BY r.mark
+
+-- name: gone_since
+SELECT id FROM gone WHERE shelf = ? AND mark > ? ORDER BY mark
+
+-- ── aids ─────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+-- name: stale_terms
+SELECT r.type, r.id, o.tenant, o.kind, o.id, s.audience, s.agent, s.groups, r.version, r.recorded_at, r.body
+FROM terms AS t JOIN records AS r ON r.no = t.record JOIN shelves AS s ON s.no = r.shelf
+JOIN owners AS o ON o.no = r.owner
+WHERE t.rule <> ? LIMIT ?
+
+-- name: mark_record
+UPDATE records SET mark = ? WHERE id = ?
+
+-- name: put_use
+INSERT INTO uses (record, strength, used_at, count) VALUES (?, ?, ?, ?)
+ON CONFLICT (record) DO UPDATE SET strength = excluded.strength, used_at = excluded.used_at, count = excluded.count
+
+-- name: uses
+SELECT r.id, u.strength, u.used_at, u.count FROM uses AS u JOIN records AS r ON r.no = u.record
+WHERE r.id IN ({ids}) AND r.shelf IN ({shelves})
+
+-- name: uses_of_owner
+SELECT r.id, u.strength, u.used_at, u.count FROM uses AS u JOIN records AS r ON r.no = u.record
+WHERE r.owner = ? ORDER BY r.no
+
+-- name: numbers_in_view
+SELECT r.id, r.no, r.shelf FROM records AS r WHERE r.id IN ({ids}) AND r.shelf IN ({shelves})
+
+-- ── jobs ─────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+-- name: put_job
+INSERT INTO jobs (id, owner, kind, key, payload, records, state, run_at, first_at)
+VALUES (:id, :owner, :kind, :key, :payload, :records, 'waiting', :run_at, :at)
+ON CONFLICT (owner, kind, key) DO UPDATE SET
+    payload = excluded.payload,
+    records = excluded.records,
+    generation = generation + 1,
+    first_at = CASE WHEN state = 'waiting' THEN first_at ELSE :at END,
+    run_at = CASE WHEN state = 'waiting' AND :max_wait IS NOT NULL THEN min(:run_at, first_at + :max_wait) ELSE :run_at END,
+    attempts = CASE WHEN state = 'dead' THEN 0 ELSE attempts END,
+    state = CASE WHEN state = 'dead' THEN 'waiting' ELSE state END
+
+-- name: due_job
+SELECT id FROM jobs
+WHERE kind IN ({ids}) AND ((state = 'waiting' AND run_at <= ?) OR (state = 'leased' AND leased_until <= ?))
+ORDER BY run_at, id LIMIT 1
+
+-- name: lease_job
+UPDATE jobs SET state = 'leased', worker = ?, leased_until = ?, attempts = attempts + 1, leased_generation = generation
+WHERE id = ?
+
+-- name: renew_job
+UPDATE jobs SET leased_until = ? WHERE id = ? AND worker = ? AND attempts = ? AND state = 'leased'
+
+-- name: finish_job
+DELETE FROM jobs WHERE id = ? AND worker = ? AND attempts = ? AND state = 'leased' AND generation = leased_generation
+
+-- name: requeue_job
+UPDATE jobs SET state = 'waiting', worker = NULL, leased_until = NULL, attempts = 0, error = ''
+WHERE id = ? AND worker = ? AND attempts = ? AND state = 'leased' AND generation <> leased_generation
+
+-- name: fail_job
+UPDATE jobs SET
+    state = CASE WHEN generation <> leased_generation THEN 'waiting' ELSE :state END,
+    attempts = CASE WHEN generation <> leased_generation THEN 0 ELSE attempts END,
+    run_at = :run_at, worker = NULL, leased_until = NULL, error = :error
+WHERE id = :id AND worker = :worker AND attempts = :attempts AND state = 'leased'
+
+-- name: one_job
+SELECT j.id, j.kind, j.key, o.tenant, o.kind, o.id, o.era, j.payload, j.records, j.state, j.run_at, j.first_at,
+    j.attempts, j.generation, j.worker, j.leased_until, j.error
+FROM jobs AS j LEFT JOIN owners AS o ON o.no = j.owner WHERE j.id = ?
+
+-- name: jobs_in_state
+SELECT j.id, j.kind, j.key, o.tenant, o.kind, o.id, o.era, j.payload, j.records, j.state, j.run_at, j.first_at,
+    j.attempts, j.generation, j.worker, j.leased_until, j.error
+FROM jobs AS j LEFT JOIN owners AS o ON o.no = j.owner WHERE (:state IS NULL OR j.state = :state)
+ORDER BY j.run_at, j.id LIMIT :limit
+
+-- name: replay_job
+UPDATE jobs SET state = 'waiting', run_at = ?, attempts = 0, error = '' WHERE id = ? AND state = 'dead'
+
+-- name: drop_job
+DELETE FROM jobs WHERE id = ? AND state = 'dead'
+
+-- Jobs of every owner: what one owner's records made due may be another's work.
+-- name: jobs_about_records
+SELECT id, records FROM jobs WHERE records <> '[]'
+
+-- name: delete_job
+DELETE FROM jobs WHERE id = ?
+
+-- ── erasure ──────────────────────────────────────────────────────────────────────────────────────────────────────
+
+-- name: all_of_owner
+SELECT r.type, r.id, o.tenant, o.kind, o.id, s.audience, s.agent, s.groups, r.version, r.recorded_at, r.body
+FROM records AS r JOIN shelves AS s ON s.no = r.shelf JOIN owners AS o ON o.no = r.owner
+WHERE r.owner = ?
+
+-- An emptied version keeps its place, so that the entry that wrote it is still found.
+-- name: blank_versions
+UPDATE versions SET body = '', hash = x'' WHERE record = ? AND body <> ''
+
+-- name: delete_versions
+DELETE FROM versions WHERE record = ?
+
+-- name: delete_terms
+DELETE FROM terms WHERE record = ?
+
+-- name: delete_use
+DELETE FROM uses WHERE record = ?
+
+-- name: delete_links_of
+DELETE FROM links WHERE record = ?
+
+-- name: delete_links_to
+DELETE FROM links WHERE source = ?
+
+-- name: delete_record
+DELETE FROM records WHERE id = ?
+
+-- name: bury
+INSERT OR IGNORE INTO tombstones (digest, at) VALUES (?, ?)
+
+-- name: buried
+SELECT 1 FROM tombstones WHERE digest = ?
+
+-- name: erase_entries
+SELECT body FROM ledger WHERE body LIKE '%"erase"%'
+
+-- name: erased_eras
+SELECT era FROM owners WHERE erased_at IS NOT NULL ORDER BY no
+
+-- name: owner_of_era
+SELECT tenant, kind, id FROM owners WHERE era = ? AND erased_at IS NULL
+
+-- name: owner_of_record
+SELECT o.tenant, o.kind, o.id FROM records AS r JOIN owners AS o ON o.no = r.owner WHERE r.id = ?
+
+-- name: end_era
+UPDATE owners SET tenant = NULL, kind = NULL, id = NULL, erased_at = ?, held = 0 WHERE no = ?
+
+-- name: ended_era
+SELECT 1 FROM owners WHERE era = ? AND erased_at IS NOT NULL
+
+-- name: delete_shelf_groups_of_owner
+DELETE FROM shelf_groups WHERE shelf IN (SELECT no FROM shelves WHERE owner = ?)
+
+-- name: delete_gone_of_owner
+DELETE FROM gone WHERE shelf IN (SELECT no FROM shelves WHERE owner = ?)
+
+-- name: delete_shelves_of_owner
+DELETE FROM shelves WHERE owner = ?
+
+-- name: delete_jobs_of_owner
+DELETE FROM jobs WHERE owner = ?
+
+-- name: ledger_of_owner
+SELECT l.owner, l.position, l.at, l.actor_kind, l.actor, l.operation, l.request, l.body, o.era, o.erased_at
+FROM ledger AS l JOIN owners AS o ON o.no = l.owner WHERE l.owner = ? ORDER BY l.position

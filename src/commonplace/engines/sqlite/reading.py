@@ -1,0 +1,194 @@
+"""Reads of the SQLite tables; each begins with the shelves that the view may see."""
+
+from __future__ import annotations
+
+import heapq
+import sqlite3
+from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
+from typing import Any, NamedTuple
+from uuid import UUID
+
+from commonplace.engines.sqlite.applying import find_owner
+from commonplace.engines.sqlite.rows import audience_of, chunks, conditions, entry_of, view_parameters
+from commonplace.engines.sqlite.statements import sql
+from commonplace.errors import InvalidInput
+from commonplace.model.ledger import Entry
+from commonplace.model.memories import Use
+from commonplace.model.owner import Audience, Owner, View
+from commonplace.model.query import Filter, HistoryStep, Page
+from commonplace.model.records import Record, RecordType
+from commonplace.model.values import moment
+from commonplace.ports import PassageRow, Shelf, ShelfDelta
+from commonplace.settle.codec import decode
+
+_FIRST, _LAST = bytes(16), b"\xff" * 16
+
+
+class Seen(NamedTuple):
+    """A shelf that a view sees."""
+
+    number: int
+    audience: Audience
+    mark: int
+
+
+def visible(connection: sqlite3.Connection, owner: Owner, view: View) -> dict[int, Seen]:
+    """The shelves of an owner that a view may see, by number."""
+    rows = connection.execute(sql("visible_shelves"), view_parameters(owner, view))
+    return {row[0]: Seen(row[0], audience_of(*row[1:4]), row[4]) for row in rows}
+
+
+def _in_shelves(
+    connection: sqlite3.Connection, statement: str, ids: Sequence[UUID], shelves: dict[int, Seen]
+) -> Iterator[tuple[Any, ...]]:
+    if not shelves:
+        return
+    for piece in chunks([id.bytes for id in dict.fromkeys(ids)]):
+        yield from connection.execute(
+            sql(statement, ids=len(piece), shelves=len(shelves)), (*piece, *shelves)
+        )
+
+
+def get(connection: sqlite3.Connection, owner: Owner, view: View, ids: Sequence[UUID]) -> dict[UUID, Record]:
+    """Records by id, in the order asked for."""
+    shelves = visible(connection, owner, view)
+    found: dict[UUID, Record] = {}
+    for type_, id, shelf, version, recorded_at, body, status in _in_shelves(connection, "get", ids, shelves):
+        if status != "withdrawn":
+            found[UUID(bytes=id)] = decode(
+                type_, id, owner, shelves[shelf].audience, version, recorded_at, body
+            )
+    return {id: found[id] for id in ids if id in found}
+
+
+def scan(
+    connection: sqlite3.Connection, owner: Owner, view: View, filter: Filter, cursor: str | None, limit: int
+) -> Page:
+    """One page in the order of ids: the shelves and types are merged, each read through its index."""
+    shelves = visible(connection, owner, view)
+    statement = "scan_down" if filter.newest_first else "scan_thread" if filter.thread else "scan_up"
+    condition, values = conditions(filter)
+    if filter.thread is not None:
+        values["thread"] = filter.thread.bytes
+        if filter.newest_first:
+            condition += " AND r.thread = :thread"
+    values["cursor"] = _cursor(cursor, filter.newest_first)
+    values["limit"] = limit + 1
+    text = sql(statement).replace("{conditions}", condition)
+    streams = [
+        connection.execute(text, {**values, "shelf": shelf, "type": type_.value})
+        for shelf in shelves
+        for type_ in sorted(RecordType if filter.types is None else filter.types)
+    ]
+    merged = heapq.merge(*streams, key=lambda row: row[1], reverse=filter.newest_first)
+    rows = list(islice(merged, limit + 1))
+    records = tuple(
+        decode(type_, id, owner, shelves[shelf].audience, version, recorded_at, body)
+        for type_, id, shelf, version, recorded_at, body in rows[:limit]
+    )
+    return Page(records, records[-1].id.hex if len(rows) > limit else None)
+
+
+def _cursor(cursor: str | None, newest_first: bool) -> bytes:
+    if cursor is None:
+        return _LAST if newest_first else _FIRST
+    try:
+        return UUID(hex=cursor).bytes
+    except ValueError:
+        raise InvalidInput("cursor: not one that a page gave; begin without one", field="cursor") from None
+
+
+def count(connection: sqlite3.Connection, owner: Owner, view: View, filter: Filter) -> int:
+    """How many records a scan would give."""
+    condition, values = conditions(filter)
+    if filter.thread is not None:
+        condition += " AND r.thread = :thread"
+        values["thread"] = filter.thread.bytes
+    text = sql("count").replace("{conditions}", condition)
+    total = 0
+    for shelf in visible(connection, owner, view):
+        for type_ in RecordType if filter.types is None else filter.types:
+            total += connection.execute(text, {**values, "shelf": shelf, "type": type_.value}).fetchone()[0]
+    return total
+
+
+def history(connection: sqlite3.Connection, owner: Owner, view: View, id: UUID) -> list[HistoryStep]:
+    """Every version of a record with the ledger's word on it."""
+    shelves = visible(connection, owner, view)
+    rows = list(_in_shelves(connection, "get", [id], shelves))
+    if not rows:
+        return []
+    type_, raw, shelf, version, recorded_at, body, _ = rows[0]
+    present = connection.execute(sql("record_position"), (raw,)).fetchone()
+    steps = []
+    for earlier, position, since_, old, *readers in connection.execute(sql("versions_of"), (raw,)).fetchall():
+        kept = decode(type_, raw, owner, audience_of(*readers), earlier, since_, old) if old else None
+        # A version that this view might not have read is told of, not shown.
+        shown = kept if kept is not None and kept.audience.readable_by(view) else None
+        steps.append(_step(connection, owner, present[0], position, id, earlier, shown))
+    now = decode(type_, raw, owner, shelves[shelf].audience, version, recorded_at, body)
+    return [*steps, _step(connection, owner, present[0], present[1], id, version, now)]
+
+
+def _step(
+    connection: sqlite3.Connection,
+    owner: Owner,
+    no: int,
+    position: int,
+    id: UUID,
+    version: int,
+    record: Record | None,
+) -> HistoryStep:
+    entry = entry_of(connection.execute(sql("entry_at"), (no, position)).fetchone(), owner)
+    line = next(line for line in entry.lines if line.id == id)
+    return HistoryStep(position, entry.at, entry.actor, line.verb, version, record)
+
+
+def entries(connection: sqlite3.Connection, owner: Owner, after: int, limit: int) -> list[Entry]:
+    """The owner's ledger after a position."""
+    row = find_owner(connection, owner)
+    if row is None:
+        return []
+    return [
+        entry_of(found, owner) for found in connection.execute(sql("entries_after"), (row.no, after, limit))
+    ]
+
+
+def since(
+    connection: sqlite3.Connection, owner: Owner, view: View, held: Callable[[int], int | None]
+) -> list[tuple[Shelf, ShelfDelta]]:
+    """What came to the view's shelves."""
+    found = []
+    for seen in visible(connection, owner, view).values():
+        mark = held(seen.number)
+        if mark == seen.mark:
+            delta = ShelfDelta(seen.mark, False, (), ())
+        else:
+            rows = connection.execute(sql("passages_since"), (seen.number, mark or 0)).fetchall()
+            gone = (
+                () if mark is None else connection.execute(sql("gone_since"), (seen.number, mark)).fetchall()
+            )
+            delta = ShelfDelta(
+                seen.mark, mark is None, [PassageRow(*row) for row in rows], [row[0] for row in gone]
+            )
+        found.append((Shelf(seen.number, seen.audience), delta))
+    return found
+
+
+def uses(connection: sqlite3.Connection, owner: Owner, view: View, ids: Sequence[UUID]) -> dict[UUID, Use]:
+    """How memories have served."""
+    found = {}
+    for id, strength, used_at, times in _in_shelves(
+        connection, "uses", ids, visible(connection, owner, view)
+    ):
+        used = None if used_at is None else moment(used_at)
+        found[UUID(bytes=id)] = Use(strength=strength, used_at=used, count=times)
+    return found
+
+
+def numbers(
+    connection: sqlite3.Connection, ids: Sequence[UUID], shelves: dict[int, Seen]
+) -> list[tuple[bytes, int, int]]:
+    """Id, row number and shelf of the records that lie on these shelves."""
+    return list(_in_shelves(connection, "numbers_in_view", ids, shelves))

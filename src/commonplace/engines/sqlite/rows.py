@@ -1,0 +1,121 @@
+"""Rows of the SQLite tables as values, and filters as conditions."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from functools import lru_cache
+from typing import Any
+from uuid import UUID
+
+from commonplace.engines.sqlite.statements import sql
+from commonplace.model.ledger import Actor, Entry, load_entry_body
+from commonplace.model.owner import Audience, AudienceKind, Owner, View
+from commonplace.model.query import Filter
+from commonplace.model.records import Record
+from commonplace.model.values import micros, moment
+from commonplace.settle.codec import decode
+
+#: More placeholders than this are asked for in several statements.
+MANY = 500
+
+
+@lru_cache(maxsize=4096)
+def owner_of(tenant: str, kind: str, id: str) -> Owner:
+    """The owner of three columns."""
+    return Owner.model_validate({"tenant": tenant, "kind": kind, "id": id})
+
+
+@lru_cache(maxsize=4096)
+def audience_of(kind: str, agent: str, groups: str) -> Audience:
+    """The audience of three columns."""
+    return Audience(kind=AudienceKind(kind), agent=agent or None, groups=tuple(json.loads(groups)))
+
+
+@lru_cache(maxsize=4096)
+def audience_columns(audience: Audience) -> tuple[str, str, str]:
+    """An audience as three columns."""
+    return (audience.kind.value, audience.agent or "", json.dumps(list(audience.groups), ensure_ascii=False))
+
+
+def view_parameters(owner: Owner, view: View) -> dict[str, Any]:
+    """What ``visible_shelves`` needs to know."""
+    return {
+        "tenant": owner.tenant,
+        "kind": owner.kind.value,
+        "id": owner.id,
+        "whole": view.whole,
+        "agent": view.agent,
+        "groups": json.dumps(list(view.groups)),
+    }
+
+
+def record_of(row: tuple[Any, ...]) -> Record:
+    """A record of a row that carries its owner and audience."""
+    type_, id_, tenant, kind, owner_id, audience, agent, groups, version, recorded_at, body = row[:11]
+    return decode(
+        type_,
+        id_,
+        owner_of(tenant, kind, owner_id),
+        audience_of(audience, agent, groups),
+        version,
+        recorded_at,
+        body,
+    )
+
+
+def entry_of(row: tuple[Any, ...], owner: Owner | None) -> Entry:
+    """A ledger entry of a row."""
+    _, position, at, actor_kind, actor, operation, request, body, era, _ = row
+    lines, ignored, note = load_entry_body(body)
+    return Entry(
+        owner,
+        UUID(bytes=era),
+        position,
+        moment(at),
+        Actor(actor_kind, actor),
+        lines,
+        ignored,
+        note,
+        operation,
+        request,
+    )
+
+
+def conditions(filter: Filter) -> tuple[str, dict[str, Any]]:
+    """A filter as an SQL condition over ``r`` with its parameters; types and threads are chosen elsewhere."""
+    parts: list[str] = ["r.status IS NOT 'withdrawn'"]
+    values: dict[str, Any] = {}
+    for column, wanted in (("kind", filter.kinds), ("status", filter.statuses)):
+        if wanted is not None:
+            parts.append(f"r.{column} IN (SELECT value FROM json_each(:{column}s))")  # noqa: S608 - our own names
+            values[f"{column}s"] = json.dumps(sorted(wanted))
+    if filter.slots is not None:
+        names = [f"slot{place}" for place in range(len(filter.slots))]
+        parts.append(f"r.slot IN ({', '.join(':' + name for name in names)})")
+        values.update(zip(names, filter.slots, strict=True))
+    for name, sign, limit in (("since", ">=", filter.since), ("until", "<", filter.until)):
+        if limit is not None:
+            parts.append(f"r.at {sign} :{name}")
+            values[name] = micros(limit)
+    if filter.valid_at is not None:
+        parts.append("(r.valid_from IS NULL OR r.valid_from <= :valid_at)")
+        parts.append("(r.valid_to IS NULL OR r.valid_to > :valid_at)")
+        values["valid_at"] = micros(filter.valid_at)
+    return " AND ".join(parts), values
+
+
+def chunks(items: list[bytes]) -> list[list[bytes]]:
+    """Lists short enough for one statement each."""
+    return [items[start : start + MANY] for start in range(0, len(items), MANY)]
+
+
+def fetch_many(
+    connection: sqlite3.Connection, statement: str, items: list[bytes], *fixed: Any, list_name: str = "ids"
+) -> list[tuple[Any, ...]]:
+    """All rows of a statement with a list, asked for in pieces; ``fixed`` values come before the list."""
+    from_list = list(dict.fromkeys(items))
+    found: list[tuple[Any, ...]] = []
+    for piece in chunks(from_list):
+        found += connection.execute(sql(statement, **{list_name: len(piece)}), (*fixed, *piece)).fetchall()
+    return found

@@ -1,0 +1,141 @@
+"""Every error that Commonplace raises, as one tree; each message says what to do next.
+
+CommonplaceError
+├── InvalidInput            what was given is malformed; ``field`` names the part
+│   └── LimitReached        a guardrail or a quota refused the write
+├── NotFound                nothing there that this view may see
+├── NotAllowed              seen, but not this caller's to change
+├── Conflict                the write does not fit what stands
+│   ├── Stale               an expected version or last message has moved on
+│   ├── OperationReused     another request already used this operation id
+│   └── BuiltUpon           an undo would break later changes; they are listed
+├── Erased                  it was forgotten, and does not come back
+└── StorageError            the engine could not do its work
+    ├── Busy                another process holds the book; try again
+    ├── ReadOnly            the book, its folder or its server refuses writes
+    ├── Full                no room left
+    ├── Corrupt             the file is damaged
+    ├── NotABook            there is a file, and it is something else
+    └── VersionMismatch     the book is newer or older than this program
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+
+class CommonplaceError(Exception):
+    """The root: catch it to catch everything that Commonplace raises on purpose."""
+
+    #: A stable word for programs: it is what surfaces translate to exit codes and statuses.
+    code = "error"
+
+
+class InvalidInput(CommonplaceError, ValueError):
+    """What was given is malformed; nothing was written."""
+
+    code = "invalid"
+
+    def __init__(self, message: str, *, field: str | None = None, item: int | None = None) -> None:
+        super().__init__(message)
+        #: The part that is wrong, as a path such as ``content`` or ``messages[3].role``.
+        self.field = field
+        #: The position in a batch, where the call was one.
+        self.item = item
+        #: In a batch, every item that was refused, this one first.
+        self.errors: tuple[InvalidInput, ...] = (self,)
+
+
+class LimitReached(InvalidInput):
+    """A guardrail or a quota refused the write; the message names the limit and the way on."""
+
+    code = "limit"
+
+
+class NotFound(CommonplaceError, LookupError):
+    """There is nothing under this id that the view may see."""
+
+    code = "not_found"
+
+
+class NotAllowed(CommonplaceError, PermissionError):
+    """The view sees the record, but may not change it."""
+
+    code = "not_allowed"
+
+
+class Conflict(CommonplaceError):
+    """The write does not fit what stands in the book; nothing was written."""
+
+    code = "conflict"
+
+
+class Stale(Conflict):
+    """A record or a thread has moved on since the caller read it: read again, then decide."""
+
+    code = "stale"
+
+
+class OperationReused(Conflict):
+    """This operation id belongs to another request: choose a new id for a new request."""
+
+    code = "operation_reused"
+
+
+class BuiltUpon(Conflict):
+    """Later changes rest on what was to be undone; undo them together, or first."""
+
+    code = "built_upon"
+
+    def __init__(self, message: str, *, positions: Sequence[int] = ()) -> None:
+        super().__init__(message)
+        #: Ledger positions of the later changes, oldest first.
+        self.positions = tuple(positions)
+
+
+class Erased(CommonplaceError):
+    """What this write belongs to was forgotten, and does not come back."""
+
+    code = "erased"
+
+
+class StorageError(CommonplaceError):
+    """The engine could not do its work; nothing of the failed write is kept."""
+
+    code = "storage"
+
+
+class Busy(StorageError):
+    """Another process held the book for too long: try again."""
+
+    code = "busy"
+
+
+class ReadOnly(StorageError):
+    """The book, its folder or its server refuses writes."""
+
+    code = "read_only"
+
+
+class Full(StorageError):
+    """There is no room left where the book lives."""
+
+    code = "full"
+
+
+class Corrupt(StorageError):
+    """The book is damaged: restore a backup, or export what can still be read."""
+
+    code = "corrupt"
+
+
+class NotABook(StorageError):
+    """There is something at this address, and it is not a Commonplace book."""
+
+    code = "not_a_book"
+
+
+class VersionMismatch(StorageError):
+    """The book was written by another version of Commonplace than this program can serve."""
+
+    code = "version"

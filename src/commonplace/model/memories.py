@@ -1,0 +1,110 @@
+"""Memories: statements worth keeping, with when they apply, how long they hold, and what they rest on."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Any, ClassVar
+from uuid import UUID
+
+from pydantic import Field, field_validator, model_validator
+
+from commonplace.model.owner import AudienceKind
+from commonplace.model.records import Record, RecordType
+from commonplace.model.trust import Trust
+from commonplace.model.values import Data, FilledText, Moment, Name, Text, Value
+
+
+class Cardinality(StrEnum):
+    """How many statements of its sort hold at a time."""
+
+    ONE = "one"
+    MANY = "many"
+    RECURRING = "recurring"
+
+
+class MemoryStatus(StrEnum):
+    """Whether a memory is held, and if not, why."""
+
+    ACTIVE = "active"
+    #: A newer statement took its place.
+    SUPERSEDED = "superseded"
+    #: Someone said that it is no longer held.
+    RETRACTED = "retracted"
+    #: The operation that made it was undone.
+    UNDONE = "undone"
+    #: It made room when its owner's cap was reached.
+    EVICTED = "evicted"
+
+
+class Memory(Record):
+    """One statement worth keeping. Its content never changes; a correction is a newer memory."""
+
+    type: ClassVar[RecordType] = RecordType.MEMORY
+
+    kind: Name = "fact"
+    content: FilledText
+    #: Whom or what it is about; the owner where it is not said.
+    subject: Name | None = None
+    cardinality: Cardinality = Cardinality.MANY
+    #: With a key, one holds at a time, for its owner and audience.
+    key: Name | None = None
+    #: When it applies, and what to beware of.
+    applies_when: Text = ""
+    data: Data = None
+    tags: tuple[Name, ...] = ()
+    #: The agent that wrote it.
+    agent: Name | None = None
+    #: The thread in which it was told.
+    thread: UUID | None = None
+    valid_from: Moment | None = None
+    valid_to: Moment | None = None
+    observed_at: Moment
+    sources: tuple[UUID, ...] = ()
+    trust: Trust = Trust.USER
+    pinned: bool = False
+    #: How often it was said again.
+    confirmations: int = Field(default=0, ge=0)
+    supersedes: tuple[UUID, ...] = ()
+    superseded_by: UUID | None = None
+    status: MemoryStatus = MemoryStatus.ACTIVE
+    #: Why it is no longer held.
+    reason: Text = ""
+
+    @field_validator("key")
+    @classmethod
+    def _trimmed(cls, key: str | None) -> str | None:
+        return None if key is None else key.strip()
+
+    @model_validator(mode="after")
+    def _period(self) -> Memory:
+        if self.valid_from is not None and self.valid_to is not None and self.valid_to < self.valid_from:
+            raise ValueError("valid_to lies before valid_from")
+        return self
+
+    @property
+    def active(self) -> bool:
+        """Whether the statement is held."""
+        return self.status is MemoryStatus.ACTIVE and not self.withdrawn
+
+    def identity(self) -> tuple[Any, ...] | None:
+        if self.key is None or not self.active:
+            return None
+        agent = None if self.audience.kind is AudienceKind.GLOBAL else self.agent
+        return (self.key, self.audience.kind.value, agent)
+
+    def rests_on(self) -> tuple[UUID, ...]:
+        if self.sources:
+            return self.sources
+        return () if self.thread is None else (self.thread,)
+
+    def passage_text(self) -> str:
+        return self.content if self.key is None else f"{self.key}: {self.content}"
+
+
+class Use(Value):
+    """How a memory has served: kept beside it, without a version."""
+
+    #: Strength at the moment of last use, from 0 to 1.
+    strength: float = Field(default=1.0, ge=0.0, le=1.0)
+    used_at: Moment | None = None
+    count: int = Field(default=0, ge=0)

@@ -1,0 +1,76 @@
+"""Profiles: one document with a schema, for a user and an audience; and the schemas, agents and keys of a tenant."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Literal
+
+from pydantic import Field
+
+from commonplace.model.owner import Owner
+from commonplace.model.records import Record, RecordType
+from commonplace.model.values import Data, Moment, Name, Text
+
+
+class ProfileDocument(Record):
+    """What is known of a user under one schema, as one document."""
+
+    type: ClassVar[RecordType] = RecordType.PROFILE
+
+    schema_name: Name = "Profile"
+    #: The version of the schema that the body was last checked against; empty where none was configured.
+    schema_hash: str = Field(default="", max_length=64)
+    body: dict[str, Data] = Field(default_factory=dict)
+    #: Fields that a person set; only people change them.
+    pinned: tuple[Name, ...] = ()
+
+    def identity(self) -> tuple[Any, ...] | None:
+        audience = self.audience
+        return (self.schema_name, audience.kind.value, audience.agent, list(audience.groups))
+
+
+class Schema(Record):
+    """What documents or notes of one name look like."""
+
+    type: ClassVar[RecordType] = RecordType.SCHEMA
+
+    name: Name
+    description: Text = ""
+    parameters: dict[str, Data] = Field(default_factory=dict)
+    update_mode: Literal["patch", "insert"] = "patch"
+    instructions: Text = ""
+
+    def identity(self) -> tuple[Any, ...] | None:
+        return (self.name,)
+
+
+class Agent(Record):
+    """An agent as its tenant knows it: a unique name and its settings."""
+
+    type: ClassVar[RecordType] = RecordType.AGENT
+
+    name: Name
+    #: Plain text: what a provider calls its models changes too often to be checked here.
+    model: Text = ""
+    description: Text = ""
+    system_prompt: Text = ""
+    settings: dict[str, Data] = Field(default_factory=dict)
+
+    def identity(self) -> tuple[Any, ...] | None:
+        return (self.name,)
+
+
+class Key(Record):
+    """A key that opens a service; the book holds its digest, never the key."""
+
+    type: ClassVar[RecordType] = RecordType.KEY
+
+    name: Name
+    digest: str = Field(pattern=r"^[0-9a-f]{64}$")
+    roles: tuple[Name, ...] = ()
+    #: The one owner that it opens; every owner of the tenant where none is named.
+    opens: Owner | None = None
+    expires_at: Moment | None = None
+    revoked_at: Moment | None = None
+
+    def identity(self) -> tuple[Any, ...] | None:
+        return None if self.revoked_at is not None else (self.name,)

@@ -1,0 +1,67 @@
+"""What every record has: an identity, an owner, an audience and a version."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Any, ClassVar
+from uuid import UUID
+
+from pydantic import Field
+
+from commonplace.model.digests import slot_digest
+from commonplace.model.owner import EVERYONE, Audience, Owner
+from commonplace.model.values import Moment, Value, canonical, utc_now
+
+
+class RecordType(StrEnum):
+    """The types of record."""
+
+    THREAD = "thread"
+    MESSAGE = "message"
+    EPISODE = "episode"
+    MEMORY = "memory"
+    PROFILE = "profile"
+    EXPERIENCE = "experience"
+    AGENT = "agent"
+    SCHEMA = "schema"
+    KEY = "key"
+
+
+#: The types that recall can return.
+PASSAGE_TYPES = (RecordType.MESSAGE, RecordType.MEMORY, RecordType.EPISODE)
+
+
+class Record(Value):
+    """One version of one record. Its content is a value; the book holds which version is current."""
+
+    type: ClassVar[RecordType]
+
+    id: UUID
+    owner: Owner
+    audience: Audience = EVERYONE
+    version: int = Field(default=1, ge=1)
+    #: When the book learnt this version.
+    recorded_at: Moment = Field(default_factory=utc_now)
+    #: Its making was undone: it is not read any more, and an undo of the undo brings it back.
+    withdrawn: bool = False
+
+    def identity(self) -> tuple[Any, ...] | None:
+        """What only one living record of an owner may be, beside its type; None where nothing must be."""
+        return None
+
+    def slot(self) -> bytes | None:
+        """The identity as a digest of fixed size, or None."""
+        parts = self.identity()
+        return None if parts is None or self.withdrawn else slot_digest(canonical([self.type.value, *parts]))
+
+    def rests_on(self) -> tuple[UUID, ...]:
+        """The records without any of which this one would not stand."""
+        return ()
+
+    def passage_text(self) -> str | None:
+        """The text by which recall finds this record; None where it is no passage."""
+        return None
+
+    def changed(self, **fields: Any) -> Any:
+        """This record with other fields; the caller gives valid values."""
+        return self.model_copy(update=fields)

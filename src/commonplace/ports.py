@@ -1,0 +1,320 @@
+"""Every wall of the house, on one page: what an engine, an embedder and a finder are to the rooms that use them."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+from typing import Any, Protocol, runtime_checkable
+from uuid import UUID
+
+from commonplace.model.changes import Batch
+from commonplace.model.jobs import Job, JobDraft, JobState
+from commonplace.model.ledger import Actor, Entry, Receipt
+from commonplace.model.memories import Use
+from commonplace.model.owner import Audience, Owner, View
+from commonplace.model.query import Filter, HistoryStep, Hit, Page
+from commonplace.model.records import Record, RecordType
+
+# ── Records ──────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+class Records(Protocol):
+    """What was written, and the one way of writing it. Every call is bounded by an owner and a view."""
+
+    async def apply(self, batch: Batch) -> Receipt:
+        """Apply all changes or none; the receipt comes after the durable commit."""
+
+    async def get(self, owner: Owner, view: View, ids: Sequence[UUID]) -> dict[UUID, Record]:
+        """The current versions that the view sees; others are left out, whether they exist or not."""
+
+    async def scan(self, owner: Owner, view: View, filter: Filter, cursor: str | None, limit: int) -> Page:
+        """The view's records in the order of their ids."""
+
+    async def count(self, owner: Owner, view: View, filter: Filter) -> int:
+        """How many records a scan would give."""
+
+    async def history(self, owner: Owner, view: View, id: UUID) -> list[HistoryStep]:
+        """Every change of a record that the view sees, oldest first."""
+
+    async def entries(self, owner: Owner, after: int, limit: int) -> list[Entry]:
+        """The owner's ledger after a position, oldest first."""
+
+    async def find_operation(self, owner: Owner, operation: str) -> Receipt | None:
+        """The first receipt of an operation id; None where it was never applied."""
+
+
+# ── Passages ─────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@dataclass(frozen=True, slots=True)
+class Shelf:
+    """All passages with the same owner and the same audience."""
+
+    #: The engine's own number for it; never used again for another shelf.
+    number: int
+    audience: Audience
+
+
+@dataclass(frozen=True, slots=True)
+class PassageRow:
+    """One passage as an index needs it. Times are microseconds since the epoch."""
+
+    id: bytes
+    type: str
+    #: A memory's kind, a message's role.
+    kind: str | None
+    status: str | None
+    thread: bytes | None
+    seq: int
+    at: int
+    valid_from: int | None
+    valid_to: int | None
+    terms: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class ShelfDelta:
+    """What came to a shelf since a mark."""
+
+    mark: int
+    #: This is the entire shelf; what was held of it before is void.
+    whole: bool
+    #: Added or changed; a changed passage comes again, whole.
+    rows: Sequence[PassageRow]
+    #: Ids that left.
+    gone: Sequence[bytes]
+
+
+class Passages(Protocol):
+    """What recall's index follows."""
+
+    async def since(
+        self, owner: Owner, view: View, held: Callable[[int], int | None]
+    ) -> list[tuple[Shelf, ShelfDelta]]:
+        """The view's shelves, all of one moment, each with what came since the mark that the caller holds of it.
+
+        ``held`` gives the mark held for a shelf's number, None for a shelf that is not held.
+        """
+
+
+# ── Aids: written in batches, without a ledger entry ─────────────────────────────────────────────────────────────
+
+
+class Aids(Protocol):
+    """Terms and use: beside the records; terms can be made again, the last batch of use may be lost."""
+
+    async def note_use(self, owner: Owner, view: View, uses: Mapping[UUID, Use]) -> int:
+        """Keep how memories have served; returns for how many the view allowed it."""
+
+    async def uses(self, owner: Owner, view: View, ids: Sequence[UUID]) -> dict[UUID, Use]:
+        """How memories have served; those never used are left out."""
+
+    async def stale_terms(self, rule: int, limit: int) -> list[Record]:
+        """Passages whose terms another rule made, across owners; for upkeep only."""
+
+    async def put_terms(self, rule: int, terms: Mapping[UUID, bytes]) -> int:
+        """Put terms made anew for passages that still exist; returns how many did."""
+
+
+# ── Jobs ─────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+class Jobs(Protocol):
+    """Work that commits made due; each is leased by one worker at a time."""
+
+    async def put(self, draft: JobDraft, at: datetime) -> None:
+        """Put a job of the book's own upkeep; others come with ``apply``."""
+
+    async def lease(self, kinds: Sequence[str], worker: str, at: datetime, seconds: float) -> Job | None:
+        """The longest due job of these kinds, for this worker alone until the lease ends."""
+
+    async def renew(self, job: Job, at: datetime, seconds: float) -> bool:
+        """Prolong a lease; False where it was lost."""
+
+    async def finish(self, job: Job, at: datetime) -> bool:
+        """Take a done job away, or make it due again if it was put anew meanwhile; False where the lease was lost."""
+
+    async def fail(self, job: Job, error: str, at: datetime, retry_at: datetime | None) -> bool:
+        """Give a job back for a later attempt, or to the dead letters where there is none."""
+
+    async def jobs(self, state: JobState | None, limit: int) -> list[Job]:
+        """Jobs by their state, longest due first."""
+
+    async def replay(self, id: UUID, at: datetime) -> bool:
+        """Make a dead job due again."""
+
+    async def drop(self, id: UUID) -> bool:
+        """Throw a dead job away."""
+
+
+# ── Erasure ──────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """What is to be forgotten: some records (a thread among them takes all that is in it), or all of an owner's."""
+
+    owner: Owner
+    view: View
+    actor: Actor
+    ids: tuple[UUID, ...] = ()
+    everything: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ErasureReceipt:
+    """What forgetting removed, where, and what may still hold it."""
+
+    owner: Owner
+    at: datetime
+    #: Place → how many things were removed there.
+    removed: Mapping[str, int]
+    #: Records that rested on what is gone and on something else, and stay without it.
+    kept: tuple[UUID, ...]
+    #: ``complete``, or ``pending`` while the engine's own files may still hold traces; the worker finishes it.
+    state: str
+    pending: str = ""
+    #: Places known to hold it still, such as the book's own backups.
+    held_by: tuple[str, ...] = ()
+    #: What cannot be seen from here.
+    unseen: tuple[str, ...] = ()
+    #: Ids that were asked for and are not there for this view.
+    unknown: tuple[UUID, ...] = ()
+    #: Every record that went, by id.
+    ids: tuple[UUID, ...] = ()
+    #: The era that ended, where everything went.
+    era: UUID | None = None
+    #: Older statements that what went had superseded; they stay until they are forgotten too.
+    superseded: tuple[UUID, ...] = ()
+
+
+class Erasure(Protocol):
+    """Forgetting for good."""
+
+    async def erase(self, target: Target, at: datetime) -> ErasureReceipt:
+        """Remove the target and all that rests on it alone, in one commit."""
+
+    async def scrub(self) -> bool:
+        """Clear the engine's own files of what was erased; False while another reader stands in the way."""
+
+
+# ── Keeping: whole books ─────────────────────────────────────────────────────────────────────────────────────────
+
+
+@dataclass(frozen=True, slots=True)
+class Findings:
+    """What ``verify`` found."""
+
+    records: int
+    versions: int
+    entries: int
+    #: One sentence for each thing that is not as the ledger says.
+    faults: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class BookFacts:
+    """What a book is and holds, for people and for gauges."""
+
+    engine: str
+    address: str
+    format: int
+    owners: int
+    records: Mapping[str, int]
+    jobs: Mapping[str, int]
+    bytes: int
+    stale_terms: int
+    details: Mapping[str, Any] = field(default_factory=dict)
+
+
+class Keeping(Protocol):
+    """What is done to a book as a whole."""
+
+    async def owners(self, tenant: str) -> list[Owner]:
+        """The tenant's owners that have records."""
+
+    async def verify(self, progress: Callable[[int, int], None] | None = None) -> Findings:
+        """Compare every record with the ledger."""
+
+    async def rebuild(self, progress: Callable[[int, int], None] | None = None) -> Mapping[str, int]:
+        """Make what is derived from stored records by code anew, except terms."""
+
+    async def facts(self) -> BookFacts:
+        """What the book is and holds."""
+
+    def dump(self, owner: Owner, *, private: bool) -> AsyncIterator[dict[str, Any]]:
+        """Everything of one owner, as of one moment; ``private`` adds the digests that only this book understands."""
+
+    def dump_book(self) -> AsyncIterator[dict[str, Any]]:
+        """What belongs to no owner: the secret under which digests were made, and what was erased."""
+
+    async def adopt_book(self, line: Mapping[str, Any]) -> bool:
+        """Take in what ``dump_book`` gave; only an empty book takes the secret. False where it was not empty."""
+
+    async def adopt(
+        self, owner: Owner, lines: Sequence[dict[str, Any]], terms: TermsOf
+    ) -> Mapping[str, int] | None:
+        """Take in a whole owner as dumped, ledger and all; None where the owner is here already."""
+
+    async def close(self) -> None:
+        """Finish what was begun, and let go of files and connections."""
+
+
+@dataclass(frozen=True, slots=True)
+class Erasures:
+    """What was erased from a book: whole eras, and records one by one."""
+
+    eras: tuple[UUID, ...] = ()
+    records: tuple[UUID, ...] = ()
+
+
+@runtime_checkable
+class CopiesItself(Protocol):
+    """An engine that can write a copy of its whole book while it is in use."""
+
+    async def backup(self, target: Path, progress: Callable[[int, int], None] | None = None) -> None:
+        """Write a verified copy; the target must not exist."""
+
+    async def erasures(self) -> Erasures:
+        """Everything that was ever erased from this book, by ids that tell nothing."""
+
+    async def reapply(self, erasures: Erasures, at: datetime) -> int:
+        """Erase what a copy still holds of what its original has erased; returns how many records went."""
+
+
+class Engine(Records, Passages, Aids, Jobs, Erasure, Keeping, Protocol):
+    """A database behind the one storage wall."""
+
+    #: The engine's name in addresses and reports.
+    name: str
+
+
+# ── Small walls ──────────────────────────────────────────────────────────────────────────────────────────────────
+
+#: The packed terms of a record; None where it is no passage.
+TermsOf = Callable[[Record], bytes | None]
+
+
+class Clock(Protocol):
+    """Tells the time, in aware UTC."""
+
+    def __call__(self) -> datetime:
+        """The moment that it is."""
+
+
+class Finder(Protocol):
+    """Finds passages for a question; recall is one."""
+
+    async def find(
+        self,
+        owner: Owner,
+        view: View,
+        question: str,
+        *,
+        limit: int,
+        types: frozenset[RecordType],
+        only: Filter,
+    ) -> list[Hit]:
+        """The best passages, best first."""

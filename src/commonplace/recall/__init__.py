@@ -1,0 +1,1 @@
+"""Recall: a question finds passages, by an index in memory that follows the book."""

@@ -1,0 +1,145 @@
+"""Finds passages by their words: brings the view's indexes up to date, searches them, and fetches what was found."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import OrderedDict
+from collections.abc import Sequence
+from uuid import UUID
+
+from commonplace import telemetry
+from commonplace.model.memories import MemoryStatus
+from commonplace.model.owner import Owner, View
+from commonplace.model.query import Filter, Hit
+from commonplace.model.records import RecordType
+from commonplace.model.values import micros
+from commonplace.ports import Passages, Records, Shelf, ShelfDelta
+from commonplace.recall.index import PassageFilter, ShelfIndex, WordScore, search
+from commonplace.text.terms import TermGroup, query_groups
+
+#: Memory that indexes may hold together.
+INDEX_BYTES = 512 * 1024 * 1024
+#: More passages than this are searched, and more rows taken in, beside the event loop.
+_MANY = 20_000
+_MANY_ROWS = 500
+
+#: What is read when no status is asked for: memories that are held, and what has no status.
+HELD: frozenset[str | None] = frozenset({None, MemoryStatus.ACTIVE.value})
+
+
+class Recall:
+    """The finder over one engine's passages. Tasks of one event loop share it."""
+
+    def __init__(self, records: Records, passages: Passages, *, index_bytes: int = INDEX_BYTES) -> None:
+        self._records = records
+        self._passages = passages
+        self._limit = index_bytes
+        #: Least recently read first.
+        self._indexes: OrderedDict[int, ShelfIndex] = OrderedDict()
+        self._sizes: dict[int, int] = {}
+        self._locks: dict[int, asyncio.Lock] = {}
+        #: Memory that the indexes hold.
+        self.nbytes = 0
+
+    @property
+    def shelves(self) -> int:
+        """How many shelves are held."""
+        return len(self._indexes)
+
+    async def find(
+        self,
+        owner: Owner,
+        view: View,
+        question: str,
+        *,
+        limit: int,
+        types: frozenset[RecordType],
+        only: Filter,
+    ) -> list[Hit]:
+        """The best passages for a question's words, best first."""
+        with telemetry.span("recall"):
+            shelves = await self._fresh(owner, view)
+            groups = query_groups(question)
+            found = await self._search(shelves, groups, limit, _passage_filter(types, only))
+            records = await self._records.get(owner, view, [UUID(bytes=hit.id) for hit in found])
+        telemetry.count("recalls")
+        hits: list[Hit] = []
+        for hit in found:
+            record = records.get(UUID(bytes=hit.id))
+            if record is not None:
+                hits.append(Hit(record, hit.score, len(hits) + 1, hit.parts))
+        return hits
+
+    async def _search(
+        self, shelves: Sequence[ShelfIndex], groups: Sequence[TermGroup], limit: int, only: PassageFilter
+    ) -> list[WordScore]:
+        if sum(shelf.passages for shelf in shelves) > _MANY:
+            return await asyncio.to_thread(search, shelves, groups, limit=limit, only=only)
+        return search(shelves, groups, limit=limit, only=only)
+
+    async def _fresh(self, owner: Owner, view: View) -> list[ShelfIndex]:
+        """The view's indexes as of one moment at or after the call."""
+        while True:
+            deltas = await self._passages.since(owner, view, self._mark)
+            indexes = [await self._apply(shelf, delta) for shelf, delta in deltas]
+            ready = [index for index in indexes if index is not None]
+            if len(ready) == len(deltas):
+                self._evict(keep={shelf.number for shelf, _ in deltas})
+                return ready
+
+    def _mark(self, number: int) -> int | None:
+        index = self._indexes.get(number)
+        return None if index is None else index.mark
+
+    async def _apply(self, shelf: Shelf, delta: ShelfDelta) -> ShelfIndex | None:
+        """The shelf's index at the delta's mark or later; None where it was let go of meanwhile."""
+        index = self._indexes.get(shelf.number)
+        if index is not None and index.mark >= delta.mark:
+            self._indexes.move_to_end(shelf.number)
+            return index
+        async with self._locks.setdefault(shelf.number, asyncio.Lock()):
+            index = self._indexes.get(shelf.number)
+            if index is None:
+                if not delta.whole:
+                    return None
+                index = ShelfIndex()
+            if index.mark < delta.mark or delta.whole:
+                await _take_in(index, delta)
+            self._indexes[shelf.number] = index
+            self._indexes.move_to_end(shelf.number)
+            self._weigh(shelf.number, index.nbytes)
+            return index
+
+    def _weigh(self, number: int, size: int) -> None:
+        self.nbytes += size - self._sizes.get(number, 0)
+        self._sizes[number] = size
+
+    def _evict(self, keep: set[int]) -> None:
+        """Let go of what was read longest ago, but not of what is being read."""
+        if self.nbytes <= self._limit:
+            return
+        for number in [number for number in self._indexes if number not in keep]:
+            del self._indexes[number]
+            self._locks.pop(number, None)
+            self.nbytes -= self._sizes.pop(number)
+            if self.nbytes <= self._limit:
+                return
+
+
+async def _take_in(index: ShelfIndex, delta: ShelfDelta) -> None:
+    if len(delta.rows) > _MANY_ROWS:
+        await asyncio.to_thread(index.apply, delta)
+    else:
+        index.apply(delta)
+
+
+def _passage_filter(types: frozenset[RecordType], only: Filter) -> PassageFilter:
+    return PassageFilter(
+        types=frozenset(type_.value for type_ in types),
+        kinds=None if only.kinds is None else frozenset(only.kinds),
+        statuses=HELD if only.statuses is None else frozenset(only.statuses),
+        threads=None if only.thread is None else frozenset({only.thread.bytes}),
+        since=None if only.since is None else micros(only.since),
+        until=None if only.until is None else micros(only.until),
+        valid_at=None if only.valid_at is None else micros(only.valid_at),
+    )

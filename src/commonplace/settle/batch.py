@@ -1,0 +1,68 @@
+"""Settles a batch: each change in turn, then the guardrails that hold for all of them together."""
+
+from __future__ import annotations
+
+from typing import assert_never
+
+from commonplace.errors import InvalidInput
+from commonplace.model import changes as c
+from commonplace.model.questions import Deciding
+from commonplace.settle import memories, others, threads, undoing
+from commonplace.settle.desk import Desk, Settlement
+
+
+def settle(batch: c.Batch) -> Deciding[Settlement]:
+    """Decide what a batch does; raises a typed error where it may do nothing."""
+    desk = Desk(batch)
+    yield from desk.check_expectations()
+    superseding: list[memories.Pair] = []
+    for desk.item, change in enumerate(batch.changes):
+        yield from _one(desk, change, superseding)
+    yield from memories.supersede_all(desk, superseding)
+    yield from memories.check_run(desk)
+    yield from memories.check_cap(desk)
+    return Settlement(desk.standing(), desk.ignored, desk.tails, batch.jobs, desk.note)
+
+
+def _one(desk: Desk, change: c.Change, superseding: list[memories.Pair]) -> Deciding[None]:
+    match change:
+        case c.Append():
+            yield from threads.append(desk, change)
+        case c.OpenThread():
+            yield from threads.open_thread(desk, change)
+        case c.SetThread():
+            yield from threads.set_thread(desk, change)
+        case c.CloseThread():
+            yield from threads.close(desk, change)
+        case c.RecordEpisode():
+            yield from threads.record_episode(desk, change)
+        case c.Remember():
+            superseding += yield from memories.remember(desk, change)
+        case c.Supersede():
+            superseding.append(memories.Pair(desk.item, change.winner, change.loser))
+        case c.Corroborate():
+            yield from memories.corroborate(desk, change)
+        case c.Retract():
+            yield from memories.retract(desk, change)
+        case c.Amend():
+            yield from memories.amend(desk, change)
+        case c.ChangeAudience():
+            yield from memories.change_audience(desk, change)
+        case c.PatchProfile():
+            yield from others.patch_profile(desk, change)
+        case c.AddExperience():
+            others.add_experience(desk, change)
+        case c.RetireExperience():
+            yield from others.retire_experience(desk, change)
+        case c.PutNamed():
+            yield from others.put_named(desk, change)
+        case c.RevokeKey():
+            yield from others.revoke_key(desk, change)
+        case c.Import():
+            yield from others.import_record(desk, change)
+        case c.Undo():
+            if len(desk.batch.changes) > 1:
+                raise InvalidInput("an undo is an operation of its own; send it alone", field="changes")
+            yield from undoing.undo(desk, change)
+        case _:
+            assert_never(change)

@@ -1,0 +1,129 @@
+"""Records as engines store them: a few columns that queries need, and the rest as one JSON text."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, NamedTuple
+from uuid import UUID
+
+from commonplace.model.digests import keyed
+from commonplace.model.episodes import Episode
+from commonplace.model.experience import ExperienceLine
+from commonplace.model.memories import Memory
+from commonplace.model.messages import Message, Thread
+from commonplace.model.owner import Audience, Owner
+from commonplace.model.profiles import Agent, Key, ProfileDocument, Schema
+from commonplace.model.records import Record, RecordType
+from commonplace.model.values import canonical, micros, moment
+
+CLASS_OF: dict[str, type[Record]] = {
+    cls.type.value: cls
+    for cls in (Thread, Message, Episode, Memory, ProfileDocument, ExperienceLine, Agent, Schema, Key)
+}
+
+#: Fields that have columns of their own, or are known from where the row stands.
+_OUTSIDE = {"id", "owner", "audience", "version", "recorded_at"}
+
+
+class StoredRow(NamedTuple):
+    """One version of a record as engines store it. Times are microseconds since the epoch."""
+
+    id: bytes
+    type: str
+    version: int
+    recorded_at: int
+    slot: bytes | None
+    thread: bytes | None
+    seq: int
+    kind: str | None
+    status: str | None
+    at: int
+    valid_from: int | None
+    valid_to: int | None
+    body: str
+    hash: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class _Columns:
+    thread: UUID | None
+    seq: int
+    kind: str | None
+    status: str | None
+    at: datetime
+    valid_from: datetime | None = None
+    valid_to: datetime | None = None
+
+
+def _columns(record: Record) -> _Columns:
+    if isinstance(record, Message):
+        return _Columns(record.thread, record.seq, record.role, None, record.observed_at)
+    if isinstance(record, Memory):
+        held = "withdrawn" if record.withdrawn else record.status.value
+        return _Columns(
+            record.thread, 0, record.kind, held, record.observed_at, record.valid_from, record.valid_to
+        )
+    status = "withdrawn" if record.withdrawn else None
+    if isinstance(record, Episode):
+        return _Columns(record.thread, 0, record.outcome.value, status, record.started_at)
+    if isinstance(record, Thread):
+        return _Columns(record.id, 0, record.agent, status or record.status.value, record.started_at)
+    return _Columns(None, 0, None, status, record.recorded_at)
+
+
+def encode(record: Record, secret: bytes) -> StoredRow:
+    """A record as a row, with the keyed digest of its content."""
+    columns = _columns(record)
+    body = record.model_dump_json(exclude=_OUTSIDE, exclude_defaults=True)
+    return StoredRow(
+        record.id.bytes,
+        record.type.value,
+        record.version,
+        micros(record.recorded_at),
+        record.slot(),
+        None if columns.thread is None else columns.thread.bytes,
+        columns.seq,
+        columns.kind,
+        columns.status,
+        micros(columns.at),
+        None if columns.valid_from is None else micros(columns.valid_from),
+        None if columns.valid_to is None else micros(columns.valid_to),
+        body,
+        content_hash(secret, record.type.value, record.audience, body),
+    )
+
+
+def content_hash(secret: bytes, type_: str, audience: Audience, body: str) -> bytes:
+    """What the ledger keeps of a version's content."""
+    readers = canonical([audience.kind.value, audience.agent, list(audience.groups)])
+    return keyed(secret, "content", type_.encode(), readers, body.encode())
+
+
+def decode(
+    type_: str, id_: bytes, owner: Owner, audience: Audience, version: int, recorded_at: int, body: str
+) -> Record:
+    """The record that a row stands for."""
+    fields: dict[str, Any] = json.loads(body)
+    fields["id"] = UUID(bytes=id_)
+    fields["owner"] = owner
+    fields["audience"] = audience
+    fields["version"] = version
+    fields["recorded_at"] = moment(recorded_at)
+    return CLASS_OF[type_].model_validate(fields)
+
+
+def portable(record: Record) -> dict[str, Any]:
+    """A record as a JSON-ready line of an export."""
+    body: dict[str, Any] = json.loads(record.model_dump_json(exclude={"owner"}, exclude_defaults=True))
+    body["id"] = str(record.id)
+    body["version"] = record.version
+    body["recorded_at"] = record.recorded_at.isoformat()
+    return {"type": record.type.value, **body}
+
+
+def from_portable(line: dict[str, Any], owner: Owner) -> Record:
+    """The record of an export's line; raises pydantic's ValidationError where it is none."""
+    fields = {name: value for name, value in line.items() if name != "type"}
+    return CLASS_OF[RecordType(line.get("type", "")).value].model_validate({**fields, "owner": owner})

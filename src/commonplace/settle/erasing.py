@@ -1,0 +1,124 @@
+"""What an erasure takes with it: from what is forgotten to all that rests on it alone."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from uuid import UUID
+
+from commonplace.errors import NotAllowed
+from commonplace.model.episodes import Episode
+from commonplace.model.experience import ExperienceLine
+from commonplace.model.memories import Memory
+from commonplace.model.messages import Message
+from commonplace.model.owner import Owner, View
+from commonplace.model.questions import Deciding, InThread, RestingOn, ask, load_all
+from commonplace.model.records import Record, RecordType
+
+
+@dataclass(slots=True)
+class ErasurePlan:
+    """What is to go, and what stays with fewer grounds."""
+
+    #: Everything that goes, by id.
+    doomed: dict[UUID, Record] = field(default_factory=dict)
+    #: Records that stay, as they shall stand without what is gone.
+    stripped: dict[UUID, Record] = field(default_factory=dict)
+    #: Asked for, and not there for this view.
+    unknown: list[UUID] = field(default_factory=list)
+    #: Older statements that what goes had superseded; they are not part of it.
+    superseded: list[UUID] = field(default_factory=list)
+
+
+def plan_erasure(owner: Owner, view: View, ids: tuple[UUID, ...]) -> Deciding[ErasurePlan]:
+    """Walk from the records that are to be forgotten to what rests on them."""
+    plan = ErasurePlan()
+    records = yield from load_all(ids)
+    for id in ids:
+        record = records.get(id)
+        if record is None or not record.audience.readable_by(view):
+            plan.unknown.append(id)
+        else:
+            _check_own(record, view)
+            plan.doomed[id] = record
+    yield from _spread(plan, [*plan.doomed])
+    plan.superseded = [
+        older
+        for record in plan.doomed.values()
+        if isinstance(record, Memory)
+        for older in record.supersedes
+        if older not in plan.doomed
+    ]
+    return plan
+
+
+def plan_whole_erasure(view: View, records: dict[UUID, Record]) -> Deciding[ErasurePlan]:
+    """What an owner's whole erasure takes with it beyond the owner's own records."""
+    if not view.whole:
+        raise NotAllowed("only the owner's own view may forget everything; ask for it by name")
+    plan = ErasurePlan(doomed=dict(records))
+    yield from _spread(plan, [*plan.doomed])
+    return plan
+
+
+def _check_own(record: Record, view: View) -> None:
+    """An agent forgets for good only what it wrote; the person forgets everything."""
+    if view.whole:
+        return
+    writer = getattr(record, "agent", None)
+    if view.agent is None or writer != view.agent:
+        raise NotAllowed(
+            f"{record.type.value} {record.id} is not this agent's own: retract it, or forget it with the owner's view"
+        )
+
+
+def _spread(plan: ErasurePlan, wave: list[UUID]) -> Deciding[None]:
+    while wave:
+        threads = [id for id in wave if plan.doomed[id].type is RecordType.THREAD]
+        found: list[UUID] = []
+        for thread in threads:
+            inside = yield from load_all((yield from ask(InThread(thread))))
+            for record in inside.values():
+                if record.id in plan.doomed:
+                    continue
+                if _lives_in(record, thread):
+                    plan.doomed[record.id] = record
+                    plan.stripped.pop(record.id, None)
+                    found.append(record.id)
+                elif _falls(plan, record):
+                    plan.doomed[record.id] = record
+                    found.append(record.id)
+        for record in (yield from ask(RestingOn(tuple(wave)))):
+            if record.id not in plan.doomed and _falls(plan, record):
+                plan.doomed[record.id] = record
+                plan.stripped.pop(record.id, None)
+                found.append(record.id)
+        wave = found
+
+
+def _lives_in(record: Record, thread: UUID) -> bool:
+    """Whether a record goes with its thread whatever else it rests on: what was said there, and its episodes."""
+    if isinstance(record, Message):
+        return True
+    return isinstance(record, Episode) and record.thread == thread
+
+
+def _falls(plan: ErasurePlan, record: Record) -> bool:
+    """Whether nothing is left for a record to rest on; where something is, note how it shall stand."""
+    base = plan.stripped.get(record.id, record)
+    if isinstance(base, ExperienceLine):
+        evidence = tuple(
+            part.model_copy(update={"sources": left})
+            for part in base.evidence
+            if (left := tuple(source for source in part.sources if source not in plan.doomed))
+        )
+        plan.stripped[record.id] = base.changed(evidence=evidence)
+        return not evidence
+    left = tuple(source for source in base.rests_on() if source not in plan.doomed)
+    if not left:
+        return True
+    if isinstance(base, (Memory, Episode)):
+        fields: dict[str, object] = {"sources": left}
+        if base.thread in plan.doomed:
+            fields["thread"] = None
+        plan.stripped[record.id] = base.changed(**fields)
+    return False

@@ -1,0 +1,148 @@
+"""What becomes of changes to profiles, experience, agents, schemas and keys, and of imported records."""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+from commonplace.errors import Conflict, Erased, NotFound
+from commonplace.model.changes import (
+    AddExperience,
+    Import,
+    PatchProfile,
+    PutNamed,
+    RetireExperience,
+    RevokeKey,
+)
+from commonplace.model.experience import ExperienceLine
+from commonplace.model.ledger import Verb
+from commonplace.model.messages import Message
+from commonplace.model.profiles import Key, ProfileDocument
+from commonplace.model.questions import Deciding, ErasedAmong, ErasedEras, ask
+from commonplace.model.records import Record
+from commonplace.settle.desk import Desk
+
+
+def patch_profile(desk: Desk, change: PatchProfile) -> Deciding[None]:
+    """Set and unset fields of a profile; what a person set only a person changes."""
+    batch = desk.batch
+    if not change.audience.readable_by(batch.view):
+        raise NotFound("audience: this view does not see profiles of that audience")
+    fresh = ProfileDocument(
+        id=change.id, owner=batch.owner, audience=change.audience, schema_name=change.schema_name
+    )
+    held = yield from desk.holder(fresh.slot())
+    document = held if isinstance(held, ProfileDocument) else fresh
+    body = dict(document.body)
+    for name in (*change.set, *change.unset):
+        if name in document.pinned and not change.pin:
+            desk.ignore("pinned", document.id, name)
+        elif name in change.set:
+            body[name] = change.set[name]
+        else:
+            body.pop(name, None)
+    pinned = document.pinned
+    if change.pin:
+        pinned = tuple(sorted({*pinned, *change.set} - set(change.unset)))
+    if held is not None and body == document.body and pinned == document.pinned:
+        desk.ignore("unchanged", document.id)
+        return
+    patched = document.changed(
+        body=body, pinned=pinned, schema_hash=change.schema_hash or document.schema_hash
+    )
+    if held is None:
+        desk.make(patched, Verb.PATCH)
+    else:
+        desk.put(patched, Verb.PATCH)
+
+
+def add_experience(desk: Desk, change: AddExperience) -> None:
+    """Add a line to an agent's experience."""
+    desk.make(change.line, Verb.ADD)
+
+
+def retire_experience(desk: Desk, change: RetireExperience) -> Deciding[None]:
+    """Take a line of experience out of service."""
+    line: ExperienceLine = yield from desk.need(change.line, ExperienceLine, "line")
+    if line.retired_at is not None:
+        desk.ignore("unchanged", line.id)
+        return
+    desk.put(line.changed(retired_at=desk.batch.at, reason=change.reason), Verb.RETIRE)
+
+
+def put_named(desk: Desk, change: PutNamed) -> Deciding[None]:
+    """Make an agent, a schema or a key, or replace the one of that name."""
+    record = change.record
+    held = yield from desk.holder(record.slot())
+    if held is None:
+        desk.make(record, Verb.PUT)
+        return
+    if isinstance(held, Key):
+        raise Conflict(
+            f"name: a key called {held.name!r} is in service; revoke it first, or choose another name"
+        )
+    replacing = record.changed(id=held.id, version=held.version, recorded_at=held.recorded_at)
+    if replacing == held:
+        desk.ignore("unchanged", held.id)
+    else:
+        desk.put(replacing, Verb.PUT)
+
+
+def revoke_key(desk: Desk, change: RevokeKey) -> Deciding[None]:
+    """End a key's service."""
+    key: Key = yield from desk.need(change.key, Key, "key")
+    if key.revoked_at is not None:
+        desk.ignore("unchanged", key.id)
+        return
+    desk.put(key.changed(revoked_at=desk.batch.at), Verb.REVOKE)
+
+
+def import_record(desk: Desk, change: Import) -> Deciding[None]:
+    """Bring in a record as it was; what was erased here, or is here already, stays as it is."""
+    record: Record = change.record.changed(owner=desk.batch.owner)
+    if change.era is not None and change.era in (yield from ask(ErasedEras((change.era,)))):
+        desk.ignore("erased", record.id)
+        return
+    if record.id in (yield from ask(ErasedAmong((record.id,)))):
+        desk.ignore("erased", record.id)
+        return
+    yield from desk.fetch((record.id,))
+    present = desk.current(record.id)
+    if present is not None:
+        desk.ignore("present" if present == record else "differs", record.id)
+        return
+    if (yield from desk.holder(record.slot())) is not None:
+        desk.ignore("taken", record.id)
+        return
+    if not (yield from _grounded(desk, record)):
+        desk.ignore("sourceless", record.id)
+        return
+    if isinstance(record, Message):
+        yield from _seat(desk, record)
+    desk.keep(record, change.terms)
+
+
+def _grounded(desk: Desk, record: Record) -> Deciding[bool]:
+    """Whether a derived record still has something to rest on; what was erased here does not bear it any more."""
+    sources = record.rests_on()
+    thread: UUID | None = record.thread if isinstance(record, Message) else None
+    if thread is not None:
+        yield from desk.fetch((thread,))
+        return desk.current(thread) is not None
+    if not sources:
+        return True
+    erased = yield from ask(ErasedAmong(sources))
+    return len(erased) < len(sources)
+
+
+def _seat(desk: Desk, message: Message) -> Deciding[None]:
+    """Give out places in the thread up to the imported message's own."""
+    last = (yield from desk.next_place(message.thread)) - 1
+    desk.tails[message.thread] = max(last, message.seq)
+
+
+def refuse_old_era(wanted: UUID | None, era: UUID | None) -> None:
+    """Refuse work that was begun before its owner was erased."""
+    if wanted is not None and wanted != era:
+        raise Erased(
+            "this work was begun before its owner's records were erased; it ends here, begin anew if wanted"
+        )

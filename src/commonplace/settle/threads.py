@@ -1,0 +1,111 @@
+"""What becomes of changes to threads, messages and episodes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic import ValidationError
+
+from commonplace.errors import Conflict, InvalidInput
+from commonplace.model.changes import Append, CloseThread, OpenThread, RecordEpisode, SetThread
+from commonplace.model.episodes import Episode
+from commonplace.model.ledger import Verb
+from commonplace.model.messages import STATUS_STEPS, Thread, ThreadStatus
+from commonplace.model.owner import Audience, narrowest
+from commonplace.model.questions import Deciding
+from commonplace.model.records import Record
+from commonplace.model.trust import lowest
+from commonplace.model.values import refused
+from commonplace.settle.desk import Desk
+
+_FINISHED = (ThreadStatus.COMPLETED, ThreadStatus.FAILED)
+_SETTABLE = frozenset({"title", "status", "state", "result", "tags"})
+
+
+def open_thread(desk: Desk, change: OpenThread) -> Deciding[None]:
+    """Begin a thread, unless its name is taken: then the one that has it is meant."""
+    thread = change.thread
+    held = yield from desk.holder(thread.slot())
+    if held is None:
+        desk.make(thread, Verb.OPEN)
+    elif held.audience.readable_by(desk.batch.view):
+        desk.ignore("present", held.id)
+    else:
+        raise Conflict(f"name: another thread of this owner is called {thread.name!r}; choose another name")
+
+
+def append(desk: Desk, change: Append) -> Deciding[None]:
+    """Add messages at a thread's end, with the thread's audience."""
+    thread = yield from desk.need(change.thread, Thread, "thread")
+    for message, terms in zip(change.messages, change.terms, strict=True):
+        seq = yield from desk.next_place(thread.id)
+        agent = message.agent or thread.agent
+        said = message.changed(thread=thread.id, seq=seq, audience=thread.audience, agent=agent)
+        desk.make(said, Verb.APPEND, terms=terms)
+
+
+def set_thread(desk: Desk, change: SetThread) -> Deciding[None]:
+    """Change a thread's standing."""
+    thread = yield from desk.need(change.thread, Thread, "thread")
+    yield from _set(desk, thread, dict(change.fields))
+
+
+def _set(desk: Desk, thread: Thread, fields: dict[str, Any]) -> Deciding[None]:
+    unknown = sorted(set(fields) - _SETTABLE)
+    if unknown:
+        raise InvalidInput(f"{unknown[0]}: a thread has no such field to set", field=unknown[0])
+    status = fields.get("status")
+    if status is not None and status != thread.status:
+        try:
+            status = ThreadStatus(status)
+        except ValueError:
+            names = ", ".join(each.value for each in ThreadStatus)
+            raise InvalidInput(f"status: {status!r} is none of {names}", field="status") from None
+        if status not in STATUS_STEPS[thread.status]:
+            allowed = ", ".join(sorted(STATUS_STEPS[thread.status]))
+            raise Conflict(f"status: a thread that is {thread.status} can become {allowed}; not {status}")
+        fields["ended_at"] = desk.batch.at if status in _FINISHED else None
+    try:
+        changed = Thread.model_validate({**_as_given(thread), **fields})
+    except ValidationError as exc:
+        raise refused(exc) from exc
+    if changed == thread:
+        desk.ignore("unchanged", thread.id)
+    else:
+        desk.put(changed, Verb.SET)
+    yield from ()
+
+
+def _as_given(record: Record) -> dict[str, Any]:
+    return {name: getattr(record, name) for name in type(record).model_fields}
+
+
+def close(desk: Desk, change: CloseThread) -> Deciding[None]:
+    """Finish a thread and keep its episode, both or neither."""
+    thread = yield from desk.need(change.thread, Thread, "thread")
+    fields: dict[str, Any] = {"status": change.status}
+    if change.result is not None:
+        fields["result"] = change.result
+    yield from _set(desk, thread, fields)
+    if change.episode is not None:
+        episode = change.episode.changed(thread=thread.id, agent=change.episode.agent or thread.agent)
+        yield from record_episode(desk, RecordEpisode(episode, change.terms, None))
+
+
+def record_episode(desk: Desk, change: RecordEpisode) -> Deciding[None]:
+    """Keep an episode no wider, and no more trusted, than what it rests on."""
+    episode: Episode = change.episode
+    grounds: list[Record] = []
+    for source in episode.rests_on():
+        grounds.append((yield from desk.need(source, Record, "sources")))
+    audience = narrowest(ground.audience for ground in grounds)
+    if not grounds and episode.agent is not None:
+        audience = Audience.of_agent(episode.agent)
+    if change.audience is not None and not grounds:
+        audience = change.audience
+    elif change.audience is not None:
+        if not change.audience.within(audience):
+            raise InvalidInput("audience: wider than what the episode rests on", field="audience")
+        audience = change.audience
+    trust = lowest([episode.trust, *(ground.trust for ground in grounds if hasattr(ground, "trust"))])
+    desk.make(episode.changed(audience=audience, trust=trust), Verb.ADD, terms=change.terms)

@@ -1,0 +1,151 @@
+"""Undo: one whole operation is reversed as a new one, with what was built upon it if that is asked for."""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+from commonplace.errors import BuiltUpon, Conflict, Erased, InvalidInput, NotFound
+from commonplace.model.changes import Undo
+from commonplace.model.ledger import Entry, Line, Verb
+from commonplace.model.memories import Memory, MemoryStatus
+from commonplace.model.questions import (
+    Deciding,
+    EntriesAt,
+    Holders,
+    InThread,
+    PositionsTouching,
+    RestingOn,
+    VersionOf,
+    ask,
+)
+from commonplace.model.records import Record, RecordType
+from commonplace.settle.desk import Desk
+
+_FINAL = {
+    Verb.APPEND: "messages are not undone but forgotten; forget them by their ids",
+    Verb.ERASE: "an erasure cannot be undone",
+    Verb.UNSOURCE: "an erasure cannot be undone",
+    Verb.IMPORT: "an import is not undone; forget what it brought, by ids",
+}
+
+
+def undo(desk: Desk, change: Undo) -> Deciding[None]:
+    """Reverse the operation at a position."""
+    entries = yield from _closure(desk, change)
+    for line in _earliest_lines(entries):
+        yield from _restore(desk, line)
+    yield from _check_slots(desk)
+    desk.note["undoes"] = [entry.position for entry in entries]
+
+
+def _closure(desk: Desk, change: Undo) -> Deciding[list[Entry]]:
+    """The operations to be reversed: the one asked for and, together, all that was built upon it."""
+    positions = {change.position}
+    while True:
+        entries = yield from ask(EntriesAt(tuple(sorted(positions))))
+        if not entries:
+            raise NotFound(f"position: this owner's ledger has no position {change.position}")
+        yield from _check(desk, entries)
+        later = (yield from _later(desk, entries)) - positions
+        if not later:
+            return entries
+        if not change.together:
+            yield from _refuse_second_undo(change.position, later)
+            listed = ", ".join(str(position) for position in sorted(later))
+            raise BuiltUpon(
+                f"position {change.position} cannot be undone alone: {listed} built upon it; undo them first, or all "
+                "of them together",
+                positions=sorted(later),
+            )
+        positions |= later
+
+
+def _check(desk: Desk, entries: list[Entry]) -> Deciding[None]:
+    lines = [line for entry in entries for line in entry.lines]
+    for line in lines:
+        if line.verb in _FINAL:
+            raise InvalidInput(f"position: {_FINAL[line.verb]}", field="position")
+        if line.erased:
+            raise Erased("part of this operation was forgotten since; what is left of it stands as it is")
+    yield from desk.fetch(line.id for line in lines)
+    for line in lines:
+        record = desk.current(line.id)
+        if record is None or not record.audience.readable_by(desk.batch.view):
+            raise NotFound(
+                "position: it changed records that this view may not see; undo it with the owner's view"
+            )
+
+
+def _later(desk: Desk, entries: list[Entry]) -> Deciding[set[int]]:
+    """Positions that built upon these entries: what touched a record after they did, or what rests on it."""
+    first: dict[UUID, int] = {}
+    for entry in entries:
+        for line in entry.lines:
+            first.setdefault(line.id, entry.position)
+    built: set[int] = set()
+    for id, position in first.items():
+        built.update(each for each in (yield from ask(PositionsTouching((id,)))) if each > position)
+    for line in (line for entry in entries for line in entry.lines if line.before == 0):
+        resting = yield from ask(RestingOn((line.id,)))
+        if line.type is RecordType.THREAD:
+            inside = yield from ask(InThread(line.id))
+            yield from desk.fetch(inside)
+            resting += [record for id in inside if (record := desk.current(id)) is not None]
+        living = tuple(record.id for record in resting if _stands(record) and record.id not in first)
+        built.update((yield from ask(PositionsTouching(living))))
+    return built
+
+
+def _stands(record: Record) -> bool:
+    return not record.withdrawn and not (isinstance(record, Memory) and record.status is MemoryStatus.UNDONE)
+
+
+def _refuse_second_undo(position: int, later: set[int]) -> Deciding[None]:
+    for entry in (yield from ask(EntriesAt(tuple(sorted(later))))):
+        if position in entry.note.get("undoes", ()):
+            raise Conflict(
+                f"position {position} was undone already, by position {entry.position}; undo that one to restore it"
+            )
+
+
+def _earliest_lines(entries: list[Entry]) -> list[Line]:
+    """For each record the first line that touched it: what stood before that line is what shall stand."""
+    first: dict[UUID, Line] = {}
+    for entry in entries:
+        for line in entry.lines:
+            first.setdefault(line.id, line)
+    return list(first.values())
+
+
+def _restore(desk: Desk, line: Line) -> Deciding[None]:
+    record = desk.current(line.id)
+    assert record is not None
+    if line.before == 0:
+        restored = _unmade(record)
+    else:
+        earlier = yield from ask(VersionOf(line.id, line.before))
+        if earlier is None:
+            raise Erased("what stood before this operation was forgotten since")
+        restored = earlier
+    desk.put(restored, Verb.UNDO)
+
+
+def _unmade(record: Record) -> Record:
+    if isinstance(record, Memory):
+        return record.changed(status=MemoryStatus.UNDONE)  # type: ignore[no-any-return]
+    return record.changed(withdrawn=True)  # type: ignore[no-any-return]
+
+
+def _check_slots(desk: Desk) -> Deciding[None]:
+    """Refuse to bring back what would hold a key or a name that another record holds by now."""
+    puts = desk.standing()
+    slots = {put.record.slot(): put.record for put in puts if put.record.slot() is not None}
+    held = yield from ask(Holders(tuple(slot for slot in slots if slot is not None)))
+    moved = {put.record.id for put in puts}
+    for slot, holder in held.items():
+        if holder.id not in moved:
+            wanted = slots[slot]
+            what = "key" if wanted.type is RecordType.MEMORY else "name"
+            raise Conflict(
+                f"position: {holder.type.value} {holder.id} holds the same {what} now; settle that one first"
+            )

@@ -1,0 +1,31 @@
+"""The conformance suite that every engine passes: subclass ``StoreSuite`` and give it an engine."""
+
+from __future__ import annotations
+
+from commonplace.testing.suite_erasure import ErasureSuite
+from commonplace.testing.suite_jobs import JobSuite
+from commonplace.testing.suite_keeping import KeepingSuite
+from commonplace.testing.suite_limits import LimitSuite
+from commonplace.testing.suite_memories import MemorySuite
+from commonplace.testing.suite_operations import OperationSuite
+from commonplace.testing.suite_others import OtherSuite
+from commonplace.testing.suite_shelves import ShelfSuite
+from commonplace.testing.suite_threads import ThreadSuite
+from commonplace.testing.suite_undo import UndoSuite
+from commonplace.testing.suite_visibility import VisibilitySuite
+
+
+class StoreSuite(
+    ThreadSuite,
+    OperationSuite,
+    MemorySuite,
+    LimitSuite,
+    UndoSuite,
+    OtherSuite,
+    JobSuite,
+    ShelfSuite,
+    ErasureSuite,
+    VisibilitySuite,
+    KeepingSuite,
+):
+    """All that an engine has to do, told as tests."""

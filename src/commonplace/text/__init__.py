@@ -1,0 +1,1 @@
+"""Text: what the words of a text are, for recall to compare."""

@@ -1,0 +1,156 @@
+"""Scripts: how a text is normalised, folded and cut, whatever it is written in."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator
+from itertools import groupby
+from typing import Final
+
+#: Where scripts begin and end. Spaceless ones have no spaces between words (Thai, Lao, Burmese, Khmer, kana);
+#: their digits are not among them.
+_SPANS: Final = (
+    (0x0000, 0x02AF, "Latin"), (0x0370, 0x03FF, "Greek"), (0x0400, 0x052F, "Cyrillic"),
+    (0x0530, 0x058F, "Armenian"), (0x0600, 0x06FF, "Arabic"), (0x0750, 0x077F, "Arabic"),
+    (0x08A0, 0x08FF, "Arabic"), (0x0900, 0x097F, "Devanagari"), (0x0B80, 0x0BFF, "Tamil"),
+    (0x0E01, 0x0E3A, "spaceless"), (0x0E40, 0x0E4E, "spaceless"), (0x0E81, 0x0ECF, "spaceless"),
+    (0x0EDC, 0x0EDF, "spaceless"), (0x1000, 0x103F, "spaceless"), (0x1050, 0x108F, "spaceless"),
+    (0x109A, 0x109F, "spaceless"), (0x1100, 0x11FF, "Hangul"), (0x1780, 0x17D3, "spaceless"),
+    (0x17D7, 0x17D7, "spaceless"), (0x17DC, 0x17DD, "spaceless"), (0x1E00, 0x1EFF, "Latin"),
+    (0x1F00, 0x1FFF, "Greek"), (0x2C60, 0x2C7F, "Latin"), (0x3005, 0x3007, "Han"),
+    (0x3041, 0x309A, "spaceless"), (0x309D, 0x309F, "spaceless"), (0x30A1, 0x30FA, "spaceless"),
+    (0x30FC, 0x30FF, "spaceless"), (0x3105, 0x312F, "spaceless"), (0x31F0, 0x31FF, "spaceless"), (0x3400, 0x4DBF, "Han"),
+    (0x4E00, 0x9FFF, "Han"), (0xA720, 0xA7FF, "Latin"), (0xA960, 0xA97F, "Hangul"),
+    (0xA9E0, 0xA9EF, "spaceless"), (0xAA60, 0xAA7F, "spaceless"), (0xAC00, 0xD7FF, "Hangul"),
+    (0xF900, 0xFAFF, "Han"), (0x20000, 0x323AF, "Han"),
+)  # fmt: skip
+_FIRST: Final = tuple(first for first, _, _ in _SPANS)
+
+
+def script_of(text: str) -> str:
+    """The script that a text begins in; empty for those in which nothing depends on it."""
+    code = ord(text[0])
+    _, last, script = _SPANS[bisect_right(_FIRST, code) - 1]
+    return script if code <= last else ""
+
+
+def _class(spans: Iterable[tuple[int, int]]) -> str:
+    """The inside of a character class."""
+    return "".join(f"{chr(first)}-{chr(last)}" for first, last in spans)
+
+
+def _marks() -> Iterator[tuple[int, int]]:
+    """Where vowel signs, accents and the like are: parts of words that are neither letters nor digits."""
+    blocks = (range(0x0300, 0x1E00), range(0xA600, 0xAC00), range(0xFE20, 0xFE30))
+    codes = [code for block in blocks for code in block if unicodedata.category(chr(code)) in ("Mn", "Mc")]
+    for _, run in groupby(enumerate(codes), lambda place: place[1] - place[0]):
+        span = [code for _, code in run]
+        yield span[0], span[-1]
+
+
+_MARKS: Final = _class(_marks())
+_UNSPACED: Final = _class((first, last) for first, last, script in _SPANS if script in ("spaceless", "Han"))
+_HANGUL: Final = _class((first, last) for first, last, script in _SPANS if script == "Hangul")
+_EMOJI: Final = "\u231a-\u23ff\u2600-\u27bf\u2b1b\u2b1c\u2b50\u2b55\U0001f000-\U0001f1e5\U0001f200-\U0001faff"
+_FLAG: Final = "[\U0001f1e6-\U0001f1ff]{1,2}+"
+
+_SIGNS: Final = r"-._@/:+&=?#%~"
+
+
+def _piece(word: str) -> str:
+    """A pattern for what is written in one go: a word, or words joined as in an address or a version."""
+    connector = rf"(?:://|,(?=[0-9]{{3}}(?![0-9]))|['{_SIGNS}])"
+    return rf"[#@]?{word}(?:{connector}{word})*+(?:\+\+|\#)?"
+
+
+_ASCII_PIECE: Final = re.compile(_piece("[A-Za-z0-9]++"))
+_ANY_WORD: Final = f"(?:[^\\W_{_UNSPACED}{_HANGUL}{_EMOJI}]++[{_MARKS}]*+)++"
+_ANY_PIECE: Final = re.compile(f"[{_UNSPACED}]++|[{_HANGUL}]++|{_FLAG}|[{_EMOJI}]|{_piece(_ANY_WORD)}")
+_WORD_OF_PIECE: Final = re.compile(f"[^,{_SIGNS}]+")
+#: A character with the marks on it.
+_CLUSTER: Final = re.compile(f"[^{_MARKS}][{_MARKS}]{{0,7}}+")
+#: Normalising takes the square of the length of a pile of marks; no language needs more than a few.
+_PILE_OF_MARKS: Final = re.compile(f"([{_MARKS}]{{8}})[{_MARKS}]++")
+
+#: Apostrophes and hyphens as keyboards have them; what is not seen (joiners, marks of direction, variation
+#: selectors, shades of skin) is no part of a word.
+_SAME_SIGN: Final[dict[int, str | None]] = {
+    **dict.fromkeys((0x02BC, 0x05F3, 0x2018, 0x2019, 0x2032), "'"),
+    **dict.fromkeys((0x058A, 0x05BE, 0x2010, 0x2212), "-"),
+    **dict.fromkeys((0x00AD, 0x034F, 0x061C, 0x0640, 0x2060, 0xFEFF, 0x20E3)),
+    **dict.fromkeys((*range(0x200C, 0x2010), *range(0x202A, 0x202F), *range(0x2066, 0x206A))),
+    **dict.fromkeys((*range(0xFE00, 0xFE10), *range(0x1F3FB, 0x1F400))),
+}
+
+
+def normalised(text: str) -> str:
+    """The text in compatibility form, with one apostrophe and one hyphen, and without what is not seen."""
+    if text.isascii():
+        return text
+    if _PILE_OF_MARKS.search(text):
+        text = _PILE_OF_MARKS.sub(r"\1", text)
+    return unicodedata.normalize("NFKC", text).translate(_SAME_SIGN)
+
+
+def pieces(text: str) -> list[str]:
+    """What a normalised text is cut into: words, joined words, runs without spaces, flags, emoji."""
+    return (_ASCII_PIECE if text.isascii() else _ANY_PIECE).findall(text)
+
+
+def words_of(piece: str) -> list[str]:
+    """The words that a piece joins; one with an apostrophe is one word."""
+    return _WORD_OF_PIECE.findall(piece)
+
+
+def clusters(run: str) -> list[str]:
+    """The characters of a run as people see them."""
+    return _CLUSTER.findall(run)
+
+
+#: Letters that people type in more than one way, and that Unicode does not take apart.
+_SAME_LETTER: Final = {
+    "ł": "l", "ø": "o", "đ": "d", "ð": "d", "ħ": "h", "ı": "i", "æ": "ae", "œ": "oe", "þ": "th", "ŋ": "n",
+    "ё": "е", "أ": "ا", "إ": "ا", "آ": "ا", "ٱ": "ا", "ى": "ي", "ی": "ي", "ک": "ك", "ة": "ه",
+}  # fmt: skip
+#: Marks that readers leave out when they type: accents that stand alone, Hebrew points, Arabic vowels.
+_OPTIONAL_MARKS: Final = (
+    range(0x0300, 0x0370),
+    range(0x0591, 0x05C8),
+    range(0x0610, 0x061B),
+    range(0x064B, 0x0660),
+)
+
+
+class _FoldedCharacters(dict[str, str]):
+    """The folded form of each character seen so far; there are no more of them than Unicode has."""
+
+    def __missing__(self, character: str) -> str:
+        self[character] = form = _fold(character)
+        return form
+
+
+def _fold(character: str) -> str:
+    code = ord(character)
+    if character in _SAME_LETTER:
+        return _SAME_LETTER[character]
+    if code == 0x0670 or any(code in marks for marks in _OPTIONAL_MARKS):
+        return ""
+    digit = unicodedata.decimal(character, None)
+    if digit is not None:
+        return str(digit)
+    if script_of(character) in ("Latin", "Greek"):
+        # Elsewhere a mark makes another letter: й is not и, が is not か.
+        taken_apart = unicodedata.normalize("NFKD", character)
+        bare = "".join(part for part in taken_apart if not unicodedata.combining(part)).casefold()
+        return "".join(_SAME_LETTER.get(letter, letter) for letter in bare)
+    return character.casefold()
+
+
+_FOLDED: Final = _FoldedCharacters()
+
+
+def folded(word: str) -> str:
+    """A word in lower case as someone types it who has no accents at hand: café as cafe, ёлка as елка."""
+    return word if word.isascii() else "".join([_FOLDED[character] for character in word])
