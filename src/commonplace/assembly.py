@@ -105,9 +105,15 @@ async def _open(
     engine = await open_engine(address, create=create, read_only=read_only)
     finder = Recall(engine, engine, index_bytes=holding.index_bytes)
     book = Book(
-        engine, Door(engine, guardrails, clock), finder, Worker(engine, upkeep(engine), clock), tenant=tenant
+        engine,
+        Door(engine, guardrails, clock),
+        finder,
+        Worker(engine, upkeep(engine), clock),
+        tenant=tenant,
+        on_erased=finder.let_go,
+        refresh_terms=lambda: refresh_terms(engine),
+        open_copy=lambda path: open_engine(path, create=False),
     )
-    book.transfer.open_copy = lambda path: open_engine(path, create=False)
     if not read_only and await engine.stale_terms(RULE, 1):
         await engine.put(JobDraft(kind="terms", key=str(RULE)), clock())
     if worker:
@@ -130,6 +136,14 @@ async def open_engine(address: str | Path, *, create: bool = True, read_only: bo
     )
 
 
+async def refresh_terms(engine: Engine) -> int:
+    """Make the terms anew that another rule made; the old ones serve until theirs are there."""
+    done = 0
+    while stale := await engine.stale_terms(RULE, _TERMS_STEP):
+        done += await engine.put_terms(RULE, {record.id: pack_terms(record) or b"" for record in stale})
+    return done
+
+
 def upkeep(engine: Engine) -> dict[str, Handler]:
     """What a worker does for the book itself."""
 
@@ -138,7 +152,6 @@ def upkeep(engine: Engine) -> dict[str, Handler]:
             raise NotYet("another process is reading the book")
 
     async def terms(job: Job) -> None:
-        while stale := await engine.stale_terms(RULE, _TERMS_STEP):
-            await engine.put_terms(RULE, {record.id: pack_terms(record) or b"" for record in stale})
+        await refresh_terms(engine)
 
     return {"scrub": scrub, "terms": terms}

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
+from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal, Self, Unpack
 from uuid import UUID
 
+from commonplace import telemetry
 from commonplace.book.catalogue import Episodes, Experience, Keys, Named, Profiles
 from commonplace.book.explaining import explain
 from commonplace.book.parsing import (
@@ -27,9 +29,9 @@ from commonplace.book.parsing import (
 )
 from commonplace.book.rooms import Rooms
 from commonplace.book.threads import ThreadHandle
-from commonplace.book.transfer import Transfer
+from commonplace.book.transfer import ImportReport, OpenCopy, Transfer
 from commonplace.door import Door
-from commonplace.errors import InvalidInput, NotFound
+from commonplace.errors import InvalidInput, NotAllowed, NotFound
 from commonplace.model.changes import (
     Amend,
     Change,
@@ -48,7 +50,7 @@ from commonplace.model.owner import EVERYONE, Audience, Owner
 from commonplace.model.profiles import Agent, Key, Schema
 from commonplace.model.query import HistoryStep, Hit, Page, Why
 from commonplace.model.records import PASSAGE_TYPES, Record
-from commonplace.ports import BookFacts, Engine, ErasureReceipt, Finder, Target
+from commonplace.ports import BookFacts, Engine, ErasureReceipt, Finder, Findings, Target
 from commonplace.worker import Worker
 
 #: How strongly a use refreshes a memory.
@@ -58,13 +60,26 @@ _REFRESH = 0.3
 class Book:
     """One opened Commonplace. Get one from ``commonplace.open``; close it, or use it with ``async with``."""
 
-    def __init__(self, engine: Engine, door: Door, finder: Finder, worker: Worker, *, tenant: str) -> None:
+    def __init__(
+        self,
+        engine: Engine,
+        door: Door,
+        finder: Finder,
+        worker: Worker,
+        *,
+        tenant: str,
+        on_erased: Callable[[], None],
+        refresh_terms: Callable[[], Awaitable[int]],
+        open_copy: OpenCopy,
+    ) -> None:
         self.engine = engine
         self.door = door
         self.finder = finder
         self.worker = worker
         self.tenant = tenant
-        self.transfer = Transfer(engine, door, tenant)
+        self._on_erased = on_erased
+        self._refresh_terms = refresh_terms
+        self.transfer = Transfer(engine, door, tenant, open_copy)
         self._rooms = rooms = Rooms(engine, door, tenant)
         self.profile = Profiles(rooms)
         self.episodes = Episodes(rooms)
@@ -350,8 +365,12 @@ class Book:
             raise NotFound(f"there is nothing under {as_id(id)} that this view may see")
         return steps
 
-    async def ledger(self, owner: str | Owner, *, after: int = 0, limit: int = 100) -> Sequence[Entry]:
-        """An owner's operations after a position; they hold no content."""
+    async def ledger(
+        self, owner: str | Owner, *, after: int = 0, limit: int = 100, **who: Unpack[Who]
+    ) -> Sequence[Entry]:
+        """An owner's operations after a position, for the owner's own view; they hold no content."""
+        if not as_view(who).whole:
+            raise NotAllowed("the ledger tells of records of every audience: ask for it with view='owner'")
         return await self.engine.entries(as_owner(owner, self.tenant), after, as_limit(limit))
 
     async def operation(self, owner: str | Owner, operation: str) -> Receipt | None:
@@ -376,7 +395,39 @@ class Book:
         if everything == bool(wanted):
             raise InvalidInput("ids: name what to forget, or ask for everything", field="ids")
         target = Target(party, view, as_actor(view), wanted, everything)
-        return await self.transfer.forget(target, backups=backups)
+        receipt = await self.transfer.forget(target, backups=backups)
+        self._on_erased()
+        telemetry.count("erasures")
+        return receipt
+
+    # ── whole books ──────────────────────────────────────────────────────────────────────────────────────────────
+
+    def export(self, owner: str | Owner | None = None) -> AsyncIterator[str]:
+        """The book, or one owner's part of it, as the lines of a file."""
+        return self.transfer.export(None if owner is None else as_owner(owner, self.tenant))
+
+    async def import_(
+        self, lines: Iterable[str], progress: Callable[[int, int], None] | None = None
+    ) -> ImportReport:
+        """Take in an export: what was erased here stays erased, what is here already stays as it is."""
+        return await self.transfer.import_(lines, progress)
+
+    async def backup(
+        self, target: str | Path, progress: Callable[[int, int], None] | None = None
+    ) -> Findings:
+        """Write a copy of the book while it is in use, and prove it."""
+        return await self.transfer.backup(Path(target), progress)
+
+    async def verify(self, progress: Callable[[int, int], None] | None = None) -> Findings:
+        """Hold every record against the ledger."""
+        return await self.engine.verify(progress)
+
+    async def rebuild(self, progress: Callable[[int, int], None] | None = None) -> Mapping[str, int]:
+        """Make everything that code derives anew, terms included; records, ledger and use stay as they are."""
+        done = dict(await self.engine.rebuild(progress))
+        done["terms"] = await self._refresh_terms()
+        self._on_erased()
+        return done
 
     # ── upkeep ───────────────────────────────────────────────────────────────────────────────────────────────────
 

@@ -36,7 +36,7 @@ from commonplace.model.ledger import Receipt
 from commonplace.model.owner import EVERYONE, WHOLE, Audience, Owner, OwnerKind, View
 from commonplace.model.profiles import Agent, Key, ProfileDocument, Schema
 from commonplace.model.query import Filter
-from commonplace.model.records import Record, RecordType
+from commonplace.model.records import Record, RecordType, slot_of
 from commonplace.model.values import refused
 
 N = TypeVar("N", Agent, Schema, Key)
@@ -241,9 +241,7 @@ class Named(_Shelf, Generic[N]):
 
     async def get(self, name: str) -> N | None:
         """The one of that name, if there is one."""
-        probe = self._of.model_construct(name=name, audience=EVERYONE, withdrawn=False, revoked_at=None)
-        slot = probe.slot()
-        assert slot is not None
+        slot = slot_of(self._of.type, name)
         only = Filter(types=frozenset({self._of.type}), slots=(slot,))
         found = await self._all(self._tenant, WHOLE, only, 1)
         return cast(N, found[0]) if found else None

@@ -31,6 +31,9 @@ FORMAT_VERSION = 1
 
 Progress = Callable[[int, int], None]
 
+#: Opens the engine of a copy of a book.
+OpenCopy = Callable[[Path], Awaitable[Engine]]
+
 #: The order in which records of several types can be taken in, each resting only on what came before.
 _ORDER = {
     type_: place for place, type_ in enumerate((RecordType.THREAD, RecordType.MESSAGE, RecordType.EPISODE))
@@ -54,12 +57,11 @@ class ImportReport:
 class Transfer:
     """Exports and imports over one engine."""
 
-    def __init__(self, engine: Engine, door: Door, tenant: str) -> None:
+    def __init__(self, engine: Engine, door: Door, tenant: str, open_copy: OpenCopy) -> None:
         self._engine = engine
         self._door = door
         self._tenant = tenant
-        #: Opens the engine of a backup; assembly sets it, for it alone knows engines.
-        self.open_copy: Callable[[Path], Awaitable[Engine]] | None = None
+        self._open_copy = open_copy
 
     async def export(self, owner: Owner | None = None) -> AsyncIterator[str]:
         """A book, or one owner's part of it, as JSON Lines."""
@@ -164,8 +166,7 @@ class Transfer:
 
     async def prove(self, copy: Path) -> Findings:
         """Open a copy and hold it against its ledger."""
-        assert self.open_copy is not None
-        engine = await self.open_copy(copy)
+        engine = await self._open_copy(copy)
         try:
             findings = await engine.verify()
         finally:
@@ -186,11 +187,10 @@ class Transfer:
 
     async def _rewrite(self, backup: Path, target: Target, receipt: ErasureReceipt) -> bool:
         """Put a backup without the target in the backup's place; False where that did not succeed."""
-        assert self.open_copy is not None
         fresh = backup.with_name(backup.name + ".rewriting")
         try:
             await asyncio.to_thread(_copy, backup, fresh)
-            engine = await self.open_copy(fresh)
+            engine = await self._open_copy(fresh)
             try:
                 done = await engine.erase(replace(target, ids=receipt.ids or target.ids), receipt.at)
             finally:
@@ -207,7 +207,7 @@ class Transfer:
 
 
 async def restore(
-    open_copy: Callable[[Path], Awaitable[Engine]],
+    open_copy: OpenCopy,
     backup: Path,
     target: Path,
     *,

@@ -122,6 +122,10 @@ class Entry:
         return replace(self, lines=lines, ignored=ignored, actor=Actor(self.actor.kind))
 
 
+#: Made once: it writes each entry of the ledger.
+_compact = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False).encode
+
+
 def dump_entry(entry: Entry) -> str:
     """The part of an entry that engines store as one text."""
     body: dict[str, Any] = {
@@ -145,7 +149,7 @@ def dump_entry(entry: Entry) -> str:
         ]
     if entry.note:
         body["n"] = entry.note
-    return json.dumps(body, separators=(",", ":"), ensure_ascii=False)
+    return _compact(body)
 
 
 def load_entry_body(body: str) -> tuple[tuple[Line, ...], tuple[Ignored, ...], dict[str, Any]]:

@@ -9,6 +9,7 @@ from uuid import UUID
 
 from commonplace.model.ledger import Entry
 from commonplace.model.memories import Memory
+from commonplace.model.owner import Audience
 from commonplace.model.records import Record
 
 A = TypeVar("A")
@@ -44,8 +45,18 @@ class Holders(Question[dict[bytes, Record]]):
 
 
 @dataclass(frozen=True, slots=True)
-class Tail(Question[int]):
-    """The last place that was ever given out in a thread."""
+class ThreadEnd:
+    """What an append needs to know of a thread."""
+
+    audience: Audience
+    agent: str | None
+    #: The last place that was ever given out in it.
+    tail: int
+
+
+@dataclass(frozen=True, slots=True)
+class EndOf(Question[ThreadEnd | None]):
+    """Where a thread ends; None where it is not there, or its making was undone."""
 
     thread: UUID
 

@@ -31,6 +31,11 @@ class RecordType(StrEnum):
 PASSAGE_TYPES = (RecordType.MESSAGE, RecordType.MEMORY, RecordType.EPISODE)
 
 
+def slot_of(type_: RecordType, *identity: Any) -> bytes:
+    """The digest under which the holder of an identity is found."""
+    return slot_digest(canonical([type_.value, *identity]))
+
+
 class Record(Value):
     """One version of one record. Its content is a value; the book holds which version is current."""
 
@@ -52,7 +57,7 @@ class Record(Value):
     def slot(self) -> bytes | None:
         """The identity as a digest of fixed size, or None."""
         parts = self.identity()
-        return None if parts is None or self.withdrawn else slot_digest(canonical([self.type.value, *parts]))
+        return None if parts is None or self.withdrawn else slot_of(self.type, *parts)
 
     def rests_on(self) -> tuple[UUID, ...]:
         """The records without any of which this one would not stand."""

@@ -111,9 +111,12 @@ def utc_now() -> datetime:
     return datetime.now(UTC)
 
 
+_spell = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False, default=str).encode
+
+
 def canonical(value: Any) -> bytes:
     """The one JSON spelling of a value, for digests and identities."""
-    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, default=str).encode()
+    return _spell(value).encode()
 
 
 def refused(exc: ValidationError, *, at: str = "", item: int | None = None) -> InvalidInput:

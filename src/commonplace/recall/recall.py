@@ -110,6 +110,13 @@ class Recall:
             self._weigh(shelf.number, index.nbytes)
             return index
 
+    def let_go(self) -> None:
+        """Drop every index: something was erased, and what is read next is built without it."""
+        self._indexes.clear()
+        self._sizes.clear()
+        self._locks.clear()
+        self.nbytes = 0
+
     def _weigh(self, number: int, size: int) -> None:
         self.nbytes += size - self._sizes.get(number, 0)
         self._sizes[number] = size

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from datetime import datetime
+from functools import lru_cache
 from typing import Any, NamedTuple
 from uuid import UUID
 
@@ -97,8 +98,12 @@ def encode(record: Record, secret: bytes) -> StoredRow:
 
 def content_hash(secret: bytes, type_: str, audience: Audience, body: str) -> bytes:
     """What the ledger keeps of a version's content."""
-    readers = canonical([audience.kind.value, audience.agent, list(audience.groups)])
-    return keyed(secret, "content", type_.encode(), readers, body.encode())
+    return keyed(secret, "content", type_.encode(), _readers(audience), body.encode())
+
+
+@lru_cache(maxsize=4096)
+def _readers(audience: Audience) -> bytes:
+    return canonical([audience.kind.value, audience.agent, list(audience.groups)])
 
 
 def decode(

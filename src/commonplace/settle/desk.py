@@ -11,7 +11,8 @@ from commonplace.errors import Conflict, NotFound, Stale
 from commonplace.model.changes import Batch
 from commonplace.model.jobs import JobDraft
 from commonplace.model.ledger import Ignored, Line, Verb
-from commonplace.model.questions import Deciding, Holders, Tail, ask, load_all
+from commonplace.model.questions import Deciding, EndOf, Holders, ThreadEnd, ask, load_all
+from commonplace.model.messages import Thread
 from commonplace.model.records import Record
 
 
@@ -65,6 +66,7 @@ class Desk:
     ignored: list[Ignored] = field(default_factory=list)
     tails: dict[UUID, int] = field(default_factory=dict)
     note: dict[str, Any] = field(default_factory=dict)
+    _ends: dict[UUID, ThreadEnd] = field(default_factory=dict)
 
     def current(self, id: UUID) -> Record | None:
         """A record as it stands on the desk, seen or not."""
@@ -88,7 +90,8 @@ class Desk:
         """A record of one type that the batch's view sees; refused where there is none."""
         record = yield from self.find(id)
         if not isinstance(record, what):
-            raise NotFound(f"{field}: no {what.type.value} {id} that this view may see")
+            name = "record" if what is Record else what.type.value
+            raise NotFound(f"{field}: no {name} {id} that this view may see")
         return record
 
     def made(self, id: UUID) -> bool:
@@ -115,7 +118,9 @@ class Desk:
         """Let a new record stand; an id that is here already is refused."""
         if self.current(record.id) is not None:
             raise Conflict(f"id: {record.id} is given twice, or in this book already; leave ids to the book")
-        self.put(record.changed(owner=self.batch.owner), verb, terms=terms, run=run)
+        if record.owner != self.batch.owner:
+            record = record.changed(owner=self.batch.owner)
+        self.put(record, verb, terms=terms, run=run)
 
     def put(
         self, record: Record, verb: Verb, *, terms: bytes | None = None, run: bytes | None = None
@@ -144,13 +149,25 @@ class Desk:
         """Leave a part of the current change undone, and say so in the receipt."""
         self.ignored.append(Ignored(self.item, code, id, field))
 
-    def next_place(self, thread: UUID) -> Deciding[int]:
+    def end_of(self, thread: UUID) -> Deciding[ThreadEnd | None]:
+        """Where a thread ends that the batch's view sees."""
+        end = self._ends.get(thread)
+        if end is None:
+            made = self.current(thread)
+            if isinstance(made, Thread) and self.made(thread):
+                end = ThreadEnd(made.audience, made.agent, 0)
+            else:
+                end = yield from ask(EndOf(thread))
+            if end is None or not end.audience.readable_by(self.batch.view):
+                return None
+            self._ends[thread] = end
+        return end
+
+    def next_place(self, thread: UUID, end: ThreadEnd) -> int:
         """Give out the next place in a thread."""
-        if thread not in self.tails:
-            made = self.made(thread)
-            self.tails[thread] = 0 if made else (yield from ask(Tail(thread)))
-        self.tails[thread] += 1
-        return self.tails[thread]
+        place = self.tails.get(thread, end.tail) + 1
+        self.tails[thread] = place
+        return place
 
     def check_expectations(self) -> Deciding[None]:
         """Refuse the batch where what the caller has read is not so any more."""
@@ -164,9 +181,10 @@ class Desk:
                     f"record {id} was expected at version {version} and is {now}; read it again, then decide"
                 )
         for thread, last in expect.last.items():
-            if (yield from self.find(thread)) is None:
+            end = yield from self.end_of(thread)
+            if end is None:
                 raise Stale(f"thread {thread} was expected to end at message {last} and is gone")
-            tail = yield from ask(Tail(thread))
+            tail = end.tail
             if tail != last:
                 raise Stale(
                     f"thread {thread} was expected to end at message {last} and ends at {tail}; "

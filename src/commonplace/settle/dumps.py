@@ -15,9 +15,6 @@ from commonplace.model.owner import Owner
 from commonplace.model.records import Record
 from commonplace.settle.codec import from_portable, portable
 
-#: What a line holds of the book beside the record itself.
-_BESIDE = ("line", "position", "tail")
-
 
 class DumpedVersion(NamedTuple):
     """One version of a record as a line brought it."""
@@ -43,13 +40,13 @@ def owner_line(owner: Owner, era: UUID) -> dict[str, Any]:
 
 def version_line(record: Record, position: int, *, current: bool, tail: int | None = None) -> dict[str, Any]:
     """A version of a record, with the ledger position that wrote it."""
-    line = {"line": "record" if current else "version", "position": position, **portable(record)}
+    line = {"line": "record" if current else "version", "position": position, "record": portable(record)}
     return line if tail is None else {**line, "tail": tail}
 
 
 def dumped_version(line: Mapping[str, Any], owner: Owner) -> DumpedVersion:
     """The version that a line holds; raises pydantic's ValidationError where it holds none."""
-    record = from_portable({name: value for name, value in line.items() if name not in _BESIDE}, owner)
+    record = from_portable(line["record"], owner)
     return DumpedVersion(record, line["position"], line["line"] == "record", line.get("tail"))
 
 

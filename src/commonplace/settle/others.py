@@ -136,8 +136,9 @@ def _grounded(desk: Desk, record: Record) -> Deciding[bool]:
 
 def _seat(desk: Desk, message: Message) -> Deciding[None]:
     """Give out places in the thread up to the imported message's own."""
-    last = (yield from desk.next_place(message.thread)) - 1
-    desk.tails[message.thread] = max(last, message.seq)
+    end = yield from desk.end_of(message.thread)
+    if end is not None:
+        desk.tails[message.thread] = max(desk.tails.get(message.thread, end.tail), message.seq)
 
 
 def refuse_old_era(wanted: UUID | None, era: UUID | None) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from commonplace.errors import Conflict, InvalidInput
+from commonplace.errors import Conflict, InvalidInput, NotFound
 from commonplace.model.changes import Append, CloseThread, OpenThread, RecordEpisode, SetThread
 from commonplace.model.episodes import Episode
 from commonplace.model.ledger import Verb
@@ -36,11 +36,19 @@ def open_thread(desk: Desk, change: OpenThread) -> Deciding[None]:
 
 def append(desk: Desk, change: Append) -> Deciding[None]:
     """Add messages at a thread's end, with the thread's audience."""
-    thread = yield from desk.need(change.thread, Thread, "thread")
+    thread = change.thread
+    end = yield from desk.end_of(thread)
+    if end is None:
+        raise NotFound(f"thread: no thread {thread} that this view may see")
     for message, terms in zip(change.messages, change.terms, strict=True):
-        seq = yield from desk.next_place(thread.id)
-        agent = message.agent or thread.agent
-        said = message.changed(thread=thread.id, seq=seq, audience=thread.audience, agent=agent)
+        said = message.changed(
+            owner=desk.batch.owner,
+            thread=thread,
+            seq=desk.next_place(thread, end),
+            audience=end.audience,
+            agent=message.agent or end.agent,
+            recorded_at=desk.batch.at,
+        )
         desk.make(said, Verb.APPEND, terms=terms)
 
 

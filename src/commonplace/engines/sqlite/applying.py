@@ -9,7 +9,7 @@ from typing import Any, cast
 from uuid import UUID
 
 from commonplace.engines.sqlite import jobs
-from commonplace.engines.sqlite.rows import audience_columns, entry_of, fetch_many, record_of
+from commonplace.engines.sqlite.rows import audience_columns, audience_of, entry_of, fetch_many, record_of
 from commonplace.engines.sqlite.statements import sql
 from commonplace.errors import Conflict
 from commonplace.model import questions as q
@@ -48,7 +48,7 @@ class Answers:
         self._by_type: dict[type[Any], Callable[[Any], Any]] = {
             q.Load: self._load,
             q.Holders: self._holders,
-            q.Tail: self._tail,
+            q.EndOf: self._end_of,
             q.LastUserTurn: self._last_user_turn,
             q.CountActive: lambda _: self._owner.held if self._owner else 0,
             q.OldestOwn: self._oldest_own,
@@ -75,9 +75,9 @@ class Answers:
         rows = fetch_many(self._connection, "holders", list(question.slots), self._no, list_name="slots")
         return {row[11]: record_of(row) for row in rows}
 
-    def _tail(self, question: q.Tail) -> int:
-        row = self._connection.execute(sql("tail"), (question.thread.bytes, self._no)).fetchone()
-        return 0 if row is None else cast(int, row[0])
+    def _end_of(self, question: q.EndOf) -> q.ThreadEnd | None:
+        row = self._connection.execute(sql("end_of"), (question.thread.bytes, self._no)).fetchone()
+        return None if row is None else q.ThreadEnd(audience_of(*row[:3]), row[3], row[4])
 
     def _last_user_turn(self, question: q.LastUserTurn) -> int:
         return cast(

@@ -14,7 +14,7 @@ from uuid import UUID
 from commonplace.engines.sqlite import applying, erasing, jobs, keeping, reading
 from commonplace.engines.sqlite.file import SqliteFile
 from commonplace.engines.sqlite.migrations import Migration, Migrations
-from commonplace.engines.sqlite.rows import chunks, record_of
+from commonplace.engines.sqlite.rows import chunks, owner_of, record_of
 from commonplace.engines.sqlite.statements import sql
 from commonplace.model.changes import Batch
 from commonplace.model.jobs import Job, JobDraft, JobState
@@ -174,6 +174,7 @@ class SqliteEngine:
 
     async def erase(self, target: Target, at: datetime) -> ErasureReceipt:
         erased = await self._file.write(lambda c: erasing.erase(c, secret_of(c), target, at))
+        owner_of.cache_clear()
         pending = ""
         if erased.removed or target.everything:
             pending = await self._clear()
@@ -271,9 +272,12 @@ class SqliteEngine:
         return removed
 
     async def known_backups(self) -> tuple[str, ...]:
-        """The book's own backups that are still there."""
+        """The book's own backups that are still there, those made before an upgrade among them."""
         noted = await self._file.read(keeping.backups)
-        return tuple(path for path in noted if os.path.exists(path))
+        upgraded = [
+            str(path.resolve()) for path in sorted(self._path.parent.glob(f"{self._path.name}.v*.backup"))
+        ]
+        return tuple(path for path in dict.fromkeys([*noted, *upgraded]) if os.path.exists(path))
 
 
 def secret_of(connection: sqlite3.Connection) -> bytes:
@@ -314,7 +318,7 @@ def _put_terms(connection: sqlite3.Connection, rule: int, terms: Mapping[UUID, b
     put, touched = 0, set()
     for piece in chunks([id.bytes for id in terms]):
         for id in piece:
-            found = connection.execute(sql("where_is"), (id,)).fetchone()
+            found = connection.execute(sql("where_passage_is"), (id,)).fetchone()
             if found is not None:
                 connection.execute(sql("put_terms"), (found[0], rule, terms[UUID(bytes=id)]))
                 touched.add((id, found[1]))

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from commonplace.errors import Busy, Corrupt, Full, InvalidInput, NotABook, ReadOnly, StorageError
+from commonplace.errors import Busy, CommonplaceError, Corrupt, Full, NotABook, ReadOnly, StorageError
 
 #: Below this many free bytes a failed input or output operation is taken for a full disk.
 NO_ROOM = 64 * 1024
@@ -74,7 +74,8 @@ def translated(path: Path) -> Iterator[None]:
         yield
     except sqlite3.Error as exc:
         raise from_sqlite(exc, path) from exc
-    except (StorageError, InvalidInput):
+    except CommonplaceError:
+        # Some of ours are system errors too, by inheritance.
         raise
     except OSError as exc:
         raise from_system(exc, path) from exc

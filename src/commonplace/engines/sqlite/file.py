@@ -143,10 +143,12 @@ class SqliteFile:
             with translated(target):
                 copy_verified(self._connector, target.absolute(), report)
 
+        copying = asyncio.ensure_future(asyncio.to_thread(copy))
         try:
-            await asyncio.to_thread(copy)
+            await asyncio.shield(copying)
         except asyncio.CancelledError:
             given_up.set()
+            await asyncio.wait([copying])
             raise
 
     async def close(self) -> None:

@@ -13,7 +13,7 @@ from commonplace.engines.sqlite.applying import OwnerRow, Storing, add_entry, be
 from commonplace.engines.sqlite.rows import audience_of, entry_of, owner_of, record_of
 from commonplace.engines.sqlite.statements import sql
 from commonplace.errors import Erased
-from commonplace.model.ledger import Verb, load_entry_body
+from commonplace.model.ledger import Entry, Verb, load_entry_body
 from commonplace.model.memories import Use
 from commonplace.model.owner import Owner
 from commonplace.model.records import Record
@@ -83,6 +83,11 @@ def rebuild(connection: sqlite3.Connection, secret: bytes, progress: Progress | 
     done: Counter[str] = Counter()
     total = connection.execute("SELECT count(*) FROM records").fetchone()[0]
     connection.execute("DELETE FROM links")
+    # Rule 0 made no terms: upkeep makes all of them anew, and the old ones serve until then.
+    connection.execute("INSERT OR IGNORE INTO terms (record, rule, packed) SELECT no, 0, x'' FROM records WHERE mark > 0")
+    connection.execute("UPDATE terms SET rule = 0")
+    connection.execute("DELETE FROM terms WHERE record NOT IN (SELECT no FROM records WHERE mark > 0)")
+    connection.execute("DELETE FROM uses WHERE record NOT IN (SELECT no FROM records)")
     rows = connection.execute(sql("all_of_owner").replace("WHERE r.owner = ?", "ORDER BY r.no")).fetchall()
     for row in rows:
         record = record_of(row)
@@ -212,11 +217,19 @@ class _Adopting:
             if line["line"] == "entry":
                 entry = dumps.dumped_entry(line, self._row.era, self._hashes)
                 add_entry(self._connection, self._row.no, entry)
+                self._blank_versions(entry)
                 position = max(position, entry.position)
                 self._done["entries"] += 1
         self._connection.execute(sql("move_owner"), (position, 0, self._row.no))
         self._connection.execute(sql("recount_held"), (self._row.no,))
         return self._done
+
+    def _blank_versions(self, entry: Entry) -> None:
+        """Give versions that were emptied elsewhere their places here, so that the entries that wrote them are found."""
+        for line in entry.lines:
+            if not line.erased and line.id in self._standing and (line.id, line.after) not in self._hashes:
+                values = {"id": line.id.bytes, "version": line.after, "position": entry.position, "at": micros(entry.at)}
+                self._connection.execute(sql("add_blank_version"), values)
 
     def _version(self, dumped: dumps.DumpedVersion) -> None:
         record = dumped.record

@@ -93,8 +93,10 @@ ORDER BY r.id LIMIT :limit
 -- name: count
 SELECT count(*) FROM records AS r WHERE r.shelf = :shelf AND r.type = :type AND {conditions}
 
--- name: tail
-SELECT seq FROM records WHERE id = ? AND owner = ?
+-- name: end_of
+SELECT s.audience, s.agent, s.groups, r.kind, r.seq
+FROM records AS r JOIN shelves AS s ON s.no = r.shelf
+WHERE r.id = ? AND r.owner = ? AND r.type = 'thread' AND r.status <> 'withdrawn'
 
 -- name: last_user_turn
 SELECT coalesce(max(seq), 0) FROM records WHERE thread = ? AND owner = ? AND type = 'message' AND kind = 'user'
@@ -130,6 +132,9 @@ WHERE id = ?
 
 -- name: where_is
 SELECT no, shelf, version FROM records WHERE id = ?
+
+-- name: where_passage_is
+SELECT no, shelf FROM records WHERE id = ? AND mark > 0
 
 -- name: free_slot
 UPDATE records SET slot = NULL WHERE id = ?
@@ -268,8 +273,11 @@ WHERE id = ? AND worker = ? AND attempts = ? AND state = 'leased' AND generation
 -- name: fail_job
 UPDATE jobs SET
     state = CASE WHEN generation <> leased_generation THEN 'waiting' ELSE :state END,
-    attempts = CASE WHEN generation <> leased_generation THEN 0 ELSE attempts END,
-    run_at = :run_at, worker = NULL, leased_until = NULL, error = :error
+    attempts = CASE WHEN generation <> leased_generation AND :state = 'dead' THEN 0 ELSE attempts END,
+    run_at = CASE WHEN generation = leased_generation THEN :run_at
+                  WHEN :state = 'dead' THEN run_at
+                  ELSE max(run_at, :run_at) END,
+    worker = NULL, leased_until = NULL, error = :error
 WHERE id = :id AND worker = :worker AND attempts = :attempts AND state = 'leased'
 
 -- name: one_job
@@ -306,6 +314,10 @@ WHERE r.owner = ?
 -- An emptied version keeps its place, so that the entry that wrote it is still found.
 -- name: blank_versions
 UPDATE versions SET body = '', hash = x'' WHERE record = ? AND body <> ''
+
+-- name: add_blank_version
+INSERT OR IGNORE INTO versions (record, version, shelf, position, recorded_at, ended_at, body, hash)
+SELECT no, :version, shelf, :position, :at, :at, '', x'' FROM records WHERE id = :id AND version > :version
 
 -- name: delete_versions
 DELETE FROM versions WHERE record = ?

@@ -1,0 +1,90 @@
+"""Documentation cannot lie: its examples run, and what it must name is named."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import commonplace
+from commonplace.assembly import RecallSettings
+from commonplace.model.trust import Limits
+
+ROOT = Path(__file__).parent.parent
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+_EXAMPLE = re.compile(r"<!-- example -->\n```python\n(.*?)```", re.DOTALL)
+
+
+def examples() -> list[tuple[str, str]]:
+    return [
+        (f"{page.name}-{number}", code)
+        for page in PAGES
+        for number, code in enumerate(_EXAMPLE.findall(page.read_text("utf-8")), 1)
+    ]
+
+
+@pytest.mark.parametrize(("name", "code"), examples(), ids=[name for name, _ in examples()])
+def test_every_example_runs_as_it_stands(name: str, code: str, tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", code], cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False
+    )
+    assert done.returncode == 0, done.stderr
+
+
+def test_every_python_block_of_the_readme_is_an_example() -> None:
+    text = (ROOT / "README.md").read_text("utf-8")
+    assert text.count("```python") == len(_EXAMPLE.findall(text)) > 0
+
+
+def test_every_setting_is_documented() -> None:
+    text = (ROOT / "docs" / "using.md").read_text("utf-8")
+    for section, of in (("limits", Limits), ("recall", RecallSettings)):
+        for name in of.model_fields:
+            assert f"`{section}.{name}`" in text, name
+
+
+def test_every_proof_is_documented() -> None:
+    text = (ROOT / "docs" / "proofs.md").read_text("utf-8")
+    for path in (ROOT / "proofs").glob("*.py"):
+        if not path.name.startswith("_"):
+            assert f"| `{path.stem}` |" in text, path.stem
+
+
+def test_the_public_names_are_these() -> None:
+    assert sorted(commonplace.__all__) == [
+        "Audience",
+        "Book",
+        "BuiltUpon",
+        "Busy",
+        "CommonplaceError",
+        "Conflict",
+        "Corrupt",
+        "Erased",
+        "ErasureReceipt",
+        "Full",
+        "Hit",
+        "InvalidInput",
+        "LimitReached",
+        "Limits",
+        "NotABook",
+        "NotAllowed",
+        "NotFound",
+        "OperationReused",
+        "Owner",
+        "Page",
+        "ReadOnly",
+        "Receipt",
+        "Stale",
+        "StorageError",
+        "SyncBook",
+        "ThreadHandle",
+        "Trust",
+        "VersionMismatch",
+        "View",
+        "Why",
+        "open",
+        "open_sync",
+    ]
