@@ -135,6 +135,8 @@ class Book:
             handle = ThreadHandle(self._rooms, party, as_id(id), view)
             await handle.get()
             return handle
+        if status not in ("created", "running"):
+            raise InvalidInput(f"status: a thread begins as created or running, not {status!r}", field="status")
         readers = as_audience(audience, view) or (
             EVERYONE if view.agent is None else Audience.of_agent(view.agent)
         )

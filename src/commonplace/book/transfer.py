@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import glob
 import json
 import os
 from collections import Counter
@@ -17,14 +18,14 @@ from uuid import UUID
 from pydantic import ValidationError
 
 from commonplace.door import Door, pack_terms
-from commonplace.errors import CommonplaceError, Erased, InvalidInput, StorageError
+from commonplace.errors import CommonplaceError, Conflict, Erased, InvalidInput, NotAllowed, StorageError
 from commonplace.model.changes import Import
 from commonplace.model.ledger import Actor
 from commonplace.model.owner import WHOLE, Owner, OwnerKind
 from commonplace.model.records import Record, RecordType
 from commonplace.model.values import refused
 from commonplace.ports import CopiesItself, Engine, ErasureReceipt, Erasures, Findings, Target
-from commonplace.settle.codec import from_portable
+from commonplace.settle import dumps
 
 FORMAT = "commonplace"
 FORMAT_VERSION = 1
@@ -65,6 +66,10 @@ class Transfer:
 
     async def export(self, owner: Owner | None = None) -> AsyncIterator[str]:
         """A book, or one owner's part of it, as JSON Lines."""
+        if owner is not None and owner.tenant != self._tenant:
+            raise NotAllowed(
+                f"owner: it belongs to another tenant; this book was opened for {self._tenant!r}"
+            )
         head = {"line": "head", "format": FORMAT, "version": FORMAT_VERSION, "tenant": self._tenant}
         yield json.dumps(head)
         if owner is None:
@@ -127,7 +132,7 @@ class Transfer:
         report.owners += 1
         try:
             done = await self._engine.adopt(owner, lines, pack_terms)
-        except Erased:
+        except (Conflict, Erased):
             done = None
         except (KeyError, TypeError, ValidationError) as exc:
             report.errors.append((0, f"owner {owner}: {exc}"))
@@ -145,10 +150,23 @@ class Transfer:
         records = _records(owner, lines, report)
         for start in range(0, len(records), self._door.limits.batch):
             part = records[start : start + self._door.limits.batch]
-            changes = [Import(record, era=era) for record in part]
-            receipt = await self._door.write(owner, WHOLE, Actor("owner"), changes, request=None)
-            report.records.update(item.type.value for item in receipt.items)
-            report.ignored.update(ignored.code for ignored in receipt.ignored)
+            try:
+                await self._import(owner, era, part, report)
+            except Conflict:
+                # One of them stands under another owner here: the others are brought in without it.
+                for record in part:
+                    try:
+                        await self._import(owner, era, [record], report)
+                    except Conflict as exc:
+                        report.errors.append((0, str(exc)))
+
+    async def _import(
+        self, owner: Owner, era: UUID | None, records: Sequence[Record], report: ImportReport
+    ) -> None:
+        changes = [Import(record, era=era) for record in records]
+        receipt = await self._door.write(owner, WHOLE, Actor("owner"), changes, request=None)
+        report.records.update(item.type.value for item in receipt.items)
+        report.ignored.update(ignored.code for ignored in receipt.ignored)
 
     # ── backups ──────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -179,6 +197,7 @@ class Transfer:
         """Erase, and on request rewrite each of the book's own backups without it."""
         receipt = await self._engine.erase(target, self._door.clock())
         for path in receipt.held_by:
+            _clear(_rewriting(Path(path)))
             await asyncio.to_thread(note_erasure, Path(path), receipt)
         if not backups or not receipt.held_by:
             return receipt
@@ -187,7 +206,7 @@ class Transfer:
 
     async def _rewrite(self, backup: Path, target: Target, receipt: ErasureReceipt) -> bool:
         """Put a backup without the target in the backup's place; False where that did not succeed."""
-        fresh = backup.with_name(backup.name + ".rewriting")
+        fresh = _rewriting(backup)
         try:
             await asyncio.to_thread(_copy, backup, fresh)
             engine = await self._open_copy(fresh)
@@ -239,6 +258,11 @@ async def restore(
     return removed
 
 
+def _rewriting(backup: Path) -> Path:
+    """Where a backup is rewritten; a killed rewriting leaves it behind, and the next forgetting clears it."""
+    return backup.with_name(backup.name + ".rewriting")
+
+
 def _notes_of(backup: Path) -> Path:
     return backup.with_name(backup.name + ".erasures")
 
@@ -284,15 +308,12 @@ def _renamed(head: Mapping[str, Any], tenant: str) -> str:
 def _records(owner: Owner, lines: Sequence[dict[str, Any]], report: ImportReport) -> list[Record]:
     found: list[Record] = []
     for line in lines:
-        if line["line"] != "record":
-            continue
-        fields = {name: value for name, value in line.items() if name not in ("line", "position", "tail")}
-        try:
-            found.append(from_portable(fields, owner))
-        except ValidationError as exc:
-            report.errors.append((0, f"record {line.get('id')}: {refused(exc)}"))
-        except ValueError as exc:
-            report.errors.append((0, f"record {line.get('id')}: {exc}"))
+        if line["line"] == "record":
+            try:
+                found.append(dumps.dumped_version(line, owner).record)
+            except (KeyError, TypeError, ValueError) as exc:
+                reason = refused(exc) if isinstance(exc, ValidationError) else exc
+                report.errors.append((0, f"a record of owner {owner} could not be read: {reason}"))
     return sorted(found, key=lambda record: (_ORDER.get(record.type, len(_ORDER)), record.id))
 
 
@@ -331,6 +352,6 @@ def _sync_folder(folder: Path) -> None:
 
 def _clear(path: Path) -> None:
     """Remove a half-made book with what SQLite keeps beside it."""
-    for beside in path.parent.glob(f"{path.name}*"):
+    for beside in path.parent.glob(f"{glob.escape(path.name)}*"):
         with suppress(FileNotFoundError):
             os.unlink(beside)

@@ -91,15 +91,18 @@ class Audience(Value):
             return self.agent == view.agent
         return not set(self.groups).isdisjoint(view.groups)
 
-    def within(self, wider: Audience) -> bool:
-        """Whether everyone who reads this may read what has the ``wider`` audience."""
+    def within(self, wider: Audience, view: View) -> bool:
+        """Whether everyone who reads this may read what has the ``wider`` audience, as far as a view can tell.
+
+        Which groups an agent is in only the agent's own view says; the owner decides for every agent.
+        """
         if wider.kind is AudienceKind.GLOBAL:
             return True
+        if self.kind is AudienceKind.SELF and wider.kind is AudienceKind.GROUP:
+            return view.whole or (self.agent == view.agent and wider.readable_by(view))
         if wider.kind is AudienceKind.SELF:
             return self == wider
-        return self.kind is AudienceKind.SELF or (
-            self.kind is AudienceKind.GROUP and set(self.groups) <= set(wider.groups)
-        )
+        return self.kind is AudienceKind.GROUP and set(self.groups) <= set(wider.groups)
 
 
 EVERYONE = Audience(kind=AudienceKind.GLOBAL)
@@ -125,13 +128,13 @@ class View(Value):
 WHOLE = View(whole=True)
 
 
-def narrowest(audiences: Iterable[Audience]) -> Audience:
+def narrowest(audiences: Iterable[Audience], view: View) -> Audience:
     """The audience that lies within all the given ones; refused where there is none."""
     found = EVERYONE
     for audience in audiences:
-        if audience.within(found):
+        if audience.within(found, view):
             found = audience
-        elif not found.within(audience):
+        elif not found.within(audience, view):
             raise InvalidInput(
                 "sources: their audiences have no reader in common; name an audience that lies within each",
                 field="sources",

@@ -52,7 +52,7 @@ def remember(desk: Desk, change: Remember) -> Deciding[list[Pair]]:
         thread = yield from desk.need(memory.thread, Thread, "thread")
         grounds = grounds or [thread]
     memory = memory.changed(
-        audience=_audience(change, grounds),
+        audience=_audience(desk, change, grounds),
         trust=lowest([memory.trust, *(g.trust for g in grounds if hasattr(g, "trust"))]),
         recorded_at=desk.batch.at,
     )
@@ -68,13 +68,13 @@ def remember(desk: Desk, change: Remember) -> Deciding[list[Pair]]:
     return [Pair(desk.item, memory.id, loser) for loser in losers]
 
 
-def _audience(change: Remember, grounds: list[Record]) -> Audience:
-    widest = narrowest(ground.audience for ground in grounds)
+def _audience(desk: Desk, change: Remember, grounds: list[Record]) -> Audience:
+    widest = narrowest((ground.audience for ground in grounds), desk.batch.view)
     if change.audience is None:
         if grounds:
             return widest
         return EVERYONE if change.memory.agent is None else Audience.of_agent(change.memory.agent)
-    if not change.audience.within(widest):
+    if not change.audience.within(widest, desk.batch.view):
         raise InvalidInput("audience: wider than what the statement rests on; narrow it", field="audience")
     return change.audience
 
@@ -205,7 +205,7 @@ def corroborate(desk: Desk, change: Corroborate) -> Deciding[None]:
     added = tuple(source for source in change.sources if source not in memory.sources)
     for source in added:
         ground = yield from desk.need(source, Record, "sources")
-        if not memory.audience.within(ground.audience):
+        if not memory.audience.within(ground.audience, desk.batch.view):
             raise InvalidInput(
                 "sources: the memory is read more widely than this source may be", field="sources"
             )
@@ -252,7 +252,7 @@ def change_audience(desk: Desk, change: ChangeAudience) -> Deciding[None]:
     yield from desk.fetch(memory.rests_on())
     for source in memory.rests_on():
         ground = desk.current(source)
-        if ground is not None and not change.audience.within(ground.audience):
+        if ground is not None and not change.audience.within(ground.audience, desk.batch.view):
             raise InvalidInput("audience: wider than what the statement rests on", field="audience")
     if change.audience == memory.audience:
         desk.ignore("unchanged", memory.id)

@@ -106,13 +106,13 @@ def record_episode(desk: Desk, change: RecordEpisode) -> Deciding[None]:
     grounds: list[Record] = []
     for source in episode.rests_on():
         grounds.append((yield from desk.need(source, Record, "sources")))
-    audience = narrowest(ground.audience for ground in grounds)
+    audience = narrowest((ground.audience for ground in grounds), desk.batch.view)
     if not grounds and episode.agent is not None:
         audience = Audience.of_agent(episode.agent)
     if change.audience is not None and not grounds:
         audience = change.audience
     elif change.audience is not None:
-        if not change.audience.within(audience):
+        if not change.audience.within(audience, desk.batch.view):
             raise InvalidInput("audience: wider than what the episode rests on", field="audience")
         audience = change.audience
     trust = lowest([episode.trust, *(ground.trust for ground in grounds if hasattr(ground, "trust"))])

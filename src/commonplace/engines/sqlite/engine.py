@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import glob
 import os
 import sqlite3
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
@@ -275,7 +276,8 @@ class SqliteEngine:
         """The book's own backups that are still there, those made before an upgrade among them."""
         noted = await self._file.read(keeping.backups)
         upgraded = [
-            str(path.resolve()) for path in sorted(self._path.parent.glob(f"{self._path.name}.v*.backup"))
+            str(path.resolve())
+            for path in sorted(self._path.parent.glob(f"{glob.escape(self._path.name)}.v*.backup"))
         ]
         return tuple(path for path in dict.fromkeys([*noted, *upgraded]) if os.path.exists(path))
 

@@ -1,0 +1,180 @@
+"""The acceptance scenarios of a memory that agents share: visibility, caps, writes per run, erasure for good."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import commonplace
+from commonplace import Erased, LimitReached, NotAllowed, NotFound
+from commonplace.model.changes import Remember
+from commonplace.model.ids import new_id
+from commonplace.model.jobs import Job, JobDraft
+from commonplace.model.ledger import Actor
+from commonplace.model.memories import Memory
+from commonplace.model.owner import WHOLE, Owner
+from commonplace.worker import Worker
+from tests.conftest import HandClock
+
+
+async def contents(book: commonplace.Book, **who: object) -> set[str]:
+    page = await book.list("ana", types="memory", only={"statuses": ["active"]}, **who)  # type: ignore[arg-type]
+    return {record.content for record in page.records if isinstance(record, Memory)}
+
+
+# ── two agents: private, global, group ───────────────────────────────────────────────────────────────────────────
+
+
+async def test_an_agent_neither_sees_nor_deletes_what_another_keeps_to_itself(book: commonplace.Book) -> None:
+    private = await book.remember("ana", "Is looking for another job", agent="coach")
+    assert await contents(book, agent="tutor") == set()
+    assert await book.recall("ana", "another job", agent="tutor") == []
+    with pytest.raises(NotFound):
+        await book.get("ana", private.id, agent="tutor")
+    with pytest.raises(NotFound):
+        await book.retract("ana", private.id, agent="tutor")
+    receipt = await book.forget("ana", private.id, agent="tutor")
+    assert receipt.unknown == (private.id,)
+    assert not receipt.removed
+    assert await contents(book, agent="coach") == {"Is looking for another job"}
+
+
+async def test_both_agents_see_what_is_global(book: commonplace.Book) -> None:
+    await book.remember("ana", "Speaks Spanish", agent="coach", audience="global")
+    assert await contents(book, agent="coach") == await contents(book, agent="tutor") == {"Speaks Spanish"}
+
+
+async def test_a_global_memory_of_another_agent_can_be_retracted_but_not_forgotten(
+    book: commonplace.Book,
+) -> None:
+    shared = await book.remember("ana", "Speaks Spanish", agent="coach", audience="global")
+    with pytest.raises(NotAllowed):
+        await book.forget("ana", shared.id, agent="tutor")
+    retracted = await book.retract("ana", shared.id, agent="tutor")
+    await book.undo("ana", retracted.position, agent="coach")
+    assert await contents(book, agent="tutor") == {"Speaks Spanish"}
+
+
+async def test_a_group_memory_is_seen_on_overlap_alone(book: commonplace.Book) -> None:
+    groups = ["blue", "green"]
+    await book.remember("ana", "Leads the sprint", agent="coach", groups=groups, audience="group")
+    assert await contents(book, agent="tutor", groups=["green", "red"]) == {"Leads the sprint"}
+    assert await contents(book, agent="tutor", groups=["red"]) == set()
+    assert await contents(book, agent="coach") == set()
+
+
+# ── the cap of 500 ───────────────────────────────────────────────────────────────────────────────────────────────
+
+
+async def fill(book: commonplace.Book, count: int, agent: str) -> None:
+    for start in range(0, count, 10):
+        statements = [{"content": f"{agent} fact {start + place}"} for place in range(min(10, count - start))]
+        await book.remember_all("ana", statements, agent=agent)
+
+
+async def test_at_the_cap_the_writers_own_oldest_makes_room(book: commonplace.Book) -> None:
+    await fill(book, 250, "tutor")
+    await fill(book, 250, "coach")
+    await book.remember("ana", "the 501st", agent="coach")
+    coach = await book.count("ana", types="memory", only={"statuses": ["active"]}, agent="coach")
+    tutor = await book.count("ana", types="memory", only={"statuses": ["active"]}, agent="tutor")
+    assert (coach, tutor) == (250, 250)
+    evicted = (await book.list("ana", types="memory", only={"statuses": ["evicted"]}, agent="coach")).records
+    assert [record.content for record in evicted if isinstance(record, Memory)] == ["coach fact 0"]
+
+
+async def test_what_is_pinned_is_never_evicted(book: commonplace.Book) -> None:
+    pinned = await book.remember("ana", "Is allergic to nuts", agent="coach", pinned=True)
+    await fill(book, 499, "coach")
+    await book.remember("ana", "one more", agent="coach")
+    assert (await book.get("ana", pinned.id, agent="coach")).status == "active"  # type: ignore[attr-defined]
+
+
+async def test_an_agent_with_nothing_of_its_own_to_give_is_refused_with_the_numbers(
+    book: commonplace.Book,
+) -> None:
+    await fill(book, 500, "coach")
+    with pytest.raises(LimitReached, match=r"500/500.*only 0 of the 1"):
+        await book.remember("ana", "late", agent="tutor")
+
+
+async def test_reject_refuses_at_the_cap_and_allows_an_update(tmp_path: Path, clock: HandClock) -> None:
+    limits = commonplace.Limits(when_full="reject")
+    async with commonplace.open(tmp_path / "rejecting.db", limits=limits, clock=clock) as book:
+        await book.remember("ana", "Boston", key="home", agent="coach")
+        await fill(book, 499, "coach")
+        with pytest.raises(LimitReached, match=r"500/500"):
+            await book.remember("ana", "late", agent="coach")
+        updated = await book.remember("ana", "Chicago", key="home", agent="coach")
+        assert len(updated.ids("memory")) == 2
+
+
+# ── writes per run ───────────────────────────────────────────────────────────────────────────────────────────────
+
+
+async def test_the_eleventh_write_of_a_turn_is_refused_and_the_next_turn_may_write(
+    book: commonplace.Book,
+) -> None:
+    thread = await book.thread("ana", agent="coach")
+    await thread.append("user", "Let me tell you about my family.")
+    for number in range(10):
+        await thread.remember(f"Has a cousin number {number}")
+    with pytest.raises(
+        LimitReached, match=r"Maximum writes per run \(10\) reached. Try again in the next turn."
+    ):
+        await thread.remember("Has a cousin number 10")
+    await thread.append("assistant", "What a family!")
+    with pytest.raises(LimitReached):
+        await thread.remember("Has a cousin number 10")
+    await thread.append("user", "And there is one more.")
+    await thread.remember("Has a cousin number 10")
+    assert len(await contents(book, agent="coach")) == 11
+
+
+# ── erased, restarted, and nothing comes back ────────────────────────────────────────────────────────────────────
+
+
+async def test_after_an_erasure_and_a_restart_no_waiting_job_brings_it_back(
+    tmp_path: Path, clock: HandClock
+) -> None:
+    ana = Owner(id="ana")
+    ran: list[str] = []
+    async with commonplace.open(tmp_path / "book.db", clock=clock) as book:
+        thread = await book.thread("ana", agent="coach")
+        said = await thread.append("user", "My secret is the blue canary.", operation="said")
+        memory = Memory(
+            id=new_id(), owner=ana, content="Has a secret", observed_at=clock(), sources=(said.id,)
+        )
+        draft = JobDraft(kind="derive", key="thread", payload={"about": "blue canary"}, records=(said.id,))
+        await book.door.write(
+            ana, WHOLE, Actor("owner"), [Remember(memory)], request=["derive"], jobs=(draft,)
+        )
+        held = (await book.engine.jobs(None, 10))[0]
+        exported = [line async for line in book.export("ana")]
+        receipt = await book.forget("ana", everything=True, view="owner")
+        assert receipt.state == "complete"
+        assert receipt.removed["jobs"] == 1
+
+    async with commonplace.open(tmp_path / "book.db", clock=clock) as book:
+
+        async def derive(job: Job) -> None:
+            ran.append(job.key)
+
+        assert not await Worker(book.engine, {"derive": derive}, clock).drain()
+        late = Memory(id=new_id(), owner=ana, content="Has a blue canary", observed_at=clock())
+        with pytest.raises(Erased):
+            await book.door.write(
+                ana, WHOLE, Actor("owner"), [Remember(late)], request=["late"], era=held.era
+            )
+        report = await book.import_(exported)
+        assert report.ignored["erased"] == sum(report.ignored.values()) > 0
+        with pytest.raises(Erased):
+            thread = await book.thread("ana", agent="coach")
+            await thread.append("user", "My secret is the blue canary.", operation="said")
+        assert await book.recall("ana", "blue canary secret", view="owner") == []
+        assert await book.count("ana", types=["message", "memory"], view="owner") == 0
+        assert (await book.verify()).faults == ()
+    assert not ran
+    for path in tmp_path.iterdir():
+        assert b"canary" not in path.read_bytes(), path.name

@@ -1,0 +1,37 @@
+"""What tests share: a clock that is moved by hand, and books in files of their own."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+import commonplace
+
+
+class HandClock:
+    """Tells the time that it was set to."""
+
+    def __init__(self) -> None:
+        self.now = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
+
+    def __call__(self) -> datetime:
+        self.now += timedelta(milliseconds=1)
+        return self.now
+
+    def advance(self, **by: float) -> None:
+        self.now += timedelta(**by)
+
+
+@pytest.fixture
+def clock() -> HandClock:
+    return HandClock()
+
+
+@pytest.fixture
+async def book(tmp_path: Path, clock: HandClock) -> AsyncIterator[commonplace.Book]:
+    async with commonplace.open(tmp_path / "book.db", clock=clock) as opened:
+        yield opened
+        assert (await opened.verify()).faults == ()
