@@ -1,8 +1,10 @@
-"""What engines are tested with; it needs pytest, pytest-asyncio and nothing else that Commonplace does not bring."""
+"""What engines are tested with; it needs pytest and pytest-asyncio beside what Commonplace itself brings."""
+
+from pkgutil import iter_modules
 
 import pytest
 
-pytest.register_assert_rewrite("commonplace.testing")
+pytest.register_assert_rewrite(*(f"{__name__}.{module.name}" for module in iter_modules(__path__)))
 
 from commonplace.testing.store_suite import StoreSuite  # noqa: E402
 

@@ -40,7 +40,7 @@ def packed(text: str) -> bytes:
 
 
 def terms_of_record(record: Record) -> bytes | None:
-    """The terms that a whole book's adoption asks for."""
+    """The terms of a passage; None for what is none."""
     text = record.passage_text()
     return None if text is None else packed(text)
 
@@ -119,7 +119,7 @@ class Pen:
     def saying(self, thread: UUID, *contents: str, **fields: Any) -> Append:
         """The change that adds messages."""
         messages = tuple(a_message(self.owner, thread, content, self.now, **fields) for content in contents)
-        return Append(thread, messages, tuple(packed(content) for content in contents))
+        return Append(thread, messages, tuple(packed(message.passage_text()) for message in messages))
 
     async def say(self, thread: UUID, *contents: str, **fields: Any) -> tuple[UUID, ...]:
         """Add messages to a thread."""
@@ -129,7 +129,8 @@ class Pen:
         self, content: str, *, audience: Audience | None = None, run: str | None = None, **fields: Any
     ) -> Remember:
         """The change that keeps a statement."""
-        return Remember(a_memory(self.owner, content, self.now, **fields), packed(content), audience, run)
+        memory = a_memory(self.owner, content, self.now, **fields)
+        return Remember(memory, packed(memory.passage_text()), audience, run)
 
     async def remember(self, content: str, **fields: Any) -> UUID:
         """Keep a statement."""
@@ -155,8 +156,8 @@ class Pen:
         assert found is not None, f"{id} is not there"
         return found
 
-    async def scan(self, view: View | None = None, **conditions: Any) -> list[Record]:
-        """All records that meet conditions."""
+    async def scan(self, view: View | None = None, **conditions: Any) -> list[Any]:
+        """All records that meet conditions, of whichever types."""
         page = await self.engine.scan(self.owner, view or self.view, Filter(**conditions), None, 10_000)
         return list(page.records)
 

@@ -9,6 +9,7 @@ from commonplace.testing.suite_limits import LimitSuite
 from commonplace.testing.suite_memories import MemorySuite
 from commonplace.testing.suite_operations import OperationSuite
 from commonplace.testing.suite_others import OtherSuite
+from commonplace.testing.suite_reading import ReadingSuite
 from commonplace.testing.suite_shelves import ShelfSuite
 from commonplace.testing.suite_threads import ThreadSuite
 from commonplace.testing.suite_undo import UndoSuite
@@ -17,6 +18,7 @@ from commonplace.testing.suite_visibility import VisibilitySuite
 
 class StoreSuite(
     ThreadSuite,
+    ReadingSuite,
     OperationSuite,
     MemorySuite,
     LimitSuite,

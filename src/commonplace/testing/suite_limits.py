@@ -28,7 +28,10 @@ class LimitSuite(Suite):
         assert len(await pen.scan(kinds=frozenset({"fact"}))) == 20
 
     async def test_a_named_run_is_counted_by_its_name_and_owner(self, engine: Engine) -> None:
-        pen, other = Pen(engine, limits=Limits(writes_per_run=2)), Pen(engine, BEN, limits=Limits(writes_per_run=2))
+        pen, other = (
+            Pen(engine, limits=Limits(writes_per_run=2)),
+            Pen(engine, BEN, limits=Limits(writes_per_run=2)),
+        )
         await pen.write(pen.remembering("one", run="r"), pen.remembering("two", run="r"))
         with pytest.raises(LimitReached):
             await pen.remember("three", run="r")
@@ -66,10 +69,16 @@ class LimitSuite(Suite):
         await pen.write(Amend(pinned, {"pinned": True}))
         oldest, older = await pen.remember("old", agent="a"), await pen.remember("less old", agent="a")
         receipt = await pen.write(pen.remembering("new", agent="a"))
-        assert [(item.verb, item.id) for item in receipt.items] == [("remember", receipt.id), ("evict", oldest)]
+        assert [(item.verb, item.id) for item in receipt.items] == [
+            ("remember", receipt.id),
+            ("evict", oldest),
+        ]
         assert (await pen.read(oldest)).status == "evicted"
         assert [(await pen.read(id)).active for id in (others, pinned, older, receipt.id)] == [True] * 4
-        assert [step.verb for step in await engine.history(pen.owner, pen.view, oldest)] == ["remember", "evict"]
+        assert [step.verb for step in await engine.history(pen.owner, pen.view, oldest)] == [
+            "remember",
+            "evict",
+        ]
 
     async def test_where_nothing_of_the_writers_own_can_go_the_write_is_refused(self, engine: Engine) -> None:
         pen = Pen(engine, limits=Limits(memories_per_owner=2, when_full="evict"))

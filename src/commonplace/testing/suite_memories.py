@@ -56,7 +56,9 @@ class MemorySuite(Suite):
 
     async def test_the_last_of_several_writes_to_one_key_in_a_batch_holds_it(self, engine: Engine) -> None:
         pen = Pen(engine)
-        receipt = await pen.write(*(pen.remembering(f"likes {what}", key="drink") for what in ("tea", "milk", "gin")))
+        receipt = await pen.write(
+            *(pen.remembering(f"likes {what}", key="drink") for what in ("tea", "milk", "gin"))
+        )
         assert [(await pen.read(id)).status for id in receipt.ids()] == ["superseded", "superseded", "active"]
 
     async def test_a_key_is_its_owners_its_readers_and_its_agents(self, engine: Engine) -> None:
@@ -101,7 +103,9 @@ class MemorySuite(Suite):
         pen = Pen(engine)
         loser = await pen.remember("lives in Bonn", valid_from=START - 10 * DAY)
         winner = await pen.remember("lives in Kiel", valid_from=START, supersedes=(loser,))
-        held = {day: [m.id for m in await pen.scan(valid_at=START + day * DAY)] for day in (-11, -10, -1, 0, 1)}
+        held = {
+            day: [m.id for m in await pen.scan(valid_at=START + day * DAY)] for day in (-11, -10, -1, 0, 1)
+        }
         assert held == {-11: [], -10: [loser], -1: [loser], 0: [winner], 1: [winner]}
 
     async def test_what_cannot_be_superseded_is_left_and_reported(self, engine: Engine) -> None:
@@ -132,7 +136,11 @@ class MemorySuite(Suite):
         open_, hidden = await pen.remember("open"), await pen.remember("hidden", agent="b")
         old = await pen.remember("old")
         new = await pen.remember("new", supersedes=(old,))
-        for winner, loser, code in ((hidden, open_, "unknown"), (new_id(), open_, "unknown"), (old, new, "cycle")):
+        for winner, loser, code in (
+            (hidden, open_, "unknown"),
+            (new_id(), open_, "unknown"),
+            (old, new, "cycle"),
+        ):
             receipt = await pen.write(Supersede(loser, winner), view=AT_A)
             assert [part.code for part in receipt.ignored] == [code]
             assert receipt.items == ()
@@ -193,7 +201,9 @@ class MemorySuite(Suite):
         await pen.write(Retract(memory))
         assert [part.code for part in (await pen.write(Corroborate(memory))).ignored] == ["retracted"]
 
-    async def test_what_stands_around_a_statement_can_be_amended_and_its_words_cannot(self, engine: Engine) -> None:
+    async def test_what_stands_around_a_statement_can_be_amended_and_its_words_cannot(
+        self, engine: Engine
+    ) -> None:
         pen = Pen(engine)
         memory = await pen.remember("likes tea")
         fields = {"pinned": True, "tags": ("drink",), "applies_when": "in winter", "valid_to": START + DAY}
@@ -210,18 +220,27 @@ class MemorySuite(Suite):
         indexes = {view: Follower(engine, pen.owner, view) for view in (AT_A, AT_B, WHOLE)}
         for index in indexes.values():
             await index.follow()
-        for audience, readers in ((FOR_B, {AT_B}), (EVERYONE, {AT_A, AT_B}), (FOR_A, {AT_A}), (FOR_B, {AT_B})):
+        for audience, readers in (
+            (FOR_B, {AT_B}),
+            (EVERYONE, {AT_A, AT_B}),
+            (FOR_A, {AT_A}),
+            (FOR_B, {AT_B}),
+        ):
             await pen.write(ChangeAudience(memory, audience))
             for view, index in indexes.items():
                 seen = view in readers | {WHOLE}
                 assert (await pen.find(memory, view) is not None) is seen
                 assert (memory in [record.id for record in await pen.scan(view)]) is seen
                 shelves = await index.follow()
-                assert {readers for readers, held in shelves.items() if memory in held} == ({audience} if seen else set())
+                assert {readers for readers, held in shelves.items() if memory in held} == (
+                    {audience} if seen else set()
+                )
         same = await pen.write(ChangeAudience(memory, FOR_B))
         assert [part.code for part in same.ignored] == ["unchanged"]
 
-    async def test_readers_cannot_be_widened_past_the_sources_nor_onto_a_held_key(self, engine: Engine) -> None:
+    async def test_readers_cannot_be_widened_past_the_sources_nor_onto_a_held_key(
+        self, engine: Engine
+    ) -> None:
         pen = Pen(engine)
         private = await pen.open(agent="a", audience=FOR_A)
         (said,) = await pen.say(private, "tea")
@@ -236,7 +255,10 @@ class MemorySuite(Suite):
     async def test_a_statement_is_read_by_no_more_than_what_it_rests_on(self, engine: Engine) -> None:
         pen = Pen(engine)
         groups = Audience.of_groups(["g1", "g2"])
-        private, grouped = await pen.open(agent="a", audience=FOR_A), await pen.open(agent="a", audience=groups)
+        private, grouped = (
+            await pen.open(agent="a", audience=FOR_A),
+            await pen.open(agent="a", audience=groups),
+        )
         (one,), (two,) = await pen.say(private, "one"), await pen.say(grouped, "two")
         assert (await pen.read(await pen.remember("x", sources=(one, two)))).audience == FOR_A
         assert (await pen.read(await pen.remember("x", sources=(two,)))).audience == groups
@@ -244,7 +266,9 @@ class MemorySuite(Suite):
         assert (await pen.read(await pen.remember("x"))).audience == EVERYONE
         assert (await pen.read(await pen.remember("x", agent="b"))).audience == FOR_B
         narrower = Audience.of_groups(["g1"])
-        assert (await pen.read(await pen.remember("x", sources=(two,), audience=narrower))).audience == narrower
+        assert (
+            await pen.read(await pen.remember("x", sources=(two,), audience=narrower))
+        ).audience == narrower
         for audience, sources in ((EVERYONE, (two,)), (FOR_B, (one,)), (Audience.of_groups(["g3"]), (two,))):
             with pytest.raises(InvalidInput):
                 await pen.remember("x", sources=sources, audience=audience)
@@ -264,7 +288,9 @@ class MemorySuite(Suite):
         for expected, sources in given.items():
             memory = await pen.remember("x", sources=sources, trust=Trust.OPERATOR)
             assert (await pen.read(memory)).trust == expected
-        assert (await pen.read(await pen.remember("x", sources=(user,), trust=Trust.TOOL))).trust == Trust.TOOL
+        assert (
+            await pen.read(await pen.remember("x", sources=(user,), trust=Trust.TOOL))
+        ).trust == Trust.TOOL
 
     async def test_what_was_retracted_is_not_formed_again_from_the_same_sources(self, engine: Engine) -> None:
         pen = Pen(engine)

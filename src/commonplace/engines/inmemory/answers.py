@@ -9,6 +9,7 @@ from uuid import UUID
 from commonplace.engines.inmemory.tables import Era, Kept, Tables
 from commonplace.model import questions as q
 from commonplace.model.memories import Memory
+from commonplace.model.messages import Thread
 from commonplace.model.records import Record
 
 
@@ -25,8 +26,8 @@ class Answers:
                 return {id: self._era.records[id].record() for id in ids if id in self._era.records}
             case q.Holders(slots):
                 return {k.now.row.slot: k.record() for k in self._kept() if k.now.row.slot in slots}
-            case q.Tail(thread):
-                return self._era.records[thread].tail if thread in self._era.records else 0
+            case q.EndOf(thread):
+                return self._end_of(thread)
             case q.LastUserTurn(thread):
                 return max((kept.now.row.seq for kept in self._messages(thread)), default=0)
             case q.CountActive():
@@ -45,7 +46,10 @@ class Answers:
             case q.VersionOf(id, number):
                 kept = self._era.records.get(id)
                 return (
-                    next((kept.record(v) for v in kept.versions if v.row.version == number), None)
+                    next(
+                        (kept.record(v) for v in kept.versions if v.row.version == number and v.row.body),
+                        None,
+                    )
                     if kept
                     else None
                 )
@@ -71,6 +75,13 @@ class Answers:
         return (
             kept for kept in self._kept() if kept.now.row.type == "memory" and kept.now.row.status == "active"
         )
+
+    def _end_of(self, thread: UUID) -> q.ThreadEnd | None:
+        kept = self._era.records.get(thread)
+        record = None if kept is None else kept.record()
+        if kept is None or not isinstance(record, Thread) or record.withdrawn:
+            return None
+        return q.ThreadEnd(record.audience, record.agent, kept.tail)
 
     def _messages(self, thread: UUID) -> Iterator[Kept]:
         """What users said in a thread."""

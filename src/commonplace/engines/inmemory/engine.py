@@ -157,12 +157,21 @@ class InMemoryEngine:
         with self._lock:
             return keeping.facts(self._tables, self.name)
 
-    async def dump(self, owner: Owner) -> AsyncIterator[dict[str, Any]]:
+    async def dump(self, owner: Owner, *, private: bool) -> AsyncIterator[dict[str, Any]]:
         with self._lock:
             era = self._tables.living.get(owner)
-            lines = [] if era is None else keeping.dump(era)
+            lines = [] if era is None else keeping.dump(era, private=private)
         for line in lines:
             yield line
+
+    async def dump_book(self) -> AsyncIterator[dict[str, Any]]:
+        with self._lock:
+            line = keeping.dump_book(self._tables)
+        yield line
+
+    async def adopt_book(self, line: Mapping[str, Any]) -> bool:
+        with self._lock:
+            return keeping.adopt_book(self._tables, line)
 
     async def adopt(
         self, owner: Owner, lines: Sequence[dict[str, Any]], terms: TermsOf

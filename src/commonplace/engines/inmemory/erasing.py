@@ -14,6 +14,7 @@ from commonplace.engines.inmemory.tables import Era, Kept, Tables
 from commonplace.model.ledger import Actor, Entry, Line, Verb
 from commonplace.model.questions import decide
 from commonplace.model.records import PASSAGE_TYPES, Record
+from commonplace.model.values import micros
 from commonplace.ports import ErasureReceipt, Target
 from commonplace.settle import ErasurePlan, Put, encode, plan_erasure
 from commonplace.settle.erasing import plan_whole_erasure
@@ -37,7 +38,8 @@ def erase(tables: Tables, target: Target, at: datetime) -> ErasureReceipt:
         erasing.some(plan)
     return ErasureReceipt(
         target.owner, at, dict(+erasing.removed), tuple(plan.stripped), "complete",
-        unknown=tuple(plan.unknown), superseded=tuple(plan.superseded),
+        unknown=tuple(plan.unknown), ids=tuple(plan.doomed), era=era.id if target.everything else None,
+        superseded=tuple(plan.superseded),
     )  # fmt: skip
 
 
@@ -65,7 +67,7 @@ class _Erasing:
         self._write((), Actor(self._target.actor.kind), {"everything": True})
         self._era.shelves.clear()
         del self._tables.living[self._target.owner]
-        self._era.owner = None
+        self._era.owner, self._era.ended_at = None, micros(self._at)
 
     def _carry_out(self, plan: ErasurePlan) -> None:
         self._scrub(plan)
@@ -88,7 +90,7 @@ class _Erasing:
         self.removed["uses"] += kept.use is not None
         self.removed["links"] += len(kept.sources) + len(tables.resting.pop(kept.id, ()))
         tables.rest(kept, ())
-        tables.tombstones.add(tables.tombstone(kept.id))
+        tables.tombstones[tables.tombstone(kept.id)] = micros(self._at)
         if row.type in PASSAGE_TYPES:
             storing.leave(kept.era.shelves[kept.now.audience], kept.id)
         del tables.records[kept.id], kept.era.records[kept.id]
@@ -107,8 +109,8 @@ class _Erasing:
             Storing(self._tables, era, len(era.ledger) + 1).put_all(puts, rows)
             for record in records:
                 kept = self._tables.records[record.id]
-                self.removed["versions"] += len(kept.versions) - 1
-                del kept.versions[:-1]
+                self.removed["versions"] += sum(1 for version in kept.versions[:-1] if version.row.body)
+                kept.versions[:-1] = [version.blank() for version in kept.versions[:-1]]
             lines = tuple(
                 Line(
                     Verb.UNSOURCE,

@@ -92,12 +92,19 @@ def finish(tables: Tables, job: Job) -> bool:
 
 
 def fail(tables: Tables, job: Job, error: str, at: datetime, retry_at: datetime | None) -> bool:
-    """Give a job back, or up."""
+    """Give a job back, or up; what was put anew meanwhile is work of its own, and waits."""
     work = _leased(tables, job)
     if work is None:
         return False
-    state = JobState.DEAD if retry_at is None else JobState.WAITING
-    work.job = replace(_given_back(work.job, state), run_at=retry_at or at, error=error[:2000])
+    anew = work.job.generation != work.leased_generation
+    job = replace(work.job, error=error[:2000])
+    if retry_at is not None:
+        run_at = max(retry_at, job.run_at) if anew else retry_at
+        work.job = replace(_given_back(job, JobState.WAITING), run_at=run_at)
+    elif anew:
+        work.job = replace(_given_back(job, JobState.WAITING), attempts=0)
+    else:
+        work.job = replace(_given_back(job, JobState.DEAD), run_at=at)
     return True
 
 

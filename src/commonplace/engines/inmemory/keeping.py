@@ -9,8 +9,10 @@ from uuid import UUID
 
 from commonplace.engines.inmemory.tables import Era, Kept, Tables, Version
 from commonplace.errors import Conflict, Erased
+from commonplace.model.ledger import Entry
 from commonplace.model.owner import Owner
 from commonplace.model.records import PASSAGE_TYPES
+from commonplace.model.values import micros
 from commonplace.ports import BookFacts, Findings, TermsOf
 from commonplace.settle import dumps, encode
 from commonplace.settle.proof import Proof, Written
@@ -31,6 +33,8 @@ def verify(tables: Tables, progress: Progress | None) -> Findings:
     versions = list(tables.all_versions())
     for done, (kept, version) in enumerate(versions, 1):
         row = version.row
+        if not row.body:
+            continue
         written = Written(
             kept.era.number, kept.id, row.type, row.version, version.audience, row.body, row.hash
         )
@@ -86,13 +90,16 @@ def facts(tables: Tables, name: str) -> BookFacts:
     )
 
 
-def dump(era: Era) -> list[dict[str, Any]]:
+def dump(era: Era, *, private: bool) -> list[dict[str, Any]]:
     """Everything of an owner: the era, the ledger, versions oldest first, uses."""
     assert era.owner is not None
-    lines = [dumps.owner_line(era.owner, era.id), *map(dumps.entry_line, era.ledger)]
+    lines = [
+        dumps.owner_line(era.owner, era.id),
+        *(dumps.entry_line(entry, private=private) for entry in era.ledger),
+    ]
     for kept in era.records.values():
         tail = kept.tail if kept.now.row.type == "thread" else None
-        for version in kept.versions[:-1]:
+        for version in (each for each in kept.versions[:-1] if each.row.body):
             lines.append(dumps.version_line(kept.record(version), version.position, current=False))
         lines.append(dumps.version_line(kept.record(), kept.now.position, current=True, tail=tail))
     lines += [dumps.use_line(kept.id, kept.use) for kept in era.records.values() if kept.use is not None]
@@ -118,6 +125,7 @@ def adopt(
         (kept.id, each.row.version): each.row.hash for kept in adopted.values() for each in kept.versions
     }
     entries = [dumps.dumped_entry(line, era.id, hashes) for line in lines if line["line"] == "entry"]
+    _fill_in_blanks(adopted, entries)
     tables.begin(era)
     for kept in adopted.values():
         _settle_in(tables, kept)
@@ -156,6 +164,41 @@ def _adopted(
         kept.sources, kept.tail = record.rests_on(), dumped.tail or 0
         kept.terms = terms(record) if record.type in PASSAGE_TYPES else None
     return found
+
+
+def _fill_in_blanks(adopted: dict[UUID, Kept], entries: list[Entry]) -> None:
+    """Let versions be told of whose content went with one of its sources; a dump does not bring them."""
+    for entry in entries:
+        for line in entry.lines:
+            kept = adopted.get(line.id)
+            if kept is None or line.erased or any(each.row.version == line.after for each in kept.versions):
+                continue
+            row = kept.now.row._replace(version=line.after, recorded_at=micros(entry.at))
+            kept.versions.append(Version(row, kept.now.audience, entry.position).blank())
+            kept.versions.sort(key=lambda version: version.row.version)
+
+
+def dump_book(tables: Tables) -> dict[str, Any]:
+    """What belongs to no owner."""
+    ended = [era for era in tables.eras.values() if era.ended]
+    return {
+        "line": "book",
+        "secret": tables.secret.hex(),
+        "erased_eras": [[era.id.bytes.hex(), era.digest.hex(), era.ended_at] for era in ended],
+        "tombstones": [[digest.hex(), at] for digest, at in sorted(tables.tombstones.items())],
+    }
+
+
+def adopt_book(tables: Tables, line: Mapping[str, Any]) -> bool:
+    """Take in what belongs to no owner, if the book is empty."""
+    if tables.eras:
+        return False
+    tables.secret = bytes.fromhex(line["secret"])
+    for id, digest, at in line["erased_eras"]:
+        era = Era(len(tables.eras) + 1, UUID(hex=id), None, bytes.fromhex(digest), at)
+        tables.eras[era.id] = era
+    tables.tombstones.update({bytes.fromhex(digest): at for digest, at in line["tombstones"]})
+    return True
 
 
 def _settle_in(tables: Tables, kept: Kept) -> None:

@@ -69,15 +69,15 @@ def _meets(row: StoredRow, filter: Filter) -> bool:
 def history(era: Era, view: View, id: UUID) -> list[HistoryStep]:
     """Every version of a record with the ledger's word on it."""
     kept = era.seen(view, id)
-    return [] if kept is None else [_step(kept, version) for version in kept.versions]
+    return [] if kept is None else [_step(kept, version, view) for version in kept.versions]
 
 
-def _step(kept: Kept, version: Version) -> HistoryStep:
+def _step(kept: Kept, version: Version, view: View) -> HistoryStep:
     entry = kept.era.ledger[version.position - 1]
     line = next(line for line in entry.lines if line.id == kept.id)
-    return HistoryStep(
-        version.position, entry.at, entry.actor, line.verb, version.row.version, kept.record(version)
-    )
+    # A version that this view might not have read is told of, not shown.
+    shown = kept.record(version) if version.row.body and version.audience.readable_by(view) else None
+    return HistoryStep(version.position, entry.at, entry.actor, line.verb, version.row.version, shown)
 
 
 def entries(era: Era, after: int, limit: int) -> list[Entry]:

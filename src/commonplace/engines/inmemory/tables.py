@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from uuid import UUID
 
 from commonplace.model.digests import keyed
@@ -11,7 +11,7 @@ from commonplace.model.ids import new_id
 from commonplace.model.jobs import Job
 from commonplace.model.ledger import Entry
 from commonplace.model.memories import Use
-from commonplace.model.owner import Audience, Owner, View
+from commonplace.model.owner import Audience, Owner, View, owner_digest_parts
 from commonplace.model.records import Record
 from commonplace.ports import PassageRow
 from commonplace.settle import StoredRow, decode
@@ -36,13 +36,17 @@ class Era:
     number: int
     id: UUID
     owner: Owner | None
+    #: Keyed digest of the owner's name.
+    digest: bytes
+    #: Microseconds since the epoch; None while it lasts.
+    ended_at: int | None = None
     ledger: list[Entry] = field(default_factory=list)
     shelves: dict[Audience, Shelf] = field(default_factory=dict)
     records: dict[UUID, Kept] = field(default_factory=dict)
 
     @property
     def ended(self) -> bool:
-        return self.owner is None
+        return self.ended_at is not None
 
     def visible(self, view: View) -> list[Kept]:
         """The records that a view may see: the one place where a view bounds what is read."""
@@ -58,9 +62,14 @@ class Era:
 class Version:
     """One version of a record: its row, its readers, and the ledger position that wrote it."""
 
+    #: Without a body where the content went with one of its sources.
     row: StoredRow
     audience: Audience
     position: int
+
+    def blank(self) -> Version:
+        """This version without its content."""
+        return replace(self, row=self.row._replace(body="", hash=b""))
 
 
 @dataclass(slots=True)
@@ -127,13 +136,15 @@ class Tables:
     resting: dict[UUID, set[UUID]] = field(default_factory=dict)
     #: Keyed digest of an operation id → its era and position.
     operations: dict[bytes, tuple[Era, int]] = field(default_factory=dict)
-    tombstones: set[bytes] = field(default_factory=set)
+    #: Keyed digest of a record that was erased → when.
+    tombstones: dict[bytes, int] = field(default_factory=dict)
     jobs: dict[UUID, Work] = field(default_factory=dict)
     shelves_made: int = 0
 
     def new_era(self, owner: Owner, id: UUID | None = None) -> Era:
         """An era for an owner that has none; it is not in the book until ``begin``."""
-        return Era(len(self.eras) + 1, id or new_id(), owner)
+        digest = keyed(self.secret, "owner", owner_digest_parts(owner))
+        return Era(len(self.eras) + 1, id or new_id(), owner, digest)
 
     def begin(self, era: Era) -> None:
         """Take an era into the book, unless it is there."""

@@ -1,0 +1,88 @@
+"""The in-memory engine passes the suite, finds what is planted in its tables, and may be used from several threads."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from dataclasses import replace
+from pathlib import Path
+from uuid import UUID
+
+from commonplace.engines.inmemory import InMemoryEngine
+from commonplace.model.changes import Retract
+from commonplace.testing import StoreSuite
+from commonplace.testing.builders import Pen
+
+
+class TestInMemory(StoreSuite):
+    async def open_engine(self, folder: Path) -> InMemoryEngine:
+        return InMemoryEngine()
+
+
+async def test_verify_finds_what_is_planted():
+    engine = InMemoryEngine()
+    pen = Pen(engine)
+    thread = await pen.open()
+    (said,) = await pen.say(thread, "tea")
+    memory = await pen.remember("likes tea", sources=(said,))
+    await pen.write(Retract(memory))
+    tables = engine._tables
+    kept = tables.records[memory]
+    first, second = kept.versions
+    other = second.row._replace(body=second.row.body.replace("tea", "gin"))
+
+    async def faults() -> list[str]:
+        return [fault.split(": ", 1)[1] for fault in (await engine.verify()).faults]
+
+    kept.versions[1] = replace(second, row=other)
+    assert await faults() == ["its content is not what was written"]
+    kept.versions[1] = replace(second, row=other._replace(hash=first.row.hash))
+    assert "the ledger tells of another content" in await faults()
+    kept.versions[:] = [first]
+    assert await faults() == ["version 2 is in the ledger and not in the book"]
+    kept.versions[:] = [first, second, replace(second, row=second.row._replace(version=3))]
+    assert await faults() == ["no ledger entry wrote it"]
+    kept.versions[:] = [first, second]
+    tables.records[thread].tail = 0
+    assert await faults() == [f"message {said} lies behind its tail"]
+    tables.records[thread].tail = 1
+    kept.sources = ()
+    assert len(await faults()) == 2
+    await engine.rebuild()
+    assert await faults() == []
+
+
+def test_several_threads_may_write_to_one_book():
+    engine = InMemoryEngine()
+    pen = Pen(engine)
+    refused: list[BaseException] = []
+
+    async def write() -> None:
+        for number in range(50):
+            await pen.remember(str(number))
+
+    def run() -> None:
+        try:
+            asyncio.run(write())
+        except BaseException as exc:
+            refused.append(exc)
+            raise
+
+    threads = [threading.Thread(target=run) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert refused == []
+    assert [entry.position for entry in asyncio.run(pen.ledger())] == list(range(1, 401))
+
+
+async def test_two_books_digest_nothing_alike():
+    digests = []
+    for engine in (InMemoryEngine(), InMemoryEngine(), InMemoryEngine(b"same"), InMemoryEngine(b"same")):
+        pen = Pen(engine)
+        await pen.write(pen.remembering("tea", id=UUID(int=7)), operation="one", request=b"x")
+        (entry,) = await pen.ledger()
+        digests.append((entry.operation, entry.request, entry.lines[0].hash))
+    assert digests[2] == digests[3]
+    assert len({digest for three in digests[:3] for digest in three}) == 9
