@@ -4,7 +4,8 @@
    The folder is COMMONPLACE_RECORD_FOLDER (absolute, without links, empty at the start), the log is
    COMMONPLACE_RECORD_LOG, outside of it. A write to the file `acknowledged` in the folder is logged as a mark
    instead of a write. Files whose name ends in `-shm` are left out: SQLite maps them into memory and rebuilds
-   them when it opens.
+   them when it opens. The book itself is not mapped (mmap_size is 0); a file mapped to be written spoils
+   the record, and is reported.
 
    An operation and its entry are one step under one lock, so that the log's order is the order in which the
    operations took effect. A sync has two entries and is not under the lock: it vouches only for what was
