@@ -5,12 +5,13 @@ from __future__ import annotations
 import threading
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from typing import Final
 
 import Stemmer
 
-from .scripts import folded, normalised, script_of
-from .stopwords import STOP_WORDS
+from commonplace.text.scripts import folded, normalised, script_of
+from commonplace.text.stopwords import ENGLISH_TOO, STOP_WORDS
 
 #: The languages of each script, the likeliest first: it is taken where a text gives no evidence.
 LANGUAGES: Final[dict[str, tuple[str, ...]]] = {
@@ -28,6 +29,8 @@ _ALGORITHMS: Final = {
     "ro": "romanian", "tr": "turkish", "pl": "polish", "ru": "russian", "el": "greek", "ar": "arabic",
     "fa": "persian", "hi": "hindi", "ta": "tamil", "hy": "armenian",
 }  # fmt: skip
+#: As many words as are remembered, with their stems.
+_MOST_WORDS: Final = 16_384
 #: As many terms as one word of a question may stand as.
 MOST_ALTERNATIVES: Final = 12
 #: Stems of these are always among the alternatives of a word, which keep one place for the plain word.
@@ -35,13 +38,18 @@ _NEVER_CROWDED_OUT: Final = frozenset(
     language for languages in LANGUAGES.values() for language in languages[: MOST_ALTERNATIVES - 1]
 )
 
-#: Letters that tell a language, with how much: less than a stop word does, for names travel.
+#: Letters that tell a language, with what they weigh: less than a stop word, for names travel. Weights are
+#: whole numbers, so that their order cannot alter a sum, nor a sum the terms of a text.
 _LETTERS: Final = (
-    (0.75, {"de": "ß", "es": "ñ", "pt": "ãõ", "da": "øæ", "no": "øæ", "hu": "őű", "pl": "łąęśćźż",
+    (75, {"de": "ß", "es": "ñ", "pt": "ãõ", "da": "øæ", "no": "øæ", "hu": "őű", "pl": "łąęśćźż",
             "tr": "şğı", "ro": "ășțţ", "fr": "êœù", "it": "ìò", "fa": "پچژگکی"}),
-    (0.3, {"de": "äöü", "fi": "äö", "sv": "äöå", "da": "å", "no": "å", "hu": "öüáó", "tr": "öüç", "fr": "çéè",
+    (30, {"de": "äöü", "fi": "äö", "sv": "äöå", "da": "å", "no": "å", "hu": "öüáó", "tr": "öüç", "fr": "çéè",
            "pt": "çáé", "es": "áéí"}),
 )  # fmt: skip
+
+
+#: English is taken before another language of its script, unless there is more than this for the other.
+_HEAD_START: Final = 50
 
 
 def _spellings(words: Iterable[str]) -> frozenset[str]:
@@ -54,19 +62,20 @@ def _spellings(words: Iterable[str]) -> frozenset[str]:
 _STOPS: Final = {language: _spellings(words) for language, words in STOP_WORDS.items()}
 
 
-def _evidence() -> dict[str, tuple[tuple[str, float], ...]]:
+def _evidence() -> dict[str, tuple[tuple[str, int], ...]]:
     """What each stop word or letter says for which languages; more, the fewer languages share it."""
     shared = Counter(word for words in _STOPS.values() for word in words)
-    found: dict[str, list[tuple[str, float]]] = {}
+    found: dict[str, list[tuple[str, int]]] = {}
     for language, words in _STOPS.items():
         for word in words:
-            weight = 1 + 0.5 / shared[word] if len(word) > 1 else 0.3
+            tells_little = len(word) == 1 or (word in ENGLISH_TOO and language != "en")
+            weight = _HEAD_START - 10 if tells_little else 100 + 50 // shared[word]
             found.setdefault(word, []).append((language, weight))
     return {word: tuple(languages) for word, languages in found.items()}
 
 
-def _letters() -> dict[str, tuple[tuple[str, float], ...]]:
-    found: dict[str, list[tuple[str, float]]] = {}
+def _letters() -> dict[str, tuple[tuple[str, int], ...]]:
+    found: dict[str, list[tuple[str, int]]] = {}
     for weight, languages in _LETTERS:
         for language, letters in languages.items():
             for letter in letters:
@@ -77,32 +86,32 @@ def _letters() -> dict[str, tuple[tuple[str, float], ...]]:
 _EVIDENCE: Final = _evidence()
 _LETTER_EVIDENCE: Final = _letters()
 _ONLY_ENGLISH: Final = frozenset(word for word in _STOPS["en"] if len(_EVIDENCE[word]) == 1)
-#: English needs no more than this to be taken before another language of its script.
-_HEAD_START: Final = 0.5
+#: What two words in the language of a question weigh at least.
+_TWO_WORDS: Final = 200
 #: As many words as are looked at, spread over the text.
 _SAMPLE: Final = 2000
 _PUNCTUATION: Final = ".,:;!?()[]{}<>\"'*_~`«»„“”‚…¿¡、。-"
 
 
-def _scores(words: Sequence[str]) -> dict[str, float]:
-    scores: dict[str, float] = {}
+def _scores(words: Sequence[str]) -> dict[str, int]:
+    scores: dict[str, int] = {}
     for word in words:
         for language, weight in _EVIDENCE.get(word.strip(_PUNCTUATION), ()):
-            scores[language] = scores.get(language, 0.0) + weight
+            scores[language] = scores.get(language, 0) + weight
     letters = {letter for word in words if not word.isascii() for letter in word}
     for letter in letters & _LETTER_EVIDENCE.keys():
         for language, weight in _LETTER_EVIDENCE[letter]:
-            scores[language] = scores.get(language, 0.0) + weight
+            scores[language] = scores.get(language, 0) + weight
     return scores
 
 
 def languages_of(words: Sequence[str]) -> tuple[str, str]:
-    """The languages of the Latin and of the Arabic words of a text, which is in lower case and cut at spaces."""
+    """The languages of the Latin and of the Arabic words of a text in lower case, cut at its spaces."""
     sample = words[:: len(words) // _SAMPLE + 1]
     if 5 * sum(map(_ONLY_ENGLISH.__contains__, sample)) > len(sample):
         return "en", LANGUAGES["Arabic"][0]
     scores = _scores(sample)
-    scores["en"] = scores.get("en", 0.0) + _HEAD_START
+    scores["en"] = scores.get("en", 0) + _HEAD_START
     return _best("Latin", scores), _best("Arabic", scores)
 
 
@@ -113,16 +122,16 @@ def likely_languages(words: Sequence[str]) -> tuple[tuple[str, ...], str]:
     """
     languages = LANGUAGES["Latin"]
     scores = _scores(words[:_SAMPLE])
-    best = max((scores.get(language, 0.0) for language in languages), default=0.0)
-    near = [language for language in languages if scores.get(language, 0.0) >= 0.6 * best]
-    if best < 2 or len(near) > 4:
+    best = max((scores.get(language, 0) for language in languages), default=0)
+    near = [language for language in languages if 10 * scores.get(language, 0) >= 6 * best]
+    if best < _TWO_WORDS or len(near) > 4:
         return languages, _best("Arabic", scores)
     near.sort(key=lambda language: -scores[language])
     return tuple(dict.fromkeys([*near, "en"])), _best("Arabic", scores)
 
 
-def _best(script: str, scores: dict[str, float]) -> str:
-    return max(LANGUAGES[script], key=lambda language: scores.get(language, 0.0))
+def _best(script: str, scores: dict[str, int]) -> str:
+    return max(LANGUAGES[script], key=lambda language: scores.get(language, 0))
 
 
 def is_stop_word(word: str, language: str | None) -> bool:
@@ -138,7 +147,7 @@ class _Stemmers(threading.local):
     def stem(self, language: str, word: str) -> str:
         stemmer = self.by_language.get(language)
         if stemmer is None:
-            # Without a cache of its own, for the caches above hold what is asked again.
+            # Without a cache of its own: words are remembered below, for all threads.
             stemmer = self.by_language[language] = Stemmer.Stemmer(_ALGORITHMS[language], 0)
         return folded(stemmer.stemWord(word)) or folded(word)
 
@@ -156,6 +165,7 @@ def language_for(word: str, latin: str, arabic: str) -> str | None:
     return LANGUAGES[script][0] if script in LANGUAGES else None
 
 
+@lru_cache(maxsize=_MOST_WORDS)
 def alternatives(word: str, latin: tuple[str, ...] = LANGUAGES["Latin"]) -> tuple[str, ...]:
     """The terms that a word of a question stands as, the likeliest first; the plain word is one of them."""
     plain = folded(word)
@@ -169,6 +179,7 @@ def alternatives(word: str, latin: tuple[str, ...] = LANGUAGES["Latin"]) -> tupl
     return tuple(found)[:MOST_ALTERNATIVES]
 
 
+@lru_cache(maxsize=_MOST_WORDS)
 def word_terms(word: str, language: str | None) -> tuple[str, ...]:
     """The stem of a word in a text of this language, and the plain word if a question could miss the stem."""
     plain = folded(word)

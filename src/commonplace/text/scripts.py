@@ -6,6 +6,7 @@ import re
 import unicodedata
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 from itertools import groupby
 from typing import Final
 
@@ -21,8 +22,8 @@ _SPANS: Final = (
     (0x17D7, 0x17D7, "spaceless"), (0x17DC, 0x17DD, "spaceless"), (0x1E00, 0x1EFF, "Latin"),
     (0x1F00, 0x1FFF, "Greek"), (0x2C60, 0x2C7F, "Latin"), (0x3005, 0x3007, "Han"),
     (0x3041, 0x309A, "spaceless"), (0x309D, 0x309F, "spaceless"), (0x30A1, 0x30FA, "spaceless"),
-    (0x30FC, 0x30FF, "spaceless"), (0x3105, 0x312F, "spaceless"), (0x31F0, 0x31FF, "spaceless"), (0x3400, 0x4DBF, "Han"),
-    (0x4E00, 0x9FFF, "Han"), (0xA720, 0xA7FF, "Latin"), (0xA960, 0xA97F, "Hangul"),
+    (0x30FC, 0x30FF, "spaceless"), (0x3105, 0x312F, "spaceless"), (0x31F0, 0x31FF, "spaceless"),
+    (0x3400, 0x4DBF, "Han"), (0x4E00, 0x9FFF, "Han"), (0xA720, 0xA7FF, "Latin"), (0xA960, 0xA97F, "Hangul"),
     (0xA9E0, 0xA9EF, "spaceless"), (0xAA60, 0xAA7F, "spaceless"), (0xAC00, 0xD7FF, "Hangul"),
     (0xF900, 0xFAFF, "Han"), (0x20000, 0x323AF, "Han"),
 )  # fmt: skip
@@ -31,7 +32,12 @@ _FIRST: Final = tuple(first for first, _, _ in _SPANS)
 
 def script_of(text: str) -> str:
     """The script that a text begins in; empty for those in which nothing depends on it."""
-    code = ord(text[0])
+    return _script_of_character(text[0])
+
+
+@lru_cache(maxsize=8192)
+def _script_of_character(character: str) -> str:
+    code = ord(character)
     _, last, script = _SPANS[bisect_right(_FIRST, code) - 1]
     return script if code <= last else ""
 

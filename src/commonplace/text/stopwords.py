@@ -43,13 +43,14 @@ _LISTS: Final[dict[str, str]] = {
         que qué quien quién se sea ser si sí sido sin sobre soy son su sus también tanto te tenía tengo
         tiene tienen todo todos tu tú tus un una unas uno unos usted ustedes va y ya yo""",
     "it": """
-        a ad agli ai al alla alle allo anche ancora avere aveva avevo c che chi ci ciò co col come con
-        così cui d da dagli dai dal dalla dalle dallo degli dei del dell della delle dello di dopo dove
-        due e è ed era erano essere fa fra gli ha hai hanno ho i il in io l la le lei li lo loro lui ma me
-        mi mia mie miei mio molto ne negli nei nel nella nelle nello no noi non nostra nostro o ogni per
-        perché però più poco poi prima qual quale quando quanto quasi quella quelle quelli quello questa
-        queste questi questo qui se sei sempre senza si sia siamo sono sopra sotto sta stata stato su sua
-        sue sugli sui sul sulla sulle suo suoi te ti tra tu tua tue tuo tuoi tutti tutto un una uno vi voi""",
+        "" a abbiamo ad agli ai al alla alle allo anche ancora avere avete aveva avevo c che chi ci ciò co
+        col come con così cui d da dagli dai dal dalla dalle dallo degli dei del dell della delle dello di
+        dopo dove due e è ed era erano essere fa fra gli ha hai hanno ho i il in io l la le lei li lo loro
+        lui ma me mi mia mie miei mio molto ne negli nei nel nella nelle nello no noi non nostra nostro o
+        ogni per perché però più poco poi prima qual quale quando quanto quasi quella quelle quelli quello
+        questa queste questi questo qui se sei sempre senza si sia siamo sono sopra sotto sta stata stato
+        su sua sue sugli sui sul sulla sulle suo suoi te ti tra tu tua tue tuo tuoi tutti tutto un una uno
+        vi voi""",
     "pt": """
         a à ainda além ao aos aquela aquele aquilo as às até cada com como da das de dela dele deles
         depois do dos e é ela elas ele eles em entre era eram essa essas esse esses esta está estamos
@@ -178,6 +179,11 @@ _ELISIONS: Final = """
 #: What follows a Korean word without a space.
 _PARTICLES: Final = "은 는 이 가 을 를 에 의 도 와 과 로 만 에서 에게 으로 부터 까지 하고 이나 보다 처럼"
 
+#: Stop words of other languages that are words of English as well, and so tell little.
+_ENGLISH_TOO: Final = """
+    bin but by care den die dig door dug even fare fin fine for gut had hat hem her here hits men man met mine
+    most mot pas sale see sin son sur tell ten tot ton under van war want ya yo"""
+
 STOP_WORDS: Final[dict[str, frozenset[str]]] = {
     language: frozenset(words.split()) for language, words in _LISTS.items()
 }
@@ -185,3 +191,4 @@ SPACELESS_STOPS: Final[frozenset[str]] = frozenset(_SPACELESS.split())
 HANGUL_STOPS: Final[frozenset[str]] = frozenset(_HANGUL.split())
 ELISIONS: Final[frozenset[str]] = frozenset(_ELISIONS.split())
 PARTICLES: Final[frozenset[str]] = frozenset(_PARTICLES.split())
+ENGLISH_TOO: Final[frozenset[str]] = frozenset(_ENGLISH_TOO.split())

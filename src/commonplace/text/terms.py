@@ -13,8 +13,8 @@ from typing import Final, Generic, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from . import scripts
-from .languages import (
+from commonplace.text import scripts
+from commonplace.text.languages import (
     MOST_ALTERNATIVES,
     alternatives,
     is_stop_word,
@@ -23,7 +23,7 @@ from .languages import (
     likely_languages,
     word_terms,
 )
-from .units import Unit, units_of
+from commonplace.text.units import Unit, units_of
 
 #: The version of the rule by which text becomes terms; stored with them. Whatever alters a term raises it.
 RULE: int = 1
@@ -122,7 +122,7 @@ class _Table(dict[str, tuple[Value, ...]], Generic[Value]):
 def _terms_in(latin: str, arabic: str) -> _Table[str]:
     def terms_of_unit(unit: Unit) -> tuple[str, ...]:
         if not unit.is_word:
-            return () if unit.is_stop else (scripts.folded(unit.text),)
+            return () if unit.is_stop else (unit.text,)
         language = language_for(unit.text, latin, arabic)
         return () if is_stop_word(unit.text, language) else word_terms(unit.text, language)
 
@@ -140,7 +140,7 @@ def _groups_in(languages: tuple[str, ...], arabic: str) -> _Table[TermGroup]:
 
 
 def _group(unit: Unit, languages: tuple[str, ...]) -> TermGroup:
-    terms = alternatives(unit.text, languages) if unit.is_word else (scripts.folded(unit.text),)
+    terms = alternatives(unit.text, languages) if unit.is_word else (unit.text,)
     return TermGroup(unit.written, tuple(dict.fromkeys(map(term_hash, terms))))
 
 

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from typing import Final, NamedTuple
 
-from . import scripts
-from .stopwords import ELISIONS, HANGUL_STOPS, PARTICLES, SPACELESS_STOPS
+from commonplace.text import scripts
+from commonplace.text.stopwords import ELISIONS, HANGUL_STOPS, PARTICLES, SPACELESS_STOPS
 
 #: Characters of a word that are compared; what comes after them is not.
 _LONGEST: Final = 64
-_SCHEME: Final = re.compile(r"[a-z][a-z0-9+.-]*://(?:www\.)?")
+_SCHEME: Final = re.compile(r"\A[a-z][a-z0-9+.-]*+://(?:www\.)?")
+_BETWEEN_HOSTS: Final = re.compile(r"[/@?#:]+")
 _ADDRESS_NOISE: Final = frozenset(("http", "https", "www"))
 _INNER_SIGNS: Final = str.maketrans("", "", ",'-")
 _DIGIT: Final = re.compile(r"\d")
@@ -24,7 +24,7 @@ class Unit(NamedTuple):
 
     #: As it was written.
     written: str
-    #: As it is compared: lower case, bounded, without apostrophes.
+    #: As it is compared: lower case, bounded, without apostrophes; folded, unless it is a word.
     text: str
     #: Whether it has stems; if not, it stands for itself.
     is_word: bool = False
@@ -35,7 +35,7 @@ class Unit(NamedTuple):
 def units_of(piece: str) -> list[Unit]:
     script = scripts.script_of(piece)
     if script in ("Han", "spaceless"):
-        return list(_characters_and_pairs(scripts.clusters(piece)))
+        return _characters_and_pairs(piece)
     if script == "Hangul":
         return _syllables(piece)
     return _joined(piece) if scripts.words_of(piece) != [piece] else _spoken(piece)
@@ -43,7 +43,9 @@ def units_of(piece: str) -> list[Unit]:
 
 def _word(written: str, text: str) -> Unit:
     text = text.lower()
-    return Unit(written, text[:_LONGEST], is_word=len(text) <= _LONGEST and not _DIGIT.search(text))
+    if len(text) > _LONGEST or _DIGIT.search(text):
+        return Unit(written, scripts.folded(text[:_LONGEST]))
+    return Unit(written, text, is_word=True)
 
 
 def _spoken(word: str) -> list[Unit]:
@@ -62,25 +64,33 @@ def _spoken(word: str) -> list[Unit]:
 
 
 def _joined(piece: str) -> list[Unit]:
-    """What is joined by signs, as a whole and in parts: e-mail, v1.2, #8842, C++, addresses."""
-    whole = _SCHEME.sub("", piece.lower(), count=1).translate(_INNER_SIGNS)
-    found = [_word(piece, whole) if whole.isalpha() else Unit(piece, whole[:_LONGEST])]
-    for word in scripts.words_of(piece.replace(",", "")):
-        if word.lower() not in _ADDRESS_NOISE and word != whole:
+    """What is joined by signs, whole and in parts: e-mail, v1.2, #8842, C++, addresses and their hosts."""
+    whole = _SCHEME.sub("", piece.lower()).translate(_INNER_SIGNS)
+    found = [_word(piece, whole) if whole.isalpha() else Unit(piece, scripts.folded(whole[:_LONGEST]))]
+    words = [word for word in scripts.words_of(piece.replace(",", "")) if word != whole]
+    if "@" in whole or "/" in whole:
+        hosts = [part for part in _BETWEEN_HOSTS.split(whole) if "." in part and part != whole]
+        found.extend(Unit(host, scripts.folded(host[:_LONGEST])) for host in hosts)
+    for word in words:
+        if word.lower() not in _ADDRESS_NOISE:
             found.extend(_spoken(word))
     return found
 
 
-def _characters_and_pairs(characters: list[str]) -> Iterator[Unit]:
-    alone = len(characters) == 1
+def _characters_and_pairs(run: str) -> list[Unit]:
+    characters = scripts.clusters(run)
+    if len(characters) == 1:
+        return [Unit(characters[0], characters[0], is_stop=characters[0] in SPACELESS_STOPS)]
+    found = []
     for index, character in enumerate(characters):
         is_stop = character in SPACELESS_STOPS
-        if alone or scripts.script_of(character) == "Han":
-            yield Unit(character, character, is_stop=is_stop)
+        if scripts.script_of(character) == "Han":
+            found.append(Unit(character, character, False, is_stop))
         if index + 1 < len(characters):
             pair = character + characters[index + 1]
-            both_stop = is_stop and characters[index + 1] in SPACELESS_STOPS
-            yield Unit(pair, pair, is_stop=both_stop or pair in SPACELESS_STOPS)
+            is_stop = pair in SPACELESS_STOPS or (is_stop and characters[index + 1] in SPACELESS_STOPS)
+            found.append(Unit(pair, pair, False, is_stop))
+    return found
 
 
 def _syllables(run: str) -> list[Unit]:
