@@ -112,7 +112,7 @@ class Aids(Protocol):
         """How memories have served; those never used are left out."""
 
     async def stale_terms(self, rule: int, limit: int) -> list[Record]:
-        """Passages whose terms another rule made, across owners; for upkeep only."""
+        """Passages whose terms an earlier rule made, across owners; for upkeep only."""
 
     async def put_terms(self, rule: int, terms: Mapping[UUID, bytes]) -> int:
         """Put terms made anew for passages that still exist; returns how many did."""

@@ -270,10 +270,14 @@ def _notes_of(backup: Path) -> Path:
 def note_erasure(backup: Path, receipt: ErasureReceipt) -> None:
     """Note beside a backup what was erased since it was made, by ids that tell nothing."""
     note = {"era": str(receipt.era)} if receipt.era else {"records": [str(id) for id in receipt.ids]}
-    with _notes_of(backup).open("a", encoding="utf-8") as file:
-        file.write(json.dumps(note) + "\n")
+    notes = _notes_of(backup)
+    before = notes.read_text("utf-8") if notes.exists() else ""
+    fresh = notes.with_name(notes.name + ".new")
+    with fresh.open("w", encoding="utf-8") as file:
+        file.write(before + json.dumps(note) + "\n")
         file.flush()
         os.fsync(file.fileno())
+    _swap(fresh, notes)
 
 
 def noted_erasures(backup: Path) -> Erasures:

@@ -11,8 +11,8 @@ from commonplace.errors import Conflict, NotFound, Stale
 from commonplace.model.changes import Batch
 from commonplace.model.jobs import JobDraft
 from commonplace.model.ledger import Ignored, Line, Verb
-from commonplace.model.questions import Deciding, EndOf, Holders, ThreadEnd, ask, load_all
 from commonplace.model.messages import Thread
+from commonplace.model.questions import Deciding, EndOf, Holders, ThreadEnd, ask, load_all
 from commonplace.model.records import Record
 
 

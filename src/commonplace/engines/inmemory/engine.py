@@ -86,7 +86,7 @@ class InMemoryEngine:
 
     async def stale_terms(self, rule: int, limit: int) -> list[Record]:
         with self._lock:
-            stale = [k for k in self._tables.records.values() if k.terms is not None and k.rule != rule]
+            stale = [k for k in self._tables.records.values() if k.terms is not None and k.rule < rule]
             return [kept.record() for kept in stale[:limit]]
 
     async def put_terms(self, rule: int, terms: Mapping[UUID, bytes]) -> int:

@@ -86,7 +86,7 @@ def facts(tables: Tables, name: str) -> BookFacts:
         records=dict(sorted(Counter(kept.now.row.type for kept in tables.records.values()).items())),
         jobs=dict(sorted(Counter(work.job.state.value for work in tables.jobs.values()).items())),
         bytes=sum(len(version.row.body) for _, version in tables.all_versions()),
-        stale_terms=sum(1 for k in tables.records.values() if k.terms is not None and k.rule != RULE),
+        stale_terms=sum(1 for k in tables.records.values() if k.terms is not None and k.rule < RULE),
     )
 
 

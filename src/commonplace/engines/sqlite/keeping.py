@@ -88,7 +88,7 @@ def rebuild(connection: sqlite3.Connection, secret: bytes, progress: Progress | 
     connection.execute("UPDATE terms SET rule = 0")
     connection.execute("DELETE FROM terms WHERE record NOT IN (SELECT no FROM records WHERE mark > 0)")
     connection.execute("DELETE FROM uses WHERE record NOT IN (SELECT no FROM records)")
-    rows = connection.execute(sql("all_of_owner").replace("WHERE r.owner = ?", "ORDER BY r.no")).fetchall()
+    rows = connection.execute(sql("all_of_owner").replace("WHERE o.no = ?", "ORDER BY r.no")).fetchall()
     for row in rows:
         record = record_of(row)
         columns = encode(record, secret)
@@ -121,7 +121,7 @@ def counts(connection: sqlite3.Connection) -> dict[str, Any]:
     records = connection.execute("SELECT type, count(*) FROM records GROUP BY type ORDER BY type")
     jobs = connection.execute("SELECT state, count(*) FROM jobs GROUP BY state ORDER BY state")
     owners = connection.execute("SELECT count(*) FROM owners WHERE erased_at IS NULL AND position > 0")
-    stale = connection.execute("SELECT count(*) FROM terms WHERE rule <> ?", (RULE,))
+    stale = connection.execute("SELECT count(*) FROM terms WHERE rule < ?", (RULE,))
     return {
         "records": dict(records.fetchall()),
         "jobs": dict(jobs.fetchall()),
@@ -156,7 +156,7 @@ def dump(connection: sqlite3.Connection, owner: Owner, *, private: bool) -> Iter
     for found in connection.execute(sql("ledger_of_owner"), (row.no,)):
         yield dumps.entry_line(entry_of(found, owner), private=private)
     tails = dict(
-        connection.execute("SELECT id, seq FROM records WHERE owner = ? AND type = 'thread'", (row.no,))
+        connection.execute(sql("tails_of_owner"), (row.no,))
     )
     for found in connection.execute(sql("all_of_owner") + " ORDER BY r.no", (row.no,)):
         for version, position, recorded_at, body, *readers in connection.execute(

@@ -87,11 +87,21 @@ ORDER BY r.id DESC LIMIT :limit
 -- name: scan_thread
 SELECT r.type, r.id, r.shelf, r.version, r.recorded_at, r.body
 FROM records AS r
-WHERE r.thread = :thread AND r.shelf = :shelf AND r.type = :type AND r.id > :cursor AND {conditions}
+WHERE r.thread = :thread AND +r.shelf = :shelf AND +r.type = :type AND r.id > :cursor AND {conditions}
 ORDER BY r.id LIMIT :limit
+
+-- name: scan_thread_down
+SELECT r.type, r.id, r.shelf, r.version, r.recorded_at, r.body
+FROM records AS r
+WHERE r.thread = :thread AND +r.shelf = :shelf AND +r.type = :type AND r.id < :cursor AND {conditions}
+ORDER BY r.id DESC LIMIT :limit
 
 -- name: count
 SELECT count(*) FROM records AS r WHERE r.shelf = :shelf AND r.type = :type AND {conditions}
+
+-- name: count_thread
+SELECT count(*) FROM records AS r
+WHERE r.thread = :thread AND +r.shelf = :shelf AND +r.type = :type AND {conditions}
 
 -- name: end_of
 SELECT s.audience, s.agent, s.groups, r.kind, r.seq
@@ -206,7 +216,7 @@ SELECT owner, position FROM records WHERE id = ?
 -- name: passages_since
 SELECT r.id, r.type, r.kind, r.status, r.thread, r.seq, r.at, r.valid_from, r.valid_to, t.packed
 FROM records AS r JOIN terms AS t ON t.record = r.no
-WHERE r.shelf = ? AND r.mark > ? ORDER BY r.mark
+WHERE r.shelf = ? AND r.mark > ? AND r.mark > 0 ORDER BY r.mark
 
 -- name: gone_since
 SELECT id FROM gone WHERE shelf = ? AND mark > ? ORDER BY mark
@@ -217,7 +227,7 @@ SELECT id FROM gone WHERE shelf = ? AND mark > ? ORDER BY mark
 SELECT r.type, r.id, o.tenant, o.kind, o.id, s.audience, s.agent, s.groups, r.version, r.recorded_at, r.body
 FROM terms AS t JOIN records AS r ON r.no = t.record JOIN shelves AS s ON s.no = r.shelf
 JOIN owners AS o ON o.no = r.owner
-WHERE t.rule <> ? LIMIT ?
+WHERE t.rule < ? LIMIT ?
 
 -- name: mark_record
 UPDATE records SET mark = ? WHERE id = ?
@@ -230,9 +240,13 @@ ON CONFLICT (record) DO UPDATE SET strength = excluded.strength, used_at = exclu
 SELECT r.id, u.strength, u.used_at, u.count FROM uses AS u JOIN records AS r ON r.no = u.record
 WHERE r.id IN ({ids}) AND r.shelf IN ({shelves})
 
+-- name: tails_of_owner
+SELECT r.id, r.seq FROM shelves AS s JOIN records AS r ON r.shelf = s.no AND r.type = 'thread' WHERE s.owner = ?
+
 -- name: uses_of_owner
-SELECT r.id, u.strength, u.used_at, u.count FROM uses AS u JOIN records AS r ON r.no = u.record
-WHERE r.owner = ? ORDER BY r.no
+SELECT r.id, u.strength, u.used_at, u.count
+FROM shelves AS s JOIN records AS r ON r.shelf = s.no AND r.type = 'memory' JOIN uses AS u ON u.record = r.no
+WHERE s.owner = ? ORDER BY r.no
 
 -- name: numbers_in_view
 SELECT r.id, r.no, r.shelf FROM records AS r WHERE r.id IN ({ids}) AND r.shelf IN ({shelves})
@@ -308,8 +322,8 @@ DELETE FROM jobs WHERE id = ?
 
 -- name: all_of_owner
 SELECT r.type, r.id, o.tenant, o.kind, o.id, s.audience, s.agent, s.groups, r.version, r.recorded_at, r.body
-FROM records AS r JOIN shelves AS s ON s.no = r.shelf JOIN owners AS o ON o.no = r.owner
-WHERE r.owner = ?
+FROM owners AS o JOIN shelves AS s ON s.owner = o.no JOIN records AS r ON r.shelf = s.no
+WHERE o.no = ?
 
 -- An emptied version keeps its place, so that the entry that wrote it is still found.
 -- name: blank_versions

@@ -67,12 +67,12 @@ def scan(
 ) -> Page:
     """One page in the order of ids: the shelves and types are merged, each read through its index."""
     shelves = visible(connection, owner, view)
-    statement = "scan_down" if filter.newest_first else "scan_thread" if filter.thread else "scan_up"
+    upward = "scan_thread" if filter.thread else "scan_up"
+    downward = "scan_thread_down" if filter.thread else "scan_down"
+    statement = downward if filter.newest_first else upward
     condition, values = conditions(filter)
     if filter.thread is not None:
         values["thread"] = filter.thread.bytes
-        if filter.newest_first:
-            condition += " AND r.thread = :thread"
     values["cursor"] = _cursor(cursor, filter.newest_first)
     values["limit"] = limit + 1
     text = sql(statement).replace("{conditions}", condition)
@@ -103,9 +103,8 @@ def count(connection: sqlite3.Connection, owner: Owner, view: View, filter: Filt
     """How many records a scan would give."""
     condition, values = conditions(filter)
     if filter.thread is not None:
-        condition += " AND r.thread = :thread"
         values["thread"] = filter.thread.bytes
-    text = sql("count").replace("{conditions}", condition)
+    text = sql("count_thread" if filter.thread else "count").replace("{conditions}", condition)
     total = 0
     for shelf in visible(connection, owner, view):
         for type_ in RecordType if filter.types is None else filter.types:

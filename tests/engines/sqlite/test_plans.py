@@ -1,0 +1,69 @@
+"""The plans of hot statements: each reaches its rows through an index, however large the book."""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+
+import pytest
+
+from commonplace.engines.sqlite.engine import book_migrations
+from commonplace.engines.sqlite.rows import conditions
+from commonplace.engines.sqlite.statements import sql, statements
+from commonplace.model.query import Filter
+
+#: Statements that read a whole table on purpose: upkeep, or tables that stay small.
+WHOLE_TABLES = {"jobs_about_records", "jobs_in_state", "erase_entries", "erased_eras", "owners_of_tenant"}
+
+
+@pytest.fixture(scope="module")
+def book() -> sqlite3.Connection:
+    connection = sqlite3.connect(":memory:")
+    for step in book_migrations().after(0):
+        connection.executescript(step.sql)
+    return connection
+
+
+def plan(connection: sqlite3.Connection, statement: str) -> list[str]:
+    text = statement.replace("{ids}", "?,?").replace("{shelves}", "?,?").replace("{slots}", "?,?")
+    text = text.replace("{conditions}", conditions(Filter(statuses=frozenset({"active"})))[0])
+    named = set(re.findall(r":(\w+)", text))
+    values = dict.fromkeys(named) if named else (None,) * text.count("?")
+    return [row[3] for row in connection.execute(f"EXPLAIN QUERY PLAN {text}", values)]
+
+
+@pytest.mark.parametrize("name", sorted(set(statements()) - WHOLE_TABLES))
+def test_a_statement_never_reads_a_whole_table(book: sqlite3.Connection, name: str) -> None:
+    steps = plan(book, sql(name))
+    scans = [
+        step
+        for step in steps
+        if step.startswith("SCAN") and not re.match(r"SCAN (json_each|l$|\(|CONSTANT)", step)
+    ]
+    assert scans == [], steps
+
+
+@pytest.mark.parametrize(
+    ("name", "index"),
+    [
+        ("visible_shelves", "owners_living"),
+        ("get", "sqlite_autoindex_records_1"),
+        ("scan_up", "records_on_shelf"),
+        ("scan_down", "records_on_shelf"),
+        ("scan_thread", "records_of_thread"),
+        ("passages_since", "records_by_mark"),
+        ("holders", "records_by_slot"),
+        ("scan_thread_down", "records_of_thread"),
+        ("count_thread", "records_of_thread"),
+        ("last_user_turn", "records_of_thread"),
+        ("count_run", "records_of_run"),
+        ("oldest_own", "memories_held"),
+        ("resting_on", "links_to_source"),
+        ("by_operation", "ledger_by_operation"),
+        ("due_job", "jobs_by_time"),
+        ("stale_terms", "terms"),
+        ("delete_links_to", "links_to_source"),
+    ],
+)
+def test_a_hot_statement_uses_its_index(book: sqlite3.Connection, name: str, index: str) -> None:
+    assert any(index in step for step in plan(book, sql(name))), plan(book, sql(name))
