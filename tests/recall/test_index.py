@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from commonplace.errors import Corrupt
 from commonplace.ports import PassageRow, ShelfDelta
-from commonplace.recall.index import PassageFilter, ShelfIndex, WordScore, search
+from commonplace.recall.index import PassageFilter, Segment, ShelfIndex, WordScore, search
 from commonplace.text.terms import TermGroup, pack, term_hash
 
 EVERYTHING = PassageFilter()
@@ -333,7 +333,7 @@ def prefixed(delta: ShelfDelta, mark: int, *, shelf: int) -> ShelfDelta:
     return ShelfDelta(mark, delta.whole, rows, [own(id) for id in delta.gone])
 
 
-@settings(deadline=None, max_examples=250)
+@settings(deadline=None, max_examples=150)
 @given(
     deltas=st.lists(st.tuples(st.sampled_from([0, 0, 1]), some_delta), max_size=12),
     question=some_question,
@@ -412,6 +412,26 @@ def test_memory_is_given_back_when_most_of_a_shelf_has_left() -> None:
 
 
 # ── Searching while it changes ────────────────────────────────────────────────────────────────────────────
+
+
+class Held(ShelfIndex):
+    """An index as a search found it when it began."""
+
+    def __init__(self, index: ShelfIndex) -> None:
+        super().__init__()
+        self._found = index.segments()
+
+    def segments(self) -> tuple[Segment, ...]:
+        return self._found
+
+
+def test_what_a_search_began_with_is_not_altered_by_later_deltas() -> None:
+    index = shelf_of(*(passage(number, "tea") for number in range(40)))
+    change(index, gone=[39])
+    held, before = Held(index), find(index, "tea", limit=40)
+    change(index, [passage(1, "milk"), passage(50, "tea")], gone=[2])
+    assert find(held, "tea", limit=40) == before
+    assert find(index, "tea", limit=40) != before
 
 
 def test_a_search_in_another_thread_sees_all_of_a_delta_or_nothing() -> None:

@@ -83,7 +83,7 @@ class ShelfIndex:
 
     def __init__(self) -> None:
         self.mark = 0
-        self._segments: tuple[_Segment, ...] = ()
+        self._segments: tuple[Segment, ...] = ()
 
     def apply(self, delta: ShelfDelta) -> None:
         """Bring the index up to the delta's mark; an id that is in ``gone`` and in ``rows`` stays."""
@@ -107,7 +107,7 @@ class ShelfIndex:
         """The memory it holds, without what the interpreter shares between objects."""
         return sum(segment.nbytes() for segment in self._segments)
 
-    def segments(self) -> tuple[_Segment, ...]:
+    def segments(self) -> tuple[Segment, ...]:
         """What a search reads: a snapshot that no later ``apply`` alters."""
         return self._segments
 
@@ -221,7 +221,7 @@ class _Series:
 
 
 @dataclass(frozen=True, slots=True)
-class _Segment:
+class Segment:
     """Passages that came together, or were merged: postings by term, properties by row. Immutable."""
 
     ids: NDArray[np.bytes_]
@@ -240,7 +240,7 @@ class _Segment:
     living: int
     length: int
 
-    def without(self, ids: NDArray[np.bytes_]) -> _Segment:
+    def without(self, ids: NDArray[np.bytes_]) -> Segment:
         places = np.minimum(self.ids.searchsorted(ids, sorter=self.by_id), len(self.ids) - 1)
         rows = self.by_id[places]
         rows = rows[self.ids[rows] == ids]
@@ -311,7 +311,7 @@ class _Segment:
         return sum(array.nbytes for array in arrays) + mask + columns + series + _SEGMENT_BYTES
 
 
-def _built(rows: Sequence[PassageRow]) -> _Segment:
+def _built(rows: Sequence[PassageRow]) -> Segment:
     """One segment from rows with distinct ids."""
     sizes = np.array([len(row.terms) for row in rows], dtype=np.int64)
     if (damaged := np.flatnonzero(sizes % _TERM_BYTES)).size:
@@ -346,7 +346,7 @@ def _moments(given: Sequence[int | None], *, missing: int) -> _Series:
     return _Series.of(np.array([missing if moment is None else moment for moment in given], dtype=np.int64))
 
 
-def _joined(segments: Sequence[_Segment]) -> _Segment:
+def _joined(segments: Sequence[Segment]) -> Segment:
     """One segment of what lives in several, in their order."""
     kept: list[_Mask | slice] = [slice(None) if one.mask is None else one.mask for one in segments]
     bases = [0, *accumulate(segment.living for segment in segments)]
@@ -376,12 +376,12 @@ def _assembled(
     hashes: NDArray[np.uint64],
     rows: NDArray[np.int32],
     counts: NDArray[np.uint8],
-) -> _Segment:
+) -> Segment:
     """A segment of living rows from one posting per element, rows ascending."""
     order = _stable_order(hashes)
     spelled = hashes[order]
     starts = np.flatnonzero(np.concatenate(([True], spelled[1:] != spelled[:-1]))) if len(spelled) else order
-    return _Segment(
+    return Segment(
         ids=ids,
         by_id=ids.argsort().astype(np.int32),
         lengths=lengths,
@@ -413,7 +413,7 @@ def _stable_order(hashes: NDArray[np.uint64]) -> _Numbers:
     return order
 
 
-def _merged(segments: Sequence[_Segment]) -> tuple[_Segment, ...]:
+def _merged(segments: Sequence[Segment]) -> tuple[Segment, ...]:
     """Fewer segments, by joining the last ones with what is not much larger before them.
 
     A segment then outweighs all after it: there are a handful, and a passage is moved O(log n) times.
@@ -436,7 +436,7 @@ class _Field:
 
     __slots__ = ("bases", "length", "living", "rows", "segments")
 
-    def __init__(self, segments: Sequence[_Segment]) -> None:
+    def __init__(self, segments: Sequence[Segment]) -> None:
         self.segments = segments
         self.bases = [0, *accumulate(len(segment.ids) for segment in segments)]
         self.rows = self.bases[-1]
@@ -468,7 +468,7 @@ class _Field:
         """A key that is the higher, the lower the id."""
         return -self.ids(rows).argsort().argsort()
 
-    def _gathered(self, rows: _Numbers, column: Callable[[_Segment], NDArray[_Scalar]]) -> NDArray[_Scalar]:
+    def _gathered(self, rows: _Numbers, column: Callable[[Segment], NDArray[_Scalar]]) -> NDArray[_Scalar]:
         """A column at these ascending rows."""
         if len(self.segments) == 1:
             return column(self.segments[0])[rows]
@@ -483,7 +483,7 @@ class _Field:
 
 @dataclass(frozen=True, slots=True)
 class _Matches:
-    """Every occurrence of a word of the question: in the question's order, within a word by row."""
+    """Every occurrence of a word of the question; those of one row are in the question's order."""
 
     rows: NDArray[np.int32]
     counts: NDArray[np.integer]
@@ -513,7 +513,6 @@ def _matches(field: _Field, question: Sequence[TermGroup]) -> _Matches | None:
     ]
     if not found:
         return None
-    found.sort(key=lambda piece: piece[:2])
     word_of, base_of, row_of, count_of = zip(*found, strict=True)
     sizes = [len(rows) for rows in row_of]
     rows, counts = _one(row_of), _one(count_of)
