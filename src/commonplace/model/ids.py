@@ -7,17 +7,45 @@ import threading
 import time
 from uuid import UUID
 
-_lock = threading.Lock()
-_last = 0
+#: Random bytes are drawn many at a time: each draw lets go of the interpreter, and taking it back makes a caller
+#: wait for whichever thread has it meanwhile.
+_DRAWN = 8192
+
+
+class _Maker:
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._last = 0
+        self._random = b""
+        self._used = 0
+
+    def make(self) -> UUID:
+        # 48 bits of milliseconds and 12 bits of their fraction are one growing number.
+        now = time.time_ns()
+        stamp = (now // 1_000_000 << 12) | (now % 1_000_000 * 4096 // 1_000_000)
+        with self._lock:
+            self._last = stamp = max(stamp, self._last + 1)
+            if self._used == len(self._random):
+                self._random, self._used = os.urandom(_DRAWN), 0
+            tail = self._random[self._used : self._used + 8]
+            self._used += 8
+        value = (stamp >> 12) << 80 | 0x7 << 76 | (stamp & 0xFFF) << 64
+        return UUID(int=value | 0b10 << 62 | int.from_bytes(tail, "big") >> 2)
+
+
+_maker = _Maker()
+
+
+def _begin_anew() -> None:
+    """A forked process must not draw what its parent draws, nor wait for a lock that a lost thread holds."""
+    global _maker
+    _maker = _Maker()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_begin_anew)
 
 
 def new_id() -> UUID:
     """A new identifier, greater than every one that this process made before."""
-    global _last
-    # 48 bits of milliseconds and 12 bits of sub-millisecond fraction are one growing number.
-    now = time.time_ns()
-    stamp = (now // 1_000_000 << 12) | (now % 1_000_000 * 4096 // 1_000_000)
-    with _lock:
-        _last = stamp = max(stamp, _last + 1)
-    value = (stamp >> 12) << 80 | 0x7 << 76 | (stamp & 0xFFF) << 64
-    return UUID(int=value | 0b10 << 62 | int.from_bytes(os.urandom(8), "big") >> 2)
+    return _maker.make()

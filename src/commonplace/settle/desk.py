@@ -118,7 +118,7 @@ class Desk:
         """Let a new record stand; an id that is here already is refused."""
         if self.current(record.id) is not None:
             raise Conflict(f"id: {record.id} is given twice, or in this book already; leave ids to the book")
-        if record.owner != self.batch.owner:
+        if record.owner is not self.batch.owner:
             record = record.changed(owner=self.batch.owner)
         self.put(record, verb, terms=terms, run=run)
 
