@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import random
+import re
 import sqlite3
 import threading
 from pathlib import Path
@@ -52,11 +54,11 @@ async def test_a_write_that_fails_in_a_group_fails_alone(notes: SqliteFile):
 
 
 async def test_a_statement_that_fails_is_a_storage_error_with_its_cause(notes: SqliteFile):
-    with pytest.raises(StorageError, match="no such table: nothing") as caught:
-        await notes.write(lambda c: c.execute("INSERT INTO nothing VALUES (1)"))
+    with pytest.raises(StorageError, match="no such table: nowhere") as caught:
+        await notes.write(lambda c: c.execute("INSERT INTO nowhere VALUES (1)"))
     assert isinstance(caught.value.__cause__, sqlite3.OperationalError)
-    with pytest.raises(StorageError, match="no such table: nothing"):
-        await notes.read(lambda c: c.execute("SELECT * FROM nothing"))
+    with pytest.raises(StorageError, match="no such table: nowhere"):
+        await notes.read(lambda c: c.execute("SELECT * FROM nowhere"))
     assert await notes.write(put("after")) == 1
 
 
@@ -150,7 +152,9 @@ async def test_a_checkpoint_empties_the_log(notes: SqliteFile, place: Path):
     assert log.stat().st_size == 0
 
 
-async def test_a_checkpoint_says_so_when_a_reader_holds_the_log(notes: SqliteFile, monkeypatch: pytest.MonkeyPatch):
+async def test_a_checkpoint_says_so_when_a_reader_holds_the_log(
+    notes: SqliteFile, monkeypatch: pytest.MonkeyPatch
+):
     monkeypatch.setattr("commonplace.engines.sqlite.file.CHECKPOINT_WAIT_SECONDS", 0.01)
     entered, free = threading.Event(), threading.Event()
 
@@ -170,24 +174,22 @@ async def test_a_checkpoint_says_so_when_a_reader_holds_the_log(notes: SqliteFil
 
 
 async def test_rewriting_leaves_no_copy_of_what_was_deleted(notes: SqliteFile, place: Path):
-    def fill(connection: sqlite3.Connection) -> None:
-        for number in range(3000):
-            connection.execute("INSERT INTO notes VALUES (?, ?)", (number, f"canary-{number:06}" * (1 + number * 7 % 90)))
+    chance = random.Random(5)
 
-    def thin_out(connection: sqlite3.Connection) -> None:
-        for number in range(3000):
+    def churn(connection: sqlite3.Connection) -> None:
+        for number in range(6000):
+            put(f"canary-{number:06};" * chance.randint(1, 60))(connection)
             if number % 3:
-                connection.execute("DELETE FROM notes WHERE id = ?", (number * 7 % 3000,))
+                connection.execute("DELETE FROM notes WHERE id = ?", (chance.randint(1, number + 1),))
 
-    await notes.write(fill)
-    await notes.write(thin_out)
-    left = {body[:13] for body in await notes.read(bodies)}
+    await notes.write(churn)
+    await notes.write(lambda c: c.execute("DELETE FROM notes WHERE id % 3 = 0"))
+    left = {body[:14].encode() for body in await notes.read(bodies)}
     await notes.rewrite()
     assert await notes.checkpoint() is True
     await notes.close()
 
-    found = place.read_bytes()
-    assert {f"canary-{n:06}" for n in range(3000) if f"canary-{n:06}".encode() in found} == left
+    assert set(re.findall(rb"canary-\d{6};", place.read_bytes())) == left
 
 
 async def test_closing_finishes_what_waits_and_may_be_repeated(notes: SqliteFile, place: Path):

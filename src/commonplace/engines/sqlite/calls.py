@@ -62,11 +62,8 @@ class Intake:
         self._calls.put(None)
 
     def take(self, seconds: float | None = None) -> Call | None:
-        """The next call, or None at the end, whoever asks; raises ``Empty`` where none came in time."""
-        call = self._calls.get_nowait() if seconds == 0 else self._calls.get(timeout=seconds)
-        if call is None:
-            self._calls.put(None)
-        return call
+        """The next call, or None at the end; raises ``Empty`` where none came in time."""
+        return self._calls.get_nowait() if seconds == 0 else self._calls.get(timeout=seconds)
 
     def shut(self) -> None:
         """Nobody takes any more."""
@@ -83,6 +80,7 @@ class Intake:
             if call is not None:
                 call.refuse(StorageError(f"{self._path} is closed: open the book again."), self._path)
                 refused.append(call)
+        # The end is the end for every thread that takes from here.
         self._calls.put(None)
         deliver(refused)
 
