@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 
 from commonplace.errors import Corrupt
 from commonplace.ports import PassageRow, ShelfDelta
-from commonplace.recall.index import PassageFilter, Segment, ShelfIndex, WordScore, search
+from commonplace.recall.index import ShelfIndex, WordScore, search
+from commonplace.recall.segments import PassageFilter, Segment
 from commonplace.text.terms import TermGroup, pack, term_hash
 
 EVERYTHING = PassageFilter()

@@ -14,7 +14,8 @@ from commonplace.model.query import Filter, Hit
 from commonplace.model.records import RecordType
 from commonplace.model.values import micros
 from commonplace.ports import Passages, Records, Shelf, ShelfDelta
-from commonplace.recall.index import PassageFilter, ShelfIndex, WordScore, search
+from commonplace.recall.index import ShelfIndex, WordScore, search
+from commonplace.recall.segments import PassageFilter
 from commonplace.text.terms import TermGroup, query_groups
 
 #: Memory that indexes may hold together.
