@@ -178,3 +178,22 @@ async def test_after_an_erasure_and_a_restart_no_waiting_job_brings_it_back(
     assert not ran
     for path in tmp_path.iterdir():
         assert b"canary" not in path.read_bytes(), path.name
+
+
+# ── a thread is read in the order in which it was said ───────────────────────────────────────────────────────────
+
+
+async def test_a_thread_is_read_in_the_order_of_its_places_page_by_page(book: commonplace.Book) -> None:
+    thread = await book.thread("ana", agent="coach")
+    for number in range(0, 25, 5):
+        await thread.append([{"role": "user", "content": f"line {number + step}"} for step in range(5)])
+    seen: list[int] = []
+    cursor: str | None = None
+    while True:
+        page = await thread.messages(cursor=cursor, limit=7)
+        seen += [message.seq for message in page.records]  # type: ignore[attr-defined]
+        cursor = page.cursor
+        if cursor is None:
+            break
+    assert seen == list(range(1, 26))
+    assert [message.seq for message in await thread.newest(3)] == [23, 24, 25]

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
+from commonplace.errors import InvalidInput
 from commonplace.model.ledger import Actor, Verb
 from commonplace.model.messages import Message
 from commonplace.model.records import Record, RecordType
@@ -28,6 +29,11 @@ class Filter:
     valid_at: datetime | None = None
     #: Newest first instead of oldest first.
     newest_first: bool = False
+
+    @property
+    def by_places(self) -> bool:
+        """Whether it asks for the messages of one thread, which come in the order of their places."""
+        return self.thread is not None and self.types == frozenset({RecordType.MESSAGE})
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +102,15 @@ class Hit:
         if isinstance(self.record, Message):
             return self.record.content
         return self.record.passage_text() or ""
+
+
+def place_of(cursor: str | None) -> int | None:
+    """The place in a thread that a cursor names."""
+    if cursor is None:
+        return None
+    if not cursor.isascii() or not cursor.isdecimal() or len(cursor) > 18:
+        raise InvalidInput("cursor: not one that a page gave; begin without one", field="cursor")
+    return int(cursor)
 
 
 def quote(text: str, length: int = 300) -> str:

@@ -160,20 +160,24 @@ class ShelfSuite(Suite):
         shelf = (await follower.follow())[EVERYONE]
         assert (follower.came, shelf[said].terms) == ([said], packed("green tea"))
         assert (await pen.read(said)).version == 1
+        # Terms of a newer rule are not stale to a program of an older one.
+        assert (await engine.facts()).stale_terms == 0
+        assert await engine.put_terms(RULE - 1, {memory: packed("cake")}) == 1
         assert (await engine.facts()).stale_terms == 1
 
     async def test_use_is_kept_beside_a_memory_without_a_version_or_an_entry(self, engine: Engine) -> None:
         pen = Pen(engine)
         tea, cake = await pen.remember("tea"), await pen.remember("cake", agent="a")
+        thread = await pen.open()
         once = Use(strength=0.5, used_at=START, count=3)
-        assert await engine.note_use(pen.owner, AT_B, {tea: once, cake: once, new_id(): once}) == 1
+        assert await engine.note_use(pen.owner, AT_B, {tea: once, cake: once, thread: once, new_id(): once}) == 1
         assert await engine.uses(pen.owner, pen.view, [tea, cake, new_id()]) == {tea: once}
         assert await engine.uses(pen.owner, AT_A, [tea]) == {tea: once}
         again = Use(strength=1.0, used_at=None, count=4)
         await engine.note_use(pen.owner, pen.view, {tea: again})
         assert await engine.uses(pen.owner, pen.view, [tea]) == {tea: again}
         assert (await pen.read(tea)).version == 1
-        assert len(await pen.ledger()) == 2
+        assert len(await pen.ledger()) == 3
         await pen.write(Corroborate(tea))
         assert await engine.uses(pen.owner, pen.view, [tea]) == {tea: again}
         await pen.erase(tea)

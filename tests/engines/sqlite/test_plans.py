@@ -55,6 +55,8 @@ def test_a_statement_never_reads_a_whole_table(book: sqlite3.Connection, name: s
         ("holders", "records_by_slot"),
         ("scan_thread_down", "records_of_thread"),
         ("count_thread", "records_of_thread"),
+        ("places_up", "records_of_thread"),
+        ("places_down", "records_of_thread"),
         ("last_user_turn", "records_of_thread"),
         ("count_run", "records_of_run"),
         ("oldest_own", "memories_held"),

@@ -11,7 +11,7 @@ from commonplace.errors import InvalidInput
 from commonplace.model.ledger import Entry
 from commonplace.model.memories import Use
 from commonplace.model.owner import View
-from commonplace.model.query import Filter, HistoryStep, Page
+from commonplace.model.query import Filter, HistoryStep, Page, place_of
 from commonplace.model.records import Record
 from commonplace.model.values import micros
 from commonplace.ports import Shelf, ShelfDelta
@@ -27,13 +27,25 @@ def get(era: Era, view: View, ids: Sequence[UUID]) -> dict[UUID, Record]:
 
 
 def scan(era: Era, view: View, filter: Filter, cursor: str | None, limit: int) -> Page:
-    """One page in the order of ids."""
+    """One page in the order of ids, or of places for the messages of one thread."""
+    if filter.by_places:
+        return _scan_places(era, view, filter, cursor, limit)
     after = _cursor(cursor)
     found = sorted(matching(era, view, filter), key=lambda kept: kept.id, reverse=filter.newest_first)
     if after is not None:
         found = [kept for kept in found if (kept.id < after if filter.newest_first else kept.id > after)]
     page = found[:limit]
     return Page(tuple(kept.record() for kept in page), page[-1].id.hex if len(found) > limit else None)
+
+
+def _scan_places(era: Era, view: View, filter: Filter, cursor: str | None, limit: int) -> Page:
+    last = place_of(cursor)
+    found = sorted(matching(era, view, filter), key=lambda kept: kept.now.row.seq, reverse=filter.newest_first)
+    if last is not None:
+        found = [k for k in found if (k.now.row.seq < last if filter.newest_first else k.now.row.seq > last)]
+    page = found[:limit]
+    more = len(found) > limit
+    return Page(tuple(kept.record() for kept in page), str(page[-1].now.row.seq) if more else None)
 
 
 def _cursor(cursor: str | None) -> UUID | None:
@@ -111,7 +123,8 @@ def uses(era: Era, view: View, ids: Sequence[UUID]) -> dict[UUID, Use]:
 
 def note_use(era: Era, view: View, noted: Mapping[UUID, Use]) -> int:
     """Keep how memories have served."""
-    seen = [kept for id in noted if (kept := era.seen(view, id)) is not None]
+    found = (era.seen(view, id) for id in noted)
+    seen = [kept for kept in found if kept is not None and kept.now.row.type == "memory"]
     for kept in seen:
         kept.use = noted[kept.id]
     remark(seen)

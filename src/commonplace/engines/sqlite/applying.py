@@ -80,10 +80,8 @@ class Answers:
         return None if row is None else q.ThreadEnd(audience_of(*row[:3]), row[3], row[4])
 
     def _last_user_turn(self, question: q.LastUserTurn) -> int:
-        return cast(
-            int,
-            self._connection.execute(sql("last_user_turn"), (question.thread.bytes, self._no)).fetchone()[0],
-        )
+        row = self._connection.execute(sql("last_user_turn"), (question.thread.bytes, self._no)).fetchone()
+        return 0 if row is None else cast(int, row[0])
 
     def _oldest_own(self, question: q.OldestOwn) -> list[Memory]:
         values = {"owner": self._no, "agent": question.agent, "limit": question.limit}

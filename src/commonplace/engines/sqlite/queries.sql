@@ -96,6 +96,20 @@ FROM records AS r
 WHERE r.thread = :thread AND +r.shelf = :shelf AND +r.type = :type AND r.id < :cursor AND {conditions}
 ORDER BY r.id DESC LIMIT :limit
 
+-- name: places_up
+SELECT r.type, r.id, r.shelf, r.version, r.recorded_at, r.body, r.seq
+FROM records AS r
+WHERE r.thread = :thread AND r.seq > :place AND r.type = 'message'
+  AND r.shelf IN (SELECT value FROM json_each(:shelves)) AND {conditions}
+ORDER BY r.seq LIMIT :limit
+
+-- name: places_down
+SELECT r.type, r.id, r.shelf, r.version, r.recorded_at, r.body, r.seq
+FROM records AS r
+WHERE r.thread = :thread AND r.seq < :place AND r.type = 'message'
+  AND r.shelf IN (SELECT value FROM json_each(:shelves)) AND {conditions}
+ORDER BY r.seq DESC LIMIT :limit
+
 -- name: count
 SELECT count(*) FROM records AS r WHERE r.shelf = :shelf AND r.type = :type AND {conditions}
 
@@ -109,7 +123,8 @@ FROM records AS r JOIN shelves AS s ON s.no = r.shelf
 WHERE r.id = ? AND r.owner = ? AND r.type = 'thread' AND r.status <> 'withdrawn'
 
 -- name: last_user_turn
-SELECT coalesce(max(seq), 0) FROM records WHERE thread = ? AND owner = ? AND type = 'message' AND kind = 'user'
+SELECT seq FROM records WHERE thread = ? AND +owner = ? AND type = 'message' AND kind = 'user'
+ORDER BY seq DESC LIMIT 1
 
 -- name: oldest_own
 SELECT r.type, r.id, o.tenant, o.kind, o.id, s.audience, s.agent, s.groups, r.version, r.recorded_at, r.body
@@ -249,7 +264,8 @@ FROM shelves AS s JOIN records AS r ON r.shelf = s.no AND r.type = 'memory' JOIN
 WHERE s.owner = ? ORDER BY r.no
 
 -- name: numbers_in_view
-SELECT r.id, r.no, r.shelf FROM records AS r WHERE r.id IN ({ids}) AND r.shelf IN ({shelves})
+SELECT r.id, r.no, r.shelf FROM records AS r
+WHERE r.id IN ({ids}) AND r.shelf IN ({shelves}) AND r.type = 'memory'
 
 -- ── jobs ─────────────────────────────────────────────────────────────────────────────────────────────────────────
 

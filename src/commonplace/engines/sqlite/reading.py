@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import heapq
+import json
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
@@ -16,12 +17,13 @@ from commonplace.errors import InvalidInput
 from commonplace.model.ledger import Entry
 from commonplace.model.memories import Use
 from commonplace.model.owner import Audience, Owner, View
-from commonplace.model.query import Filter, HistoryStep, Page
+from commonplace.model.query import Filter, HistoryStep, Page, place_of
 from commonplace.model.records import Record, RecordType
 from commonplace.model.values import moment
 from commonplace.ports import PassageRow, Shelf, ShelfDelta
 from commonplace.settle.codec import decode
 
+_PAST_ALL = 2**62
 _FIRST, _LAST = bytes(16), b"\xff" * 16
 
 
@@ -66,6 +68,8 @@ def scan(
     connection: sqlite3.Connection, owner: Owner, view: View, filter: Filter, cursor: str | None, limit: int
 ) -> Page:
     """One page in the order of ids: the shelves and types are merged, each read through its index."""
+    if filter.by_places:
+        return _scan_places(connection, owner, view, filter, cursor, limit)
     shelves = visible(connection, owner, view)
     upward = "scan_thread" if filter.thread else "scan_up"
     downward = "scan_thread_down" if filter.thread else "scan_down"
@@ -88,6 +92,25 @@ def scan(
         for type_, id, shelf, version, recorded_at, body in rows[:limit]
     )
     return Page(records, records[-1].id.hex if len(rows) > limit else None)
+
+
+def _scan_places(
+    connection: sqlite3.Connection, owner: Owner, view: View, filter: Filter, cursor: str | None, limit: int
+) -> Page:
+    """One page of a thread's messages, in the order in which they were said."""
+    shelves = visible(connection, owner, view)
+    assert filter.thread is not None
+    condition, values = conditions(filter)
+    last = place_of(cursor)
+    values |= {"thread": filter.thread.bytes, "limit": limit + 1, "shelves": json.dumps(list(shelves))}
+    values["place"] = last if last is not None else _PAST_ALL if filter.newest_first else 0
+    text = sql("places_down" if filter.newest_first else "places_up").replace("{conditions}", condition)
+    rows = connection.execute(text, values).fetchall()
+    records = tuple(
+        decode(type_, id, owner, shelves[shelf].audience, version, recorded_at, body)
+        for type_, id, shelf, version, recorded_at, body, _ in rows[:limit]
+    )
+    return Page(records, str(rows[limit - 1][6]) if len(rows) > limit else None)
 
 
 def _cursor(cursor: str | None, newest_first: bool) -> bytes:

@@ -78,7 +78,7 @@ CREATE TABLE versions (
     body        TEXT NOT NULL,
     hash        BLOB NOT NULL,
     PRIMARY KEY (record, version)
-) STRICT, WITHOUT ROWID;
+) STRICT;
 
 -- What rests on what.
 CREATE TABLE links (
@@ -120,7 +120,7 @@ CREATE TABLE ledger (
     request    BLOB,
     body       TEXT NOT NULL,
     PRIMARY KEY (owner, position)
-) STRICT, WITHOUT ROWID;
+) STRICT;
 CREATE UNIQUE INDEX ledger_by_operation ON ledger (operation) WHERE operation IS NOT NULL;
 
 -- Keyed digests of the ids of what was erased one by one, so that it is recognised when it comes back.
@@ -146,7 +146,7 @@ CREATE TABLE jobs (
     leased_until INTEGER,
     error        TEXT NOT NULL DEFAULT '',
     UNIQUE (owner, kind, key)
-) STRICT, WITHOUT ROWID;
+) STRICT;
 CREATE INDEX jobs_by_time ON jobs (state, run_at);
 
 -- The book's own backups, so that forgetting can reach them.
