@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -12,14 +13,15 @@ from commonplace import telemetry
 from commonplace.errors import InvalidInput, LimitReached
 from commonplace.model import changes as c
 from commonplace.model.digests import request_digest
-from commonplace.model.episodes import Episode
+from commonplace.model.episodes import Episode, ToolCall
 from commonplace.model.jobs import JobDraft
 from commonplace.model.ledger import Actor, Receipt
 from commonplace.model.memories import Memory
+from commonplace.model.messages import Message
 from commonplace.model.owner import Owner, View
 from commonplace.model.records import Record
 from commonplace.model.trust import Limits
-from commonplace.model.values import NAME_LENGTH, canonical
+from commonplace.model.values import NAME_LENGTH, canonical, text_fault
 from commonplace.ports import Clock, Records
 from commonplace.text.terms import pack, terms_of
 
@@ -49,10 +51,8 @@ class Door:
         era: UUID | None = None,
     ) -> Receipt:
         """Check changes, make their terms, and apply them, all or none."""
-        if operation is not None and not 0 < len(operation) <= NAME_LENGTH:
-            raise InvalidInput(
-                f"operation: an operation id has 1 to {NAME_LENGTH} characters", field="operation"
-            )
+        if operation is not None:
+            _check_operation(operation)
         self._check(changes)
         ready = await self._with_terms(changes)
         batch = c.Batch(
@@ -65,7 +65,10 @@ class Door:
             jobs=jobs,
             expect=expect,
             operation=operation,
-            request=b"" if operation is None else request_digest(canonical(request)),
+            # Who asks is part of the request: another agent's may not be taken for this one's.
+            request=b""
+            if operation is None
+            else request_digest(canonical([view.agent, view.groups, view.whole, request])),
             era=era,
         )
         with telemetry.span("write"):
@@ -95,12 +98,37 @@ class Door:
             case c.Remember():
                 found = self._memory(change.memory, place)
             case c.Retract() | c.RetireExperience():
-                found = [_too_long(change.reason, self.limits.content_length, "reason", place)]
+                found = [_unfit(change.reason, self.limits.content_length, "reason", place)]
+            case c.Amend():
+                given = change.fields.get("applies_when")
+                found = [_unfit(given, self.limits.content_length, "applies_when", place)] if given else []
+            case c.RecordEpisode():
+                found = self._episode(change.episode, place)
+            case c.CloseThread() if change.episode is not None:
+                found = self._episode(change.episode, place)
+            case c.Import():
+                found = self._imported(change.record, place)
             case c.AddExperience():
                 found = [_too_long(change.line.line, self.limits.content_length, "line", place)]
             case _:
                 found = []
         return [error for error in found if error is not None]
+
+    def _imported(self, record: Record, place: int) -> list[InvalidInput | None]:
+        """An import is held to lengths and kinds; what an owner may hold is not counted again."""
+        if isinstance(record, Memory):
+            return self._memory(record, place)
+        if isinstance(record, Episode):
+            return self._episode(record, place)
+        if isinstance(record, Message):
+            return [_too_long(record.content, self.limits.message_length, "content", place)]
+        return []
+
+    def _episode(self, episode: Episode, place: int) -> list[InvalidInput | None]:
+        return [
+            _too_long(episode.goal, self.limits.content_length, "goal", place),
+            _too_long(episode.summary, self.limits.message_length, "summary", place),
+        ]
 
     def _memory(self, memory: Memory, place: int) -> list[InvalidInput | None]:
         limits = self.limits
@@ -140,23 +168,45 @@ class Door:
 
     def _cut(self, episode: Episode) -> Episode:
         """An episode with as many tool calls, and as much of their output, as are kept."""
-        limit = self.limits.tool_output_length
-        kept = tuple(
-            call
-            if len(call.output) <= limit
-            else call.model_copy(
-                update={"output": call.output[:limit], "cut": call.cut + len(call.output) - limit}
-            )
-            for call in episode.tool_calls[: self.limits.tool_calls]
-        )
+        kept = tuple(self._cut_call(call) for call in episode.tool_calls[: self.limits.tool_calls])
         omitted = episode.calls_omitted + len(episode.tool_calls) - len(kept)
         return episode.model_copy(update={"tool_calls": kept, "calls_omitted": omitted})
+
+    def _cut_call(self, call: ToolCall) -> ToolCall:
+        limit = self.limits.tool_output_length
+        inputs, output, cut = call.inputs, call.output, call.cut
+        written = "" if inputs is None else json.dumps(inputs, ensure_ascii=False)
+        if len(written) > limit:
+            inputs, cut = written[:limit], cut + len(written) - limit
+        if len(output) > limit:
+            output, cut = output[:limit], cut + len(output) - limit
+        return (
+            call
+            if cut == call.cut
+            else call.model_copy(update={"inputs": inputs, "output": output, "cut": cut})
+        )
+
+
+def _check_operation(operation: object) -> None:
+    if not isinstance(operation, str) or not 0 < len(operation) <= NAME_LENGTH or text_fault(operation):
+        raise InvalidInput(
+            f"operation: an operation id is a text of 1 to {NAME_LENGTH} characters", field="operation"
+        )
 
 
 def pack_terms(record: Record) -> bytes | None:
     """The packed terms of a record; None where it is no passage."""
     text = record.passage_text()
     return None if text is None else pack(terms_of(text))
+
+
+def _unfit(text: object, limit: int, field: str, item: int) -> InvalidInput | None:
+    if not isinstance(text, str):
+        return InvalidInput(f"{field}: give a text", field=field, item=item)
+    fault = text_fault(text)
+    if fault is not None:
+        return InvalidInput(f"{field}: {fault}", field=field, item=item)
+    return _too_long(text, limit, field, item)
 
 
 def _too_long(text: str, limit: int, field: str, item: int) -> InvalidInput | None:

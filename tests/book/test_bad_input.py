@@ -2,15 +2,32 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import commonplace
-from commonplace import Conflict, InvalidInput, LimitReached, NotABook, NotAllowed, NotFound, Owner
+from commonplace import (
+    Audience,
+    Conflict,
+    InvalidInput,
+    LimitReached,
+    NotABook,
+    NotAllowed,
+    NotFound,
+    OperationReused,
+    Owner,
+)
+from commonplace.model.changes import Remember
 from commonplace.model.ids import new_id
+from commonplace.model.ledger import Actor
+from commonplace.model.memories import Memory
+from commonplace.model.owner import WHOLE
+
+NOW = datetime(2026, 3, 2, tzinfo=UTC)
+NAIVE = NOW.replace(tzinfo=None)
 
 
 async def nothing_is_stored(book: commonplace.Book) -> bool:
@@ -30,7 +47,7 @@ async def nothing_is_stored(book: commonplace.Book) -> bool:
         ({"content": "x", "key": "k" * 101}, "key"),
         ({"content": "x", "key": " "}, "key"),
         ({"content": "x", "key": "line\nbreak"}, "key"),
-        ({"content": "x", "observed_at": datetime(2026, 1, 1)}, "observed_at"),
+        ({"content": "x", "observed_at": NAIVE}, "observed_at"),
         ({"content": "x", "data": {"f": float("nan")}}, "data"),
         ({"content": "x", "data": {1: "not text"}}, "data"),
         ({"content": "x", "tags": ["ok", ""]}, "tags"),
@@ -71,7 +88,7 @@ async def test_a_batch_reports_every_bad_item_and_stores_none(book: commonplace.
         {"role": "user", "content": "good"},
         {"role": "boss", "content": "bad role"},
         {"role": "user", "content": ""},
-        {"role": "user", "content": "naive", "observed_at": datetime(2026, 1, 1)},
+        {"role": "user", "content": "naive", "observed_at": NAIVE},
     ]
     with pytest.raises(InvalidInput) as refused:
         await thread.append(messages)
@@ -172,17 +189,117 @@ async def test_an_id_of_another_owner_is_as_unknown_as_any(book: commonplace.Boo
     assert (await book.get("ben", theirs, agent="coach")).status == "active"  # type: ignore[attr-defined]
 
 
-async def test_an_id_given_twice_is_refused_whole(book: commonplace.Book) -> None:
+async def test_ids_are_made_here_alone(book: commonplace.Book) -> None:
+    with pytest.raises(InvalidInput, match="id"):
+        await book.remember("ana", "one", id=new_id(), agent="coach")
+    with pytest.raises(InvalidInput, match="id"):
+        await book.agents.put("coach", id=new_id())
     id = new_id()
+    memories = [
+        Memory(id=id, owner=Owner(id="ana"), content=text, observed_at=NOW) for text in ("one", "two")
+    ]
+    changes = [Remember(memory) for memory in memories]
     with pytest.raises(Conflict, match="id"):
-        await book.remember_all(
-            "ana", [{"content": "one", "id": id}, {"content": "two", "id": id}], agent="coach"
-        )
-    await book.remember("ana", "one", id=id, agent="coach")
-    for owner in ("ana", "ben"):
-        with pytest.raises(Conflict, match="id"):
-            await book.remember(owner, "again", id=id, agent="coach")
-    assert await book.count("ana", view="owner") == 1
+        await book.door.write(Owner(id="ana"), WHOLE, Actor(), changes, request=["twice"])
+    assert await nothing_is_stored(book)
+
+
+async def test_a_reason_that_cannot_be_kept_is_refused(book: commonplace.Book) -> None:
+    told = await book.remember("ana", "Likes tea", agent="coach")
+    for reason in ("nul \x00", "half \ud83d", "x" * 1001):
+        with pytest.raises(InvalidInput, match="reason"):
+            await book.retract("ana", told.id, reason=reason, agent="coach")
+    assert (await book.get("ana", told.id, agent="coach")).version == 1
+
+
+async def test_keys_of_documents_are_checked_like_their_values(book: commonplace.Book) -> None:
+    thread = await book.thread("ana", agent="coach")
+    for key in ("nul\x00", "\ud800"):
+        with pytest.raises(InvalidInput):
+            await thread.set(state={key: 1})
+        with pytest.raises(InvalidInput):
+            await book.profile.patch("ana", {key: 1}, agent="coach")
+
+
+async def test_moments_beyond_the_calendar_are_refused(book: commonplace.Book) -> None:
+    thread = await book.thread("ana", agent="coach")
+    for said in (
+        datetime(1, 1, 1, tzinfo=timezone(timedelta(hours=14))),
+        datetime.max.replace(tzinfo=timezone(-timedelta(hours=12))),
+    ):
+        with pytest.raises(InvalidInput, match="observed_at"):
+            await thread.append("user", "x", observed_at=said)
+    await thread.append("user", "long ago", observed_at=datetime(1, 1, 1, tzinfo=UTC))
+
+
+async def test_an_agent_writes_nothing_for_readers_that_it_is_not_among(book: commonplace.Book) -> None:
+    own = await book.remember("ana", "Likes tea", agent="coach")
+    theirs = Audience.of_agent("tutor")
+    for call in (
+        book.remember("ana", "planted", agent="coach", audience=theirs),
+        book.thread("ana", agent="coach", audience=theirs),
+        book.episodes.record("ana", goal="x", outcome="failed", agent="coach", audience=theirs),
+        book.share("ana", own.id, theirs, agent="coach"),
+    ):
+        with pytest.raises(InvalidInput, match="audience"):
+            await call
+    assert await book.count("ana", agent="tutor") == 0
+    await book.share("ana", own.id, theirs, view="owner")
+    assert await book.count("ana", agent="tutor") == 1
+
+
+async def test_a_write_that_changes_nothing_names_no_position_of_another(book: commonplace.Book) -> None:
+    first = await book.remember("ana", "Likes tea", agent="coach")
+    await book.retract("ana", first.id, agent="coach")
+    await book.remember("ana", "Likes coffee", agent="coach")
+    nothing = await book.retract("ana", first.id, agent="coach")
+    assert (nothing.position, nothing.items, nothing.id) == (0, (), first.id)
+    with pytest.raises(InvalidInput, match="position"):
+        await book.undo("ana", nothing.position, agent="coach")
+
+
+async def test_an_operation_id_is_not_shared_between_views(book: commonplace.Book) -> None:
+    await book.remember("ana", "Likes tea", agent="coach", operation="op")
+    with pytest.raises(OperationReused):
+        await book.remember("ana", "Likes tea", agent="tutor", operation="op")
+
+
+async def test_what_is_of_another_type_is_refused_by_its_name(book: commonplace.Book) -> None:
+    wrong: list[tuple[Any, str]] = [
+        (book.remember("ana", "x", operation="\ud800"), "operation"),
+        (book.remember("ana", "x", operation=5), "operation"),  # type: ignore[arg-type]
+        (book.remember("ana", "x", run="\ud800"), "run"),
+        (book.remember("ana", "x", expect={"no": 1}), "expect"),  # type: ignore[dict-item]
+        (book.undo("ana", 2**70, view="owner"), "position"),
+        (book.undo("ana", "1", view="owner"), "position"),  # type: ignore[arg-type]
+        (book.ledger("ana", after=2**70, view="owner"), "after"),
+        (book.list("ana", cursor=5), "cursor"),  # type: ignore[arg-type]
+        (book.list("ana", agent="a", groups=5), "groups"),  # type: ignore[arg-type]
+        (book.list("ana", agent="a", groups=[1]), "groups"),  # type: ignore[list-item]
+        (book.list("ana", types=5), "types"),  # type: ignore[arg-type]
+        (book.list("ana", only=5), "only"),  # type: ignore[arg-type]
+        (book.list("ana", only={"colour": "red"}), "only"),  # type: ignore[typeddict-unknown-key]
+        (book.list("ana", only={"statuses": ["bogus"]}), "statuses"),
+        (book.forget("ana", None, view="owner"), "ids"),  # type: ignore[arg-type]
+        (book.share("ana", new_id(), None), "audience"),  # type: ignore[arg-type]
+        (book.keys.issue("k", None), "secret"),  # type: ignore[arg-type]
+        (book.agents.get("\ud800"), "name"),
+        (book.agents.put("x", withdrawn=True), "withdrawn"),
+        (book.profile.patch("ana", unset="abc"), "unset"),
+        (book.thread("ana", tags="abc"), "tags"),
+        (book.experience.add("coach", "heuristics", "x", evidence={"ana": [new_id()]}), "evidence"),
+    ]
+    for call, field in wrong:
+        with pytest.raises(commonplace.CommonplaceError, match=field):
+            await call
+    assert await nothing_is_stored(book)
+
+
+async def test_what_a_person_says_in_their_own_view_is_theirs(book: commonplace.Book) -> None:
+    told = await book.remember("ana", "I am left-handed", view="owner")
+    step = (await book.history("ana", told.id, view="owner"))[0]
+    assert step.actor.kind == "owner"
+    assert await book.count("ana", agent="anyone") == 1
 
 
 async def test_malformed_ids_cursors_and_limits_name_themselves(book: commonplace.Book) -> None:
@@ -193,7 +310,7 @@ async def test_malformed_ids_cursors_and_limits_name_themselves(book: commonplac
         (book.list("ana", limit=10_000), "limit"),
         (book.list("ana", types="dreams"), "types"),
         (book.recall("ana", "x", types="thread"), "types"),
-        (book.list("ana", only={"since": datetime(2026, 1, 1)}), "since"),
+        (book.list("ana", only={"since": NAIVE}), "since"),
         (book.forget("ana", view="owner"), "ids"),
         (book.thread("ana", status="completed", agent="a"), "status"),  # type: ignore[arg-type]
         (book.remember("ana", "x", operation=""), "operation"),

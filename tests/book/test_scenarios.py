@@ -169,8 +169,8 @@ async def test_after_an_erasure_and_a_restart_no_waiting_job_brings_it_back(
             )
         report = await book.import_(exported)
         assert report.ignored["erased"] == sum(report.ignored.values()) > 0
+        thread = await book.thread("ana", agent="coach")
         with pytest.raises(Erased):
-            thread = await book.thread("ana", agent="coach")
             await thread.append("user", "My secret is the blue canary.", operation="said")
         assert await book.recall("ana", "blue canary secret", view="owner") == []
         assert await book.count("ana", types=["message", "memory"], view="owner") == 0

@@ -18,11 +18,15 @@ from commonplace.book.parsing import (
     Who,
     as_actor,
     as_audience,
+    as_count,
+    as_cursor,
     as_filter,
     as_id,
     as_ids,
     as_limit,
+    as_names,
     as_owner,
+    as_text,
     as_types,
     as_view,
     each,
@@ -136,12 +140,20 @@ class Book:
             await handle.get()
             return handle
         if status not in ("created", "running"):
-            raise InvalidInput(f"status: a thread begins as created or running, not {status!r}", field="status")
+            raise InvalidInput(
+                f"status: a thread begins as created or running, not {status!r}", field="status"
+            )
         readers = as_audience(audience, view) or (
             EVERYONE if view.agent is None else Audience.of_agent(view.agent)
         )
         now = self.door.clock()
-        fields = {"name": name, "title": title, "status": status, "tags": tuple(tags), "agent": view.agent}
+        fields = {
+            "name": name,
+            "title": title,
+            "status": status,
+            "tags": as_names(tags, "tags"),
+            "agent": view.agent,
+        }
         made = each(
             [fields],
             "thread",
@@ -167,6 +179,7 @@ class Book:
         expect: Mapping[UUID, int] | None = None,
         agent: str | None = None,
         groups: Sequence[str] = (),
+        view: Literal["owner"] | None = None,
         **fields: Any,
     ) -> Receipt:
         """Keep a statement: kind, key, subject, applies_when, data, tags, sources, supersedes, valid_from, …"""
@@ -180,6 +193,7 @@ class Book:
             expect=expect,
             agent=agent,
             groups=groups,
+            view=view,
         )
 
     async def remember_all(
@@ -191,13 +205,17 @@ class Book:
         run: str | None = None,
         operation: str | None = None,
         expect: Mapping[UUID, int] | None = None,
-        agent: str | None = None,
-        groups: Sequence[str] = (),
+        **who: Unpack[Who],
     ) -> Receipt:
         """Keep several statements, all or none."""
-        party, view = as_owner(owner, self.tenant), as_view({"agent": agent, "groups": groups})
         return await self._rooms.remember(
-            party, view, statements, audience=audience, run=run, operation=operation, expect=expect
+            as_owner(owner, self.tenant),
+            as_view(who),
+            statements,
+            audience=audience,
+            run=run,
+            operation=operation,
+            expect=expect,
         )
 
     async def supersede(
@@ -253,7 +271,8 @@ class Book:
     ) -> Receipt:
         """Change who may read a memory."""
         readers = as_audience(audience, as_view(who))
-        assert readers is not None
+        if readers is None:
+            raise InvalidInput("audience: name the audience to share with", field="audience")
         change = ChangeAudience(as_id(id), readers)
         return await self._change(owner, change, ["share", str(id), str(readers)], operation, who)
 
@@ -280,7 +299,7 @@ class Book:
         **who: Unpack[Who],
     ) -> Receipt:
         """Reverse a whole operation by its ledger position; ``together``: with all that was built upon it."""
-        change = Undo(position, together)
+        change = Undo(as_count(position, "position", 1), together)
         return await self._change(owner, change, ["undo", position, together], operation, who)
 
     async def mark_used(self, owner: str | Owner, ids: Iterable[UUID | str], **who: Unpack[Who]) -> int:
@@ -309,9 +328,9 @@ class Book:
     ) -> Sequence[Hit]:
         """The passages that best answer a question by its words, best first, each with its reasons."""
         party, view = as_owner(owner, self.tenant), as_view(who)
-        if not isinstance(question, str):
-            raise InvalidInput("question: give a text", field="question")
-        wanted = as_types(types) or frozenset(PASSAGE_TYPES)
+        as_text(question, "question")
+        wanted = frozenset(PASSAGE_TYPES) if types is None else as_types(types)
+        assert wanted is not None
         if not wanted <= set(PASSAGE_TYPES):
             raise InvalidInput("types: recall finds messages, memories and episodes", field="types")
         return await self.finder.find(
@@ -340,7 +359,7 @@ class Book:
         """A page of what a view sees."""
         filter = as_filter(as_types(types), only or {}, newest_first=newest_first)
         return await self.engine.scan(
-            as_owner(owner, self.tenant), as_view(who), filter, cursor, as_limit(limit)
+            as_owner(owner, self.tenant), as_view(who), filter, as_cursor(cursor), as_limit(limit)
         )
 
     async def count(
@@ -373,11 +392,13 @@ class Book:
         """An owner's operations after a position, for the owner's own view; they hold no content."""
         if not as_view(who).whole:
             raise NotAllowed("the ledger tells of records of every audience: ask for it with view='owner'")
-        return await self.engine.entries(as_owner(owner, self.tenant), after, as_limit(limit))
+        return await self.engine.entries(
+            as_owner(owner, self.tenant), as_count(after, "after"), as_limit(limit)
+        )
 
     async def operation(self, owner: str | Owner, operation: str) -> Receipt | None:
         """The receipt of an operation id; None where it was never applied."""
-        return await self.engine.find_operation(as_owner(owner, self.tenant), operation)
+        return await self.engine.find_operation(as_owner(owner, self.tenant), as_text(operation, "operation"))
 
     # ── forgetting ───────────────────────────────────────────────────────────────────────────────────────────────
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from typing import Any, Generic, TypeVar, Unpack, cast
+from typing import Any, Generic, Literal, TypeVar, Unpack, cast
 from uuid import UUID
 
 from pydantic import ValidationError
@@ -14,12 +14,15 @@ from commonplace.book.parsing import (
     as_audience,
     as_id,
     as_limit,
+    as_names,
     as_owner,
+    as_text,
     as_view,
     each,
     episode_of,
 )
 from commonplace.book.rooms import Rooms
+from commonplace.errors import InvalidInput, NotFound
 from commonplace.model.changes import (
     AddExperience,
     Change,
@@ -97,6 +100,9 @@ class Profiles(_Shelf):
             EVERYONE if view.agent is None else Audience.of_agent(view.agent)
         )
         id = new_id()
+        leaving = as_names(unset, "unset")
+        if set is not None and not isinstance(set, Mapping):
+            raise InvalidInput("set: give a mapping of fields to values", field="set")
         try:
             checked = ProfileDocument(
                 id=id,
@@ -108,8 +114,8 @@ class Profiles(_Shelf):
             )
         except ValidationError as exc:
             raise refused(exc) from exc
-        change = PatchProfile(id, schema, readers, checked.body, tuple(unset), pin=view.whole)
-        request = ["profile", schema, dict(set or {}), list(unset), str(audience)]
+        change = PatchProfile(id, schema, readers, checked.body, leaving, pin=view.whole)
+        request = ["profile", schema, dict(set or {}), list(leaving), str(audience)]
         return await self._write(party, view, change, request, operation)
 
 
@@ -124,15 +130,16 @@ class Episodes(_Shelf):
         operation: str | None = None,
         agent: str | None = None,
         groups: Sequence[str] = (),
+        view: Literal["owner"] | None = None,
         **fields: Any,
     ) -> Receipt:
         """Keep the record of a finished run: goal, summary, tool_calls, outcome, tags, started_at, ended_at."""
-        view = as_view({"agent": agent, "groups": groups})
+        reader = as_view({"agent": agent, "groups": groups, "view": view})
         party = as_owner(owner, self._rooms.tenant)
         now = self._rooms.door.clock()
         episode = each([fields], "episode", lambda draft: episode_of(draft, party, agent, now))[0]
-        change = RecordEpisode(episode, audience=as_audience(audience, view))
-        return await self._write(party, view, change, ["episode", fields, str(audience)], operation)
+        change = RecordEpisode(episode, audience=as_audience(audience, reader))
+        return await self._write(party, reader, change, ["episode", fields, str(audience)], operation)
 
     async def list(
         self,
@@ -182,6 +189,11 @@ class Experience(_Shelf):
             )
             for user, ids in (evidence or {}).items()
         ]
+        for ground in grounds:
+            there = await self._rooms.engine.get(ground.owner, WHOLE, ground.sources)
+            missing = [id for id in ground.sources if id not in there]
+            if missing:
+                raise NotFound(f"evidence: {ground.owner} has no record {missing[0]}")
         fields = {"field": field, "line": line, "evidence": grounds, "observed_at": self._rooms.door.clock()}
         made = each(
             [fields], "experience", lambda d: ExperienceLine(**{**d, "id": new_id(), "owner": party})
@@ -232,6 +244,9 @@ class Named(_Shelf, Generic[N]):
 
     async def put(self, name: str, *, operation: str | None = None, **fields: Any) -> Receipt:
         """Make it, or replace the one of that name."""
+        unknown = sorted(set(fields) - (set(self._of.model_fields) - set(Record.model_fields) - {"name"}))
+        if unknown:
+            raise InvalidInput(f"{unknown[0]}: no such field to give", field=unknown[0])
         try:
             record = self._of(id=new_id(), owner=self._tenant, name=name, **fields)
         except ValidationError as exc:
@@ -241,7 +256,7 @@ class Named(_Shelf, Generic[N]):
 
     async def get(self, name: str) -> N | None:
         """The one of that name, if there is one."""
-        slot = slot_of(self._of.type, name)
+        slot = slot_of(self._of.type, as_text(name, "name"))
         only = Filter(types=frozenset({self._of.type}), slots=(slot,))
         found = await self._all(self._tenant, WHOLE, only, 1)
         return cast(N, found[0]) if found else None
@@ -259,6 +274,7 @@ class Keys(Named[Key]):
 
     async def issue(self, name: str, secret: str, *, operation: str | None = None, **fields: Any) -> Receipt:
         """Keep the digest of a secret that the caller made."""
+        as_text(secret, "secret")
         digest = hashlib.sha256(secret.encode()).hexdigest()
         return await self.put(name, digest=digest, operation=operation, **fields)
 

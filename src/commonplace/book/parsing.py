@@ -13,13 +13,13 @@ from commonplace.errors import InvalidInput, NotAllowed
 from commonplace.model.episodes import Episode
 from commonplace.model.ids import new_id
 from commonplace.model.ledger import Actor
-from commonplace.model.memories import Memory
-from commonplace.model.messages import Message
+from commonplace.model.memories import Memory, MemoryStatus
+from commonplace.model.messages import Message, ThreadStatus
 from commonplace.model.owner import Audience, Owner, View
 from commonplace.model.query import Filter
 from commonplace.model.records import Record, RecordType
 from commonplace.model.trust import TRUST_OF_ROLE
-from commonplace.model.values import refused
+from commonplace.model.values import refused, text_fault
 
 
 class Who(TypedDict, total=False):
@@ -53,9 +53,7 @@ def as_view(who: Who) -> View:
     asked = who.get("view")
     if asked is not None and asked != "owner":
         raise InvalidInput(f"view: {asked!r} is no view; the one to ask for by name is 'owner'", field="view")
-    groups = who.get("groups") or ()
-    if isinstance(groups, str):
-        raise InvalidInput("groups: give a list of names, not one text", field="groups")
+    groups = as_names(who.get("groups") or (), "groups")
     try:
         return View(agent=who.get("agent"), groups=tuple(sorted(set(groups))), whole=asked is not None)
     except ValidationError as exc:
@@ -86,6 +84,45 @@ def as_audience(audience: str | Audience | None, view: View) -> Audience | None:
     raise InvalidInput(f"audience: {audience!r} is none of self, group, global", field="audience")
 
 
+def as_names(values: Any, field: str) -> tuple[str, ...]:
+    """Several names; one text is not taken for its characters."""
+    if isinstance(values, str) or not isinstance(values, Iterable):
+        raise InvalidInput(f"{field}: give a list of names, not {type(values).__name__}", field=field)
+    names = tuple(values)
+    if not all(isinstance(name, str) for name in names):
+        raise InvalidInput(f"{field}: every name is a text", field=field)
+    return names
+
+
+def as_text(value: Any, field: str) -> str:
+    """A text that can be kept."""
+    if not isinstance(value, str):
+        raise InvalidInput(f"{field}: give a text, not {type(value).__name__}", field=field)
+    fault = text_fault(value)
+    if fault is not None:
+        raise InvalidInput(f"{field}: {fault}", field=field)
+    return value
+
+
+def as_cursor(value: Any) -> str | None:
+    """Where a page goes on."""
+    return None if value is None else as_text(value, "cursor")
+
+
+def as_count(value: Any, field: str, least: int = 0) -> int:
+    """A whole number that an engine can hold."""
+    if type(value) is not int or not least <= value < 2**62:
+        raise InvalidInput(f"{field}: {value!r} is no whole number from {least}", field=field)
+    return value
+
+
+def as_versions(expect: Any) -> dict[UUID, int]:
+    """Record ids with the versions that the caller has read."""
+    if not isinstance(expect, Mapping):
+        raise InvalidInput("expect: give a mapping of record ids to versions", field="expect")
+    return {as_id(id, "expect"): as_count(version, "expect", 1) for id, version in expect.items()}
+
+
 def as_id(value: UUID | str, field: str = "id") -> UUID:
     """An id given as a value or as text."""
     if isinstance(value, UUID):
@@ -100,6 +137,8 @@ def as_ids(values: Iterable[UUID | str] | UUID | str, field: str = "ids") -> tup
     """Some ids, each once."""
     if isinstance(values, (str, UUID)):
         values = (values,)
+    if not isinstance(values, Iterable):
+        raise InvalidInput(f"{field}: give ids, not {type(values).__name__}", field=field)
     return tuple(dict.fromkeys(as_id(value, field) for value in values))
 
 
@@ -114,7 +153,7 @@ def as_types(types: Iterable[str | RecordType] | str | None) -> frozenset[Record
     """Record types by name."""
     if types is None:
         return None
-    names = (types,) if isinstance(types, str) else tuple(types)
+    names = (types,) if isinstance(types, str) else as_names(types, "types")
     try:
         return frozenset(RecordType(name) for name in names)
     except ValueError:
@@ -137,14 +176,24 @@ class Only(TypedDict, total=False):
 
 def as_filter(types: frozenset[RecordType] | None, only: Only, *, newest_first: bool = False) -> Filter:
     """A filter of the conditions given."""
-    unknown = set(only) - set(Only.__annotations__)
+    if not isinstance(only, Mapping):
+        raise InvalidInput("only: give a mapping of conditions", field="only")
+    unknown = sorted(set(only) - set(Only.__annotations__), key=str)
     if unknown:
-        raise TypeError(f"unexpected argument {min(unknown)!r}")
+        known = ", ".join(sorted(Only.__annotations__))
+        raise InvalidInput(
+            f"only.{unknown[0]}: no such condition; known are {known}", field=f"only.{unknown[0]}"
+        )
+    statuses = _names(only.get("statuses"), "statuses")
+    strange = sorted((statuses or frozenset()) - _STATUSES)
+    if strange:
+        known = ", ".join(sorted(_STATUSES))
+        raise InvalidInput(f"statuses: {strange[0]!r} is none of {known}", field="statuses")
     thread = only.get("thread")
     return Filter(
         types=types,
-        kinds=_names(only.get("kinds")),
-        statuses=_names(only.get("statuses")),
+        kinds=_names(only.get("kinds"), "kinds"),
+        statuses=statuses,
         thread=None if thread is None else as_id(thread, "thread"),
         since=_moment(only.get("since"), "since"),
         until=_moment(only.get("until"), "until"),
@@ -153,10 +202,13 @@ def as_filter(types: frozenset[RecordType] | None, only: Only, *, newest_first: 
     )
 
 
-def _names(values: Iterable[str] | str | None) -> frozenset[str] | None:
+_STATUSES = frozenset({status.value for status in MemoryStatus} | {status.value for status in ThreadStatus})
+
+
+def _names(values: Iterable[str] | str | None, field: str) -> frozenset[str] | None:
     if values is None:
         return None
-    return frozenset((values,) if isinstance(values, str) else values)
+    return frozenset((values,) if isinstance(values, str) else as_names(values, field))
 
 
 def _moment(value: Any, field: str) -> datetime | None:
@@ -178,13 +230,14 @@ def message_of(draft: Mapping[str, Any], owner: Owner, thread: UUID, received: d
         fields["observed_at"] = received
         fields["observed_assumed"] = True
     if fields.get("trust") is None:
-        fields["trust"] = TRUST_OF_ROLE.get(fields.get("role", ""), "user")
+        role = fields.get("role")
+        fields["trust"] = TRUST_OF_ROLE.get(role, "user") if isinstance(role, str) else "user"
     return Message.model_validate({**fields, "id": new_id(), "owner": owner, "thread": thread})
 
 
 _STATED = frozenset(
     "kind content subject cardinality key applies_when data tags thread valid_from valid_to observed_at "
-    "sources trust pinned supersedes id".split()
+    "sources trust pinned supersedes".split()
 )
 
 
@@ -193,10 +246,9 @@ def memory_of(draft: Mapping[str, Any], owner: Owner, agent: str | None, receive
     _check_fields(draft, _STATED)
     fields = {name: value for name, value in draft.items() if value is not None}
     fields.setdefault("observed_at", received)
-    fields.setdefault("id", new_id())
     if fields.get("key") is not None and "cardinality" not in fields:
         fields["cardinality"] = "one"
-    return Memory.model_validate({**fields, "owner": owner, "agent": agent})
+    return Memory.model_validate({**fields, "id": new_id(), "owner": owner, "agent": agent})
 
 
 _DONE = frozenset("goal summary tool_calls outcome tags started_at ended_at thread sources trust".split())

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from commonplace.book.parsing import as_actor, as_audience, each, memory_of
+from commonplace.book.parsing import as_actor, as_audience, as_text, as_versions, each, memory_of
 from commonplace.door import Door
 from commonplace.errors import InvalidInput
 from commonplace.model.changes import Change, Expect, Remember
@@ -34,14 +34,15 @@ class Rooms:
         expect: Mapping[UUID, int] | None = None,
     ) -> Receipt:
         """Pass changes through the door; the request is what makes an operation known again."""
+        versions = as_versions(expect or {})
         return await self.door.write(
             owner,
             view,
             as_actor(view),
             changes,
-            request=[*request, {str(id): version for id, version in (expect or {}).items()}],
+            request=[*request, {str(id): version for id, version in versions.items()}],
             operation=operation,
-            expect=Expect(versions=dict(expect or {})),
+            expect=Expect(versions=versions),
         )
 
     async def remember(
@@ -60,6 +61,8 @@ class Rooms:
         memories = each(statements, "statements", lambda draft: memory_of(draft, owner, view.agent, now))
         if not memories:
             raise InvalidInput("statements: none given", field="statements")
+        if run is not None:
+            as_text(run, "run")
         changes: list[Change] = [Remember(memory, audience=readers, run=run) for memory in memories]
         request = ["remember", list(statements), str(audience), run]
         return await self.write(owner, view, changes, request, operation, expect)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from commonplace.book.parsing import as_actor, as_limit, each, episode_of, message_of
+from commonplace.book.parsing import as_actor, as_cursor, as_limit, each, episode_of, message_of
 from commonplace.book.rooms import Rooms
 from commonplace.errors import InvalidInput, NotFound
 from commonplace.model.changes import Append, CloseThread, Expect, SetThread
@@ -92,7 +92,7 @@ class ThreadHandle:
     async def messages(self, *, cursor: str | None = None, limit: int = 100) -> Page:
         """Its messages, oldest first."""
         only = Filter(types=frozenset({RecordType.MESSAGE}), thread=self.id)
-        return await self._rooms.engine.scan(self.owner, self._view, only, cursor, as_limit(limit))
+        return await self._rooms.engine.scan(self.owner, self._view, only, as_cursor(cursor), as_limit(limit))
 
     async def newest(self, limit: int = 20) -> list[Message]:
         """Its newest messages, in the order in which they were said."""

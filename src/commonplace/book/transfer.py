@@ -238,7 +238,9 @@ async def restore(
         raise InvalidInput(f"target: {target} is there already; restore to a new place", field="target")
     log = Path(f"{backup}-wal")
     if log.exists() and log.stat().st_size:
-        raise InvalidInput(f"backup: {backup} is a book in use, not a backup; back it up first", field="backup")
+        raise InvalidInput(
+            f"backup: {backup} is a book in use, not a backup; back it up first", field="backup"
+        )
     fresh = target.with_name(target.name + ".restoring")
     try:
         await asyncio.to_thread(_copy, backup, fresh)

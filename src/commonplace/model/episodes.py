@@ -29,7 +29,7 @@ class ToolCall(Value):
     output: Text = ""
     success: bool = True
     called_at: Moment | None = None
-    #: Characters of the output that were cut off.
+    #: Characters of inputs and output that were cut off; inputs that were cut are their JSON text.
     cut: int = Field(default=0, ge=0)
 
 
@@ -44,12 +44,12 @@ class Episode(Record):
     #: Tool calls that were more than an episode keeps.
     calls_omitted: int = Field(default=0, ge=0)
     outcome: Outcome
-    tags: tuple[Name, ...] = ()
+    tags: tuple[Name, ...] = Field(default=(), max_length=100)
     started_at: Moment
     ended_at: Moment
     thread: UUID | None = None
     agent: Name | None = None
-    sources: tuple[UUID, ...] = ()
+    sources: tuple[UUID, ...] = Field(default=(), max_length=10_000)
     trust: Trust = Trust.ASSISTANT
 
     def rests_on(self) -> tuple[UUID, ...]:

@@ -9,6 +9,7 @@ from enum import StrEnum
 from typing import Any, Literal
 from uuid import UUID
 
+from commonplace.errors import NotFound
 from commonplace.model.owner import Owner
 from commonplace.model.records import RecordType
 
@@ -116,9 +117,11 @@ class Entry:
             replace(line, hash=None, erased=True) if gone is None or line.id in gone else line
             for line in self.lines
         )
+        ignored = tuple(
+            replace(part, field=None) if gone is None or part.id in gone else part for part in self.ignored
+        )
         if gone is not None:
-            return replace(self, lines=lines)
-        ignored = tuple(replace(part, field=None) for part in self.ignored)
+            return replace(self, lines=lines, ignored=ignored)
         return replace(self, lines=lines, ignored=ignored, actor=Actor(self.actor.kind))
 
 
@@ -194,6 +197,7 @@ class Receipt:
     """What a write returns: it is durable, and this is what it did."""
 
     owner: Owner
+    #: The operation's place in the owner's ledger; 0 where nothing was applied and none was kept.
     position: int
     at: datetime
     items: tuple[ReceiptItem, ...]
@@ -205,8 +209,11 @@ class Receipt:
 
     @property
     def id(self) -> UUID:
-        """The id of the one record that the write made or changed first."""
-        return self.items[0].id
+        """The id of the record that the write made or changed first, or that it left as it was."""
+        found = [item.id for item in self.items] or [part.id for part in self.ignored if part.id is not None]
+        if not found:
+            raise NotFound("this write made and changed nothing; its receipt says why")
+        return found[0]
 
     def ids(self, kind: RecordType | str | None = None) -> tuple[UUID, ...]:
         """The ids of what was written, of one type or of all."""

@@ -51,7 +51,7 @@ class Memory(Record):
     #: When it applies, and what to beware of.
     applies_when: Text = ""
     data: Data = None
-    tags: tuple[Name, ...] = ()
+    tags: tuple[Name, ...] = Field(default=(), max_length=100)
     #: The agent that wrote it.
     agent: Name | None = None
     #: The thread in which it was told.
@@ -59,7 +59,7 @@ class Memory(Record):
     valid_from: Moment | None = None
     valid_to: Moment | None = None
     observed_at: Moment
-    sources: tuple[UUID, ...] = ()
+    sources: tuple[UUID, ...] = Field(default=(), max_length=10_000)
     trust: Trust = Trust.USER
     pinned: bool = False
     #: How often it was said again.

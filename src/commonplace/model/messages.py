@@ -10,7 +10,7 @@ from pydantic import Field
 
 from commonplace.model.records import Record, RecordType
 from commonplace.model.trust import Trust
-from commonplace.model.values import Data, FilledText, Moment, Name, Text
+from commonplace.model.values import Data, Document, FilledText, Moment, Name, Text
 
 
 class ThreadStatus(StrEnum):
@@ -41,12 +41,12 @@ class Thread(Record):
     #: The application's own name for it, unique for its owner.
     name: Name | None = None
     agent: Name | None = None
-    title: Text = ""
+    title: Text = Field(default="", max_length=1000)
     status: ThreadStatus = ThreadStatus.RUNNING
     #: Intermediate state of the work.
-    state: dict[str, Data] = Field(default_factory=dict)
+    state: Document = Field(default_factory=dict)
     result: Data = None
-    tags: tuple[Name, ...] = ()
+    tags: tuple[Name, ...] = Field(default=(), max_length=100)
     started_at: Moment
     ended_at: Moment | None = None
 

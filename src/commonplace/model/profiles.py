@@ -8,7 +8,7 @@ from pydantic import Field
 
 from commonplace.model.owner import Owner
 from commonplace.model.records import Record, RecordType
-from commonplace.model.values import Data, Moment, Name, Text
+from commonplace.model.values import Document, Moment, Name, Text
 
 
 class ProfileDocument(Record):
@@ -19,7 +19,7 @@ class ProfileDocument(Record):
     schema_name: Name = "Profile"
     #: The version of the schema that the body was last checked against; empty where none was configured.
     schema_hash: str = Field(default="", max_length=64)
-    body: dict[str, Data] = Field(default_factory=dict)
+    body: Document = Field(default_factory=dict)
     #: Fields that a person set; only people change them.
     pinned: tuple[Name, ...] = ()
 
@@ -34,10 +34,10 @@ class Schema(Record):
     type: ClassVar[RecordType] = RecordType.SCHEMA
 
     name: Name
-    description: Text = ""
-    parameters: dict[str, Data] = Field(default_factory=dict)
+    description: Text = Field(default="", max_length=100_000)
+    parameters: Document = Field(default_factory=dict)
     update_mode: Literal["patch", "insert"] = "patch"
-    instructions: Text = ""
+    instructions: Text = Field(default="", max_length=100_000)
 
     def identity(self) -> tuple[Any, ...] | None:
         return (self.name,)
@@ -50,10 +50,10 @@ class Agent(Record):
 
     name: Name
     #: Plain text: what a provider calls its models changes too often to be checked here.
-    model: Text = ""
-    description: Text = ""
-    system_prompt: Text = ""
-    settings: dict[str, Data] = Field(default_factory=dict)
+    model: Text = Field(default="", max_length=100_000)
+    description: Text = Field(default="", max_length=100_000)
+    system_prompt: Text = Field(default="", max_length=100_000)
+    settings: Document = Field(default_factory=dict)
 
     def identity(self) -> tuple[Any, ...] | None:
         return (self.name,)

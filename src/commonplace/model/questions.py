@@ -118,6 +118,11 @@ class VersionOf(Question[Record | None]):
 
 
 @dataclass(frozen=True, slots=True)
+class OtherHolders(Question[list[Record]]):
+    """The tenant's keys and its agents' experience: records of others that may name the owner."""
+
+
+@dataclass(frozen=True, slots=True)
 class ErasedAmong(Question[frozenset[UUID]]):
     """Which of these records, by id, were erased from this book."""
 

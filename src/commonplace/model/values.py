@@ -81,7 +81,12 @@ def _walk(value: Any, depth: int) -> None:
 
 
 def _utc(value: datetime) -> datetime:
-    return value if value.tzinfo is UTC else value.astimezone(UTC)
+    if value.tzinfo is UTC:
+        return value
+    try:
+        return value.astimezone(UTC)
+    except OverflowError:
+        raise ValueError("lies outside the years 1 to 9999 in UTC") from None
 
 
 #: Text that may be empty.
@@ -92,8 +97,19 @@ FilledText = Annotated[str, AfterValidator(_filled)]
 Name = Annotated[str, AfterValidator(_name)]
 #: Anything that JSON can hold.
 Data = Annotated[Any, AfterValidator(_data)]
+#: A JSON object.
+Document = Annotated[dict[str, Any], AfterValidator(_data)]
 #: A moment in aware UTC; naive ones are refused.
 Moment = Annotated[AwareDatetime, AfterValidator(_utc)]
+
+
+def text_fault(value: str) -> str | None:
+    """What is wrong with a text, in words; None where nothing is."""
+    try:
+        _text(value)
+    except ValueError as exc:
+        return str(exc)
+    return None
 
 
 def micros(moment: datetime) -> int:

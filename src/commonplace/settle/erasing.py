@@ -11,7 +11,8 @@ from commonplace.model.experience import ExperienceLine
 from commonplace.model.memories import Memory
 from commonplace.model.messages import Message
 from commonplace.model.owner import Owner, View
-from commonplace.model.questions import Deciding, InThread, RestingOn, ask, load_all
+from commonplace.model.profiles import Key
+from commonplace.model.questions import Deciding, InThread, OtherHolders, RestingOn, ask, load_all
 from commonplace.model.records import Record, RecordType
 
 
@@ -51,13 +52,29 @@ def plan_erasure(owner: Owner, view: View, ids: tuple[UUID, ...]) -> Deciding[Er
     return plan
 
 
-def plan_whole_erasure(view: View, records: dict[UUID, Record]) -> Deciding[ErasurePlan]:
+def plan_whole_erasure(owner: Owner, view: View, records: dict[UUID, Record]) -> Deciding[ErasurePlan]:
     """What an owner's whole erasure takes with it beyond the owner's own records."""
     if not view.whole:
         raise NotAllowed("only the owner's own view may forget everything; ask for it by name")
     plan = ErasurePlan(doomed=dict(records))
     yield from _spread(plan, [*plan.doomed])
+    for record in (yield from ask(OtherHolders())):
+        _unname(plan, owner, record)
     return plan
+
+
+def _unname(plan: ErasurePlan, owner: Owner, record: Record) -> None:
+    """Take an owner's name out of a record that is another's."""
+    if isinstance(record, Key) and record.opens == owner:
+        plan.doomed[record.id] = record
+    base = plan.stripped.get(record.id, record)
+    if isinstance(base, ExperienceLine) and record.id not in plan.doomed:
+        left = tuple(part for part in base.evidence if part.owner != owner)
+        if not left and base.evidence:
+            plan.stripped.pop(record.id, None)
+            plan.doomed[record.id] = record
+        elif len(left) < len(base.evidence):
+            plan.stripped[record.id] = base.changed(evidence=left)
 
 
 def _check_own(record: Record, view: View) -> None:

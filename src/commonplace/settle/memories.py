@@ -74,6 +74,8 @@ def _audience(desk: Desk, change: Remember, grounds: list[Record]) -> Audience:
         if grounds:
             return widest
         return EVERYONE if change.memory.agent is None else Audience.of_agent(change.memory.agent)
+    if not change.audience.readable_by(desk.batch.view):
+        raise InvalidInput("audience: this view would not see it; name one that it reads", field="audience")
     if not change.audience.within(widest, desk.batch.view):
         raise InvalidInput("audience: wider than what the statement rests on; narrow it", field="audience")
     return change.audience
@@ -254,6 +256,10 @@ def change_audience(desk: Desk, change: ChangeAudience) -> Deciding[None]:
         ground = desk.current(source)
         if ground is not None and not change.audience.within(ground.audience, desk.batch.view):
             raise InvalidInput("audience: wider than what the statement rests on", field="audience")
+    if not change.audience.readable_by(desk.batch.view):
+        raise InvalidInput(
+            "audience: this view would not see it any more; the owner's view may", field="audience"
+        )
     if change.audience == memory.audience:
         desk.ignore("unchanged", memory.id)
         return

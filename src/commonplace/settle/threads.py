@@ -25,6 +25,10 @@ _SETTABLE = frozenset({"title", "status", "state", "result", "tags"})
 def open_thread(desk: Desk, change: OpenThread) -> Deciding[None]:
     """Begin a thread, unless its name is taken: then the one that has it is meant."""
     thread = change.thread
+    if not thread.audience.readable_by(desk.batch.view):
+        raise InvalidInput(
+            "audience: this view would not see the thread; name one that it reads", field="audience"
+        )
     held = yield from desk.holder(thread.slot())
     if held is None:
         desk.make(thread, Verb.OPEN)
@@ -109,6 +113,8 @@ def record_episode(desk: Desk, change: RecordEpisode) -> Deciding[None]:
     audience = narrowest((ground.audience for ground in grounds), desk.batch.view)
     if not grounds and episode.agent is not None:
         audience = Audience.of_agent(episode.agent)
+    if change.audience is not None and not change.audience.readable_by(desk.batch.view):
+        raise InvalidInput("audience: this view would not see it; name one that it reads", field="audience")
     if change.audience is not None and not grounds:
         audience = change.audience
     elif change.audience is not None:

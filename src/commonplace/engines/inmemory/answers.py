@@ -10,7 +10,7 @@ from commonplace.engines.inmemory.tables import Era, Kept, Tables
 from commonplace.model import questions as q
 from commonplace.model.memories import Memory
 from commonplace.model.messages import Thread
-from commonplace.model.records import Record
+from commonplace.model.records import Record, RecordType
 
 
 class Answers:
@@ -38,6 +38,8 @@ class Answers:
                 return sum(1 for kept in self._kept() if kept.run == run)
             case q.RestingOn(ids):
                 return self._resting_on(ids)
+            case q.OtherHolders():
+                return self._other_holders()
             case q.EntriesAt(positions):
                 return [self._era.ledger[at - 1] for at in positions if 1 <= at <= len(self._era.ledger)]
             case q.PositionsTouching(ids):
@@ -75,6 +77,13 @@ class Answers:
         return (
             kept for kept in self._kept() if kept.now.row.type == "memory" and kept.now.row.status == "active"
         )
+
+    def _other_holders(self) -> list[Record]:
+        mine = None if self._era.owner is None else self._era.owner.tenant
+        records = (kept.record() for kept in self._tables.records.values())
+        return [
+            r for r in records if r.owner.tenant == mine and r.type in (RecordType.KEY, RecordType.EXPERIENCE)
+        ]
 
     def _end_of(self, thread: UUID) -> q.ThreadEnd | None:
         kept = self._era.records.get(thread)

@@ -39,7 +39,7 @@ def apply(tables: Tables, batch: Batch) -> Receipt:
         jobs.put(tables, era, draft, batch.at)
     position = len(era.ledger)
     if not settlement.puts and operation.id is None:
-        return Receipt(batch.owner, position, batch.at, (), tuple(settlement.ignored))
+        return Receipt(batch.owner, 0, batch.at, (), tuple(settlement.ignored))
     Storing(tables, era, position + 1).put_all(settlement.puts, rows)
     for thread, tail in settlement.tails.items():
         era.records[thread].tail = max(era.records[thread].tail, tail)

@@ -28,7 +28,7 @@ def erase(tables: Tables, target: Target, at: datetime) -> ErasureReceipt:
     answers = Answers(tables, era)
     if target.everything:
         records = {id: kept.record() for id, kept in era.records.items()}
-        plan = decide(plan_whole_erasure(target.view, records), answers)
+        plan = decide(plan_whole_erasure(target.owner, target.view, records), answers)
     else:
         plan = decide(plan_erasure(target.owner, target.view, target.ids), answers)
     erasing = _Erasing(tables, era, target, at)

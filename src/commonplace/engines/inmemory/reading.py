@@ -40,7 +40,9 @@ def scan(era: Era, view: View, filter: Filter, cursor: str | None, limit: int) -
 
 def _scan_places(era: Era, view: View, filter: Filter, cursor: str | None, limit: int) -> Page:
     last = place_of(cursor)
-    found = sorted(matching(era, view, filter), key=lambda kept: kept.now.row.seq, reverse=filter.newest_first)
+    found = sorted(
+        matching(era, view, filter), key=lambda kept: kept.now.row.seq, reverse=filter.newest_first
+    )
     if last is not None:
         found = [k for k in found if (k.now.row.seq < last if filter.newest_first else k.now.row.seq > last)]
     page = found[:limit]

@@ -54,6 +54,7 @@ class Answers:
             q.OldestOwn: self._oldest_own,
             q.CountRun: self._count_run,
             q.RestingOn: self._resting_on,
+            q.OtherHolders: self._other_holders,
             q.EntriesAt: self._entries_at,
             q.PositionsTouching: self._positions_touching,
             q.VersionOf: self._version_of,
@@ -95,6 +96,11 @@ class Answers:
         for row in fetch_many(self._connection, "resting_on", [id.bytes for id in question.ids]):
             found[row[1]] = row
         return [record_of(row) for row in found.values()]
+
+    def _other_holders(self, question: q.OtherHolders) -> list[Record]:
+        return [
+            record_of(row) for row in self._connection.execute(sql("other_holders"), (self._no,)).fetchall()
+        ]
 
     def _entries_at(self, question: q.EntriesAt) -> list[Entry]:
         found = []
@@ -168,7 +174,7 @@ def apply(connection: sqlite3.Connection, secret: bytes, batch: Batch) -> Receip
     for job in settlement.jobs:
         jobs.put(connection, owner.no, job, batch.at)
     if not settlement.puts and operation.id is None:
-        return Receipt(batch.owner, owner.position, batch.at, (), tuple(settlement.ignored))
+        return Receipt(batch.owner, 0, batch.at, (), tuple(settlement.ignored))
     return _store(connection, secret, batch, owner, settlement, operation)
 
 

@@ -113,7 +113,7 @@ class _Erasing:
         target = self._target
         rows = self._connection.execute(sql("all_of_owner"), (self._owner.no,)).fetchall()
         records = {record.id: record for record in map(record_of, rows)}
-        plan = decide(plan_whole_erasure(target.view, records), self._answers)
+        plan = decide(plan_whole_erasure(target.owner, target.view, records), self._answers)
         self._carry_out(plan)
         self._scrub_ledger()
         self._write_entry(())

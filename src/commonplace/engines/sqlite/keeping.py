@@ -84,7 +84,9 @@ def rebuild(connection: sqlite3.Connection, secret: bytes, progress: Progress | 
     total = connection.execute("SELECT count(*) FROM records").fetchone()[0]
     connection.execute("DELETE FROM links")
     # Rule 0 made no terms: upkeep makes all of them anew, and the old ones serve until then.
-    connection.execute("INSERT OR IGNORE INTO terms (record, rule, packed) SELECT no, 0, x'' FROM records WHERE mark > 0")
+    connection.execute(
+        "INSERT OR IGNORE INTO terms (record, rule, packed) SELECT no, 0, x'' FROM records WHERE mark > 0"
+    )
     connection.execute("UPDATE terms SET rule = 0")
     connection.execute("DELETE FROM terms WHERE record NOT IN (SELECT no FROM records WHERE mark > 0)")
     connection.execute("DELETE FROM uses WHERE record NOT IN (SELECT no FROM records)")
@@ -155,9 +157,7 @@ def dump(connection: sqlite3.Connection, owner: Owner, *, private: bool) -> Iter
     yield dumps.owner_line(owner, row.era)
     for found in connection.execute(sql("ledger_of_owner"), (row.no,)):
         yield dumps.entry_line(entry_of(found, owner), private=private)
-    tails = dict(
-        connection.execute(sql("tails_of_owner"), (row.no,))
-    )
+    tails = dict(connection.execute(sql("tails_of_owner"), (row.no,)))
     for found in connection.execute(sql("all_of_owner") + " ORDER BY r.no", (row.no,)):
         for version, position, recorded_at, body, *readers in connection.execute(
             sql("versions_of"), (found[1],)
@@ -228,7 +228,12 @@ class _Adopting:
         """Give versions that were emptied elsewhere their places here, so that the entries that wrote them are found."""
         for line in entry.lines:
             if not line.erased and line.id in self._standing and (line.id, line.after) not in self._hashes:
-                values = {"id": line.id.bytes, "version": line.after, "position": entry.position, "at": micros(entry.at)}
+                values = {
+                    "id": line.id.bytes,
+                    "version": line.after,
+                    "position": entry.position,
+                    "at": micros(entry.at),
+                }
                 self._connection.execute(sql("add_blank_version"), values)
 
     def _version(self, dumped: dumps.DumpedVersion) -> None:

@@ -62,10 +62,13 @@ SELECT r.type, r.id, o.tenant, o.kind, o.id, s.audience, s.agent, s.groups, r.ve
 FROM (SELECT DISTINCT record FROM links WHERE source IN ({ids})) AS l
 JOIN records AS r ON r.id = l.record JOIN shelves AS s ON s.no = r.shelf JOIN owners AS o ON o.no = r.owner
 
--- name: load_any
+-- name: other_holders
 SELECT r.type, r.id, o.tenant, o.kind, o.id, s.audience, s.agent, s.groups, r.version, r.recorded_at, r.body
-FROM records AS r JOIN shelves AS s ON s.no = r.shelf JOIN owners AS o ON o.no = r.owner
-WHERE r.id IN ({ids})
+FROM owners AS mine
+JOIN owners AS o ON o.tenant = mine.tenant AND o.kind IN ('tenant', 'agent') AND o.erased_at IS NULL
+JOIN shelves AS s ON s.owner = o.no
+JOIN records AS r ON r.shelf = s.no AND r.type IN ('key', 'experience')
+WHERE mine.no = ?
 
 -- name: get
 SELECT r.type, r.id, r.shelf, r.version, r.recorded_at, r.body, r.status
