@@ -11,6 +11,7 @@ from typing import Any, Literal, Self, Unpack
 from uuid import UUID
 
 from commonplace import telemetry
+from commonplace.book.backups import Backups, OpenCopy
 from commonplace.book.catalogue import Episodes, Experience, Keys, Named, Profiles
 from commonplace.book.explaining import explain
 from commonplace.book.parsing import (
@@ -33,7 +34,7 @@ from commonplace.book.parsing import (
 )
 from commonplace.book.rooms import Rooms
 from commonplace.book.threads import ThreadHandle
-from commonplace.book.transfer import ImportReport, OpenCopy, Transfer
+from commonplace.book.transfer import ImportReport, Transfer
 from commonplace.door import Door
 from commonplace.errors import InvalidInput, NotAllowed, NotFound
 from commonplace.model.changes import (
@@ -83,7 +84,8 @@ class Book:
         self.tenant = tenant
         self._on_erased = on_erased
         self._refresh_terms = refresh_terms
-        self.transfer = Transfer(engine, door, tenant, open_copy)
+        self.transfer = Transfer(engine, door, tenant)
+        self.backups = Backups(engine, door.clock, open_copy)
         self._rooms = rooms = Rooms(engine, door, tenant)
         self.profile = Profiles(rooms)
         self.episodes = Episodes(rooms)
@@ -418,7 +420,7 @@ class Book:
         if everything == bool(wanted):
             raise InvalidInput("ids: name what to forget, or ask for everything", field="ids")
         target = Target(party, view, as_actor(view), wanted, everything)
-        receipt = await self.transfer.forget(target, backups=backups)
+        receipt = await self.backups.forget(target, backups=backups)
         self._on_erased()
         telemetry.count("erasures")
         return receipt
@@ -439,7 +441,7 @@ class Book:
         self, target: str | Path, progress: Callable[[int, int], None] | None = None
     ) -> Findings:
         """Write a copy of the book while it is in use, and prove it."""
-        return await self.transfer.backup(Path(target), progress)
+        return await self.backups.backup(Path(target), progress)
 
     async def verify(self, progress: Callable[[int, int], None] | None = None) -> Findings:
         """Hold every record against the ledger."""
