@@ -277,6 +277,9 @@ class CopiesItself(Protocol):
     async def backup(self, target: Path, progress: Callable[[int, int], None] | None = None) -> None:
         """Write a verified copy; the target must not exist."""
 
+    async def known_backups(self) -> tuple[str, ...]:
+        """Where the book's own copies lie."""
+
     async def erasures(self) -> Erasures:
         """Everything that was ever erased from this book, by ids that tell nothing."""
 

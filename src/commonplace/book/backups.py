@@ -6,20 +6,37 @@ import asyncio
 import glob
 import json
 import os
-from collections.abc import Awaitable, Callable, Sequence
-from contextlib import suppress
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from pathlib import Path
+from types import ModuleType
+from typing import Any
 from uuid import UUID
 
 from commonplace.errors import CommonplaceError, InvalidInput, StorageError
+from commonplace.model.ids import new_id
+from commonplace.model.jobs import Job
+from commonplace.model.ledger import Actor
+from commonplace.model.owner import WHOLE
 from commonplace.ports import Clock, CopiesItself, Engine, ErasureReceipt, Erasures, Findings, Target
+
+fcntl: ModuleType | None
+try:
+    import fcntl
+except ImportError:  # Windows has none: there, two rewritings of one backup are not kept apart.
+    fcntl = None
 
 Progress = Callable[[int, int], None]
 
 #: Opens the engine of a copy of a book.
 OpenCopy = Callable[[Path], Awaitable[Engine]]
+
+
+#: The job that an erasure leaves in its commit.
+NOTE = "note"
+_LEASE_SECONDS = 60.0
 
 
 class Backups:
@@ -56,33 +73,81 @@ class Backups:
     async def forget(self, target: Target, *, backups: bool) -> ErasureReceipt:
         """Erase, and on request rewrite each of the book's own backups without it."""
         receipt = await self._engine.erase(target, self._clock())
+        await self._note_now()
         for path in receipt.held_by:
-            _clear(_rewriting(Path(path)))
-            await asyncio.to_thread(note_erasure, Path(path), receipt)
+            await _clear_leftover(Path(path))
         if not backups or not receipt.held_by:
             return receipt
         left = [path for path in receipt.held_by if not await self._rewrite(Path(path), target, receipt)]
         return replace(receipt, held_by=tuple(left))
 
+    async def _note_now(self) -> None:
+        """Do at once what the erasure's commit left to be noted; what fails is tried again by a worker."""
+        name = f"forgetting-{new_id()}"
+        while (job := await self._engine.lease((NOTE,), name, self._clock(), _LEASE_SECONDS)) is not None:
+            try:
+                await note(self._engine, job)
+            except OSError as exc:
+                now = self._clock()
+                await self._engine.fail(job, str(exc), now, now + timedelta(seconds=_LEASE_SECONDS))
+                return
+            await self._engine.finish(job, self._clock())
+
     async def _rewrite(self, backup: Path, target: Target, receipt: ErasureReceipt) -> bool:
         """Put a backup without the target in the backup's place; False where that did not succeed."""
         fresh = _rewriting(backup)
-        try:
-            await asyncio.to_thread(_copy, backup, fresh)
-            engine = await self._open_copy(fresh)
-            try:
-                done = await engine.erase(replace(target, ids=receipt.ids or target.ids), receipt.at)
-            finally:
-                await engine.close()
-            await self.prove(fresh)
-            if done.state != "complete":
-                return False
-            await asyncio.to_thread(_swap, fresh, backup)
-        except (CommonplaceError, OSError):
-            return False
-        finally:
+        gone = replace(
+            target, view=WHOLE, actor=Actor("system"), ids=() if target.everything else receipt.ids
+        )
+        async with _alone_with(backup):
+            # A killed rewriting leaves its copy behind.
             _clear(fresh)
+            try:
+                await asyncio.to_thread(_copy, backup, fresh)
+                engine = await self._open_copy(fresh)
+                try:
+                    done = await engine.erase(gone, receipt.at)
+                finally:
+                    await engine.close()
+                await self.prove(fresh)
+                if done.state != "complete":
+                    return False
+                await asyncio.to_thread(_swap, fresh, backup)
+            except (CommonplaceError, OSError):
+                return False
+            finally:
+                _clear(fresh)
         return True
+
+
+async def note(engine: Engine, job: Job) -> None:
+    """Note an erasure beside each of the book's backups, by ids that tell nothing."""
+    if isinstance(engine, CopiesItself):
+        for path in await engine.known_backups():
+            await asyncio.to_thread(_note_beside, Path(path), job.payload)
+
+
+def _rewriting(backup: Path) -> Path:
+    return backup.with_name(f"{backup.name}.rewriting")
+
+
+async def _clear_leftover(backup: Path) -> None:
+    """Remove what a killed rewriting left: it holds what has been forgotten since."""
+    if _rewriting(backup).exists():
+        async with _alone_with(backup):
+            _clear(_rewriting(backup))
+
+
+@asynccontextmanager
+async def _alone_with(backup: Path) -> AsyncIterator[None]:
+    """One rewriting of a backup at a time, among all processes that can lock files."""
+    if fcntl is None:
+        yield
+        return
+    path = backup.with_name(f"{backup.name}.lock")
+    with path.open("wb") as file:
+        await asyncio.to_thread(fcntl.flock, file, fcntl.LOCK_EX)
+        yield
 
 
 async def restore(
@@ -123,37 +188,35 @@ async def restore(
     return removed
 
 
-def _rewriting(backup: Path) -> Path:
-    """Where a backup is rewritten; a killed rewriting leaves it behind, and the next forgetting clears it."""
-    return backup.with_name(backup.name + ".rewriting")
-
-
 def _notes_of(backup: Path) -> Path:
     return backup.with_name(backup.name + ".erasures")
 
 
-def note_erasure(backup: Path, receipt: ErasureReceipt) -> None:
-    """Note beside a backup what was erased since it was made, by ids that tell nothing."""
-    note = {"era": str(receipt.era)} if receipt.era else {"records": [str(id) for id in receipt.ids]}
+def _note_beside(backup: Path, erased: Mapping[str, Any]) -> None:
     notes = _notes_of(backup)
-    before = notes.read_text("utf-8") if notes.exists() else ""
-    fresh = notes.with_name(notes.name + ".new")
-    with fresh.open("w", encoding="utf-8") as file:
-        file.write(before + json.dumps(note) + "\n")
+    with notes.open("ab+") as file:
+        # A power cut may have torn the last line; a new one must not hang on to it.
+        end = file.seek(0, os.SEEK_END)
+        torn = False
+        if end:
+            file.seek(end - 1)
+            torn = file.read(1) != b"\n"
+        file.write((b"\n" if torn else b"") + json.dumps(erased).encode() + b"\n")
         file.flush()
         os.fsync(file.fileno())
-    _swap(fresh, notes)
+    _sync_folder(notes.parent)
 
 
 def noted_erasures(backup: Path) -> Erasures:
-    """What was noted beside a backup."""
+    """What was noted beside a backup; a line that was never finished was never promised."""
     eras: list[UUID] = []
     records: list[UUID] = []
     if _notes_of(backup).exists():
-        for line in _notes_of(backup).read_text("utf-8").splitlines():
-            note = json.loads(line)
-            eras += [UUID(note["era"])] if "era" in note else []
-            records += [UUID(id) for id in note.get("records", ())]
+        for line in _notes_of(backup).read_bytes().splitlines():
+            with suppress(ValueError, KeyError, TypeError, AttributeError):
+                noted = json.loads(line)
+                eras += [UUID(noted["era"])] if "era" in noted else []
+                records += [UUID(id) for id in noted.get("records", ())]
     return Erasures(tuple(eras), tuple(records))
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
@@ -60,6 +59,8 @@ from commonplace.worker import Worker
 
 #: How strongly a use refreshes a memory.
 _REFRESH = 0.3
+#: How long closing waits for the job in hand, and then for its end once it is cancelled: it stays for later.
+_LAST_JOB_SECONDS = 10.0
 
 
 class Book:
@@ -112,13 +113,17 @@ class Book:
             self._working = asyncio.create_task(self.worker.run(self._stop))
 
     async def close(self) -> None:
-        """Finish the job in hand and all writes, and let go of the book."""
+        """Finish the job in hand, if it is done soon, and all writes, and let go of the book."""
         self._stop.set()
-        if self._working is not None:
-            with contextlib.suppress(asyncio.CancelledError):
-                await self._working
-            self._working = None
-        await self.engine.close()
+        working, self._working = self._working, None
+        try:
+            # A loop that is gone, or another thread's, never tells that the worker is done.
+            if working is not None and working.get_loop() is asyncio.get_running_loop():
+                await asyncio.wait([working], timeout=_LAST_JOB_SECONDS)
+                working.cancel()
+                await asyncio.wait([working], timeout=_LAST_JOB_SECONDS)
+        finally:
+            await self.engine.close()
 
     # ── what was said ────────────────────────────────────────────────────────────────────────────────────────────
 

@@ -288,10 +288,7 @@ def check_run(desk: Desk) -> Deciding[None]:
 
 
 def check_cap(desk: Desk) -> Deciding[None]:
-    """Hold the owner's cap: let go of the writer's own oldest, or refuse."""
-    made = [p.record for p in desk.standing() if p.verb is Verb.REMEMBER and isinstance(p.record, Memory)]
-    if not made:
-        return
+    """Hold the owner's cap, whatever would go past it: let go of the writer's own oldest, or refuse."""
     net = sum(_gain(put.before, put.record) for put in desk.standing())
     if net <= 0:
         return
@@ -300,7 +297,9 @@ def check_cap(desk: Desk) -> Deciding[None]:
     over = held + net - limits.memories_per_owner
     if over <= 0:
         return
-    if limits.when_full == "reject":
+    made = [p.record for p in desk.standing() if p.verb is Verb.REMEMBER and isinstance(p.record, Memory)]
+    # Only what is told anew lets others go: an undo or an import asks for room first.
+    if limits.when_full == "reject" or not made:
         raise LimitReached(
             f"Memory capacity reached ({held}/{limits.memories_per_owner}). Cannot store more: forget or retract "
             "some, or raise the limit.",

@@ -10,7 +10,6 @@ from commonplace.engines.inmemory.answers import Answers
 from commonplace.engines.inmemory.tables import Era, Kept, Shelf, Tables, Version
 from commonplace.errors import Conflict
 from commonplace.model.changes import Batch
-from commonplace.model.ids import new_id
 from commonplace.model.ledger import Entry, Receipt, receipt_of
 from commonplace.model.owner import Owner
 from commonplace.model.questions import decide
@@ -27,8 +26,7 @@ def apply(tables: Tables, batch: Batch) -> Receipt:
     if operation.id in tables.operations:
         first, position = tables.operations[operation.id]
         return repeated(first.ledger[position - 1], batch.owner, operation, ended=first.ended)
-    if batch.era is not None:
-        refuse_old_era(batch.era, era.id if era else new_id())
+    refuse_old_era(batch.era, era.id if era else None)
     era = era or tables.new_era(batch.owner)
     settlement = decide(settle(batch), Answers(tables, era))
     check_places(tables, era, settlement.puts)

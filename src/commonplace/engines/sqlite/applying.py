@@ -318,7 +318,7 @@ class Storing:
         self._connection.execute(sql("keep_version"), (row.recorded_at, row.id))
         self._connection.execute(
             sql("update_record"),
-            (*row[2:5], *row[7:], shelf, self._position, mark, row.id),
+            (*row[2:6], *row[7:], shelf, self._position, mark, row.id),
         )
         if put.before is not None and put.before.rests_on() != record.rests_on():
             self._connection.execute(sql("unlink"), (row.id,))

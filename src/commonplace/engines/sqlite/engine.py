@@ -17,6 +17,7 @@ from commonplace.engines.sqlite.file import SqliteFile
 from commonplace.engines.sqlite.migrations import Migration, Migrations
 from commonplace.engines.sqlite.rows import chunks, owner_of, record_of
 from commonplace.engines.sqlite.statements import sql
+from commonplace.errors import StorageError
 from commonplace.model.changes import Batch
 from commonplace.model.jobs import Job, JobDraft, JobState
 from commonplace.model.ledger import Entry, Receipt
@@ -178,7 +179,11 @@ class SqliteEngine:
         owner_of.cache_clear()
         pending = ""
         if erased.removed or target.everything:
-            pending = await self._clear()
+            try:
+                pending = await self._clear()
+            except StorageError as exc:
+                # The erasure itself is committed: the worker goes on where this stopped.
+                pending = f"clearing the file failed, and the worker tries again: {exc}"
         return ErasureReceipt(
             owner=target.owner,
             at=at,
@@ -261,8 +266,9 @@ class SqliteEngine:
     # ── copies of itself ─────────────────────────────────────────────────────────────────────────────────────────
 
     async def backup(self, target: Path, progress: Callable[[int, int], None] | None = None) -> None:
-        await self._file.backup(target, progress)
+        # Noted first: a copy that forgetting does not know of must not come to be, whenever this ends.
         await self._file.write(lambda c: keeping.note_backup(c, str(target.resolve()), utc_now()))
+        await self._file.backup(target, progress)
 
     async def erasures(self) -> Erasures:
         return await self._file.read(erasing.erasures)

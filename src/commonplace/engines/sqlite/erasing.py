@@ -20,6 +20,7 @@ from commonplace.engines.sqlite.applying import (
 from commonplace.engines.sqlite.rows import entry_of, owner_of, record_of
 from commonplace.engines.sqlite.statements import sql
 from commonplace.model.digests import keyed
+from commonplace.model.ids import new_id
 from commonplace.model.jobs import JobDraft
 from commonplace.model.ledger import Actor, Entry, Line, Verb, dump_entry, load_entry_body
 from commonplace.model.owner import WHOLE
@@ -127,10 +128,18 @@ class _Erasing:
     def _done(self, plan: ErasurePlan) -> Erased:
         if plan.doomed or self._target.everything:
             jobs.put(self._connection, 0, SCRUB, self._at)
+            jobs.put(self._connection, 0, self._note(plan), self._at)
         kept = tuple(plan.stripped)
         return Erased(
             +self._removed, kept, tuple(plan.unknown), tuple(plan.doomed), tuple(plan.superseded), self._ended
         )
+
+    def _note(self, plan: ErasurePlan) -> JobDraft:
+        """What has to be noted beside the book's backups, so that restoring one does not bring it back."""
+        note: dict[str, object] = {"records": [str(id) for id in plan.doomed]}
+        if self._ended is not None:
+            note = {"era": str(self._ended)}
+        return JobDraft(kind="note", key=new_id().hex, payload=note)
 
     def _carry_out(self, plan: ErasurePlan) -> None:
         self._scrub_lines(plan.doomed, every_version=True)

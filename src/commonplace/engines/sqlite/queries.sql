@@ -154,7 +154,7 @@ INSERT INTO versions (record, version, shelf, position, recorded_at, ended_at, b
 SELECT no, version, shelf, position, recorded_at, ?, body, hash FROM records WHERE id = ?
 
 -- name: update_record
-UPDATE records SET version = ?, recorded_at = ?, slot = ?, kind = ?, status = ?, at = ?, valid_from = ?, valid_to = ?,
+UPDATE records SET version = ?, recorded_at = ?, slot = ?, thread = ?, kind = ?, status = ?, at = ?, valid_from = ?, valid_to = ?,
     body = ?, hash = ?, shelf = ?, position = ?, mark = ?
 WHERE id = ?
 

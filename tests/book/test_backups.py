@@ -1,0 +1,139 @@
+"""Backups: proven copies, reached by forgetting, restored without what was erased since."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+import commonplace
+from commonplace import InvalidInput
+from commonplace.assembly import open_engine
+from commonplace.book.backups import noted_erasures, restore
+from commonplace.model.values import utc_now
+from commonplace.ports import Engine
+
+
+async def opened(path: Path) -> Engine:
+    return await open_engine(path, create=False)
+
+
+def found(folder: Path, text: str) -> set[str]:
+    """The files that hold a text; scanned while no book in them is open."""
+    return {path.name for path in folder.iterdir() if text.encode() in path.read_bytes()}
+
+
+async def test_a_backup_is_proven_and_opens_as_a_book(book: commonplace.Book, tmp_path: Path) -> None:
+    told = await book.remember("ana", "Plays the cello", agent="coach")
+    findings = await book.backup(tmp_path / "copy.db")
+    assert (findings.records, findings.faults) == (1, ())
+    async with commonplace.open(tmp_path / "copy.db") as copy:
+        assert (await copy.get("ana", told.id, agent="coach")).id == told.id
+    with pytest.raises(InvalidInput, match="target"):
+        await book.backup(tmp_path / "copy.db")
+
+
+async def test_a_backup_that_was_cancelled_is_known_to_forgetting(
+    book: commonplace.Book, tmp_path: Path
+) -> None:
+    told = await book.remember("ana", "Has a blue canary", agent="coach")
+    making = asyncio.ensure_future(book.backup(tmp_path / "copy.db"))
+    for _ in range(50):
+        await asyncio.sleep(0)
+    making.cancel()
+    await asyncio.wait([making])
+    there = (tmp_path / "copy.db").exists()
+    receipt = await book.forget("ana", told.id, agent="coach")
+    assert bool(receipt.held_by) == there
+
+
+async def test_forgetting_names_backups_and_on_request_reaches_them(tmp_path: Path) -> None:
+    async with commonplace.open(tmp_path / "book.db") as book:
+        told = await book.remember("ana", "Has a blue canary", agent="coach")
+        kept = await book.remember("ana", "Plays the cello", agent="coach")
+        await book.backup(tmp_path / "one.db")
+        await book.backup(tmp_path / "two.db")
+        named = await book.forget("ana", told.id, agent="coach")
+        assert {Path(path).name for path in named.held_by} == {"one.db", "two.db"}
+    assert found(tmp_path, "canary") == {"one.db", "two.db"}
+    async with commonplace.open(tmp_path / "book.db") as book:
+        again = await book.remember("ana", "Has a blue canary, still", agent="coach")
+        await book.backup(tmp_path / "three.db")
+        receipt = await book.forget("ana", again.id, agent="coach", backups=True)
+        assert receipt.held_by == ()
+    assert "three.db" not in found(tmp_path, "canary")
+    async with commonplace.open(tmp_path / "three.db") as copy:
+        assert (await copy.get("ana", kept.id, agent="coach")).id == kept.id
+
+
+async def test_what_rests_on_it_in_another_agents_shelf_goes_from_the_backup_too(tmp_path: Path) -> None:
+    async with commonplace.open(tmp_path / "book.db") as book:
+        thread = await book.thread("ana", agent="coach", audience="global")
+        said = await thread.append("user", "I have a blue canary")
+        await book.remember("ana", "Has a blue canary", agent="tutor", sources=[said.id])
+        await book.backup(tmp_path / "copy.db")
+        receipt = await book.forget("ana", said.id, agent="coach", backups=True)
+        assert receipt.held_by == ()
+        assert receipt.removed["memory"] == 1
+    assert found(tmp_path, "canary") == set()
+
+
+async def test_forgetting_in_parallel_reaches_every_backup(tmp_path: Path) -> None:
+    async with commonplace.open(tmp_path / "book.db") as book:
+        told = [await book.remember("ana", f"Has canary {number}", agent="coach") for number in range(6)]
+        await book.backup(tmp_path / "copy.db")
+        receipts = await asyncio.gather(
+            *(book.forget("ana", memory.id, agent="coach", backups=True) for memory in told)
+        )
+        assert all(receipt.held_by == () for receipt in receipts)
+    assert found(tmp_path, "canary") == set()
+    assert set(noted_erasures(tmp_path / "copy.db").records) == {memory.id for memory in told}
+
+
+async def test_a_restored_backup_lacks_what_was_erased_since(tmp_path: Path) -> None:
+    async with commonplace.open(tmp_path / "book.db") as book:
+        told = await book.remember("ana", "Has a blue canary", agent="coach")
+        kept = await book.remember("ana", "Plays the cello", agent="coach")
+        await book.remember("ben", "Has a red canary", agent="coach")
+        await book.backup(tmp_path / "copy.db")
+        await book.forget("ana", told.id, agent="coach")
+        await book.forget("ben", everything=True, view="owner")
+    removed = await restore(opened, tmp_path / "copy.db", tmp_path / "restored.db", at=utc_now())
+    assert removed == 2
+    assert "restored.db" not in found(tmp_path, "canary")
+    async with commonplace.open(tmp_path / "restored.db") as restored:
+        assert (await restored.get("ana", kept.id, agent="coach")).id == kept.id
+        assert [owner.id for owner in await restored.owners()] == ["ana"]
+    with pytest.raises(InvalidInput, match="target"):
+        await restore(opened, tmp_path / "copy.db", tmp_path / "restored.db", at=utc_now())
+
+
+async def test_a_torn_note_neither_stops_a_restore_nor_swallows_the_next(tmp_path: Path) -> None:
+    async with commonplace.open(tmp_path / "book.db") as book:
+        told = await book.remember("ana", "Has a blue canary", agent="coach")
+        await book.backup(tmp_path / "copy.db")
+        (tmp_path / "copy.db.erasures").write_bytes(b'{"records": ["01')
+        await book.forget("ana", told.id, agent="coach")
+    assert noted_erasures(tmp_path / "copy.db").records == (told.id,)
+    assert await restore(opened, tmp_path / "copy.db", tmp_path / "restored.db", at=utc_now()) == 1
+
+
+async def test_a_note_that_cannot_be_written_waits_with_the_erasure_done(tmp_path: Path) -> None:
+    async with commonplace.open(tmp_path / "book.db") as book:
+        told = await book.remember("ana", "Has a blue canary", agent="coach")
+        await book.backup(tmp_path / "copy.db")
+        (tmp_path / "copy.db.erasures").mkdir()
+        receipt = await book.forget("ana", told.id, agent="coach")
+        assert receipt.state == "complete"
+        assert len(receipt.held_by) == 1
+        (waiting,) = await book.engine.jobs(None, 10)
+        assert waiting.kind == "note"
+        assert str(told.id) in waiting.payload["records"]
+
+
+async def test_a_book_in_use_is_no_backup_to_restore(tmp_path: Path) -> None:
+    async with commonplace.open(tmp_path / "book.db") as book:
+        await book.remember("ana", "Plays the cello", agent="coach")
+        with pytest.raises(InvalidInput, match="in use"):
+            await restore(opened, tmp_path / "book.db", tmp_path / "restored.db", at=utc_now())
