@@ -23,16 +23,22 @@ from commonplace.ports import Clock, Engine
 from commonplace.recall.recall import INDEX_BYTES, Recall
 from commonplace.settings import read_file, settings
 from commonplace.text.terms import RULE
-from commonplace.worker import Handler, NotYet, Worker
+from commonplace.worker import Handler, Worker
 
 #: Passages whose terms are made anew in one step.
 _TERMS_STEP = 500
+#: Between tries to clear the file while another process reads it.
+_SCRUB_SECONDS = 5.0
 
 
 class RecallSettings(Value):
     """How much recall may hold."""
 
     index_bytes: int = Field(default=INDEX_BYTES, ge=1_048_576)
+
+
+#: The sections that a settings file may have.
+_SECTIONS = frozenset({"limits", "recall"})
 
 
 class Opening:
@@ -99,23 +105,29 @@ async def _open(
         Owner(tenant=tenant, id=tenant)
     except ValidationError as exc:
         raise refused(exc) from exc
-    file = read_file(config) if config is not None else {}
-    guardrails = limits or settings("limits", Limits, file)
+    if limits is not None and not isinstance(limits, Limits):
+        raise InvalidInput(f"limits: give Limits, not {type(limits).__name__}", field="limits")
+    file = read_file(config, _SECTIONS) if config is not None else {}
+    guardrails = settings("limits", Limits, file) if limits is None else limits
     holding = settings("recall", RecallSettings, file)
     engine = await open_engine(address, create=create, read_only=read_only)
+    try:
+        if not read_only and await engine.stale_terms(RULE, 1):
+            await engine.put(JobDraft(kind="terms", key=str(RULE)), clock())
+    except BaseException:
+        await engine.close()
+        raise
     finder = Recall(engine, engine, index_bytes=holding.index_bytes)
     book = Book(
         engine,
         Door(engine, guardrails, clock),
         finder,
-        Worker(engine, upkeep(engine), clock),
+        Worker(engine, upkeep(engine, clock), clock),
         tenant=tenant,
         on_erased=finder.let_go,
         refresh_terms=lambda: refresh_terms(engine),
         open_copy=lambda path: open_engine(path, create=False),
     )
-    if not read_only and await engine.stale_terms(RULE, 1):
-        await engine.put(JobDraft(kind="terms", key=str(RULE)), clock())
     if worker:
         book.start_worker()
     return book
@@ -123,17 +135,41 @@ async def _open(
 
 async def open_engine(address: str | Path, *, create: bool = True, read_only: bool = False) -> Engine:
     """The engine behind an address."""
-    if isinstance(address, Path) or "://" not in address:
+    if isinstance(address, Path):
+        return await SqliteEngine.open(address, create=create, read_only=read_only)
+    if not isinstance(address, str) or not address:
+        raise _refused(f"give {_ADDRESSES}, not {address!r}")
+    if address in (":memory:", "memory:"):
+        raise _refused(f"{address} would be a file of that name; a book in memory is memory://")
+    if "://" not in address:
         return await SqliteEngine.open(Path(address), create=create, read_only=read_only)
-    parts = urlsplit(address)
-    if parts.scheme == "sqlite" and not parts.netloc and len(parts.path) > 1:
-        return await SqliteEngine.open(Path(unquote(parts.path[1:])), create=create, read_only=read_only)
+    return await _engine_at(address, create=create, read_only=read_only)
+
+
+async def _engine_at(url: str, *, create: bool, read_only: bool) -> Engine:
+    try:
+        parts = urlsplit(url)
+    except ValueError as exc:
+        raise _refused(f"{url} cannot be read: {exc}") from exc
     if parts.scheme == "memory":
+        if url.lower() != "memory://":
+            raise _refused("a book in memory has no name; give memory://")
+        if read_only or not create:
+            raise _refused("a book in memory is always new and empty: there is none to be only read or found")
         return InMemoryEngine()
-    raise InvalidInput(
-        f"address: {parts.scheme}:// names no engine here; give a path, sqlite:///path or memory://",
-        field="address",
-    )
+    if parts.scheme == "sqlite":
+        if "?" in url or "#" in url:
+            raise _refused("sqlite:/// takes a path and nothing more; write ? as %3F and # as %23 in it")
+        if not parts.netloc and len(parts.path) > 1:
+            return await SqliteEngine.open(Path(unquote(parts.path[1:])), create=create, read_only=read_only)
+    raise _refused(f"{parts.scheme}:// names no engine here; give {_ADDRESSES}")
+
+
+_ADDRESSES = "a path, sqlite:///path or memory://"
+
+
+def _refused(why: str) -> InvalidInput:
+    return InvalidInput(f"address: {why}", field="address")
 
 
 async def refresh_terms(engine: Engine) -> int:
@@ -144,12 +180,13 @@ async def refresh_terms(engine: Engine) -> int:
     return done
 
 
-def upkeep(engine: Engine) -> dict[str, Handler]:
+def upkeep(engine: Engine, clock: Clock) -> dict[str, Handler]:
     """What a worker does for the book itself."""
 
     async def scrub(job: Job) -> None:
         if not await engine.scrub():
-            raise NotYet("another process is reading the book")
+            # Another process is reading. Put again, it waits anew, and no failure is counted.
+            await engine.put(JobDraft(kind=job.kind, key=job.key, delay=_SCRUB_SECONDS), clock())
 
     async def terms(job: Job) -> None:
         await refresh_terms(engine)

@@ -12,23 +12,21 @@ from datetime import timedelta
 from uuid import uuid4
 
 from commonplace import telemetry
-from commonplace.errors import CommonplaceError, Erased
+from commonplace.errors import Erased
 from commonplace.model.jobs import Job
 from commonplace.ports import Clock, Jobs
 
-#: Does one job; what it raises is kept with the job.
+#: Does one job; what it raises is kept with the job. One whose time has not come puts its job again, with a delay.
 Handler = Callable[[Job], Awaitable[None]]
 
 LEASE_SECONDS = 60.0
 FIRST_PAUSE_SECONDS = 2.0
 LONGEST_PAUSE_SECONDS = 3600.0
 ATTEMPTS = 8
+#: Pauses stop growing here, before their arithmetic overflows.
+_LARGEST_EXPONENT = 16
 
 _log = logging.getLogger("commonplace.worker")
-
-
-class NotYet(Exception):
-    """Raised by a handler whose time has not come: the job waits, and the attempt does not count against it."""
 
 
 class Worker:
@@ -59,11 +57,16 @@ class Worker:
         return done
 
     async def run(self, stop: asyncio.Event, pause: float = 1.0) -> None:
-        """Work until told to stop; the job in hand is finished first."""
+        """Work until told to stop, or cancelled; the job in hand is finished first. Nothing else ends it."""
         while not stop.is_set():
             try:
                 busy = await self.run_once()
-            except CommonplaceError:
+            except asyncio.CancelledError:
+                if _is_cancelled():
+                    raise
+                _log.exception("something that the worker waited for was cancelled; it tries again")
+                busy = False
+            except Exception:  # noqa: BLE001 - upkeep goes on as soon as whatever is broken works again
                 _log.exception("the worker could not reach its jobs; it tries again")
                 busy = False
             if not busy:
@@ -73,37 +76,74 @@ class Worker:
     async def _do(self, job: Job) -> None:
         renewing = asyncio.create_task(self._renew(job))
         try:
-            await self._handlers[job.kind](job)
-        except NotYet as exc:
-            await self._again(job, str(exc), counted=False)
+            await self._handle(job)
         except Erased:
             # Whom it was for is gone: so is the work.
             await self._jobs.finish(job, self._clock())
-        except Exception as exc:  # noqa: BLE001 - whatever a handler raises belongs to its job, not to the worker
-            _log.warning(
-                "job %s (%s) failed at attempt %d: %s", job.id, job.kind, job.attempts, type(exc).__name__
-            )
-            await self._again(job, f"{type(exc).__name__}: {exc}", counted=True)
+        except _Failed as failed:
+            _log.warning("job %s (%s) failed at attempt %d: %s", job.id, job.kind, job.attempts, failed.kind)
+            await self._again(job, f"{failed.kind}: {failed}")
         else:
             await self._jobs.finish(job, self._clock())
             telemetry.count("jobs.done")
         finally:
             renewing.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await renewing
+            await asyncio.wait([renewing])
 
-    async def _again(self, job: Job, error: str, *, counted: bool) -> None:
+    async def _handle(self, job: Job) -> None:
+        """In a task of its own, for only so one can tell whether a cancellation is the job's or the worker's."""
+
+        async def handled() -> None:
+            await self._handlers[job.kind](job)
+
+        handling = asyncio.create_task(handled())
+        try:
+            await asyncio.wait([handling])
+        except asyncio.CancelledError:
+            handling.cancel()
+            await asyncio.wait([handling])
+            raise
+        try:
+            handling.result()
+        except Erased:
+            raise
+        except asyncio.CancelledError:
+            raise _Failed("CancelledError", "it was cancelled") from None
+        except Exception as exc:  # whatever a handler raises belongs to its job, not to the worker
+            raise _Failed(type(exc).__name__, str(exc)) from exc
+
+    async def _again(self, job: Job, error: str) -> None:
         now = self._clock()
-        if counted and job.attempts >= ATTEMPTS:
+        if job.attempts >= ATTEMPTS:
             telemetry.count("jobs.dead")
             await self._jobs.fail(job, error, now, None)
             return
-        pause = min(FIRST_PAUSE_SECONDS * 4 ** (job.attempts - 1), LONGEST_PAUSE_SECONDS)
+        growth = 4.0 ** min(job.attempts - 1, _LARGEST_EXPONENT)
+        pause = min(FIRST_PAUSE_SECONDS * growth, LONGEST_PAUSE_SECONDS)
         await self._jobs.fail(job, error, now, now + timedelta(seconds=pause))
 
     async def _renew(self, job: Job) -> None:
         while True:
             await asyncio.sleep(self._lease / 3)
-            if not await self._jobs.renew(job, self._clock(), self._lease):
+            try:
+                held = await self._jobs.renew(job, self._clock(), self._lease)
+            except Exception:  # noqa: BLE001 - the lease lasts for another try
+                _log.exception("the lease of job %s (%s) could not be renewed", job.id, job.kind)
+                continue
+            if not held:
                 _log.warning("job %s (%s) was taken over by another worker", job.id, job.kind)
                 return
+
+
+class _Failed(Exception):
+    """What a handler raised, told apart from what happens to the worker itself."""
+
+    def __init__(self, kind: str, message: str) -> None:
+        super().__init__(message)
+        self.kind = kind
+
+
+def _is_cancelled() -> bool:
+    """Whether it is this very task that was cancelled, and not something that it waited for."""
+    task = asyncio.current_task()
+    return task is not None and task.cancelling() > 0

@@ -8,21 +8,25 @@ from collections.abc import Sequence
 from uuid import UUID
 
 from commonplace import telemetry
+from commonplace.errors import LimitReached
 from commonplace.model.memories import MemoryStatus
-from commonplace.model.owner import Owner, View
+from commonplace.model.owner import Audience, Owner, View
 from commonplace.model.query import Filter, Hit
 from commonplace.model.records import RecordType
 from commonplace.model.values import micros
 from commonplace.ports import Passages, Records, Shelf, ShelfDelta
 from commonplace.recall.index import ShelfIndex, WordScore, search
 from commonplace.recall.segments import PassageFilter
-from commonplace.text.terms import TermGroup, query_groups
+from commonplace.text.terms import TermGroup, forget_words, query_groups
 
 #: Memory that indexes may hold together.
 INDEX_BYTES = 512 * 1024 * 1024
 #: More passages than this are searched, and more rows taken in, beside the event loop.
 _MANY = 20_000
 _MANY_ROWS = 500
+#: The longest question, in characters, and the longest whose words are read on the event loop.
+QUESTION_LENGTH = 10_000
+_LONG_QUESTION = 1_000
 
 #: What is read when no status is asked for: memories that are held, and what has no status.
 HELD: frozenset[str | None] = frozenset({None, MemoryStatus.ACTIVE.value})
@@ -39,6 +43,11 @@ class Recall:
         self._indexes: OrderedDict[int, ShelfIndex] = OrderedDict()
         self._sizes: dict[int, int] = {}
         self._locks: dict[int, asyncio.Lock] = {}
+        #: Whose the indexes are, by shelf: a shelf that is gone was erased, perhaps by another process.
+        self._held: dict[Owner, dict[int, Audience]] = {}
+        self._owners: dict[int, Owner] = {}
+        #: How often everything was let go of.
+        self._letting_go = 0
         #: Memory that the indexes hold.
         self.nbytes = 0
 
@@ -58,15 +67,21 @@ class Recall:
         only: Filter,
     ) -> list[Hit]:
         """The best passages for a question's words, best first."""
+        if len(question) > QUESTION_LENGTH:
+            raise LimitReached(
+                f"question: it has {len(question)} characters; the longest question has {QUESTION_LENGTH}",
+                field="question",
+            )
         with telemetry.span("recall"):
             shelves = await self._fresh(owner, view)
-            groups = query_groups(question)
+            groups = await _groups_of(question)
             found = await self._search(shelves, groups, limit, _passage_filter(types, only))
-            records = await self._records.get(owner, view, [UUID(bytes=hit.id) for hit in found])
+            ids = [UUID(bytes=hit.id) for hit in found]
+            records = await self._records.get(owner, view, ids)
         telemetry.count("recalls")
         hits: list[Hit] = []
-        for hit in found:
-            record = records.get(UUID(bytes=hit.id))
+        for id, hit in zip(ids, found, strict=True):
+            record = records.get(id)
             if record is not None:
                 hits.append(Hit(record, hit.score, len(hits) + 1, hit.parts))
         return hits
@@ -82,7 +97,8 @@ class Recall:
         """The view's indexes as of one moment at or after the call."""
         while True:
             deltas = await self._passages.since(owner, view, self._mark)
-            indexes = [await self._apply(shelf, delta) for shelf, delta in deltas]
+            self._drop_erased(owner, view, {shelf.number for shelf, _ in deltas})
+            indexes = [await self._apply(owner, shelf, delta) for shelf, delta in deltas]
             ready = [index for index in indexes if index is not None]
             if len(ready) == len(deltas):
                 self._evict(keep={shelf.number for shelf, _ in deltas})
@@ -92,7 +108,7 @@ class Recall:
         index = self._indexes.get(number)
         return None if index is None else index.mark
 
-    async def _apply(self, shelf: Shelf, delta: ShelfDelta) -> ShelfIndex | None:
+    async def _apply(self, owner: Owner, shelf: Shelf, delta: ShelfDelta) -> ShelfIndex | None:
         """The shelf's index at the delta's mark or later; None where it was let go of meanwhile."""
         index = self._indexes.get(shelf.number)
         if index is not None and index.mark >= delta.mark:
@@ -105,18 +121,48 @@ class Recall:
                     return None
                 index = ShelfIndex()
             if index.mark < delta.mark or delta.whole:
+                before = self._letting_go
                 await _take_in(index, delta)
+                if self._letting_go != before:
+                    return None
+                if delta.gone:
+                    # Perhaps erased, and by another process.
+                    forget_words()
             self._indexes[shelf.number] = index
+            self._held.setdefault(owner, {})[shelf.number] = shelf.audience
+            self._owners[shelf.number] = owner
             self._indexes.move_to_end(shelf.number)
             self._weigh(shelf.number, index.nbytes)
             return index
 
     def let_go(self) -> None:
-        """Drop every index: something was erased, and what is read next is built without it."""
+        """Drop every index and remembered word: something was erased; what is read next is built without it."""
+        self._letting_go += 1
         self._indexes.clear()
         self._sizes.clear()
         self._locks.clear()
+        self._held.clear()
+        self._owners.clear()
         self.nbytes = 0
+        forget_words()
+
+    def _drop_erased(self, owner: Owner, view: View, there: set[int]) -> None:
+        """Drop the owner's indexes that this view would have been given, if their shelves still were."""
+        held = self._held.get(owner, {})
+        erased = [number for number in held.keys() - there if held[number].readable_by(view)]
+        for number in erased:
+            self._drop(number)
+        if erased:
+            forget_words()
+
+    def _drop(self, number: int) -> None:
+        del self._indexes[number]
+        self._locks.pop(number, None)
+        self.nbytes -= self._sizes.pop(number)
+        owner = self._owners.pop(number)
+        del self._held[owner][number]
+        if not self._held[owner]:
+            del self._held[owner]
 
     def _weigh(self, number: int, size: int) -> None:
         self.nbytes += size - self._sizes.get(number, 0)
@@ -127,11 +173,15 @@ class Recall:
         if self.nbytes <= self._limit:
             return
         for number in [number for number in self._indexes if number not in keep]:
-            del self._indexes[number]
-            self._locks.pop(number, None)
-            self.nbytes -= self._sizes.pop(number)
+            self._drop(number)
             if self.nbytes <= self._limit:
                 return
+
+
+async def _groups_of(question: str) -> Sequence[TermGroup]:
+    if len(question) > _LONG_QUESTION:
+        return await asyncio.to_thread(query_groups, question)
+    return query_groups(question)
 
 
 async def _take_in(index: ShelfIndex, delta: ShelfDelta) -> None:

@@ -97,6 +97,12 @@ def query_groups(text: str) -> tuple[TermGroup, ...]:
     return _distinct(groups or [_group(unit, languages) for word in words for unit in _units(word)])
 
 
+def forget_words() -> None:
+    """Let go of every word that was read lately: one of them may be a word of what was erased."""
+    for remembering in (_terms_in, _groups_in, term_hash, alternatives, word_terms):
+        remembering.cache_clear()
+
+
 def _units(word: str) -> Iterator[Unit]:
     """What stands between two spaces; all that is made of a text is made of one such word at a time."""
     return (unit for piece in scripts.pieces(word) for unit in units_of(piece))

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from uuid import uuid4
 
 from commonplace.engines.sqlite.connections import Connector
 from commonplace.errors import Corrupt, InvalidInput, StorageError
@@ -46,11 +47,9 @@ def copy_verified(book: Connector, target: Path, progress: Callable[[int, int], 
     if not target.parent.is_dir():
         raise InvalidInput(f"The folder {target.parent} is not there: make it first.", field="target")
     if target.exists():
-        raise InvalidInput(
-            f"{target} is there already: choose another name, or move it away.", field="target"
-        )
-    partial = target.with_name(f"{target.name}.partial")
-    partial.unlink(missing_ok=True)
+        raise _taken(target)
+    # Of its own, for someone else may be making a copy with the same target.
+    partial = target.with_name(f"{target.name}.{uuid4().hex[:12]}.partial")
     make_private(partial)
     copy = Connector(partial, "OFF", book.busy_seconds, book.connect)
     try:
@@ -61,11 +60,29 @@ def copy_verified(book: Connector, target: Path, progress: Callable[[int, int], 
                 )
             _verify(copy, contents(source), target)
         sync_file(partial)
-        partial.rename(target)
+        _name(partial, target)
         sync_folder(target.parent)
-    except BaseException:
+    finally:
         partial.unlink(missing_ok=True)
-        raise
+
+
+def _name(partial: Path, target: Path) -> None:
+    """Give the copy its name, but never over what came there meanwhile."""
+    try:
+        try:
+            os.link(partial, target)
+        except FileExistsError:
+            raise
+        except OSError:
+            # Some file systems have no links: taking the name with an empty file first keeps others from it.
+            make_private(target)
+            partial.replace(target)
+    except FileExistsError:
+        raise _taken(target) from None
+
+
+def _taken(target: Path) -> InvalidInput:
+    return InvalidInput(f"{target} is there already: choose another name, or move it away.", field="target")
 
 
 @contextmanager

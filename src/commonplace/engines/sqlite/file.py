@@ -48,6 +48,8 @@ class SqliteFile:
         self._readers = readers
         self._closing = threading.Lock()
         self._closed = False
+        #: A forked child inherits the object, but not the threads, and SQLite forbids it the connections.
+        self._process = os.getpid()
 
     @classmethod
     async def open(
@@ -107,6 +109,7 @@ class SqliteFile:
 
     async def read(self, work: Callable[[sqlite3.Connection], T]) -> T:
         """Do the work on one consistent snapshot; it must not keep a cursor of it."""
+        self._check_process()
         call = Call.of(work)
         self._readers.submit(call)
         answer: T = await call.answer
@@ -130,6 +133,7 @@ class SqliteFile:
 
     async def backup(self, target: Path, progress: Callable[[int, int], None] | None = None) -> None:
         """Copy the book while it is in use, and check the copy; ``progress`` gets pages done and in all."""
+        self._check_process()
         loop = asyncio.get_running_loop()
         given_up = threading.Event()
 
@@ -153,6 +157,9 @@ class SqliteFile:
 
     async def close(self) -> None:
         """Finish what waits, and close every connection; closing again does nothing."""
+        if os.getpid() != self._process:
+            # To close what the parent uses would damage it; the child's end lets go of it.
+            return
         await asyncio.shield(asyncio.to_thread(self.close_now))
 
     def close_now(self) -> None:
@@ -168,7 +175,14 @@ class SqliteFile:
             if self._turns is not None:
                 self._turns.close()
 
+    def _check_process(self) -> None:
+        if os.getpid() != self._process:
+            raise StorageError(
+                f"{self._connector.path} was opened by another process: open the book again in this one."
+            )
+
     def _writing(self) -> Writer:
+        self._check_process()
         if self._writer is None:
             raise ReadOnly(
                 f"{self._connector.path} was opened to be read only: open it without read_only to write."

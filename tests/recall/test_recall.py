@@ -1,0 +1,121 @@
+"""The finder: what it refuses, what it keeps off the event loop, and what it lets go of."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+import commonplace
+from commonplace import LimitReached
+from commonplace.ports import ShelfDelta
+from commonplace.recall import recall as finding
+from commonplace.recall.index import ShelfIndex
+from commonplace.recall.recall import QUESTION_LENGTH, Recall
+from commonplace.text import languages, terms
+
+
+def finder_of(book: commonplace.Book) -> Recall:
+    assert isinstance(book.finder, Recall)
+    return book.finder
+
+
+async def test_a_question_has_a_longest_length(book: commonplace.Book):
+    await book.remember("ana", "likes tea")
+    with pytest.raises(LimitReached) as caught:
+        await book.recall("ana", "t" * (QUESTION_LENGTH + 1))
+    assert caught.value.field == "question"
+    assert await book.recall("ana", "tea ".ljust(QUESTION_LENGTH))
+
+
+async def test_a_long_question_is_read_beside_the_event_loop(
+    book: commonplace.Book, monkeypatch: pytest.MonkeyPatch
+):
+    await book.remember("ana", "likes tea")
+    threads = []
+
+    def noted(question: str) -> Sequence[terms.TermGroup]:
+        threads.append(threading.current_thread() is threading.main_thread())
+        return terms.query_groups(question)
+
+    monkeypatch.setattr(finding, "query_groups", noted)
+    assert await book.recall("ana", "tea")
+    assert await book.recall("ana", "tea " * 300)
+    assert threads == [True, False]
+
+
+def remembered_words() -> int:
+    caches = (
+        terms.term_hash,
+        terms._terms_in,
+        terms._groups_in,
+        languages.alternatives,
+        languages.word_terms,
+    )
+    return sum(cache.cache_info().currsize for cache in caches)
+
+
+async def test_forgetting_clears_the_words_that_were_read(book: commonplace.Book):
+    kept = await book.remember("ana", "the canary is called Xylophona")
+    assert await book.recall("ana", "Xylophona")
+    assert remembered_words()
+    await book.forget("ana", kept.id, view="owner")
+    assert remembered_words() == 0
+    assert finder_of(book).shelves == 0 and finder_of(book).nbytes == 0
+
+
+async def test_an_erasure_elsewhere_drops_the_index_at_the_owners_next_read(tmp_path: Path):
+    async with commonplace.open(tmp_path / "book.db") as one, commonplace.open(tmp_path / "book.db") as other:
+        for owner in ("ana", "bo"):
+            await one.remember(owner, "likes Xylophona", audience="self", agent="a")
+            await one.remember(owner, "likes tea")
+            assert await other.recall(owner, "likes", agent="a")
+        assert finder_of(other).shelves == 4
+        await one.forget("ana", everything=True, view="owner")
+        # A view without the agent cannot tell about the agent's own shelf.
+        assert not await other.recall("ana", "likes")
+        assert finder_of(other).shelves == 3
+        assert not await other.recall("ana", "likes", view="owner")
+        assert finder_of(other).shelves == 2
+        assert remembered_words() < 10
+        assert len(await other.recall("bo", "likes", agent="a")) == 2
+
+
+async def test_one_memory_erased_elsewhere_takes_the_remembered_words_along(tmp_path: Path):
+    async with commonplace.open(tmp_path / "book.db") as one, commonplace.open(tmp_path / "book.db") as other:
+        doomed = await one.remember("ana", "likes Xylophona")
+        await one.remember("ana", "likes tea")
+        assert len(await other.recall("ana", "likes Xylophona")) == 2
+        await one.forget("ana", doomed.id, view="owner")
+        terms.query_groups("Xylophona")
+        assert len(await other.recall("ana", "likes")) == 1
+        assert remembered_words() < 10
+
+
+async def test_an_erasure_while_an_index_is_built_leaves_no_index_of_before(
+    book: commonplace.Book, monkeypatch: pytest.MonkeyPatch
+):
+    await book.remember("ana", "likes Xylophona")
+    finder, take_in, times = finder_of(book), finding._take_in, list[int]()
+
+    async def interrupted(index: ShelfIndex, delta: ShelfDelta) -> None:
+        await take_in(index, delta)
+        if not times:
+            times.append(1)
+            await book.forget("ana", everything=True, view="owner")
+
+    monkeypatch.setattr(finding, "_take_in", interrupted)
+    assert not await book.recall("ana", "Xylophona")
+    assert finder.shelves == 0
+
+
+async def test_indexes_that_are_let_go_of_for_room_leave_nothing_behind(tmp_path: Path):
+    async with commonplace.open(tmp_path / "book.db") as book:
+        finder = Recall(book.engine, book.engine, index_bytes=1)
+        book.finder = finder
+        for owner in ("ana", "bo", "cy"):
+            await book.remember(owner, "likes tea")
+            assert len(await book.recall(owner, "tea")) == 1
+        assert finder.shelves == len(finder._owners) == len(finder._held) == 1

@@ -1,0 +1,81 @@
+"""Settings that are misspelt, malformed or unreadable are refused with words, never passed over."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import commonplace
+from commonplace import InvalidInput, Limits
+from commonplace.settings import read_file, settings
+
+
+def written(folder: Path, text: str) -> Path:
+    path = folder / "settings.toml"
+    path.write_text(text, "utf-8")
+    return path
+
+
+async def refused(**how: object) -> InvalidInput:
+    with pytest.raises(InvalidInput) as caught:
+        await commonplace.open("memory://", **how)  # type: ignore[arg-type]
+    return caught.value
+
+
+@pytest.mark.parametrize(
+    ("text", "field", "words"),
+    [
+        ("[limit]\nbatch = 5", "limit", "known are limits, recall"),
+        ("batch = 5", "batch", "no such section"),
+        ("limits = 5", "limits", r"write a section \[limits\]"),
+        ("[limits]\nbatchh = 5", "limits.batchh", "known are batch"),
+        ("[limits]\nbatch = true", "limits.batch", "give a number, not True"),
+        ('[limits]\nbatch = "5"', "limits.batch", "give a number"),
+        ("[limits]\nbatch = 1.5", "limits.batch", "integer"),
+        ("[limits", "settings", "no TOML"),
+    ],
+)
+async def test_a_malformed_file_is_refused_by_name(tmp_path: Path, text: str, field: str, words: str):
+    error = await refused(config=written(tmp_path, text))
+    assert error.field == field
+    with pytest.raises(InvalidInput, match=words):
+        raise error
+
+
+@pytest.mark.parametrize("name", ["", "missing.toml", "with\0nul"])
+async def test_a_file_that_cannot_be_read_is_refused(tmp_path: Path, name: str):
+    assert (await refused(config=f"{tmp_path}/{name}")).field == "settings"
+
+
+async def test_a_config_that_is_no_path_is_refused():
+    assert (await refused(config=5)).field == "settings"
+
+
+@pytest.mark.parametrize("given", [{"batch": 1}, 5, False])
+async def test_limits_are_limits(given: object):
+    assert (await refused(limits=given)).field == "limits"
+
+
+async def test_an_unknown_variable_of_a_known_section_is_refused(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("COMMONPLACE_LIMITS_BATCHH", "5")
+    error = await refused()
+    assert error.field == "limits.batchh" and "COMMONPLACE_LIMITS_BATCHH" in str(error)
+
+
+def test_the_environment_wins_over_the_file_and_speaks_in_texts(tmp_path: Path):
+    file = read_file(written(tmp_path, '[limits]\nbatch = 7\nkinds = ["a"]\nkey_length = 9'), {"limits"})
+    surroundings = {
+        "COMMONPLACE_LIMITS_BATCH": "5",
+        "COMMONPLACE_LIMITS_KINDS": "fact, note",
+        "COMMONPLACE_BOOK": "/somewhere",
+        "COMMONPLACE_OTHER_THING": "1",
+    }
+    found = settings("limits", Limits, file, surroundings)
+    assert (found.batch, found.kinds, found.key_length) == (5, ("fact", "note"), 9)
+
+
+def test_a_variable_that_is_no_number_is_refused_by_its_field():
+    with pytest.raises(InvalidInput) as caught:
+        settings("limits", Limits, {}, {"COMMONPLACE_LIMITS_BATCH": "many"})
+    assert caught.value.field == "limits.batch"

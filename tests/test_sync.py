@@ -1,0 +1,210 @@
+"""The synchronous face: every verb of the book, and no call that waits for ever."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import os
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from commonplace import Book, InvalidInput, NotFound, StorageError, SyncBook, ThreadHandle, open_sync
+from commonplace.book.catalogue import Episodes, Experience, Keys, Named, Profiles
+from commonplace.engines.sqlite.engine import SqliteEngine
+from commonplace.sync import SyncEpisodes, SyncExperience, SyncKeys, SyncNamed, SyncProfiles, SyncThread
+
+
+@pytest.fixture
+def book(tmp_path: Path) -> Iterator[SyncBook]:
+    with open_sync(tmp_path / "book.db") as opened:
+        yield opened
+
+
+def verbs(of: type) -> set[str]:
+    return {name for name, member in inspect.getmembers(of, callable) if not name.startswith("_")}
+
+
+@pytest.mark.parametrize(
+    ("face", "behind"),
+    [
+        (SyncThread, ThreadHandle),
+        (SyncProfiles, Profiles),
+        (SyncEpisodes, Episodes),
+        (SyncExperience, Experience),
+        (SyncNamed, Named),
+        (SyncKeys, Keys),
+    ],
+)
+def test_every_verb_has_its_synchronous_face(face: type, behind: type):
+    assert verbs(face) == verbs(behind)
+
+
+def test_every_verb_of_the_book_has_its_synchronous_face(book: SyncBook):
+    assert verbs(SyncBook) - {"run"} == verbs(Book)
+    shelves = {
+        name for name, of in vars(book.book).items() if type(of).__module__ == "commonplace.book.catalogue"
+    }
+    assert shelves == {"profile", "episodes", "experience", "agents", "schemas", "keys"}
+    assert all(hasattr(book, name) for name in shelves)
+
+
+def parameters(of: type, verb: str) -> list[str]:
+    found = inspect.signature(getattr(of, verb)).parameters.values()
+    return [one.name for one in found if one.kind is one.POSITIONAL_OR_KEYWORD]
+
+
+@pytest.mark.parametrize("verb", sorted(verbs(Book)))
+def test_what_a_verb_takes_by_place_is_the_same_on_both_faces(verb: str):
+    assert parameters(SyncBook, verb) == parameters(Book, verb)
+
+
+def test_a_day_with_the_synchronous_book(book: SyncBook, tmp_path: Path):
+    thread = book.thread("ana", title="Trip")
+    thread.append("user", "I moved to Porto", operation="said")
+    assert thread.owner.id == "ana" and thread.get().title == "Trip"
+    assert [message.content for message in thread.newest()] == ["I moved to Porto"]
+    assert len(thread.messages().records) == 1
+    thread.set(title="Move")
+    old = thread.remember("Lives in Lisbon").id
+    new = book.remember("ana", "Lives in Porto").id
+    book.supersede("ana", old, new)
+    book.corroborate("ana", new, sources=[thread.newest()[0].id])
+    book.amend("ana", new, {"pinned": True})
+    book.share("ana", new, "global")
+    assert book.mark_used("ana", [new]) == 1
+    assert book.recall("ana", "Porto")[0].record.id in {new, thread.newest()[0].id}
+    assert book.count("ana", types="memory") == len(book.list("ana", types="memory").records)
+    assert book.why("ana", new).record == book.get("ana", new)
+    assert len(book.history("ana", new)) > 1
+    assert book.ledger("ana", view="owner")
+    assert book.operation("ana", "said") is not None
+    book.profile.patch("ana", {"city": "Porto"})
+    assert book.profile.get("ana") == {"city": "Porto"} and len(book.profile.documents("ana")) == 1
+    book.agents.put("helper")
+    book.keys.issue("door", "secret")
+    assert [agent.name for agent in book.agents.list()] == ["helper"]
+    assert book.agents.get("helper") is not None and book.schemas.get("none") is None
+    line = book.experience.add("helper", "heuristics", "be brief").id
+    book.experience.retire("helper", line)
+    assert book.experience.list("helper") == []
+    book.episodes.record("ana", goal="move", summary="moved", outcome="succeeded")
+    assert len(book.episodes.list("ana")) == 1
+    thread.close()
+    assert book.owners() and book.rebuild() is not None and book.verify().faults == ()
+    book.backup(tmp_path / "copy.db")
+    assert book.forget("ana", new, view="owner").removed
+    assert book.facts().engine == "sqlite"
+
+
+def test_an_export_of_one_book_goes_into_another_line_by_line(book: SyncBook, tmp_path: Path):
+    for number in range(0, 600, 10):
+        messages = [{"role": "user", "content": f"message {number + one}"} for one in range(10)]
+        book.thread("ana").append(messages)
+    lines = book.export()
+    assert iter(lines) is lines
+    with open_sync(tmp_path / "other.db") as other:
+        report = other.import_(lines)
+        assert report.records["message"] == 600
+        assert list(other.export("ana"))[1:] == list(book.export("ana"))[1:]
+    with pytest.raises(InvalidInput):
+        book.export("")
+
+
+def test_a_closed_book_closes_again_and_refuses_the_rest_with_words(tmp_path: Path):
+    book = open_sync(tmp_path / "book.db")
+    thread = book.thread("ana")
+    book.close()
+    book.close()
+    later: list[Callable[[], Any]] = [
+        book.facts,
+        lambda: thread.append("user", "hello"),
+        book.agents.list,
+        lambda: next(book.export()),
+    ]
+    for call in later:
+        with pytest.raises(StorageError, match="closed: open it again"):
+            call()
+
+
+def test_a_call_from_the_books_own_thread_is_refused_instead_of_waiting_for_itself(book: SyncBook):
+    async def inside() -> list[str]:
+        told = []
+        for call in (book.facts, book.close):
+            with pytest.raises(StorageError, match="own thread") as caught:
+                call()
+            told.append(str(caught.value))
+        return told
+
+    assert len(book.run(inside())) == 2
+    assert book.facts().engine == "sqlite"
+
+
+def loops() -> int:
+    return sum(thread.name == "commonplace" for thread in threading.enumerate())
+
+
+def test_an_opening_that_fails_leaves_no_thread_behind(tmp_path: Path):
+    before = loops()
+    with pytest.raises(InvalidInput):
+        open_sync("other://x")
+    with pytest.raises(TypeError):
+        open_sync(tmp_path / "book.db", unknown=1)
+    assert loops() == before
+
+
+def test_a_closing_that_fails_leaves_no_thread_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    before = loops()
+    book = open_sync(tmp_path / "book.db")
+    close = SqliteEngine.close
+
+    async def failing(engine: SqliteEngine) -> None:
+        await close(engine)
+        raise StorageError("the disk")
+
+    monkeypatch.setattr(SqliteEngine, "close", failing)
+    with pytest.raises(StorageError, match="the disk"):
+        book.close()
+    assert loops() == before
+    with pytest.raises(StorageError, match="open it again"):
+        book.facts()
+
+
+def test_what_still_runs_when_the_book_closes_is_told_so(tmp_path: Path):
+    book = open_sync(tmp_path / "book.db")
+    begun, told = threading.Event(), []
+
+    async def endless() -> None:
+        begun.set()
+        await asyncio.Event().wait()
+
+    def wait() -> None:
+        try:
+            book.run(endless())
+        except StorageError as exc:
+            told.append(str(exc))
+
+    waiting = threading.Thread(target=wait)
+    waiting.start()
+    begun.wait()
+    book.close()
+    waiting.join(10)
+    assert told == ["the book is closed: open it again"]
+
+
+def test_errors_arrive_as_they_are(book: SyncBook):
+    with pytest.raises(NotFound):
+        book.get("ana", "00000000-0000-0000-0000-000000000000")
+
+
+def test_an_inherited_book_is_refused_in_a_forked_child(book: SyncBook, monkeypatch: pytest.MonkeyPatch):
+    own = os.getpid()
+    monkeypatch.setattr(os, "getpid", lambda: own + 1)
+    with pytest.raises(StorageError, match="another process"):
+        book.facts()
+    book.close()
+    monkeypatch.undo()
+    assert book.facts().engine == "sqlite"

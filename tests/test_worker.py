@@ -1,0 +1,214 @@
+"""The worker goes on whatever its jobs and its engine do, and a book closes whatever its worker does."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import commonplace
+from commonplace import worker as working
+from commonplace.assembly import upkeep
+from commonplace.book import book as books
+from commonplace.engines.inmemory import InMemoryEngine
+from commonplace.errors import StorageError
+from commonplace.model.jobs import Job, JobDraft, JobState
+from commonplace.worker import ATTEMPTS, LONGEST_PAUSE_SECONDS, Worker
+from tests.conftest import HandClock
+
+
+async def one_job(engine: Any) -> Job:
+    jobs: list[Job] = await engine.jobs(None, 10)
+    assert len(jobs) == 1
+    return jobs[0]
+
+
+def worker_with(
+    engine: Any, clock: Any, handler: Callable[[Job], Awaitable[None]], kind: str = "work"
+) -> Worker:
+    return Worker(engine, {kind: handler}, clock)
+
+
+class BusyForever(InMemoryEngine):
+    async def scrub(self) -> bool:
+        return False
+
+
+async def test_a_file_that_others_read_is_cleared_later_and_no_failure_is_counted(clock: HandClock):
+    engine = BusyForever()
+    await engine.put(JobDraft(kind="scrub", key="file"), clock())
+    worker = Worker(engine, upkeep(engine, clock), clock)
+    for _ in range(3 * ATTEMPTS):
+        assert await worker.run_once()
+        job = await one_job(engine)
+        assert (job.state, job.attempts, job.error) == (JobState.WAITING, 0, "")
+        assert timedelta(seconds=4) < job.run_at - clock.now <= timedelta(seconds=5)
+        clock.advance(seconds=5)
+
+
+async def test_pauses_grow_to_their_bound_and_no_further(clock: HandClock, monkeypatch: pytest.MonkeyPatch):
+    engine = InMemoryEngine()
+    monkeypatch.setattr(working, "ATTEMPTS", 10_000)
+
+    async def fail(job: Job) -> None:
+        raise ValueError("no")
+
+    await engine.put(JobDraft(kind="work", key="k"), clock())
+    worker = worker_with(engine, clock, fail)
+    pauses = []
+    for _ in range(600):
+        assert await worker.run_once()
+        job = await one_job(engine)
+        pauses.append((job.run_at - clock.now).total_seconds())
+        clock.now = job.run_at
+    assert pauses[:3] == [2, 8, 32]
+    assert set(pauses[10:]) == {LONGEST_PAUSE_SECONDS}
+
+
+@pytest.mark.parametrize("kind", [ValueError, asyncio.CancelledError])
+async def test_what_a_handler_raises_belongs_to_its_job(kind: type[BaseException], clock: HandClock):
+    engine = InMemoryEngine()
+
+    async def fail(job: Job) -> None:
+        raise kind("oh")
+
+    await engine.put(JobDraft(kind="work", key="k"), clock())
+    worker = worker_with(engine, clock, fail)
+    for attempt in range(1, ATTEMPTS + 1):
+        assert await worker.run_once()
+        job = await one_job(engine)
+        assert job.attempts == attempt and job.error.startswith(kind.__name__)
+        clock.now = job.run_at + timedelta(hours=1)
+    assert job.state is JobState.DEAD
+
+
+@pytest.mark.parametrize("trouble", [OverflowError("far"), asyncio.CancelledError(), StorageError("disk")])
+async def test_trouble_with_the_jobs_does_not_end_the_worker(trouble: BaseException, clock: HandClock):
+    class Troubled(InMemoryEngine):
+        asked = 0
+
+        async def lease(self, *given: Any) -> Job | None:
+            self.asked += 1
+            if self.asked < 4:
+                raise trouble
+            return await super().lease(*given)
+
+    engine, done, stop = Troubled(), asyncio.Event(), asyncio.Event()
+
+    async def work(job: Job) -> None:
+        done.set()
+
+    await engine.put(JobDraft(kind="work", key="k"), clock())
+    task = asyncio.create_task(worker_with(engine, clock, work).run(stop, pause=0.001))
+    async with asyncio.timeout(10):
+        await done.wait()
+        stop.set()
+        await task
+
+
+async def test_a_lease_that_cannot_be_renewed_once_is_renewed_later(clock: HandClock):
+    class Shaky(InMemoryEngine):
+        renewals = 0
+
+        async def renew(self, *given: Any) -> bool:
+            self.renewals += 1
+            if self.renewals == 1:
+                raise StorageError("disk")
+            renewed.set()
+            return await super().renew(*given)
+
+    engine, renewed = Shaky(), asyncio.Event()
+    await engine.put(JobDraft(kind="work", key="k"), clock())
+
+    async def work(job: Job) -> None:
+        await asyncio.wait_for(renewed.wait(), 10)
+
+    assert await Worker(engine, {"work": work}, clock, lease=0.003).run_once()
+    assert await engine.jobs(None, 10) == []
+
+
+async def test_a_cancelled_worker_ends_and_takes_its_handler_with_it(clock: HandClock):
+    engine, begun, ended = InMemoryEngine(), asyncio.Event(), asyncio.Event()
+
+    async def stay(job: Job) -> None:
+        begun.set()
+        try:
+            await asyncio.Event().wait()
+        finally:
+            ended.set()
+
+    await engine.put(JobDraft(kind="work", key="k"), clock())
+    task = asyncio.create_task(worker_with(engine, clock, stay).run(asyncio.Event()))
+    await begun.wait()
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert ended.is_set()
+    assert (await one_job(engine)).state is JobState.LEASED
+
+
+async def test_closing_gives_up_a_job_that_does_not_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(books, "_LAST_JOB_SECONDS", 0.05)
+    begun, release = asyncio.Event(), asyncio.Event()
+
+    async def stubborn(job: Job) -> None:
+        begun.set()
+        while not release.is_set():
+            try:
+                await release.wait()
+            except asyncio.CancelledError:
+                continue
+
+    book = await commonplace.open(tmp_path / "book.db")
+    book.worker = Worker(book.engine, {"work": stubborn}, book.door.clock)
+    await book.engine.put(JobDraft(kind="work", key="k"), book.door.clock())
+    book.start_worker()
+    task = book._working
+    assert task is not None
+    await begun.wait()
+    async with asyncio.timeout(10):
+        await book.close()
+    with pytest.raises(StorageError, match="closed"):
+        await book.facts()
+    release.set()
+    await asyncio.wait([task])
+
+
+async def test_a_cancelled_closing_closes_the_engine_all_the_same(tmp_path: Path):
+    begun = asyncio.Event()
+
+    async def stay(job: Job) -> None:
+        begun.set()
+        await asyncio.Event().wait()
+
+    book = await commonplace.open(tmp_path / "book.db")
+    book.worker = Worker(book.engine, {"work": stay}, book.door.clock)
+    await book.engine.put(JobDraft(kind="work", key="k"), book.door.clock())
+    book.start_worker()
+    task = book._working
+    assert task is not None
+    await begun.wait()
+    closing = asyncio.create_task(book.close())
+    await asyncio.sleep(0)
+    closing.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await closing
+    with pytest.raises(StorageError, match="closed"):
+        await book.facts()
+    task.cancel()
+    await asyncio.wait([task])
+
+
+def test_a_book_whose_loop_is_gone_still_closes(tmp_path: Path):
+    book = asyncio.run(_opened(tmp_path / "book.db"))
+    asyncio.run(book.close())
+    with pytest.raises(StorageError, match="closed"):
+        asyncio.run(book.facts())
+
+
+async def _opened(path: Path) -> commonplace.Book:
+    return await commonplace.open(path, worker=True)
