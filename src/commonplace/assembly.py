@@ -11,10 +11,11 @@ from urllib.parse import unquote, urlsplit
 from pydantic import Field, ValidationError
 
 from commonplace.book import Book
+from commonplace.book.backups import NOTE, note_erasure
 from commonplace.door import Door, pack_terms
 from commonplace.engines.inmemory import InMemoryEngine
 from commonplace.engines.sqlite.engine import SqliteEngine
-from commonplace.errors import InvalidInput
+from commonplace.errors import Busy, InvalidInput
 from commonplace.model.jobs import Job, JobDraft
 from commonplace.model.owner import DEFAULT_TENANT, Owner
 from commonplace.model.trust import Limits
@@ -110,6 +111,8 @@ async def _open(
     file = read_file(config, _SECTIONS) if config is not None else {}
     guardrails = settings("limits", Limits, file) if limits is None else limits
     holding = settings("recall", RecallSettings, file)
+    if worker and read_only:
+        raise InvalidInput("worker: a book that is opened to be read only does no upkeep", field="worker")
     engine = await open_engine(address, create=create, read_only=read_only)
     try:
         if not read_only and await engine.stale_terms(RULE, 1):
@@ -184,11 +187,18 @@ def upkeep(engine: Engine, clock: Clock) -> dict[str, Handler]:
     """What a worker does for the book itself."""
 
     async def scrub(job: Job) -> None:
-        if not await engine.scrub():
-            # Another process is reading. Put again, it waits anew, and no failure is counted.
+        try:
+            clear = await engine.scrub()
+        except Busy:
+            clear = False
+        if not clear:
+            # Another process has the file. Put again, it waits anew, and no failure is counted.
             await engine.put(JobDraft(kind=job.kind, key=job.key, delay=_SCRUB_SECONDS), clock())
 
     async def terms(job: Job) -> None:
         await refresh_terms(engine)
 
-    return {"scrub": scrub, "terms": terms}
+    async def note(job: Job) -> None:
+        await note_erasure(engine, job)
+
+    return {"scrub": scrub, "terms": terms, NOTE: note}

@@ -23,7 +23,7 @@ from commonplace.model.records import Record
 from commonplace.model.trust import Limits
 from commonplace.model.values import NAME_LENGTH, canonical, text_fault
 from commonplace.ports import Clock, Records
-from commonplace.text.terms import pack, terms_of
+from commonplace.text.terms import pack_text
 
 #: Text longer than this is made into terms beside the event loop.
 _LONG = 50_000
@@ -197,7 +197,7 @@ def _check_operation(operation: object) -> None:
 def pack_terms(record: Record) -> bytes | None:
     """The packed terms of a record; None where it is no passage."""
     text = record.passage_text()
-    return None if text is None else pack(terms_of(text))
+    return None if text is None else pack_text(text)
 
 
 def _unfit(text: object, limit: int, field: str, item: int) -> InvalidInput | None:

@@ -8,11 +8,13 @@ from pathlib import Path
 import pytest
 
 import commonplace
-from commonplace import InvalidInput
+from commonplace import InvalidInput, Owner
 from commonplace.assembly import open_engine
 from commonplace.book.backups import noted_erasures, restore
+from commonplace.model.ledger import Actor
+from commonplace.model.owner import WHOLE
 from commonplace.model.values import utc_now
-from commonplace.ports import Engine
+from commonplace.ports import Engine, Target
 
 
 async def opened(path: Path) -> Engine:
@@ -39,13 +41,13 @@ async def test_a_backup_that_was_cancelled_is_known_to_forgetting(
 ) -> None:
     told = await book.remember("ana", "Has a blue canary", agent="coach")
     making = asyncio.ensure_future(book.backup(tmp_path / "copy.db"))
-    for _ in range(50):
+    while not await book.engine.known_backups():  # type: ignore[attr-defined]
         await asyncio.sleep(0)
     making.cancel()
     await asyncio.wait([making])
-    there = (tmp_path / "copy.db").exists()
     receipt = await book.forget("ana", told.id, agent="coach")
-    assert bool(receipt.held_by) == there
+    assert [Path(path).name for path in receipt.held_by] == ["copy.db"]
+    assert noted_erasures(tmp_path / "copy.db").records == (told.id,)
 
 
 async def test_forgetting_names_backups_and_on_request_reaches_them(tmp_path: Path) -> None:
@@ -137,3 +139,14 @@ async def test_a_book_in_use_is_no_backup_to_restore(tmp_path: Path) -> None:
         await book.remember("ana", "Plays the cello", agent="coach")
         with pytest.raises(InvalidInput, match="in use"):
             await restore(opened, tmp_path / "book.db", tmp_path / "restored.db", at=utc_now())
+
+
+async def test_a_note_that_a_crash_left_undone_is_done_by_the_worker(tmp_path: Path) -> None:
+    async with commonplace.open(tmp_path / "book.db") as book:
+        told = await book.remember("ana", "Has a blue canary", agent="coach")
+        await book.backup(tmp_path / "copy.db")
+        # As far as the commit, and no further.
+        await book.engine.erase(Target(Owner(id="ana"), WHOLE, Actor("owner"), (told.id,)), utc_now())
+        assert noted_erasures(tmp_path / "copy.db").records == ()
+        await book.worker.drain()
+    assert noted_erasures(tmp_path / "copy.db").records == (told.id,)

@@ -197,3 +197,27 @@ async def test_a_thread_is_read_in_the_order_of_its_places_page_by_page(book: co
             break
     assert seen == list(range(1, 26))
     assert [message.seq for message in await thread.newest(3)] == [23, 24, 25]
+
+
+# ── undo reaches what was built upon, and no further back ────────────────────────────────────────────────────────
+
+
+async def test_an_undo_together_leaves_what_was_there_before(book: commonplace.Book) -> None:
+    held = await book.remember("ana", "Likes tea", agent="coach")
+    ground = await book.remember("ana", "Ordered tea again", agent="coach")
+    again = await book.corroborate("ana", held.id, sources=[ground.id], agent="coach")
+    with pytest.raises(commonplace.BuiltUpon) as refused:
+        await book.undo("ana", ground.position, agent="coach")
+    assert refused.value.positions == (again.position,)
+    await book.undo("ana", ground.position, together=True, agent="coach")
+    assert await contents(book, agent="coach") == {"Likes tea"}
+
+
+async def test_what_an_agent_says_in_a_shared_thread_is_its_own(book: commonplace.Book) -> None:
+    shared = await book.thread("ana", agent="coach", audience="global", name="standup")
+    mine = await shared.append("assistant", "Coach speaking")
+    theirs = await (await book.thread("ana", id=shared.id, agent="tutor")).append("assistant", "Tutor speaking")
+    with pytest.raises(NotAllowed):
+        await book.forget("ana", theirs.id, agent="coach")
+    assert (await book.forget("ana", theirs.id, agent="tutor")).removed["message"] == 1
+    assert (await book.get("ana", mine.id, agent="tutor")).agent == "coach"  # type: ignore[attr-defined]

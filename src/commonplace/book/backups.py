@@ -86,7 +86,7 @@ class Backups:
         name = f"forgetting-{new_id()}"
         while (job := await self._engine.lease((NOTE,), name, self._clock(), _LEASE_SECONDS)) is not None:
             try:
-                await note(self._engine, job)
+                await note_erasure(self._engine, job)
             except OSError as exc:
                 now = self._clock()
                 await self._engine.fail(job, str(exc), now, now + timedelta(seconds=_LEASE_SECONDS))
@@ -107,6 +107,9 @@ class Backups:
                 engine = await self._open_copy(fresh)
                 try:
                     done = await engine.erase(gone, receipt.at)
+                    # What was forgotten before, while nobody asked for the backups, goes now too.
+                    assert isinstance(engine, CopiesItself)
+                    await engine.reapply(noted_erasures(backup), receipt.at)
                 finally:
                     await engine.close()
                 await self.prove(fresh)
@@ -120,7 +123,7 @@ class Backups:
         return True
 
 
-async def note(engine: Engine, job: Job) -> None:
+async def note_erasure(engine: Engine, job: Job) -> None:
     """Note an erasure beside each of the book's backups, by ids that tell nothing."""
     if isinstance(engine, CopiesItself):
         for path in await engine.known_backups():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal, Self, Unpack
@@ -403,9 +404,14 @@ class Book:
             as_owner(owner, self.tenant), as_count(after, "after"), as_limit(limit)
         )
 
-    async def operation(self, owner: str | Owner, operation: str) -> Receipt | None:
-        """The receipt of an operation id; None where it was never applied."""
-        return await self.engine.find_operation(as_owner(owner, self.tenant), as_text(operation, "operation"))
+    async def operation(self, owner: str | Owner, operation: str, **who: Unpack[Who]) -> Receipt | None:
+        """The receipt of an operation id, with what this view sees of it; None where it was never applied."""
+        party, view = as_owner(owner, self.tenant), as_view(who)
+        receipt = await self.engine.find_operation(party, as_text(operation, "operation"))
+        if receipt is None or view.whole:
+            return receipt
+        seen = await self.engine.get(party, view, receipt.ids())
+        return replace(receipt, items=tuple(item for item in receipt.items if item.id in seen), ignored=())
 
     # ── forgetting ───────────────────────────────────────────────────────────────────────────────────────────────
 

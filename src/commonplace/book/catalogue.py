@@ -32,6 +32,7 @@ from commonplace.model.changes import (
     RetireExperience,
     RevokeKey,
 )
+from commonplace.model.digests import request_digest
 from commonplace.model.episodes import Episode
 from commonplace.model.experience import Evidence, ExperienceLine
 from commonplace.model.ids import new_id
@@ -40,7 +41,7 @@ from commonplace.model.owner import EVERYONE, WHOLE, Audience, Owner, OwnerKind,
 from commonplace.model.profiles import Agent, Key, ProfileDocument, Schema
 from commonplace.model.query import Filter
 from commonplace.model.records import Record, RecordType, slot_of
-from commonplace.model.values import refused
+from commonplace.model.values import canonical, refused
 
 N = TypeVar("N", Agent, Schema, Key)
 
@@ -114,7 +115,9 @@ class Profiles(_Shelf):
             )
         except ValidationError as exc:
             raise refused(exc) from exc
-        change = PatchProfile(id, schema, readers, checked.body, leaving, pin=view.whole)
+        known = await Named(self._rooms, Schema).get(schema)
+        digest = "" if known is None else request_digest(canonical(known.parameters)).hex()
+        change = PatchProfile(id, schema, readers, checked.body, leaving, pin=view.whole, schema_hash=digest)
         request = ["profile", schema, dict(set or {}), list(leaving), str(audience)]
         return await self._write(party, view, change, request, operation)
 

@@ -18,7 +18,7 @@ from commonplace.model.messages import Message, ThreadStatus
 from commonplace.model.owner import Audience, Owner, View
 from commonplace.model.query import Filter
 from commonplace.model.records import Record, RecordType
-from commonplace.model.trust import TRUST_OF_ROLE
+from commonplace.model.trust import TRUST_OF_ROLE, Trust
 from commonplace.model.values import refused, text_fault
 
 
@@ -246,6 +246,7 @@ def memory_of(draft: Mapping[str, Any], owner: Owner, agent: str | None, receive
     _check_fields(draft, _STATED)
     fields = {name: value for name, value in draft.items() if value is not None}
     fields.setdefault("observed_at", received)
+    fields.setdefault("trust", Trust.USER if agent is None else Trust.ASSISTANT)
     if fields.get("key") is not None and "cardinality" not in fields:
         fields["cardinality"] = "one"
     return Memory.model_validate({**fields, "id": new_id(), "owner": owner, "agent": agent})

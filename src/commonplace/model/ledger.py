@@ -72,6 +72,7 @@ IGNORED = {
     "unchanged": "it is so already",
     "present": "the same record is here already",
     "differs": "another record is here under this id",
+    "place": "another message stands at its place in the thread",
     "taken": "another record holds this key or name",
     "erased": "it was forgotten, and does not come back",
     "sourceless": "what it rests on is not here",

@@ -51,7 +51,10 @@ class Thread(Record):
     ended_at: Moment | None = None
 
     def identity(self) -> tuple[Any, ...] | None:
-        return None if self.name is None else (self.name,)
+        if self.name is None:
+            return None
+        audience = self.audience
+        return (self.name, audience.kind.value, audience.agent, list(audience.groups))
 
 
 Role = Literal["user", "assistant", "system", "tool"]

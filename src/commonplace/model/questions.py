@@ -130,8 +130,11 @@ class ErasedAmong(Question[frozenset[UUID]]):
 
 
 @dataclass(frozen=True, slots=True)
-class EraOf(Question[UUID]):
-    """The owner's present era."""
+class PlaceTaken(Question[bool]):
+    """Whether a message stands at this place of a thread."""
+
+    thread: UUID
+    seq: int
 
 
 @dataclass(frozen=True, slots=True)

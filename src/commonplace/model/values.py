@@ -54,14 +54,17 @@ def _name(value: str) -> str:
 
 
 def _data(value: Any) -> Any:
+    if value is None:
+        return None
+    _walk(value, 0)
     try:
         dumped = json.dumps(value, allow_nan=False)
     except (TypeError, ValueError, RecursionError) as exc:
         raise ValueError(f"cannot be written as JSON: {exc}") from None
     if len(dumped) > DATA_BYTES:
         raise ValueError(f"takes {len(dumped)} bytes as JSON; at most {DATA_BYTES} are kept")
-    _walk(value, 0)
-    return value
+    # A copy: what was checked is what is kept, whatever the caller does with its own.
+    return json.loads(dumped)
 
 
 def _walk(value: Any, depth: int) -> None:

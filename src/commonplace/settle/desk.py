@@ -67,6 +67,8 @@ class Desk:
     tails: dict[UUID, int] = field(default_factory=dict)
     note: dict[str, Any] = field(default_factory=dict)
     _ends: dict[UUID, ThreadEnd] = field(default_factory=dict)
+    #: Slot → the record that took it last, on this desk.
+    _slots: dict[bytes, UUID] = field(default_factory=dict)
 
     def current(self, id: UUID) -> Record | None:
         """A record as it stands on the desk, seen or not."""
@@ -103,9 +105,9 @@ class Desk:
         """The record that holds a slot as things stand on the desk, seen or not."""
         if slot is None:
             return None
-        for put in reversed(self._puts.values()):
-            if put.record.slot() == slot:
-                return put.record
+        taken = self._puts.get(self._slots[slot]) if slot in self._slots else None
+        if taken is not None and taken.record.slot() == slot:
+            return taken.record
         stored = (yield from ask(Holders((slot,)))).get(slot)
         if stored is None or stored.id in self._puts:
             return None
@@ -126,6 +128,9 @@ class Desk:
         self, record: Record, verb: Verb, *, terms: bytes | None = None, run: bytes | None = None
     ) -> None:
         """Let a record stand as given; its version and time are set here."""
+        slot = record.slot()
+        if slot is not None:
+            self._slots[slot] = record.id
         earlier = self._puts.get(record.id)
         before = earlier.before if earlier else self.loaded.get(record.id)
         version = before.version + 1 if before else 1
@@ -139,6 +144,9 @@ class Desk:
 
     def keep(self, record: Record, terms: bytes | None) -> None:
         """Let an imported record stand with the version and times that it came with."""
+        slot = record.slot()
+        if slot is not None:
+            self._slots[slot] = record.id
         self._puts[record.id] = Put(record, None, Verb.IMPORT, terms)
 
     def standing(self) -> list[Put]:

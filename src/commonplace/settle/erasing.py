@@ -30,7 +30,7 @@ class ErasurePlan:
     superseded: list[UUID] = field(default_factory=list)
 
 
-def plan_erasure(owner: Owner, view: View, ids: tuple[UUID, ...]) -> Deciding[ErasurePlan]:
+def plan_erasure(view: View, ids: tuple[UUID, ...]) -> Deciding[ErasurePlan]:
     """Walk from the records that are to be forgotten to what rests on them."""
     plan = ErasurePlan()
     records = yield from load_all(ids)

@@ -17,7 +17,7 @@ from commonplace.model.experience import ExperienceLine
 from commonplace.model.ledger import Verb
 from commonplace.model.messages import Message
 from commonplace.model.profiles import Key, ProfileDocument
-from commonplace.model.questions import Deciding, ErasedAmong, ErasedEras, ask
+from commonplace.model.questions import Deciding, ErasedAmong, ErasedEras, PlaceTaken, ask
 from commonplace.model.records import Record
 from commonplace.settle.desk import Desk
 
@@ -117,7 +117,11 @@ def import_record(desk: Desk, change: Import) -> Deciding[None]:
         desk.ignore("sourceless", record.id)
         return
     if isinstance(record, Message):
-        yield from _seat(desk, record)
+        seated = yield from _seated(desk, record)
+        if seated is None:
+            desk.ignore("place", record.id)
+            return
+        record = seated
     desk.keep(record, change.terms)
 
 
@@ -134,11 +138,21 @@ def _grounded(desk: Desk, record: Record) -> Deciding[bool]:
     return len(erased) < len(sources)
 
 
-def _seat(desk: Desk, message: Message) -> Deciding[None]:
-    """Give out places in the thread up to the imported message's own."""
+def _seated(desk: Desk, message: Message) -> Deciding[Message | None]:
+    """An imported message at its own place, or at the next where it has none; None where its place is taken."""
     end = yield from desk.end_of(message.thread)
-    if end is not None:
-        desk.tails[message.thread] = max(desk.tails.get(message.thread, end.tail), message.seq)
+    if end is None:
+        return None
+    if not message.seq:
+        seated: Message = message.changed(seq=desk.next_place(message.thread, end))
+        return seated
+    before = (put.record for put in desk.standing())
+    if any(isinstance(m, Message) and (m.thread, m.seq) == (message.thread, message.seq) for m in before):
+        return None
+    if (yield from ask(PlaceTaken(message.thread, message.seq))):
+        return None
+    desk.tails[message.thread] = max(desk.tails.get(message.thread, end.tail), message.seq)
+    return message
 
 
 def refuse_old_era(wanted: UUID | None, era: UUID | None) -> None:

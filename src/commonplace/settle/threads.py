@@ -50,7 +50,7 @@ def append(desk: Desk, change: Append) -> Deciding[None]:
             thread=thread,
             seq=desk.next_place(thread, end),
             audience=end.audience,
-            agent=message.agent or end.agent,
+            agent=desk.batch.view.agent or message.agent or end.agent,
             recorded_at=desk.batch.at,
         )
         desk.make(said, Verb.APPEND, terms=terms)

@@ -85,15 +85,23 @@ def _later(desk: Desk, entries: list[Entry]) -> Deciding[set[int]]:
     built: set[int] = set()
     for id, position in first.items():
         built.update(each for each in (yield from ask(PositionsTouching((id,)))) if each > position)
-    for line in (line for entry in entries for line in entry.lines if line.before == 0):
-        resting = yield from ask(RestingOn((line.id,)))
-        if line.type is RecordType.THREAD:
-            inside = yield from ask(InThread(line.id))
-            yield from desk.fetch(inside)
-            resting += [record for id in inside if (record := desk.current(id)) is not None]
-        living = tuple(record.id for record in resting if _stands(record) and record.id not in first)
-        built.update((yield from ask(PositionsTouching(living))))
+    for entry in entries:
+        for line in (line for line in entry.lines if line.before == 0):
+            living = yield from _resting_on(desk, line, first)
+            built.update(
+                each for each in (yield from ask(PositionsTouching(living))) if each > entry.position
+            )
     return built
+
+
+def _resting_on(desk: Desk, made: Line, known: dict[UUID, int]) -> Deciding[tuple[UUID, ...]]:
+    """What stands on a record that an operation made; of a thread, what is in it."""
+    resting = yield from ask(RestingOn((made.id,)))
+    if made.type is RecordType.THREAD:
+        inside = yield from ask(InThread(made.id))
+        yield from desk.fetch(inside)
+        resting += [record for id in inside if (record := desk.current(id)) is not None]
+    return tuple(record.id for record in resting if _stands(record) and record.id not in known)
 
 
 def _stands(record: Record) -> bool:

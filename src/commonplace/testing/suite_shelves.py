@@ -170,7 +170,9 @@ class ShelfSuite(Suite):
         tea, cake = await pen.remember("tea"), await pen.remember("cake", agent="a")
         thread = await pen.open()
         once = Use(strength=0.5, used_at=START, count=3)
-        assert await engine.note_use(pen.owner, AT_B, {tea: once, cake: once, thread: once, new_id(): once}) == 1
+        assert (
+            await engine.note_use(pen.owner, AT_B, {tea: once, cake: once, thread: once, new_id(): once}) == 1
+        )
         assert await engine.uses(pen.owner, pen.view, [tea, cake, new_id()]) == {tea: once}
         assert await engine.uses(pen.owner, AT_A, [tea]) == {tea: once}
         again = Use(strength=1.0, used_at=None, count=4)

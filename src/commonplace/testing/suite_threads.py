@@ -193,11 +193,12 @@ class ThreadSuite(Suite):
         assert [part.code for part in twice.ignored] == ["present"]
         assert len(twice.items) == 1
 
-    async def test_a_name_that_an_unseen_thread_has_is_refused(self, engine: Engine) -> None:
+    async def test_a_name_tells_nothing_of_an_unseen_thread_that_has_it(self, engine: Engine) -> None:
         pen = Pen(engine)
-        await pen.open(name="secret", agent="a", audience=FOR_A)
-        with pytest.raises(Conflict):
-            await pen.write(OpenThread(a_thread(pen.owner, name="secret")), view=AT_B)
+        unseen = await pen.open(name="secret", agent="a", audience=FOR_A)
+        receipt = await pen.write(OpenThread(a_thread(pen.owner, name="secret")), view=AT_B)
+        assert receipt.ignored == ()
+        assert receipt.id != unseen
 
     async def test_a_thread_goes_the_ways_that_its_status_allows(self, engine: Engine) -> None:
         pen = Pen(engine)

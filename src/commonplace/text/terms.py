@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import blake2b
+from itertools import chain
 from typing import Final, Generic, TypeVar
 
 import numpy as np
@@ -23,7 +24,7 @@ from commonplace.text.languages import (
     likely_languages,
     word_terms,
 )
-from commonplace.text.units import Unit, units_of
+from commonplace.text.units import LONGEST, Unit, units_of
 
 #: The version of the rule by which text becomes terms; stored with them. Whatever alters a term raises it.
 RULE: int = 1
@@ -31,6 +32,8 @@ RULE: int = 1
 _MOST_HASHES: Final = 131_072
 _MOST_WORDS: Final = 16_384
 _MOST_TABLES: Final = 8
+#: Signs that may stand around a word and are no part of it.
+_AROUND: Final = '.,;:!?()"'
 
 Value = TypeVar("Value")
 
@@ -58,7 +61,19 @@ def terms_of(text: str) -> list[str]:
     words = scripts.normalised(text).lower().split()
     table = _terms_in(*languages_of(words))
     terms = [term for word in words for term in table[word]]
-    return terms or [scripts.folded(unit.text) for word in words for unit in _units(word)]
+    return terms or _of_stop_words(words)
+
+
+def pack_text(text: str) -> bytes:
+    """What ``pack`` makes of the terms of a text, without spelling them out."""
+    words = scripts.normalised(text).lower().split()
+    table = _hashes_in(*languages_of(words))
+    counts = Counter(chain.from_iterable(map(table.__getitem__, words)))
+    return _packed(counts) if counts else pack(_of_stop_words(words))
+
+
+def _of_stop_words(words: list[str]) -> list[str]:
+    return [scripts.folded(unit.text) for word in words for unit in _units(word)]
 
 
 @lru_cache(maxsize=_MOST_HASHES)
@@ -69,7 +84,10 @@ def term_hash(term: str) -> int:
 
 def pack(terms: Iterable[str]) -> bytes:
     """The distinct terms as hashes of eight bytes, ascending; then how often each occurs, one byte each."""
-    counts = Counter(map(term_hash, terms))
+    return _packed(Counter(map(term_hash, terms)))
+
+
+def _packed(counts: Counter[int]) -> bytes:
     hashes = sorted(counts)
     capped = [min(255, count) for count in map(counts.__getitem__, hashes)]
     return struct.pack(f"<{len(hashes)}Q", *hashes) + bytes(capped)
@@ -99,7 +117,7 @@ def query_groups(text: str) -> tuple[TermGroup, ...]:
 
 def forget_words() -> None:
     """Let go of every word that was read lately: one of them may be a word of what was erased."""
-    for remembering in (_terms_in, _groups_in, term_hash, alternatives, word_terms):
+    for remembering in (_terms_in, _hashes_in, _groups_in, term_hash, alternatives, word_terms):
         remembering.cache_clear()
 
 
@@ -132,7 +150,20 @@ def _terms_in(latin: str, arabic: str) -> _Table[str]:
         language = language_for(unit.text, latin, arabic)
         return () if is_stop_word(unit.text, language) else word_terms(unit.text, language)
 
-    return _Table(lambda word: tuple(term for unit in _units(word) for term in terms_of_unit(unit)))
+    def terms_of_word(word: str) -> tuple[str, ...]:
+        plain = word.strip(_AROUND)
+        if plain.isascii() and plain.isalpha() and len(plain) <= LONGEST:
+            # What nearly all words are, and what the general way would make of them.
+            return () if is_stop_word(plain, latin) else word_terms(plain, latin)
+        return tuple(term for unit in _units(word) for term in terms_of_unit(unit))
+
+    return _Table(terms_of_word)
+
+
+@lru_cache(maxsize=_MOST_TABLES)
+def _hashes_in(latin: str, arabic: str) -> _Table[int]:
+    terms = _terms_in(latin, arabic)
+    return _Table(lambda word: tuple(map(term_hash, terms[word])))
 
 
 @lru_cache(maxsize=_MOST_TABLES)

@@ -9,7 +9,7 @@ from commonplace.text import scripts
 from commonplace.text.stopwords import ELISIONS, HANGUL_STOPS, PARTICLES, SPACELESS_STOPS
 
 #: Characters of a word that are compared; what comes after them is not.
-_LONGEST: Final = 64
+LONGEST: Final = 64
 _SCHEME: Final = re.compile(r"\A[a-z][a-z0-9+.-]*+://(?:www\.)?")
 _BETWEEN_HOSTS: Final = re.compile(r"[/@?#:]+")
 _ADDRESS_NOISE: Final = frozenset(("http", "https", "www"))
@@ -43,8 +43,8 @@ def units_of(piece: str) -> list[Unit]:
 
 def _word(written: str, text: str) -> Unit:
     text = text.lower()
-    if len(text) > _LONGEST or _DIGIT.search(text):
-        return Unit(written, scripts.folded(text[:_LONGEST]))
+    if len(text) > LONGEST or _DIGIT.search(text):
+        return Unit(written, scripts.folded(text[:LONGEST]))
     return Unit(written, text, is_word=True)
 
 
@@ -66,11 +66,11 @@ def _spoken(word: str) -> list[Unit]:
 def _joined(piece: str) -> list[Unit]:
     """What is joined by signs, whole and in parts: e-mail, v1.2, #8842, C++, addresses and their hosts."""
     whole = _SCHEME.sub("", piece.lower()).translate(_INNER_SIGNS)
-    found = [_word(piece, whole) if whole.isalpha() else Unit(piece, scripts.folded(whole[:_LONGEST]))]
+    found = [_word(piece, whole) if whole.isalpha() else Unit(piece, scripts.folded(whole[:LONGEST]))]
     words = [word for word in scripts.words_of(piece.replace(",", "")) if word != whole]
     if "@" in whole or "/" in whole:
         hosts = [part for part in _BETWEEN_HOSTS.split(whole) if "." in part and part != whole]
-        found.extend(Unit(host, scripts.folded(host[:_LONGEST])) for host in hosts)
+        found.extend(Unit(host, scripts.folded(host[:LONGEST])) for host in hosts)
     for word in words:
         if word.lower() not in _ADDRESS_NOISE:
             found.extend(_spoken(word))

@@ -11,6 +11,7 @@ from commonplace.model import questions as q
 from commonplace.model.memories import Memory
 from commonplace.model.messages import Thread
 from commonplace.model.records import Record, RecordType
+from commonplace.settle import StoredRow
 
 
 class Answers:
@@ -29,7 +30,7 @@ class Answers:
             case q.EndOf(thread):
                 return self._end_of(thread)
             case q.LastUserTurn(thread):
-                return max((kept.now.row.seq for kept in self._messages(thread)), default=0)
+                return max((row.seq for row in self._messages(thread) if row.kind == "user"), default=0)
             case q.CountActive():
                 return sum(1 for _ in self._held())
             case q.OldestOwn(agent, limit):
@@ -57,8 +58,8 @@ class Answers:
                 )
             case q.ErasedAmong(ids):
                 return frozenset(id for id in ids if self._tables.buried(id))
-            case q.EraOf():
-                return self._era.id
+            case q.PlaceTaken(thread, seq):
+                return any(row.seq == seq for row in self._messages(thread))
             case q.ErasedEras(eras):
                 return frozenset(id for id in eras if id in self._tables.eras and self._tables.eras[id].ended)
             case q.InThread(thread):
@@ -92,12 +93,10 @@ class Answers:
             return None
         return q.ThreadEnd(record.audience, record.agent, kept.tail)
 
-    def _messages(self, thread: UUID) -> Iterator[Kept]:
-        """What users said in a thread."""
-        for kept in self._kept():
-            row = kept.now.row
-            if row.type == "message" and row.thread == thread.bytes and row.kind == "user":
-                yield kept
+    def _messages(self, thread: UUID) -> Iterator[StoredRow]:
+        """What was said in a thread."""
+        rows = (kept.now.row for kept in self._kept())
+        return (row for row in rows if row.type == "message" and row.thread == thread.bytes)
 
     def _oldest_own(self, agent: str | None) -> list[Memory]:
         held = (cast(Memory, kept.record()) for kept in self._held())

@@ -30,7 +30,7 @@ def erase(tables: Tables, target: Target, at: datetime) -> ErasureReceipt:
         records = {id: kept.record() for id, kept in era.records.items()}
         plan = decide(plan_whole_erasure(target.owner, target.view, records), answers)
     else:
-        plan = decide(plan_erasure(target.owner, target.view, target.ids), answers)
+        plan = decide(plan_erasure(target.view, target.ids), answers)
     erasing = _Erasing(tables, era, target, at)
     if target.everything:
         erasing.everything(plan)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
@@ -15,7 +15,7 @@ from commonplace.model.records import PASSAGE_TYPES
 from commonplace.model.values import micros
 from commonplace.ports import BookFacts, Findings, TermsOf
 from commonplace.settle import dumps, encode
-from commonplace.settle.proof import Proof, Written
+from commonplace.settle.proof import Proof, Written, misplaced
 from commonplace.text.terms import RULE
 
 Progress = Callable[[int, int], None]
@@ -23,27 +23,41 @@ Progress = Callable[[int, int], None]
 
 def verify(tables: Tables, progress: Progress | None) -> Findings:
     """Hold every version against the ledger, and the ledger against the versions."""
-    proof = Proof(tables.secret)
-    entries = 0
-    for era in tables.eras.values():
-        for entry in era.ledger:
-            proof.expect(era.number, entry.lines)
-            entries += 1
     faults: list[str] = []
-    versions = list(tables.all_versions())
-    for done, (kept, version) in enumerate(versions, 1):
-        row = version.row
-        if not row.body:
-            continue
-        written = Written(
-            kept.era.number, kept.id, row.type, row.version, version.audience, row.body, row.hash
-        )
-        faults += proof.check(written)
+    total = sum(len(kept.versions) for kept in tables.records.values())
+    done = 0
+    for era in tables.eras.values():
+        faults += _unproven(tables.secret, era.ledger, era.records.values())
+        done += sum(len(kept.versions) for kept in era.records.values())
         if progress is not None:
-            progress(done, len(versions))
-    faults += proof.missing()
+            progress(done, total)
     faults += _check_tables(tables)
-    return Findings(len(tables.records), len(versions) - len(tables.records), entries, tuple(faults))
+    entries = sum(len(era.ledger) for era in tables.eras.values())
+    return Findings(len(tables.records), total - len(tables.records), entries, tuple(faults))
+
+
+def _unproven(secret: bytes, ledger: Iterable[Entry], records: Iterable[Kept]) -> Iterator[str]:
+    """What of one owner's records the ledger does not tell of, and the other way round."""
+    proof = Proof(secret)
+    slots: set[bytes] = set()
+    for entry in ledger:
+        proof.expect(entry.position, entry.lines)
+    for kept in records:
+        for version in kept.versions:
+            row = version.row
+            yield from proof.check(
+                Written(
+                    kept.id, row.type, row.version, version.position, version.audience, row.body, row.hash
+                )
+            )
+        yield from misplaced(kept.now.row, kept.record(), secret)
+        if kept.now.row.slot in slots:
+            yield f"{kept.now.row.type} {kept.id}: another record holds the same key or name"
+        if kept.now.row.slot is not None:
+            slots.add(kept.now.row.slot)
+        if (kept.terms is not None) != (kept.now.row.type in PASSAGE_TYPES):
+            yield f"{kept.now.row.type} {kept.id}: its terms do not fit what it is"
+    yield from proof.missing()
 
 
 def _check_tables(tables: Tables) -> Iterator[str]:
@@ -91,19 +105,20 @@ def facts(tables: Tables, name: str) -> BookFacts:
 
 
 def dump(era: Era, *, private: bool) -> list[dict[str, Any]]:
-    """Everything of an owner: the era, the ledger, versions oldest first, uses."""
+    """Everything of an owner: the era, the ledger, versions oldest first, uses, and the count of all these."""
+    return list(dumps.ended(_dumped(era, private=private)))
+
+
+def _dumped(era: Era, *, private: bool) -> Iterator[dict[str, Any]]:
     assert era.owner is not None
-    lines = [
-        dumps.owner_line(era.owner, era.id),
-        *(dumps.entry_line(entry, private=private) for entry in era.ledger),
-    ]
+    yield dumps.owner_line(era.owner, era.id)
+    yield from (dumps.entry_line(entry, private=private) for entry in era.ledger)
     for kept in era.records.values():
         tail = kept.tail if kept.now.row.type == "thread" else None
         for version in (each for each in kept.versions[:-1] if each.row.body):
-            lines.append(dumps.version_line(kept.record(version), version.position, current=False))
-        lines.append(dumps.version_line(kept.record(), kept.now.position, current=True, tail=tail))
-    lines += [dumps.use_line(kept.id, kept.use) for kept in era.records.values() if kept.use is not None]
-    return lines
+            yield dumps.version_line(kept.record(version), version.position, current=False)
+        yield dumps.version_line(kept.record(), kept.now.position, current=True, tail=tail)
+    yield from (dumps.use_line(kept.id, kept.use) for kept in era.records.values() if kept.use is not None)
 
 
 def adopt(
@@ -112,47 +127,45 @@ def adopt(
     """Take in an owner as dumped; None where the owner is here already."""
     if owner in tables.living:
         return None
-    era = tables.new_era(owner, UUID(lines[0]["era"]))
-    if era.id in tables.eras:
-        if tables.eras[era.id].ended:
+    dump = dumps.parse(owner, lines)
+    if dump.era in tables.eras:
+        if tables.eras[dump.era].ended:
             raise Erased(
                 f"owner {owner}: exported before the owner was erased here; these records do not come back"
             )
         raise Conflict(f"owner {owner}: these records are in this book already, under another owner")
-    adopted = _adopted(tables, era, owner, lines, terms)
-    uses = [dumps.dumped_use(line) for line in lines if line["line"] == "use"]
-    hashes = {
-        (kept.id, each.row.version): each.row.hash for kept in adopted.values() for each in kept.versions
+    era = tables.new_era(owner, dump.era)
+    adopted = _adopted(tables, era, dump, terms)
+    digests = {
+        (kept.id, each.row.version): each.row.hash
+        for kept in adopted.values()
+        for each in kept.versions
+        if each.row.body
     }
-    entries = [dumps.dumped_entry(line, era.id, hashes) for line in lines if line["line"] == "entry"]
-    _fill_in_blanks(adopted, entries)
+    entries = [dumps.with_digests(entry, digests) for entry in dump.entries]
+    if any(entry.operation in tables.operations for entry in entries):
+        raise Conflict(f"owner {owner}: an operation of theirs was applied in this book already")
+    faults = list(_unproven(tables.secret, entries, adopted.values()))
+    if faults:
+        raise dumps.broken(0, f"the part does not hold against its own ledger: {faults[0]}")
     tables.begin(era)
     for kept in adopted.values():
         _settle_in(tables, kept)
-    for id, use in uses:
-        if id in adopted:
-            adopted[id].use = use
     for entry in entries:
         tables.write(era, entry)
     done = Counter(kept.now.row.type for kept in adopted.values())
     done.update(
-        versions=sum(len(kept.versions) - 1 for kept in adopted.values()),
-        uses=len(uses),
+        versions=sum(not version.current for version in dump.versions),
+        uses=len(dump.uses),
         entries=len(entries),
     )
     return +done
 
 
-def _adopted(
-    tables: Tables, era: Era, owner: Owner, lines: Sequence[dict[str, Any]], terms: TermsOf
-) -> dict[UUID, Kept]:
+def _adopted(tables: Tables, era: Era, dump: dumps.OwnerDump, terms: TermsOf) -> dict[UUID, Kept]:
     """The records of a dump, not in the book yet."""
     found: dict[UUID, Kept] = {}
-    for line in lines:
-        if line["line"] not in ("version", "record"):
-            continue
-        dumped = dumps.dumped_version(line, owner)
-        record = dumped.record
+    for record, position, current, _ in dump.versions:
         if tables.buried(record.id):
             raise Erased(f"{record.type.value} {record.id}: it was forgotten here, and does not come back")
         if record.id in tables.records:
@@ -160,44 +173,50 @@ def _adopted(
                 f"id: there is a record {record.id} in this book already, and another owner has it"
             )
         kept = found.setdefault(record.id, Kept(era, [], ()))
-        kept.versions.append(Version(encode(record, tables.secret), record.audience, dumped.position))
-        kept.sources, kept.tail = record.rests_on(), dumped.tail or 0
-        kept.terms = terms(record) if record.type in PASSAGE_TYPES else None
+        kept.versions.append(Version(encode(record, tables.secret), record.audience, position))
+        if current:
+            kept.sources, kept.tail = record.rests_on(), dump.tails.get(record.id, 0)
+            kept.terms = terms(record) if record.type in PASSAGE_TYPES else None
+            kept.use = dump.uses.get(record.id)
+    for blank in dump.blanks:
+        kept = found[blank.id]
+        row = kept.now.row._replace(version=blank.version, recorded_at=micros(blank.at))
+        kept.versions.append(Version(row, kept.now.audience, blank.position).blank())
+        kept.versions.sort(key=lambda version: version.row.version)
     return found
-
-
-def _fill_in_blanks(adopted: dict[UUID, Kept], entries: list[Entry]) -> None:
-    """Let versions be told of whose content went with one of its sources; a dump does not bring them."""
-    for entry in entries:
-        for line in entry.lines:
-            kept = adopted.get(line.id)
-            if kept is None or line.erased or any(each.row.version == line.after for each in kept.versions):
-                continue
-            row = kept.now.row._replace(version=line.after, recorded_at=micros(entry.at))
-            kept.versions.append(Version(row, kept.now.audience, entry.position).blank())
-            kept.versions.sort(key=lambda version: version.row.version)
 
 
 def dump_book(tables: Tables) -> dict[str, Any]:
     """What belongs to no owner."""
-    ended = [era for era in tables.eras.values() if era.ended]
-    return {
-        "line": "book",
-        "secret": tables.secret.hex(),
-        "erased_eras": [[era.id.bytes.hex(), era.digest.hex(), era.ended_at] for era in ended],
-        "tombstones": [[digest.hex(), at] for digest, at in sorted(tables.tombstones.items())],
-    }
+    ended = tuple(
+        dumps.EndedEra(
+            era.id,
+            era.digest,
+            era.ended_at,
+            tuple(
+                (entry.operation, entry.request)
+                for entry in era.ledger
+                if entry.operation is not None and entry.request is not None
+            ),
+        )
+        for era in tables.eras.values()
+        if era.ended_at is not None
+    )
+    return dumps.book_line(dumps.BookDump(tables.secret, ended, tuple(sorted(tables.tombstones.items()))))
 
 
 def adopt_book(tables: Tables, line: Mapping[str, Any]) -> bool:
     """Take in what belongs to no owner, if the book is empty."""
-    if tables.eras:
+    book = dumps.parse_book(line)
+    if tables.eras or tables.tombstones:
         return False
-    tables.secret = bytes.fromhex(line["secret"])
-    for id, digest, at in line["erased_eras"]:
-        era = Era(len(tables.eras) + 1, UUID(hex=id), None, bytes.fromhex(digest), at)
+    tables.secret = book.secret
+    for ended in book.eras:
+        era = Era(len(tables.eras) + 1, ended.era, None, ended.digest, ended.at)
         tables.eras[era.id] = era
-    tables.tombstones.update({bytes.fromhex(digest): at for digest, at in line["tombstones"]})
+        for entry in ended.entries():
+            tables.write(era, entry)
+    tables.tombstones.update(book.tombstones)
     return True
 
 

@@ -102,8 +102,9 @@ class Kept:
         version = version or self.now
         row = version.row
         assert self.era.owner is not None
+        id = UUID(bytes=row.id)
         return decode(
-            row.type, row.id, self.era.owner, version.audience, row.version, row.recorded_at, row.body
+            row.type, id, self.era.owner, version.audience, row.version, row.recorded_at, row.body
         )
 
     def passage(self) -> PassageRow:

@@ -59,7 +59,7 @@ class Answers:
             q.PositionsTouching: self._positions_touching,
             q.VersionOf: self._version_of,
             q.ErasedAmong: self._erased_among,
-            q.EraOf: lambda _: self._owner.era if self._owner else None,
+            q.PlaceTaken: self._place_taken,
             q.ErasedEras: self._erased_eras,
             q.InThread: self._in_thread,
         }
@@ -79,6 +79,10 @@ class Answers:
     def _end_of(self, question: q.EndOf) -> q.ThreadEnd | None:
         row = self._connection.execute(sql("end_of"), (question.thread.bytes, self._no)).fetchone()
         return None if row is None else q.ThreadEnd(audience_of(*row[:3]), row[3], row[4])
+
+    def _place_taken(self, question: q.PlaceTaken) -> bool:
+        values = (question.thread.bytes, question.seq)
+        return self._connection.execute(sql("place_taken"), values).fetchone() is not None
 
     def _last_user_turn(self, question: q.LastUserTurn) -> int:
         row = self._connection.execute(sql("last_user_turn"), (question.thread.bytes, self._no)).fetchone()

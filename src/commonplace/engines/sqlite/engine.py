@@ -267,8 +267,10 @@ class SqliteEngine:
 
     async def backup(self, target: Path, progress: Callable[[int, int], None] | None = None) -> None:
         # Noted first: a copy that forgetting does not know of must not come to be, whenever this ends.
-        await self._file.write(lambda c: keeping.note_backup(c, str(target.resolve()), utc_now()))
+        path = str(target.resolve())
+        await self._file.write(lambda c: keeping.note_backup(c, path, utc_now(), made=False))
         await self._file.backup(target, progress)
+        await self._file.write(lambda c: keeping.note_backup(c, path, utc_now(), made=True))
 
     async def erasures(self) -> Erasures:
         return await self._file.read(erasing.erasures)
@@ -280,12 +282,16 @@ class SqliteEngine:
 
     async def known_backups(self) -> tuple[str, ...]:
         """The book's own backups that are still there, those made before an upgrade among them."""
-        noted = await self._file.read(keeping.backups)
-        upgraded = [
-            str(path.resolve())
-            for path in sorted(self._path.parent.glob(f"{glob.escape(self._path.name)}.v*.backup"))
+        noted = await self._file.read(lambda c: keeping.backups(c, utc_now()))
+        pattern = f"{glob.escape(self._path.name)}.v*.backup"
+        upgraded = [str(path.resolve()) for path in sorted(self._path.parent.glob(pattern))]
+        # What a killed backup left half written holds what the book held.
+        halves = [
+            str(half)
+            for path in noted
+            for half in Path(path).parent.glob(f"{glob.escape(Path(path).name)}.*.partial")
         ]
-        return tuple(path for path in dict.fromkeys([*noted, *upgraded]) if os.path.exists(path))
+        return tuple(dict.fromkeys([*noted, *upgraded, *halves]))
 
 
 def secret_of(connection: sqlite3.Connection) -> bytes:

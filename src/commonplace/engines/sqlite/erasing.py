@@ -97,7 +97,7 @@ class _Erasing:
     def some(self) -> Erased:
         """Forget some records."""
         target = self._target
-        plan = decide(plan_erasure(target.owner, target.view, target.ids), self._answers)
+        plan = decide(plan_erasure(target.view, target.ids), self._answers)
         if plan.doomed:
             own = {id: record for id, record in plan.doomed.items() if record.owner == target.owner}
             lines = tuple(Line(Verb.ERASE, r.type, r.id, r.version, 0, erased=True) for r in own.values())

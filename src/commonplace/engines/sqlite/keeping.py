@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -12,70 +13,155 @@ from uuid import UUID
 from commonplace.engines.sqlite.applying import OwnerRow, Storing, add_entry, begin_era, find_owner, is_buried
 from commonplace.engines.sqlite.rows import audience_of, entry_of, owner_of, record_of
 from commonplace.engines.sqlite.statements import sql
-from commonplace.errors import Erased
+from commonplace.errors import Conflict, Erased
 from commonplace.model.ledger import Entry, Verb, load_entry_body
 from commonplace.model.memories import Use
 from commonplace.model.owner import Owner
-from commonplace.model.records import Record
-from commonplace.model.values import micros, moment
+from commonplace.model.records import PASSAGE_TYPES, Record
+from commonplace.model.values import micros, moment, utc_now
 from commonplace.ports import Findings, TermsOf
-from commonplace.settle import Put, dumps, encode
+from commonplace.settle import Put, StoredRow, dumps, encode
 from commonplace.settle.codec import decode
-from commonplace.settle.proof import Proof, Written
+from commonplace.settle.proof import Proof, Written, checked, misplaced
 from commonplace.text.terms import RULE
 
 Progress = Callable[[int, int], None]
 
-_ALL_VERSIONS = """
-SELECT r.owner, r.id, r.type, r.version, s.audience, s.agent, s.groups, r.body, r.hash
-FROM records AS r JOIN shelves AS s ON s.no = r.shelf
-UNION ALL
-SELECT r.owner, r.id, r.type, v.version, s.audience, s.agent, s.groups, v.body, v.hash
-FROM versions AS v JOIN records AS r ON r.no = v.record JOIN shelves AS s ON s.no = v.shelf WHERE v.body <> ''
+#: Microseconds after which a backup that was begun and is not there is not waited for any more.
+_LONGEST_BACKUP = 24 * 3600 * 1_000_000
+
+_RECORDS = """
+SELECT r.owner, r.id, r.type, r.version, r.recorded_at, r.slot, r.thread, r.seq, r.kind, r.status, r.at, r.valid_from,
+    r.valid_to, r.body, r.hash, r.position, s.audience, s.agent, s.groups, r.mark > 0 AND t.record IS NOT NULL
+FROM shelves AS s JOIN records AS r ON r.shelf = s.no LEFT JOIN terms AS t ON t.record = r.no WHERE s.owner = ?
 """
+
+_VERSIONS = """
+SELECT r.id, r.type, v.version, v.position, h.audience, h.agent, h.groups, v.body, v.hash, v.version < r.version
+FROM shelves AS s JOIN records AS r ON r.shelf = s.no JOIN versions AS v ON v.record = r.no
+LEFT JOIN shelves AS h ON h.no = v.shelf AND h.owner = s.owner WHERE s.owner = ?
+"""
+
+#: What is not proven owner by owner: sums, and rows that belong to nothing.
+_SUMS = {
+    "owner {0}: its count of held memories is wrong": """
+        SELECT no FROM owners AS o WHERE erased_at IS NULL AND held <>
+        (SELECT count(*) FROM records WHERE owner = o.no AND type = 'memory' AND status = 'active')""",
+    "owner {0}: its ledger has gaps": """
+        SELECT no FROM owners AS o WHERE position <> (SELECT count(*) FROM ledger WHERE owner = o.no)
+        OR position <> (SELECT coalesce(max(position), 0) FROM ledger WHERE owner = o.no)""",
+    "owner {0}: there is a ledger of it, and no owner": """
+        SELECT DISTINCT owner FROM ledger AS l WHERE NOT EXISTS (SELECT 1 FROM owners WHERE no = l.owner)""",
+    "record number {0}: it stands on no shelf of its owner": """
+        SELECT no FROM records AS r WHERE NOT EXISTS (
+        SELECT 1 FROM shelves AS s JOIN owners AS o ON o.no = s.owner
+        WHERE s.no = r.shelf AND s.owner = r.owner AND o.erased_at IS NULL)""",
+    "versions of record number {0}: it is not there": """
+        SELECT DISTINCT record FROM versions AS v WHERE NOT EXISTS (SELECT 1 FROM records WHERE no = v.record)""",
+    "links of record {0}: it is not there": """
+        SELECT DISTINCT hex(record) FROM links AS l WHERE NOT EXISTS (SELECT 1 FROM records WHERE id = l.record)""",
+    "terms {0}: their passage is not there": """
+        SELECT record FROM terms AS t WHERE NOT EXISTS (SELECT 1 FROM records WHERE no = t.record)""",
+    "use {0}: its memory is not there": """
+        SELECT record FROM uses AS u WHERE NOT EXISTS (SELECT 1 FROM records WHERE no = u.record AND type = 'memory')""",
+    "thread number {0}: a message lies behind its tail": """
+        SELECT no FROM records AS t WHERE type = 'thread' AND seq <
+        (SELECT coalesce(max(seq), 0) FROM records WHERE thread = t.id AND type = 'message')""",
+}
 
 
 def verify(connection: sqlite3.Connection, secret: bytes, progress: Progress | None) -> Findings:
     """Hold every version against the ledger line that wrote it, and every line against the versions."""
-    proof = Proof(secret)
-    entries = 0
-    for owner, body in connection.execute("SELECT owner, body FROM ledger"):
-        entries += 1
-        proof.expect(owner, load_entry_body(body)[0])
-    total = connection.execute(
-        "SELECT (SELECT count(*) FROM records) + (SELECT count(*) FROM versions)"
-    ).fetchone()[0]
+    total, records, entries = connection.execute(
+        "SELECT (SELECT count(*) FROM records) + (SELECT count(*) FROM versions), (SELECT count(*) FROM records), "
+        "(SELECT count(*) FROM ledger)"
+    ).fetchone()
     faults: list[str] = []
-    for seen, row in enumerate(connection.execute(_ALL_VERSIONS)):
-        if progress is not None and seen % 1000 == 0:
-            progress(seen, total)
-        owner, id, type_, version, audience, agent, groups, body, digest = row
-        readers = audience_of(audience, agent, groups)
-        faults += proof.check(Written(owner, UUID(bytes=id), type_, version, readers, body, digest))
-    faults += proof.missing()
-    faults += _check_sums(connection)
-    records = connection.execute("SELECT count(*) FROM records").fetchone()[0]
+    done = 0
+    # Owner by owner: only one ledger's lines are held at a time.
+    for no, tenant, kind, id in connection.execute("SELECT no, tenant, kind, id FROM owners").fetchall():
+        proving = _Proving(connection, secret, no, None if id is None else owner_of(tenant, kind, id))
+        for found in proving.run():
+            faults += found
+            if progress is not None and done % 1000 == 0:
+                progress(done, total)
+            done += 1
+        faults += proving.missing()
+    for sentence, query in _SUMS.items():
+        faults += (sentence.format(row[0]) for row in connection.execute(query))
     return Findings(records, total - records, entries, tuple(faults))
 
 
-def _check_sums(connection: sqlite3.Connection) -> Iterator[str]:
-    checks = {
-        "owner {0}: its count of held memories is wrong": """
-            SELECT no FROM owners AS o WHERE erased_at IS NULL AND held <>
-            (SELECT count(*) FROM records WHERE owner = o.no AND type = 'memory' AND status = 'active')""",
-        "owner {0}: its ledger has gaps": """
-            SELECT no FROM owners AS o WHERE position <> (SELECT count(*) FROM ledger WHERE owner = o.no)""",
-        "passage number {0}: it has no terms": """
-            SELECT no FROM records AS r WHERE mark > 0 AND NOT EXISTS (SELECT 1 FROM terms WHERE record = r.no)""",
-        "terms {0}: their passage is not there": """
-            SELECT record FROM terms AS t WHERE NOT EXISTS (SELECT 1 FROM records WHERE no = t.record)""",
-        "thread number {0}: a message lies behind its tail": """
-            SELECT no FROM records AS t WHERE type = 'thread' AND seq <
-            (SELECT coalesce(max(seq), 0) FROM records WHERE thread = t.id AND type = 'message')""",
-    }
-    for sentence, query in checks.items():
-        for row in connection.execute(query):
-            yield sentence.format(row[0])
+class _Proving:
+    """The proof of one owner's records."""
+
+    def __init__(self, connection: sqlite3.Connection, secret: bytes, no: int, owner: Owner | None) -> None:
+        self._connection = connection
+        self._secret = secret
+        self._no = no
+        self._owner = owner
+        self._proof = Proof(secret)
+        self._unread: list[str] = []
+
+    def run(self) -> Iterator[list[str]]:
+        """The faults of each version, of most of them none."""
+        for position, body in self._connection.execute(
+            "SELECT position, body FROM ledger WHERE owner = ?", (self._no,)
+        ):
+            try:
+                self._proof.expect(position, load_entry_body(body)[0])
+            except (ValueError, TypeError, KeyError, IndexError):
+                self._unread.append(f"owner {self._no}: ledger position {position} cannot be read")
+        if self._owner is not None:
+            for row in self._connection.execute(_RECORDS, (self._no,)):
+                yield list(self._record(row, self._owner))
+            for row in self._connection.execute(_VERSIONS, (self._no,)):
+                yield list(self._version(row))
+
+    def missing(self) -> Iterator[str]:
+        """What the ledger tells of and ``run`` did not meet."""
+        yield from self._unread
+        yield from self._proof.missing()
+
+    def _record(self, row: tuple[Any, ...], owner: Owner) -> Iterator[str]:
+        stored = StoredRow(*row[1:15])
+        position, audience, agent, groups, has_terms = row[15:]
+        name = f"{stored.type} {UUID(bytes=stored.id)}"
+        try:
+            readers = audience_of(audience, agent, groups)
+            record = checked(
+                stored.type,
+                UUID(bytes=stored.id),
+                owner,
+                readers,
+                stored.version,
+                stored.recorded_at,
+                stored.body,
+            )
+        except (ValueError, TypeError, OverflowError):
+            yield f"{name}: what is stored of it cannot be read"
+            return
+        yield from self._proof.check(
+            Written(record.id, stored.type, stored.version, position, readers, stored.body, stored.hash)
+        )
+        yield from misplaced(stored, record, self._secret)
+        links = {each[0] for each in self._connection.execute(sql("links_of"), (stored.id,))}
+        if links != {source.bytes for source in record.rests_on()}:
+            yield f"{name}: its links are not what it rests on"
+        if bool(has_terms) != (record.type in PASSAGE_TYPES):
+            yield f"{name}: it has no terms" if not has_terms else f"{name}: it has terms and is no passage"
+
+    def _version(self, row: tuple[Any, ...]) -> Iterator[str]:
+        id, type_, version, position, audience, agent, groups, body, digest, earlier = row
+        name = f"{type_} {UUID(bytes=id)}, version {version}"
+        if not earlier:
+            yield f"{name}: it stands behind a version that is older"
+        try:
+            readers = audience_of(audience, agent, groups)
+        except (ValueError, TypeError):
+            yield f"{name}: its shelf is not its owner's"
+            return
+        yield from self._proof.check(Written(UUID(bytes=id), type_, version, position, readers, body, digest))
 
 
 def rebuild(connection: sqlite3.Connection, secret: bytes, progress: Progress | None) -> Mapping[str, int]:
@@ -130,7 +216,7 @@ def counts(connection: sqlite3.Connection) -> dict[str, Any]:
         "owners": owners.fetchone()[0],
         "stale_terms": stale.fetchone()[0],
         "format": connection.execute("PRAGMA user_version").fetchone()[0],
-        "backups": backups(connection),
+        "backups": backups(connection, utc_now()),
     }
 
 
@@ -139,18 +225,25 @@ def owners(connection: sqlite3.Connection, tenant: str) -> list[Owner]:
     return [owner_of(*row) for row in connection.execute(sql("owners_of_tenant"), (tenant,))]
 
 
-def note_backup(connection: sqlite3.Connection, path: str, at: datetime) -> None:
-    """Remember where a backup lies."""
-    connection.execute("INSERT OR REPLACE INTO backups (path, at) VALUES (?, ?)", (path, micros(at)))
+def note_backup(connection: sqlite3.Connection, path: str, at: datetime, *, made: bool) -> None:
+    """Remember where a backup lies, or is about to."""
+    values = (path, micros(at), int(made))
+    connection.execute("INSERT OR REPLACE INTO backups (path, at, made) VALUES (?, ?, ?)", values)
 
 
-def backups(connection: sqlite3.Connection) -> list[str]:
-    """Where the book's backups were written."""
-    return [row[0] for row in connection.execute("SELECT path FROM backups ORDER BY at")]
+def backups(connection: sqlite3.Connection, now: datetime) -> list[str]:
+    """Where the book's backups lie: those that are there, and those that may be under way at this moment."""
+    rows = connection.execute("SELECT path, at, made FROM backups ORDER BY at").fetchall()
+    recent = micros(now) - _LONGEST_BACKUP
+    return [path for path, at, made in rows if os.path.exists(path) or (not made and at > recent)]
 
 
 def dump(connection: sqlite3.Connection, owner: Owner, *, private: bool) -> Iterator[dict[str, Any]]:
-    """Everything of an owner: the era, entries, versions oldest first, uses."""
+    """Everything of an owner: the era, entries, versions oldest first, uses, and the count of all these."""
+    return dumps.ended(_dumped(connection, owner, private=private))
+
+
+def _dumped(connection: sqlite3.Connection, owner: Owner, *, private: bool) -> Iterator[dict[str, Any]]:
     row = find_owner(connection, owner)
     if row is None:
         return
@@ -163,7 +256,9 @@ def dump(connection: sqlite3.Connection, owner: Owner, *, private: bool) -> Iter
             sql("versions_of"), (found[1],)
         ):
             if body:
-                old = decode(found[0], found[1], owner, audience_of(*readers), version, recorded_at, body)
+                old = decode(
+                    found[0], UUID(bytes=found[1]), owner, audience_of(*readers), version, recorded_at, body
+                )
                 yield dumps.version_line(old, position, current=False)
         position = connection.execute(sql("record_position"), (found[1],)).fetchone()[1]
         yield dumps.version_line(record_of(found), position, current=True, tail=tails.get(found[1]))
@@ -182,107 +277,104 @@ def adopt(
     """Take in an owner as dumped; None where the owner has records here already."""
     if find_owner(connection, owner) is not None:
         return None
-    era = UUID(lines[0]["era"])
-    if connection.execute(sql("ended_era"), (era.bytes,)).fetchone():
+    dump = dumps.parse(owner, lines)
+    if connection.execute(sql("ended_era"), (dump.era.bytes,)).fetchone():
         raise Erased(
             f"owner {owner}: these records were exported before the owner was erased; they do not come back"
         )
-    return _Adopting(connection, secret, owner, begin_era(connection, secret, owner, era), terms).take(lines)
+    row = begin_era(connection, secret, owner, dump.era)
+    done = _Adopting(connection, secret, row, terms).take(dump)
+    proving = _Proving(connection, secret, row.no, owner)
+    faults = [fault for found in proving.run() for fault in found] + list(proving.missing())
+    if faults:
+        raise dumps.broken(0, f"the part does not hold against its own ledger: {faults[0]}")
+    return done
 
 
 class _Adopting:
-    """Takes in one owner, line by line."""
+    """Takes in one owner, version by version."""
 
-    def __init__(
-        self, connection: sqlite3.Connection, secret: bytes, owner: Owner, row: OwnerRow, terms: TermsOf
-    ) -> None:
+    def __init__(self, connection: sqlite3.Connection, secret: bytes, row: OwnerRow, terms: TermsOf) -> None:
         self._connection = connection
         self._secret = secret
-        self._owner = owner
         self._row = row
         self._terms = terms
-        self._hashes: dict[tuple[UUID, int], bytes] = {}
+        self._digests: dict[tuple[UUID, int], bytes] = {}
         self._standing: dict[UUID, Record] = {}
         self._done: Counter[str] = Counter()
 
-    def take(self, lines: Sequence[dict[str, Any]]) -> Mapping[str, int]:
-        """Take in all lines; entries last, for they tell of the versions' digests."""
-        for line in lines:
-            if line["line"] in ("version", "record"):
-                self._version(dumps.dumped_version(line, self._owner))
-            elif line["line"] == "use":
-                self._use(*dumps.dumped_use(line))
-        position = 0
-        for line in lines:
-            if line["line"] == "entry":
-                entry = dumps.dumped_entry(line, self._row.era, self._hashes)
-                add_entry(self._connection, self._row.no, entry)
-                self._blank_versions(entry)
-                position = max(position, entry.position)
-                self._done["entries"] += 1
-        self._connection.execute(sql("move_owner"), (position, 0, self._row.no))
+    def take(self, dump: dumps.OwnerDump) -> Mapping[str, int]:
+        """Take in everything; entries last, for they tell of the versions' digests."""
+        current = dump.current
+        for version in dump.versions:
+            self._version(version, current[version.record.id])
+        for thread, tail in dump.tails.items():
+            self._connection.execute(sql("set_tail"), (tail, thread.bytes))
+        for blank in dump.blanks:
+            values = {"id": blank.id.bytes, "version": blank.version, "position": blank.position}
+            self._connection.execute(sql("add_blank_version"), {**values, "at": micros(blank.at)})
+        for id, use in dump.uses.items():
+            self._use(id, use)
+        for entry in dump.entries:
+            self._entry(entry)
+        self._connection.execute(sql("move_owner"), (len(dump.entries), 0, self._row.no))
         self._connection.execute(sql("recount_held"), (self._row.no,))
         return self._done
 
-    def _blank_versions(self, entry: Entry) -> None:
-        """Give versions that were emptied elsewhere their places here, so that the entries that wrote them are found."""
-        for line in entry.lines:
-            if not line.erased and line.id in self._standing and (line.id, line.after) not in self._hashes:
-                values = {
-                    "id": line.id.bytes,
-                    "version": line.after,
-                    "position": entry.position,
-                    "at": micros(entry.at),
-                }
-                self._connection.execute(sql("add_blank_version"), values)
-
-    def _version(self, dumped: dumps.DumpedVersion) -> None:
-        record = dumped.record
-        if is_buried(self._connection, self._secret, record.id):
-            raise Erased(f"{record.type.value} {record.id}: it was forgotten here, and does not come back")
-        storing = Storing(self._connection, self._secret, self._row.no, dumped.position)
+    def _version(self, version: dumps.DumpedVersion, current: Record) -> None:
+        record = version.record
         before = self._standing.get(record.id)
-        terms = self._terms(record) if before is None else None
-        put = Put(record, before, Verb.IMPORT, terms)
-        self._hashes[record.id, record.version] = storing.put_all([put], slots=dumped.current)[0]
+        if before is None and is_buried(self._connection, self._secret, record.id):
+            raise Erased(f"{record.type.value} {record.id}: it was forgotten here, and does not come back")
+        storing = Storing(self._connection, self._secret, self._row.no, version.position)
+        put = Put(record, before, Verb.IMPORT, self._terms(current) if before is None else None)
+        self._digests[record.id, record.version] = storing.put_all([put], slots=version.current)[0]
         self._standing[record.id] = record
-        if dumped.tail is not None:
-            self._connection.execute(sql("set_tail"), (dumped.tail, record.id.bytes))
-        self._done[record.type.value if dumped.current else "versions"] += 1
+        self._done[record.type.value if version.current else "versions"] += 1
 
     def _use(self, id: UUID, use: Use) -> None:
-        if id in self._standing:
-            no = self._connection.execute(sql("where_is"), (id.bytes,)).fetchone()[0]
-            used = None if use.used_at is None else micros(use.used_at)
-            self._connection.execute(sql("put_use"), (no, use.strength, used, use.count))
-            self._done["uses"] += 1
+        no = self._connection.execute(sql("where_is"), (id.bytes,)).fetchone()[0]
+        used = None if use.used_at is None else micros(use.used_at)
+        self._connection.execute(sql("put_use"), (no, use.strength, used, use.count))
+        self._done["uses"] += 1
+
+    def _entry(self, entry: Entry) -> None:
+        if entry.operation is not None:
+            known = self._connection.execute(sql("by_operation"), (entry.operation,)).fetchone()
+            if known is not None:
+                raise Conflict(f"position {entry.position}: its operation was applied in this book already")
+        add_entry(self._connection, self._row.no, dumps.with_digests(entry, self._digests))
+        self._done["entries"] += 1
 
 
 def dump_book(connection: sqlite3.Connection, secret: bytes) -> dict[str, Any]:
     """What belongs to no owner."""
     eras = connection.execute(
-        "SELECT era, digest, erased_at FROM owners WHERE erased_at IS NOT NULL ORDER BY no"
-    )
+        "SELECT no, era, digest, erased_at FROM owners WHERE erased_at IS NOT NULL ORDER BY no"
+    ).fetchall()
     stones = connection.execute("SELECT digest, at FROM tombstones ORDER BY digest")
-    return {
-        "line": "book",
-        "secret": secret.hex(),
-        "erased_eras": [[era.hex(), digest.hex(), at] for era, digest, at in eras],
-        "tombstones": [[digest.hex(), at] for digest, at in stones],
-    }
+    ended = (
+        dumps.EndedEra(
+            UUID(bytes=era), digest, at, tuple(connection.execute(sql("operations_of_owner"), (no,)))
+        )
+        for no, era, digest, at in eras
+    )
+    return dumps.book_line(dumps.BookDump(secret, tuple(ended), tuple(stones)))
 
 
 def adopt_book(connection: sqlite3.Connection, line: Mapping[str, Any]) -> bool:
     """Take in what belongs to no owner, if the book is empty."""
-    if connection.execute("SELECT 1 FROM owners LIMIT 1").fetchone():
+    book = dumps.parse_book(line)
+    if connection.execute("SELECT 1 FROM owners UNION ALL SELECT 1 FROM tombstones LIMIT 1").fetchone():
         return False
-    secret = bytes.fromhex(line["secret"])
-    connection.execute("UPDATE book SET value = ? WHERE name = 'secret'", (secret,))
-    for era, digest, at in line["erased_eras"]:
-        connection.execute(
-            "INSERT INTO owners (era, digest, erased_at) VALUES (?, ?, ?)",
-            (bytes.fromhex(era), bytes.fromhex(digest), at),
-        )
-    for digest, at in line["tombstones"]:
-        connection.execute(sql("bury"), (bytes.fromhex(digest), at))
+    connection.execute("UPDATE book SET value = ? WHERE name = 'secret'", (book.secret,))
+    for ended in book.eras:
+        no = connection.execute(
+            "INSERT INTO owners (era, digest, erased_at, position) VALUES (?, ?, ?, ?) RETURNING no",
+            (ended.era.bytes, ended.digest, ended.at, len(ended.operations)),
+        ).fetchone()[0]
+        for entry in ended.entries():
+            add_entry(connection, no, entry)
+    for digest, at in book.tombstones:
+        connection.execute(sql("bury"), (digest, at))
     return True

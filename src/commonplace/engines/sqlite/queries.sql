@@ -73,7 +73,7 @@ WHERE mine.no = ?
 -- name: get
 SELECT r.type, r.id, r.shelf, r.version, r.recorded_at, r.body, r.status
 FROM records AS r
-WHERE r.id IN ({ids}) AND r.shelf IN ({shelves})
+WHERE r.id IN ({ids}) AND +r.shelf IN ({shelves})
 
 -- name: scan_up
 SELECT r.type, r.id, r.shelf, r.version, r.recorded_at, r.body
@@ -124,6 +124,9 @@ WHERE r.thread = :thread AND +r.shelf = :shelf AND +r.type = :type AND {conditio
 SELECT s.audience, s.agent, s.groups, r.kind, r.seq
 FROM records AS r JOIN shelves AS s ON s.no = r.shelf
 WHERE r.id = ? AND r.owner = ? AND r.type = 'thread' AND r.status <> 'withdrawn'
+
+-- name: place_taken
+SELECT 1 FROM records WHERE thread = ? AND seq = ? AND type = 'message'
 
 -- name: last_user_turn
 SELECT seq FROM records WHERE thread = ? AND +owner = ? AND type = 'message' AND kind = 'user'
@@ -176,6 +179,9 @@ DELETE FROM links WHERE record = ?
 -- name: link
 INSERT OR IGNORE INTO links (record, source) VALUES (?, ?)
 
+-- name: links_of
+SELECT source FROM links WHERE record = ?
+
 -- name: note_gone
 INSERT OR REPLACE INTO gone (shelf, mark, id) VALUES (?, ?, ?)
 
@@ -195,6 +201,9 @@ FROM ledger AS l JOIN owners AS o ON o.no = l.owner WHERE l.operation = ?
 -- name: entry_at
 SELECT l.owner, l.position, l.at, l.actor_kind, l.actor, l.operation, l.request, l.body, o.era, o.erased_at
 FROM ledger AS l JOIN owners AS o ON o.no = l.owner WHERE l.owner = ? AND l.position = ?
+
+-- name: operations_of_owner
+SELECT operation, request FROM ledger WHERE owner = ? AND operation IS NOT NULL ORDER BY position
 
 -- name: entries_after
 SELECT l.owner, l.position, l.at, l.actor_kind, l.actor, l.operation, l.request, l.body, o.era, o.erased_at
@@ -256,7 +265,7 @@ ON CONFLICT (record) DO UPDATE SET strength = excluded.strength, used_at = exclu
 
 -- name: uses
 SELECT r.id, u.strength, u.used_at, u.count FROM uses AS u JOIN records AS r ON r.no = u.record
-WHERE r.id IN ({ids}) AND r.shelf IN ({shelves})
+WHERE r.id IN ({ids}) AND +r.shelf IN ({shelves})
 
 -- name: tails_of_owner
 SELECT r.id, r.seq FROM shelves AS s JOIN records AS r ON r.shelf = s.no AND r.type = 'thread' WHERE s.owner = ?
@@ -268,7 +277,7 @@ WHERE s.owner = ? ORDER BY r.no
 
 -- name: numbers_in_view
 SELECT r.id, r.no, r.shelf FROM records AS r
-WHERE r.id IN ({ids}) AND r.shelf IN ({shelves}) AND r.type = 'memory'
+WHERE r.id IN ({ids}) AND +r.shelf IN ({shelves}) AND r.type = 'memory'
 
 -- ── jobs ─────────────────────────────────────────────────────────────────────────────────────────────────────────
 

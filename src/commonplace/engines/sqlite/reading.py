@@ -42,11 +42,11 @@ def visible(connection: sqlite3.Connection, owner: Owner, view: View) -> dict[in
 
 
 def _in_shelves(
-    connection: sqlite3.Connection, statement: str, ids: Sequence[UUID], shelves: dict[int, Seen]
+    connection: sqlite3.Connection, statement: str, ids: list[bytes], shelves: dict[int, Seen]
 ) -> Iterator[tuple[Any, ...]]:
     if not shelves:
         return
-    for piece in chunks([id.bytes for id in dict.fromkeys(ids)]):
+    for piece in chunks(ids):
         yield from connection.execute(
             sql(statement, ids=len(piece), shelves=len(shelves)), (*piece, *shelves)
         )
@@ -55,13 +55,16 @@ def _in_shelves(
 def get(connection: sqlite3.Connection, owner: Owner, view: View, ids: Sequence[UUID]) -> dict[UUID, Record]:
     """Records by id, in the order asked for."""
     shelves = visible(connection, owner, view)
-    found: dict[UUID, Record] = {}
-    for type_, id, shelf, version, recorded_at, body, status in _in_shelves(connection, "get", ids, shelves):
+    asked = {id.bytes: id for id in ids}
+    found: dict[bytes, Record] = {}
+    for type_, raw, shelf, version, recorded_at, body, status in _in_shelves(
+        connection, "get", list(asked), shelves
+    ):
         if status != "withdrawn":
-            found[UUID(bytes=id)] = decode(
-                type_, id, owner, shelves[shelf].audience, version, recorded_at, body
+            found[raw] = decode(
+                type_, asked[raw], owner, shelves[shelf].audience, version, recorded_at, body
             )
-    return {id: found[id] for id in ids if id in found}
+    return {id: found[raw] for raw, id in asked.items() if raw in found}
 
 
 def scan(
@@ -88,7 +91,7 @@ def scan(
     merged = heapq.merge(*streams, key=lambda row: row[1], reverse=filter.newest_first)
     rows = list(islice(merged, limit + 1))
     records = tuple(
-        decode(type_, id, owner, shelves[shelf].audience, version, recorded_at, body)
+        decode(type_, UUID(bytes=id), owner, shelves[shelf].audience, version, recorded_at, body)
         for type_, id, shelf, version, recorded_at, body in rows[:limit]
     )
     return Page(records, records[-1].id.hex if len(rows) > limit else None)
@@ -107,7 +110,7 @@ def _scan_places(
     text = sql("places_down" if filter.newest_first else "places_up").replace("{conditions}", condition)
     rows = connection.execute(text, values).fetchall()
     records = tuple(
-        decode(type_, id, owner, shelves[shelf].audience, version, recorded_at, body)
+        decode(type_, UUID(bytes=id), owner, shelves[shelf].audience, version, recorded_at, body)
         for type_, id, shelf, version, recorded_at, body, _ in rows[:limit]
     )
     return Page(records, str(rows[limit - 1][6]) if len(rows) > limit else None)
@@ -138,18 +141,18 @@ def count(connection: sqlite3.Connection, owner: Owner, view: View, filter: Filt
 def history(connection: sqlite3.Connection, owner: Owner, view: View, id: UUID) -> list[HistoryStep]:
     """Every version of a record with the ledger's word on it."""
     shelves = visible(connection, owner, view)
-    rows = list(_in_shelves(connection, "get", [id], shelves))
+    rows = list(_in_shelves(connection, "get", [id.bytes], shelves))
     if not rows:
         return []
     type_, raw, shelf, version, recorded_at, body, _ = rows[0]
     present = connection.execute(sql("record_position"), (raw,)).fetchone()
     steps = []
     for earlier, position, since_, old, *readers in connection.execute(sql("versions_of"), (raw,)).fetchall():
-        kept = decode(type_, raw, owner, audience_of(*readers), earlier, since_, old) if old else None
+        kept = decode(type_, id, owner, audience_of(*readers), earlier, since_, old) if old else None
         # A version that this view might not have read is told of, not shown.
         shown = kept if kept is not None and kept.audience.readable_by(view) else None
         steps.append(_step(connection, owner, present[0], position, id, earlier, shown))
-    now = decode(type_, raw, owner, shelves[shelf].audience, version, recorded_at, body)
+    now = decode(type_, id, owner, shelves[shelf].audience, version, recorded_at, body)
     return [*steps, _step(connection, owner, present[0], present[1], id, version, now)]
 
 
@@ -202,7 +205,7 @@ def uses(connection: sqlite3.Connection, owner: Owner, view: View, ids: Sequence
     """How memories have served."""
     found = {}
     for id, strength, used_at, times in _in_shelves(
-        connection, "uses", ids, visible(connection, owner, view)
+        connection, "uses", [id.bytes for id in ids], visible(connection, owner, view)
     ):
         used = None if used_at is None else moment(used_at)
         found[UUID(bytes=id)] = Use(strength=strength, used_at=used, count=times)
@@ -213,4 +216,4 @@ def numbers(
     connection: sqlite3.Connection, ids: Sequence[UUID], shelves: dict[int, Seen]
 ) -> list[tuple[bytes, int, int]]:
     """Id, row number and shelf of the records that lie on these shelves."""
-    return list(_in_shelves(connection, "numbers_in_view", ids, shelves))
+    return list(_in_shelves(connection, "numbers_in_view", [id.bytes for id in ids], shelves))

@@ -55,7 +55,7 @@ def record_of(row: tuple[Any, ...]) -> Record:
     type_, id_, tenant, kind, owner_id, audience, agent, groups, version, recorded_at, body = row[:11]
     return decode(
         type_,
-        id_,
+        UUID(bytes=id_),
         owner_of(tenant, kind, owner_id),
         audience_of(audience, agent, groups),
         version,

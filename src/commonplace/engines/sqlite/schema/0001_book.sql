@@ -152,5 +152,6 @@ CREATE INDEX jobs_by_time ON jobs (state, run_at);
 -- The book's own backups, so that forgetting can reach them.
 CREATE TABLE backups (
     path TEXT PRIMARY KEY,
-    at   INTEGER NOT NULL
+    at   INTEGER NOT NULL,
+    made INTEGER NOT NULL DEFAULT 0          -- 0 while it is being written
 ) STRICT, WITHOUT ROWID;

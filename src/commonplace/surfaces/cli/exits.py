@@ -1,0 +1,41 @@
+"""Exit codes: what a script learns without reading a word."""
+
+from __future__ import annotations
+
+from typing import NoReturn
+
+import click
+
+OK = 0
+#: Faults were found, a book is unhealthy, or the answer was no.
+FOUND_FAULTS = 1
+USAGE = 2
+INTERRUPTED = 130
+#: As a shell shows a program that the end of a pipe stopped.
+PIPE_CLOSED = 141
+
+#: An error's ``code`` → the exit code.
+EXIT_CODES = {
+    "error": 1,
+    "invalid": USAGE,
+    "limit": USAGE,
+    "not_found": 3,
+    "conflict": 4,
+    "stale": 4,
+    "operation_reused": 4,
+    "built_upon": 4,
+    "not_allowed": 5,
+    "erased": 6,
+    "storage": 7,
+    "busy": 8,
+    "read_only": 9,
+    "full": 10,
+    "corrupt": 11,
+    "not_a_book": 12,
+    "version": 13,
+}
+
+
+def leave(code: int) -> NoReturn:
+    """End the command with this exit code."""
+    raise click.exceptions.Exit(code)

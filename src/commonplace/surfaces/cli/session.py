@@ -1,0 +1,105 @@
+"""What every command works with: the book that is meant, and the paper that the answer goes on."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shlex
+import sys
+from collections.abc import Coroutine
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+from urllib.parse import unquote, urlsplit
+
+import click
+
+from commonplace.assembly import Opening
+from commonplace.assembly import open as open_book
+from commonplace.errors import InvalidInput, NotABook
+from commonplace.surfaces.cli import exits
+from commonplace.surfaces.cli.paper import Paper
+from commonplace.surfaces.cli.progress import Progress
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """One command's run."""
+
+    address: str
+    tenant: str
+    config: str | None
+    paper: Paper
+
+    @property
+    def json(self) -> bool:
+        """Whether the answer goes to a program."""
+        return self.paper.json
+
+    def run(self, work: Coroutine[Any, Any, T]) -> T:
+        """Do the command's work."""
+        return asyncio.run(work)
+
+    def reading(self) -> Opening:
+        """The book, for commands that change nothing; one that cannot be written is opened to be read only."""
+        path = self._standing()
+        return self._open(read_only=path is not None and not _writable(path))
+
+    def writing(self) -> Opening:
+        """The book, for commands that change it."""
+        self._standing()
+        return self._open()
+
+    def making(self) -> Opening:
+        """The book, made where there is none."""
+        return self._open(create=True)
+
+    def progress(self, label: str) -> Progress:
+        """A bar for long work."""
+        return Progress(label, quiet=self.json)
+
+    def tell(self, value: Any) -> bool:
+        """Give the answer as JSON if it was asked for so; False where people are to be told."""
+        if self.json:
+            self.paper.document(value)
+        return self.json
+
+    def _open(self, *, create: bool = False, read_only: bool = False) -> Opening:
+        return open_book(
+            self.address, tenant=self.tenant, config=self.config, create=create, read_only=read_only
+        )
+
+    def _standing(self) -> Path | None:
+        """Where the book is; a mistyped path must not look like an empty book."""
+        path = path_of(self.address)
+        if path is not None and not path.exists():
+            make = f"commonplace init --book {shlex.quote(self.address)}"
+            raise NotABook(f"there is no book at {path}: check --book, or make one there with: {make}")
+        return path
+
+
+def path_of(address: str) -> Path | None:
+    """The file behind an address; None where it names another engine."""
+    if "://" not in address:
+        return Path(address)
+    parts = urlsplit(address)
+    if parts.scheme == "memory":
+        raise InvalidInput("book: one in memory would end with the command; give a path", field="book")
+    return Path(unquote(parts.path[1:])) if parts.scheme == "sqlite" else None
+
+
+def _writable(path: Path) -> bool:
+    return os.access(path, os.W_OK) and os.access(path.absolute().parent, os.W_OK)
+
+
+def confirm(question: str, *, yes: bool) -> None:
+    """Ask before what cannot be undone; where nobody can be asked, only ``--yes`` will do."""
+    if yes:
+        return
+    if not sys.stdin.isatty():
+        raise click.UsageError("this cannot be undone; without a terminal to ask on, say --yes")
+    if not click.confirm(question, err=True):
+        click.echo("nothing was done", err=True)
+        exits.leave(exits.FOUND_FAULTS)
