@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import copy
 import json
 import random
@@ -48,10 +49,20 @@ async def live(book: commonplace.Book) -> None:
     await book.forget("carl", everything=True, view="owner")
 
 
+async def _exported() -> list[str]:
+    async with commonplace.open("memory://", clock=HandClock()) as book:
+        await live(book)
+        return [line async for line in book.export()]
+
+
+@pytest.fixture(scope="module")
+def made() -> list[str]:
+    return asyncio.run(_exported())
+
+
 @pytest.fixture
-async def exported(book: commonplace.Book) -> list[str]:
-    await live(book)
-    return [line async for line in book.export()]
+def exported(made: list[str]) -> list[str]:
+    return list(made)
 
 
 async def contents(book: commonplace.Book, owner: str) -> list[Any]:
@@ -164,6 +175,14 @@ EDITS: dict[str, Callable[[list[Line]], int | None]] = {
 }  # fmt: skip
 
 
+#: These lines are sound alone, and do not fit another, which may be the one that is named.
+AGAINST_ANOTHER = {
+    "a ledger line of another type",
+    "the record as an earlier version",
+    "an earlier version as the record",
+}
+
+
 @pytest.mark.parametrize("name", EDITS)
 async def test_an_edited_owner_is_refused_by_line_and_the_others_come(
     name: str, exported: list[str], target: commonplace.Book
@@ -173,7 +192,9 @@ async def test_an_edited_owner_is_refused_by_line_and_the_others_come(
     number = EDITS[name](lines)
     report = await target.import_(json.dumps(line) for line in lines)
     (error,) = report.errors
-    assert number is None or error[0] in (number, number + 1) or name.startswith("an earlier")
+    end = next(place for place, line in enumerate(lines, 1) if line["line"] == "end")
+    assert 3 <= error[0] <= end
+    assert number is None or name in AGAINST_ANOTHER or error[0] in (number, number + 1)
     assert (report.owners, report.adopted) == (1, 1)
     assert [owner.id for owner in await target.owners()] == ["ben", "zoe"]
     assert await contents(target, "ana") == []
@@ -263,8 +284,10 @@ async def test_the_order_of_an_owners_lines_does_not_matter(
 
 
 async def test_a_copy_exports_what_it_was_made_of_and_refuses_what_was_erased(
-    book: commonplace.Book, exported: list[str], target: commonplace.Book
+    book: commonplace.Book, target: commonplace.Book
 ) -> None:
+    await live(book)
+    exported = [line async for line in book.export()]
     report = await target.import_(book.export())
     assert (report.owners, report.adopted, report.errors) == (2, 2, [])
     assert [line async for line in target.export()] == exported
