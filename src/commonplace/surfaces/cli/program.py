@@ -150,7 +150,7 @@ def _leave_the_pipe() -> NoReturn:
 @click.option("--config", metavar="FILE", help="Settings in TOML.")
 @click.option("--json", "as_json", is_flag=True, help="Answer in JSON.")
 @click.option("--debug", is_flag=True, help="Show where an error came from.")
-def program(ctx: click.Context, **_: Any) -> None:
+def program(ctx: click.Context, /, **_: Any) -> None:
     """Commonplace: a durable memory for AI agents, kept in one file.
 
     Begin with `commonplace init`, or see `commonplace demo`.
