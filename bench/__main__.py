@@ -1,0 +1,77 @@
+"""The bench: `python -m bench [--quick] [--json] [name ...]` prints the machine, then a table for each measurement."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from bench import holding, machine, recalling, writing
+from bench.figures import FULL, QUICK, Place, Row, table
+
+MEASUREMENTS: dict[str, Callable[[Place], Iterator[Row]]] = {
+    "append": writing.append,
+    "batches": writing.batches,
+    "remember": writing.remember,
+    "recall": recalling.recall,
+    "open": holding.opening,
+    "size": holding.size,
+    "owners": recalling.owners,
+}
+
+
+def measure(chosen: list[str], place: Place, say: Callable[[str], None]) -> dict[str, list[Row]]:
+    """Take each measurement in a folder of its own, and say what it yields when it is there."""
+    found: dict[str, list[Row]] = {}
+    for name in chosen:
+        began = time.monotonic()
+        with tempfile.TemporaryDirectory(prefix=f"bench-{name}-", dir=place.folder) as folder:
+            found[name] = list(MEASUREMENTS[name](Place(Path(folder), place.scale, place.seed)))
+        title = f"{name} ({time.monotonic() - began:.0f} s; load {machine.load_now()})"
+        say(table(title, found[name]) + "\n")
+    return found
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Read the command line and measure."""
+    parser = argparse.ArgumentParser(prog="./dev bench", description="Measure a book's speed and size.")
+    parser.add_argument(
+        "names", nargs="*", metavar="name", help=f"which of {', '.join(MEASUREMENTS)}; all if none"
+    )
+    parser.add_argument("--quick", action="store_true", help="smaller books; done within a minute")
+    parser.add_argument("--json", action="store_true", help="one JSON object instead of tables")
+    parser.add_argument("--folder", type=Path, help="where books are made; the folder for temporary files")
+    parser.add_argument("--seed", type=int, default=1)
+    given = parser.parse_args(arguments)
+    if unknown := sorted(set(given.names) - MEASUREMENTS.keys()):
+        parser.error(f"no such measurement: {', '.join(unknown)}; there are {', '.join(MEASUREMENTS)}")
+    scale = QUICK if given.quick else FULL
+    with tempfile.TemporaryDirectory(prefix="commonplace-bench-", dir=given.folder) as folder:
+        place = Place(Path(folder), scale, given.seed)
+        facts = machine.facts(place.folder.parent)
+        say: Callable[[str], None] = (lambda text: None) if given.json else _say
+        say("\n".join(f"{name:<10} {fact}" for name, fact in facts.items()) + "\n")
+        found = measure(given.names or list(MEASUREMENTS), place, say)
+    missed = [row.name.strip() for rows in found.values() for row in rows if row.missed]
+    if given.json:
+        tables: dict[str, Any] = {name: [row.as_json() for row in rows] for name, rows in found.items()}
+        _say(
+            json.dumps({"machine": facts, "measured": tables, "missed": missed}, indent=1, ensure_ascii=False)
+        )
+    else:
+        _say(f"missed targets: {', '.join(missed) or 'none'}")
+    return 0
+
+
+def _say(text: str) -> None:
+    sys.stdout.write(text + "\n")
+    sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

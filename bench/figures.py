@@ -1,0 +1,124 @@
+"""What a measurement yields: samples become rows, rows become tables."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """How much a measurement may do."""
+
+    #: Times that a usual measurement is repeated.
+    samples: int
+    #: Passages in a shelf.
+    shelves: tuple[int, ...]
+    #: Numbers of owners, few and many, and passages of each.
+    owners: tuple[int, int]
+    passages: int
+    #: Messages whose bytes are counted.
+    messages: int
+    #: Times that a process is started.
+    starts: int
+    processes: int = 16
+
+
+FULL = Scale(2000, (100, 1000, 10_000, 100_000), (100, 10_000), 100, 20_000, 9)
+QUICK = Scale(300, (100, 1000, 10_000), (50, 500), 20, 2000, 3, 8)
+#: For the tests: that it runs.
+TINY = Scale(12, (30,), (2, 4), 10, 40, 1, 2)
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where books are made, and how much is done with them."""
+
+    folder: Path
+    scale: Scale
+    seed: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One line of a table. Where there are percentiles, the value is the median."""
+
+    name: str
+    value: float
+    unit: str
+    p95: float | None = None
+    p99: float | None = None
+    #: CPU time of all threads, for each time that the thing was done.
+    cpu_ms: float | None = None
+    #: The value is to be at most this.
+    target: float | None = None
+    note: str = ""
+
+    @property
+    def missed(self) -> bool:
+        return self.target is not None and self.value > self.target
+
+    def as_json(self) -> dict[str, Any]:
+        return {name: value for name, value in asdict(self).items() if value not in (None, "")}
+
+
+def percentile(samples: Sequence[float], share: float) -> float:
+    """The smallest sample that at least this share of them does not exceed."""
+    ordered = sorted(samples)
+    return ordered[min(len(ordered) - 1, max(0, -(-len(ordered) * int(share * 100) // 100) - 1))]
+
+
+@dataclass(slots=True)
+class Timed:
+    """Wall time of each repetition, and the CPU time of all of them."""
+
+    #: Milliseconds.
+    walls: list[float] = field(default_factory=list)
+    cpu_seconds: float = 0.0
+    seconds: float = 0.0
+
+    @contextmanager
+    def all(self) -> Iterator[None]:
+        """Around everything that is repeated."""
+        cpu, wall = time.process_time(), time.perf_counter()
+        yield
+        self.cpu_seconds += time.process_time() - cpu
+        self.seconds += time.perf_counter() - wall
+
+    @contextmanager
+    def once(self) -> Iterator[None]:
+        """Around one repetition."""
+        wall = time.perf_counter()
+        yield
+        self.walls.append((time.perf_counter() - wall) * 1000)
+
+    def row(self, name: str, *, target: float | None = None, note: str = "") -> Row:
+        cpu = self.cpu_seconds * 1000 / len(self.walls) if self.cpu_seconds else None
+        p50, p95, p99 = (percentile(self.walls, share) for share in (0.5, 0.95, 0.99))
+        return Row(name, p50, "ms", p95, p99, cpu, target, note)
+
+
+def table(title: str, rows: Iterable[Row]) -> str:
+    """Rows for people."""
+    lines = [f"{title:<60} {'p50':>10} {'p95':>9} {'p99':>9} {'CPU ms':>8} {'target':>9}"]
+    for row in rows:
+        cells = [_number(row.value) + (f" {row.unit}" if row.unit != "ms" else "")]
+        cells += [_number(each) for each in (row.p95, row.p99, row.cpu_ms)]
+        wanted = "" if row.target is None else f"≤ {_number(row.target)}{' MISSED' if row.missed else ''}"
+        note = f"  {row.note}" if row.note else ""
+        lines.append(
+            f"  {row.name:<58} {cells[0]:>10} {cells[1]:>9} {cells[2]:>9} {cells[3]:>8} {wanted:>9}{note}".rstrip()
+        )
+    return "\n".join(lines)
+
+
+def _number(value: float | None) -> str:
+    if value is None:
+        return ""
+    if value >= 1000:
+        return f"{value:,.0f}"
+    return f"{value:.0f}" if value >= 100 else f"{value:.1f}" if value >= 10 else f"{value:.3g}"

@@ -1,0 +1,99 @@
+"""How many bytes a book takes, and how long it takes to open."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shutil
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import commonplace
+from bench.figures import Place, Row, Timed
+from bench.text import Talk
+from bench.writing import CHARACTERS
+from commonplace.engines.sqlite.engine import SqliteEngine
+
+#: Of the file bytes of a message, the share that the ledger may take, in per cent.
+LEDGER_SHARE = 25.0
+_AGENT = "helper"
+_LEDGER = ("ledger", "ledger_by_operation")
+
+_OPENING = """
+import time
+began = time.perf_counter()
+import asyncio, sys, commonplace
+imported = time.perf_counter()
+async def main():
+    begun = time.perf_counter()
+    async with commonplace.open(sys.argv[1]) as book:
+        opened = time.perf_counter()
+        await book.recall("ann", "anything at all", agent="helper")
+        answered = time.perf_counter()
+    print((imported - began) * 1000, (opened - begun) * 1000, (answered - opened) * 1000)
+asyncio.run(main())
+"""
+
+
+def size(place: Place) -> Iterator[Row]:
+    """Messages of five hundred characters, appended in batches of ten."""
+    for name, operations in (("with operation ids", True), ("without operation ids", False)):
+        path = place.folder / f"size-{operations}.db"
+        asyncio.run(_append(path, place, operations=operations))
+        whole, ledger = os.path.getsize(path), ledger_bytes(path)
+        count = place.scale.messages
+        yield Row(f"file, {name}", whole / count, "B a message")
+        yield Row("  of these, ledger with its indexes", ledger / count, "B a message")
+        yield Row("  share of the ledger", 100 * ledger / whole, "%", target=LEDGER_SHARE)
+
+
+async def _append(path: Path, place: Place, *, operations: bool) -> None:
+    talk = Talk(place.seed)
+    async with commonplace.open(path) as book:
+        thread = await book.thread("ann", agent=_AGENT)
+        for number in range(place.scale.messages // 10):
+            drafts = [{"role": "user", "content": talk.characters(CHARACTERS)} for _ in range(10)]
+            await thread.append(drafts, operation=f"operation {number}" if operations else None)
+        assert isinstance(book.engine, SqliteEngine)
+        await book.engine.file.checkpoint()
+
+
+def ledger_bytes(path: Path) -> int:
+    """The file's bytes that the ledger and its indexes take."""
+    with closing(sqlite3.connect(path)) as connection:
+        try:
+            query = "SELECT sum(pgsize) FROM dbstat WHERE name IN (?, ?)"
+            return int(connection.execute(query, _LEDGER).fetchone()[0])
+        except sqlite3.OperationalError:
+            # This SQLite does not tell of pages: the difference that the ledger makes does.
+            return _difference(path)
+
+
+def _difference(path: Path) -> int:
+    copy = path.with_suffix(".copy")
+    shutil.copyfile(path, copy)
+    with closing(sqlite3.connect(copy)) as connection:
+        connection.execute("VACUUM")
+        whole = os.path.getsize(copy)
+        connection.execute("DROP TABLE ledger")
+        connection.execute("VACUUM")
+    return whole - os.path.getsize(copy)
+
+
+def opening(place: Place) -> Iterator[Row]:
+    """A process that starts: its imports, the opening of a book, and its first recall."""
+    path = place.folder / "opening.db"
+    asyncio.run(_append(path, place, operations=False))
+    parts = [Timed(), Timed(), Timed()]
+    for _ in range(place.scale.starts):
+        done = subprocess.run(
+            [sys.executable, "-c", _OPENING, str(path)], check=True, capture_output=True, text=True
+        )
+        for timed, milliseconds in zip(parts, done.stdout.split(), strict=True):
+            timed.walls.append(float(milliseconds))
+    for name, timed in zip(("import", "open", "first recall"), parts, strict=True):
+        yield timed.row(f"start: {name}, a new process")

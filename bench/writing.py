@@ -1,0 +1,162 @@
+"""How fast a book takes in what is said and what is to be remembered."""
+
+from __future__ import annotations
+
+import asyncio
+import multiprocessing
+import time
+from collections.abc import Iterator, Sequence
+from multiprocessing.synchronize import Barrier
+from pathlib import Path
+from typing import Any
+
+import commonplace
+from bench.figures import Place, Row, Timed, percentile
+from bench.machine import fsync_ms
+from bench.text import Talk
+from commonplace import Book, Limits, ThreadHandle
+from commonplace.engines.sqlite.engine import SqliteEngine
+
+TASKS = 16
+CHARACTERS = 500
+#: The promises of speed that the rows are held against.
+COMMITS_PER_APPEND = 0.15
+CPU_MS_PER_APPEND = 0.4
+
+_AGENT = "helper"
+_ROOMY = Limits(writes_per_run=100, memories_per_owner=1_000_000)
+
+
+def append(place: Place) -> Iterator[Row]:
+    """Sixteen tasks of one process, over many owners and over one; then sixteen processes."""
+    sync = fsync_ms(place.folder)
+    yield Row("fsync of the folder", sync, "ms")
+    for name, owners in (("16 tasks, 16 owners", 16), ("16 tasks, one owner", 1)):
+        yield from asyncio.run(_tasks(place, name, owners, sync))
+    yield from _processes(place)
+
+
+async def _tasks(place: Place, name: str, owners: int, sync: float) -> list[Row]:
+    talk = Talk(place.seed)
+    each = max(1, place.scale.samples // TASKS)
+    said = [[talk.characters(CHARACTERS) for _ in range(each)] for _ in range(TASKS)]
+    timed = Timed()
+    async with commonplace.open(place.folder / f"append-{owners}.db") as book:
+        threads = [await book.thread(f"user {number % owners}", agent=_AGENT) for number in range(TASKS)]
+        await asyncio.gather(*(thread.append("user", talk.sentence()) for thread in threads))
+        before = _counters(book)
+        with timed.all():
+            await asyncio.gather(
+                *(_say(thread, texts, timed) for thread, texts in zip(threads, said, strict=True))
+            )
+        after = _counters(book)
+    appends = TASKS * each
+    per_second = appends / timed.seconds
+    return [
+        timed.row(f"append: {name}"),
+        Row("  CPU of an append", timed.cpu_seconds * 1000 / appends, "ms", target=CPU_MS_PER_APPEND),
+        Row("  commits of an append", (after[0] - before[0]) / appends, "", target=COMMITS_PER_APPEND),
+        Row("  appends", per_second, "/s", note=f"one fsync took {sync:.2f} ms"),
+    ]
+
+
+async def _say(thread: ThreadHandle, texts: Sequence[str], timed: Timed) -> None:
+    for text in texts:
+        with timed.once():
+            await thread.append("user", text)
+
+
+def _counters(book: Book) -> tuple[int, int]:
+    assert isinstance(book.engine, SqliteEngine)
+    counters = book.engine.file.counters
+    return counters.commits, counters.writes
+
+
+def _processes(place: Place) -> Iterator[Row]:
+    """Each with one task, one owner and its own connection: every append is a commit of its own."""
+    forks = "fork" in multiprocessing.get_all_start_methods()
+    context: Any = multiprocessing.get_context("fork" if forks else "spawn")
+    count = place.scale.processes
+    each = max(2, place.scale.samples // count // 2)
+    path = place.folder / "append-processes.db"
+    barrier = context.Barrier(count)
+    with context.Pool(count, _remember_barrier, (barrier,)) as pool:
+        done = pool.starmap(
+            _process, [(path, number, each, place.seed) for number in range(count)], chunksize=1
+        )
+    walls = [wall for samples, _, _, _ in done for wall in samples]
+    cpu = sum(cpu for _, cpu, _, _ in done)
+    seconds = max(end for _, _, _, end in done) - min(start for _, _, start, _ in done)
+    p50, p95, p99 = (percentile(walls, share) for share in (0.5, 0.95, 0.99))
+    yield Row(f"append: {count} processes, {count} owners", p50, "ms", p95, p99, cpu * 1000 / len(walls))
+    yield Row("  appends", len(walls) / seconds, "/s")
+
+
+_barrier: Barrier | None = None
+
+
+def _remember_barrier(barrier: Barrier) -> None:
+    global _barrier
+    _barrier = barrier
+
+
+def _process(path: Path, number: int, appends: int, seed: int) -> tuple[list[float], float, float, float]:
+    """Wall times of the appends, CPU seconds, and when it began and ended."""
+
+    async def work() -> tuple[list[float], float, float, float]:
+        talk = Talk(seed + number)
+        texts = [talk.characters(CHARACTERS) for _ in range(appends)]
+        timed = Timed()
+        async with commonplace.open(path) as book:
+            thread = await book.thread(f"user {number}", agent=_AGENT)
+            assert _barrier is not None
+            _barrier.wait()
+            began = time.time()
+            with timed.all():
+                await _say(thread, texts, timed)
+            return timed.walls, timed.cpu_seconds, began, time.time()
+
+    return asyncio.run(work())
+
+
+def batches(place: Place) -> Iterator[Row]:
+    """Ten messages in a call."""
+    yield asyncio.run(_batches(place))
+
+
+async def _batches(place: Place) -> Row:
+    talk = Talk(place.seed)
+    timed = Timed()
+    count = max(2, place.scale.samples // 10)
+    drafts = [
+        [{"role": "user", "content": talk.characters(CHARACTERS)} for _ in range(10)] for _ in range(count)
+    ]
+    async with commonplace.open(place.folder / "batches.db") as book:
+        thread = await book.thread("ann", agent=_AGENT)
+        with timed.all():
+            for messages in drafts:
+                with timed.once():
+                    await thread.append(messages)
+    note = f"{timed.cpu_seconds * 100 / count:.2f} ms of CPU a message"
+    return timed.row("append ten messages in one call, one task", note=note)
+
+
+def remember(place: Place) -> Iterator[Row]:
+    """Statements one by one: new ones, and ones that take the place of the last under their key."""
+    for name, fields in (("a new statement", {}), ("a statement under a key that is held", {"key": "drink"})):
+        yield asyncio.run(_remember(place, name, fields))
+
+
+async def _remember(place: Place, name: str, fields: dict[str, Any]) -> Row:
+    talk = Talk(place.seed)
+    timed = Timed()
+    count = max(2, place.scale.samples // 4)
+    texts = [talk.characters(150) for _ in range(count)]
+    path = place.folder / f"remember-{len(fields)}.db"
+    async with commonplace.open(path, limits=_ROOMY) as book:
+        await book.remember("ann", "likes tea", agent=_AGENT, **fields)
+        with timed.all():
+            for text in texts:
+                with timed.once():
+                    await book.remember("ann", text, agent=_AGENT, **fields)
+    return timed.row(f"remember: {name}, one task")

@@ -1,0 +1,172 @@
+"""What has to be in a book after a kill: everything acknowledged, and of the rest all or nothing."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import sqlite3
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+from commonplace import Book, CommonplaceError
+from commonplace.door import pack_terms
+from commonplace.model.episodes import Episode
+from commonplace.model.ledger import Entry, receipt_of
+from commonplace.model.owner import Owner
+from commonplace.model.records import PASSAGE_TYPES, Record
+from proofs._kill.operations import JOB, OWNERS, Operation, perform
+from proofs._kill.writer import opened, spelled
+
+#: What makes records that say the texts of their operation.
+_MAKING = frozenset({"append", "remember", "add"})
+
+
+class Broken(Exception):
+    """After a kill the book is not what it has to be."""
+
+
+class Lost(Broken):
+    """What was acknowledged is not there."""
+
+
+class Reckoning:
+    """One book over many kills: what was promised of it, and whether that is so."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        #: Operations that are in the book, with what their callers were told.
+        self._kept: dict[str, tuple[Operation, dict[str, Any]]] = {}
+        self.resent = 0
+        #: Of those that nobody was told of: how many had been committed.
+        self.survived = 0
+
+    @property
+    def acknowledged(self) -> int:
+        return len(self._kept)
+
+    async def check(
+        self, lately: Sequence[tuple[Operation, dict[str, Any] | None]], *, thorough: bool
+    ) -> None:
+        """Open the book after a kill, hold it against what was said, and send again what got no answer."""
+        async with opened(self.path) as book:
+            unanswered = [operation for operation, answer in lately if answer is None]
+            refused = [
+                operation for operation, answer in lately if answer is not None and "refused" in answer
+            ]
+            for operation, answer in lately:
+                if answer is not None and "told" in answer:
+                    self._kept[operation.id] = (operation, answer)
+            landed: dict[str, dict[str, Any]] = {}
+            for operation in (*unanswered, *refused):
+                if receipt := await book.operation(operation.owner, operation.id, view="owner"):
+                    landed[operation.id] = spelled(receipt)
+            if wrong := [operation for operation in refused if operation.id in landed]:
+                raise Broken(f"refused, and in the ledger all the same: {wrong[0]}")
+            self.survived += len(landed)
+            self._kept |= {op.id: (op, landed[op.id]) for op in unanswered if op.id in landed}
+            await self._compare(book, thorough=thorough)
+            await asyncio.gather(*(self._send_again(book, op, landed.get(op.id)) for op in unanswered))
+
+    async def _compare(self, book: Book, *, thorough: bool) -> None:
+        entries = {owner: await _ledger(book, owner) for owner in OWNERS}
+        records = {owner: await _records(book, owner) for owner in OWNERS}
+        for operation, told in self._kept.values():
+            _check_kept(operation, told, entries[operation.owner], records[operation.owner])
+        for owner in OWNERS:
+            ours = {told["position"] for operation, told in self._kept.values() if operation.owner == owner}
+            if strangers := entries[owner].keys() - ours:
+                raise Broken(f"ledger positions of {owner} that no operation brought: {sorted(strangers)}")
+        if len({(op.owner, told["position"]) for op, told in self._kept.values()}) != len(self._kept):
+            raise Broken("two operations were told of the same ledger position")
+        if faults := (await book.engine.verify()).faults:
+            raise Broken(f"the ledger says: {faults[0]} ({len(faults)} faults)")
+        with contextlib.closing(sqlite3.connect(f"{self.path.as_uri()}?mode=ro", uri=True)) as tables:
+            self._check_tables(
+                tables, {id: r for found in records.values() for id, r in found.items()}, thorough
+            )
+
+    def _check_tables(self, tables: sqlite3.Connection, records: dict[UUID, Record], thorough: bool) -> None:
+        """Nothing lies about in the tables that no operation of the ledger brought."""
+        jobs = {key for (key,) in tables.execute("SELECT key FROM jobs WHERE kind = ?", (JOB,))}
+        if jobs != {id for id, (operation, _) in self._kept.items() if operation.has_job}:
+            raise Broken("jobs and the operations that brought them do not come together")
+        links = {
+            (UUID(bytes=a), UUID(bytes=b)) for a, b in tables.execute("SELECT record, source FROM links")
+        }
+        if links != {(id, source) for id, record in records.items() for source in record.rests_on()}:
+            raise Broken("links and the records that they are of do not come together")
+        terms = {
+            UUID(bytes=id): packed
+            for id, packed in tables.execute(
+                "SELECT r.id, t.packed FROM terms AS t JOIN records AS r ON r.no = t.record"
+            )
+        }
+        if terms.keys() != {id for id, record in records.items() if record.type in PASSAGE_TYPES}:
+            raise Broken("terms and the passages that they are of do not come together")
+        orphans = tables.execute(
+            "SELECT count(*) FROM versions WHERE record NOT IN (SELECT no FROM records)"
+        ).fetchone()[0]
+        if orphans:
+            raise Broken(f"{orphans} versions of no record")
+        if thorough:
+            if wrong := [id for id, packed in terms.items() if pack_terms(records[id]) != packed]:
+                raise Broken(f"{len(wrong)} passages have other terms than their text")
+            if (verdict := tables.execute("PRAGMA integrity_check").fetchone()[0]) != "ok":
+                raise Broken(f"the integrity check says: {verdict}")
+
+    async def _send_again(self, book: Book, operation: Operation, landed: dict[str, Any] | None) -> None:
+        """The same request under the same id: one result, whether the kill came before it or after it."""
+        self.resent += 1
+        try:
+            receipt = await perform(book, operation)
+        except CommonplaceError as error:
+            if landed or await book.operation(operation.owner, operation.id, view="owner"):
+                raise Broken(f"{operation} is in the ledger and refused when sent again: {error}") from error
+            return
+        if landed and (landed != spelled(receipt) or not receipt.repeated):
+            raise Broken(f"{operation} had landed as {landed}, and sent again gave {receipt}")
+        again = await perform(book, operation)
+        if spelled(again) != spelled(receipt):
+            raise Broken(f"{operation} gave two results: {receipt} and {again}")
+        self._kept[operation.id] = (operation, spelled(receipt))
+
+
+def _check_kept(
+    operation: Operation, told: dict[str, Any], entries: dict[int, Entry], records: dict[UUID, Record]
+) -> None:
+    entry = entries.get(told["position"])
+    if entry is None:
+        raise Lost(f"acknowledged, and not in the ledger: {operation}")
+    written = spelled(receipt_of(entry, Owner(id=operation.owner)))
+    if any(written[part] != told[part] for part in written):
+        raise Lost(f"{operation} was told {told}, and the ledger says {written}")
+    texts = []
+    for verb, type_, id, version in told["items"]:
+        record = records.get(UUID(id))
+        if record is None or record.version < version or record.type.value != type_:
+            raise Lost(f"{type_} {id}, version {version} of {operation}: there is {record}")
+        if verb in _MAKING:
+            texts.append(record.goal if isinstance(record, Episode) else getattr(record, "content", ""))
+    if texts != operation.texts and not (told["ignored"] and not texts):
+        raise Lost(f"{operation} reads {texts}")
+
+
+async def _ledger(book: Book, owner: str) -> dict[int, Entry]:
+    found: dict[int, Entry] = {}
+    while page := await book.ledger(owner, view="owner", after=len(found), limit=1000):
+        found |= {entry.position: entry for entry in page}
+    if list(found) != list(range(1, len(found) + 1)):
+        raise Broken(f"the ledger of {owner} has gaps")
+    return found
+
+
+async def _records(book: Book, owner: str) -> dict[UUID, Record]:
+    found: dict[UUID, Record] = {}
+    cursor = None
+    while True:
+        page = await book.list(owner, view="owner", cursor=cursor, limit=1000)
+        found |= {record.id: record for record in page.records}
+        if (cursor := page.cursor) is None:
+            return found
