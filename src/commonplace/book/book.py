@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
@@ -443,7 +443,7 @@ class Book:
         return self.transfer.export(None if owner is None else as_owner(owner, self.tenant))
 
     async def import_(
-        self, lines: Iterable[str], progress: Callable[[int, int], None] | None = None
+        self, lines: Iterable[str] | AsyncIterable[str], progress: Callable[[int, int], None] | None = None
     ) -> ImportReport:
         """Take in an export: what was erased here stays erased, what is here already stays as it is."""
         return await self.transfer.import_(lines, progress)

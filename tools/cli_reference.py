@@ -1,0 +1,108 @@
+"""Writes the reference of docs/cli.md from the commands themselves: ``python -m tools.cli_reference --write``."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import click
+
+from commonplace.surfaces.cli.exits import EXIT_CODES, FOUND_FAULTS, INTERRUPTED, OK, PIPE_CLOSED
+from commonplace.surfaces.cli.program import COMMANDS, program
+
+PAGE = Path(__file__).parent.parent / "docs" / "cli.md"
+BEGIN = "<!-- reference: begin -->"
+END = "<!-- reference: end -->"
+
+#: Every command that opens a book has these; they are told of once.
+COMMON = (
+    "book",
+    "tenant",
+    "config",
+    "as_json",
+    "debug",
+    "owner",
+    "owner_kind",
+    "agent",
+    "groups",
+    "as_owner",
+    "operation",
+)
+
+
+def reference() -> str:
+    """The reference as Markdown."""
+    context = click.Context(program, info_name="commonplace")
+    parts = ["## Options that many commands share", "", *_options(_shared(context)), ""]
+    for name in COMMANDS:
+        command = program.get_command(context, name)
+        assert command is not None
+        parts += _told(name, command, click.Context(command, info_name=name, parent=context))
+    return "\n".join([*parts, *_exits()]).strip() + "\n"
+
+
+def _shared(context: click.Context) -> list[click.Parameter]:
+    found: dict[str, click.Parameter] = {}
+    for name in COMMANDS:
+        command = program.get_command(context, name)
+        assert command is not None
+        for parameter in command.params:
+            if parameter.name in COMMON:
+                found.setdefault(str(parameter.name), parameter)
+    return [found[name] for name in COMMON if name in found]
+
+
+def _told(name: str, command: click.Command, context: click.Context) -> list[str]:
+    usage = " ".join(command.collect_usage_pieces(context)[1:])
+    text = [f"## commonplace {name}", "", f"`commonplace {name} {usage}`".replace(" `", "`"), ""]
+    help = (command.help or "").strip()
+    for part in help.split("\n\n"):
+        text += [" ".join(part.split()), ""]
+    own = [p for p in command.params if isinstance(p, click.Option) and p.name not in COMMON]
+    text += [*_options(own), ""] if own else []
+    if isinstance(command, click.Group):
+        for inner in command.list_commands(context):
+            found = command.get_command(context, inner)
+            assert found is not None
+            text += _told(f"{name} {inner}", found, click.Context(found, info_name=inner, parent=context))
+    return text
+
+
+def _options(options: list[click.Parameter]) -> list[str]:
+    rows = ["| option | what it says |", "|---|---|"]
+    for option in options:
+        assert isinstance(option, click.Option)
+        names = ", ".join(f"`{name}`" for name in option.opts)
+        value = "" if option.is_flag else f" {option.metavar or option.type.name.upper()}"
+        if isinstance(option.type, click.Choice):
+            value = " " + " / ".join(option.type.choices)
+        rows.append(f"| {names}{value} | {(option.help or '').strip()} |")
+    return rows
+
+
+def _exits() -> list[str]:
+    rows = ["## Exit codes", "", "| code | when |", "|---|---|", f"| {OK} | done |"]
+    rows.append(f"| {FOUND_FAULTS} | faults were found, a book is unhealthy, or the answer was no |")
+    by_code: dict[int, list[str]] = {}
+    for name, code in EXIT_CODES.items():
+        if code != FOUND_FAULTS:
+            by_code.setdefault(code, []).append(name)
+    rows += [f"| {code} | {', '.join(names)} |" for code, names in sorted(by_code.items())]
+    rows += [f"| {INTERRUPTED} | interrupted |", f"| {PIPE_CLOSED} | nobody read on |"]
+    return rows
+
+
+def page_with(text: str) -> str:
+    """The page with this reference in it."""
+    page = PAGE.read_text("utf-8")
+    head, rest = page.split(BEGIN)
+    tail = rest.split(END)[1]
+    return f"{head}{BEGIN}\n\n{text}\n{END}{tail}"
+
+
+if __name__ == "__main__":
+    fresh = page_with(reference())
+    if "--write" in sys.argv:
+        PAGE.write_text(fresh, "utf-8")
+    elif fresh != PAGE.read_text("utf-8"):
+        sys.exit("docs/cli.md is out of date: python -m tools.cli_reference --write")
