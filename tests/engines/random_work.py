@@ -1,0 +1,305 @@
+"""Random work for engines, each step from a seed of its own, so that what fails shrinks to few steps."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import timedelta
+from random import Random
+from typing import Any, TypeVar
+from uuid import UUID
+
+from commonplace.model import changes as c
+from commonplace.model.ids import new_id
+from commonplace.model.jobs import JobDraft
+from commonplace.model.ledger import Actor, Receipt
+from commonplace.model.messages import ThreadStatus
+from commonplace.model.owner import EVERYONE, WHOLE, Audience, Owner, View
+from commonplace.model.profiles import Agent, Key
+from commonplace.model.trust import Limits, Trust
+from commonplace.ports import Target
+from commonplace.testing.builders import (
+    ANN,
+    AT_A,
+    AT_B,
+    BEN,
+    FOR_A,
+    FOR_B,
+    GUIDE,
+    ROOMY,
+    START,
+    a_line,
+    a_memory,
+    a_message,
+    a_thread,
+    an_episode,
+    terms_of_record,
+)
+
+OWNERS = (ANN, BEN, GUIDE)
+GROUPS = Audience.of_groups(["g1", "g2"])
+AUDIENCES = (EVERYONE, FOR_A, FOR_B, GROUPS, Audience.of_groups(["g1"]))
+VIEWS = (WHOLE, AT_A, AT_B, View(agent="a", groups=("g1",)), View())
+TIGHT = Limits(writes_per_run=2, memories_per_owner=4)
+STRICT = Limits(writes_per_run=3, memories_per_owner=4, when_full="reject")
+TEXTS = ("likes tea", "Likes  tea.", "likes gin", "tea ☕ für 2", "100% _")
+
+T = TypeVar("T")
+
+
+class Dice:
+    """Numbers that decide, the same for the same seed."""
+
+    def __init__(self, seed: int) -> None:
+        self._random = Random(seed)
+
+    def number(self, below: int) -> int:
+        """A number from 0."""
+        return self._random.randrange(below)
+
+    def pick(self, options: Sequence[T]) -> T:
+        """One of some options."""
+        return options[self.number(len(options))]
+
+    def rarely(self, once_in: int = 6) -> bool:
+        """True once in a few times."""
+        return self.number(once_in) == 1
+
+
+@dataclass
+class World:
+    """What was tried so far, and what came of it."""
+
+    #: What was written, and has been erased perhaps.
+    pools: dict[tuple[Owner, str], list[UUID]] = field(default_factory=dict)
+    #: Every id that anything was given, whether it was written or not.
+    tried: list[UUID] = field(default_factory=list)
+    batches: list[c.Batch] = field(default_factory=list)
+    positions: dict[Owner, int] = field(default_factory=dict)
+    now = START
+
+    def tick(self, dice: Dice) -> None:
+        """Let some time pass."""
+        self.now += timedelta(seconds=dice.pick((1, 1, 4, 20)))
+
+    def fresh(self) -> UUID:
+        """An id for a new record."""
+        self.tried.append(new_id())
+        return self.tried[-1]
+
+    def written(self, receipt: Receipt) -> None:
+        """Take note of what came of a batch."""
+        self.positions[receipt.owner] = receipt.position
+        for item in receipt.items:
+            pool = self.pools.setdefault((receipt.owner, item.type.value), [])
+            if item.id not in pool:
+                pool.append(item.id)
+
+    def ids_of(self, owner: Owner) -> list[UUID]:
+        """What was written for an owner, and has been erased perhaps."""
+        return [id for (whose, _), pool in self.pools.items() if whose == owner for id in pool]
+
+    def some(self, dice: Dice, owner: Owner, *kinds: str) -> UUID:
+        """An id of one of these kinds; now and then another's, or one that was never written."""
+        if dice.rarely(20):
+            owner = dice.pick(OWNERS)
+        pool = [id for kind in kinds for id in self.pools.get((owner, kind), ())]
+        if not pool or dice.rarely(30):
+            pool = self.tried
+        return dice.pick(pool) if pool else self.fresh()
+
+    def any_of(self, dice: Dice, owner: Owner, most: int = 2) -> tuple[UUID, ...]:
+        """A few ids of whichever kind."""
+        kinds = ("message", "memory", "thread", "episode")
+        return tuple(self.some(dice, owner, *kinds) for _ in range(dice.number(most + 1)))
+
+    # ── batches ──────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def first(self, owner: Owner) -> c.Batch:
+        """A thread with a message, and two statements."""
+        thread = a_thread(owner, self.now, id=self.fresh(), agent="a")
+        said = a_message(owner, thread.id, "tea, please", self.now, id=self.fresh())
+        derived = a_memory(owner, "likes tea", self.now, id=self.fresh(), sources=(said.id,), agent="a")
+        alone = a_memory(owner, "likes gin", self.now, id=self.fresh(), key="drink")
+        made = (
+            c.OpenThread(thread),
+            c.Append(thread.id, (said,), (b"",)),
+            c.Remember(derived, b""),
+            c.Remember(alone, b""),
+        )
+        return c.Batch(owner, WHOLE, Actor(), self.now, made, ROOMY)
+
+    def batch(self, dice: Dice, *, undo: bool = False) -> c.Batch:
+        """A batch of one owner."""
+        self.tick(dice)
+        owner = dice.pick((ANN, ANN, ANN, BEN, GUIDE))
+        made: list[c.Change] = []
+        if undo:
+            latest = self.positions.get(owner, 0)
+            made.append(c.Undo(max(1, latest - dice.number(6)), together=bool(dice.number(2))))
+        else:
+            made += [self.change(dice, owner) for _ in range(dice.pick((1, 1, 1, 2, 3)))]
+        batch = c.Batch(
+            owner,
+            dice.pick((*(WHOLE,) * 9, *VIEWS)),
+            dice.pick((Actor(), Actor("agent", "a"), Actor("owner", owner.id))),
+            self.now,
+            tuple(made),
+            dice.pick((*(ROOMY,) * 8, TIGHT, STRICT)),
+            self._jobs(dice, owner),
+            self._expect(dice, owner),
+            dice.pick((*(None,) * 9, "one", "two")),
+            dice.pick((b"x", b"x", b"y")),
+        )
+        self.batches.append(batch)
+        return batch
+
+    def _jobs(self, dice: Dice, owner: Owner) -> tuple[JobDraft, ...]:
+        if not dice.rarely():
+            return ()
+        delay, wait = dice.pick((0.0, 3.0, 30.0)), dice.pick((None, 10.0))
+        about = self.any_of(dice, owner)
+        return (JobDraft("form", dice.pick(("one", "two")), {"n": dice.number(9)}, about, delay, wait),)
+
+    def _expect(self, dice: Dice, owner: Owner) -> c.Expect:
+        if not dice.rarely(12):
+            return c.Expect()
+        versions = {self.some(dice, owner, "memory", "thread"): 1 + dice.number(3)}
+        return dice.pick(
+            (c.Expect(versions=versions), c.Expect(last={self.some(dice, owner, "thread"): dice.number(4)}))
+        )
+
+    def target(self, dice: Dice, *, everything: bool = False) -> Target:
+        """Something to be forgotten."""
+        self.tick(dice)
+        owner = dice.pick((ANN, ANN, ANN, BEN, GUIDE))
+        view, actor = dice.pick((WHOLE, WHOLE, *VIEWS)), Actor("owner", owner.id)
+        if everything:
+            return Target(owner, view, actor, everything=True)
+        return Target(owner, view, actor, (self.some(dice, owner, *KINDS), *self.any_of(dice, owner)))
+
+    # ── changes ──────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def change(self, dice: Dice, owner: Owner) -> c.Change:
+        """One change of whichever sort."""
+        make = dice.pick(
+            (self._remember, self._remember, self._append, self._open, self._memory, self._other)
+        )
+        return make(dice, owner)
+
+    def _open(self, dice: Dice, owner: Owner) -> c.Change:
+        thread = a_thread(
+            owner,
+            self.now,
+            id=self.fresh(),
+            audience=dice.pick((EVERYONE, EVERYONE, *AUDIENCES)),
+            agent=dice.pick(("a", "b", None)),
+            name=dice.pick((None, None, "order 7")),
+            status=dice.pick((ThreadStatus.RUNNING, ThreadStatus.CREATED)),
+        )
+        return c.OpenThread(thread)
+
+    def _append(self, dice: Dice, owner: Owner) -> c.Change:
+        thread = self.some(dice, owner, "thread")
+        messages = tuple(
+            a_message(
+                owner,
+                thread,
+                dice.pick(TEXTS),
+                self.now,
+                id=self.fresh(),
+                role=dice.pick(("user", "user", "assistant", "tool")),
+                trust=dice.pick((Trust.USER, Trust.WEB)),
+            )
+            for _ in range(1 + dice.number(3))
+        )
+        return c.Append(thread, messages, tuple(terms_of_record(message) or b"" for message in messages))
+
+    def _remember(self, dice: Dice, owner: Owner) -> c.Change:
+        agent = dice.pick(("a", "b", None))
+        sources = self.any_of(dice, owner)
+        memory = a_memory(
+            owner,
+            dice.pick(TEXTS),
+            self.now + timedelta(days=dice.pick((0, -1, 1))),
+            agent=agent,
+            key=dice.pick((None, "drink", "drink", "home")),
+            thread=dice.pick((None, None, self.some(dice, owner, "thread"))),
+            sources=tuple(dict.fromkeys(sources)),
+            pinned=dice.rarely(),
+            valid_from=dice.pick((None, None, START)),
+            supersedes=dice.pick(((), (), (self.some(dice, owner, "memory"),))),
+            id=self.some(dice, owner, "memory", "thread") if dice.rarely(30) else self.fresh(),
+        )
+        audience = dice.pick((None, None, None, EVERYONE, GROUPS, FOR_A))
+        return c.Remember(memory, terms_of_record(memory) or b"", audience, dice.pick((None, None, "run")))
+
+    def _memory(self, dice: Dice, owner: Owner) -> c.Change:
+        memory = self.some(dice, owner, "memory")
+        amended: dict[str, Any] = dice.pick(({"pinned": True}, {"tags": ("x",)}, {"content": "y"}))
+        changes: tuple[c.Change, ...] = (
+            c.Supersede(memory, self.some(dice, owner, "memory")),
+            c.Retract(memory, "so"),
+            c.Corroborate(memory, self.any_of(dice, owner)),
+            c.Amend(memory, amended),
+            c.ChangeAudience(memory, dice.pick(AUDIENCES)),
+        )
+        return dice.pick(changes)
+
+    def _other(self, dice: Dice, owner: Owner) -> c.Change:
+        makers = (self._patch, self._thread, self._episode, self._experience, self._named, self._import)
+        return dice.pick(makers)(dice, owner)
+
+    def _patch(self, dice: Dice, owner: Owner) -> c.Change:
+        id = self.fresh()
+        fields = {dice.pick(("name", "age")): dice.number(3)}
+        unset = dice.pick(((), (), ("name",)))
+        return c.PatchProfile(id, "Profile", dice.pick(AUDIENCES), fields, unset, dice.rarely())
+
+    def _thread(self, dice: Dice, owner: Owner) -> c.Change:
+        thread = self.some(dice, owner, "thread")
+        status = dice.pick(tuple(ThreadStatus))
+        fields: dict[str, Any] = {"status": status, "state": {"n": dice.number(3)}}
+        episode = an_episode(
+            owner, at=self.now, id=self.fresh(), sources=tuple(dict.fromkeys(self.any_of(dice, owner)))
+        )
+        closing = c.CloseThread(thread, status, None, episode, terms_of_record(episode) or b"")
+        return closing if dice.number(2) else c.SetThread(thread, fields)
+
+    def _episode(self, dice: Dice, owner: Owner) -> c.Change:
+        thread = dice.pick((None, self.some(dice, owner, "thread")))
+        episode = an_episode(owner, at=self.now, id=self.fresh(), thread=thread, agent=dice.pick(("a", None)))
+        return c.RecordEpisode(episode, terms_of_record(episode) or b"", dice.pick((None, FOR_A)))
+
+    def _experience(self, dice: Dice, owner: Owner) -> c.Change:
+        if dice.number(2):
+            return c.RetireExperience(self.some(dice, owner, "experience"), "so")
+        evidence = [(each, self.some(dice, each, "memory", "message")) for each in OWNERS[: dice.number(4)]]
+        line = a_line(owner, "ask first", evidence, id=self.fresh(), audience=dice.pick(AUDIENCES))
+        return c.AddExperience(line)
+
+    def _named(self, dice: Dice, owner: Owner) -> c.Change:
+        if dice.rarely():
+            return c.RevokeKey(self.some(dice, owner, "key"))
+        id, audience = self.fresh(), dice.pick((EVERYONE, FOR_A))
+        if dice.number(2):
+            opens = dice.pick((None, *OWNERS))
+            return c.PutNamed(
+                Key(id=id, owner=owner, audience=audience, name="phone", digest="0" * 64, opens=opens)
+            )
+        return c.PutNamed(Agent(id=id, owner=owner, audience=audience, name="waiter", model=dice.pick(TEXTS)))
+
+    def _import(self, dice: Dice, owner: Owner) -> c.Change:
+        id = self.some(dice, owner, "memory", "message") if dice.rarely() else self.fresh()
+        if dice.number(2):
+            thread = self.some(dice, owner, "thread")
+            message = a_message(owner, thread, "brought", self.now, id=id, seq=dice.number(7))
+            return c.Import(message, b"")
+        sources, key = self.any_of(dice, owner), dice.pick((None, "drink"))
+        memory = a_memory(
+            dice.pick(OWNERS), "brought", self.now, id=id, sources=tuple(dict.fromkeys(sources)), key=key
+        )
+        return c.Import(memory.changed(version=1 + dice.number(3)), b"")
+
+
+KINDS = ("message", "memory", "thread", "episode", "profile", "experience", "key", "agent")

@@ -1,0 +1,319 @@
+"""Two engines that are given the same work say and hold the same, whatever the work is."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import tempfile
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from pathlib import Path
+from typing import Any, TypeVar
+from uuid import UUID
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from commonplace.engines.inmemory import InMemoryEngine
+from commonplace.engines.sqlite.engine import SqliteEngine
+from commonplace.errors import BuiltUpon, CommonplaceError
+from commonplace.model.changes import Batch
+from commonplace.model.jobs import Job
+from commonplace.model.ledger import Entry, Receipt
+from commonplace.model.memories import Use
+from commonplace.model.owner import WHOLE, Owner, View
+from commonplace.model.query import Filter
+from commonplace.ports import Engine, ErasureReceipt
+from commonplace.testing.builders import AT_B, Follower, terms_of_record
+from commonplace.text.terms import RULE
+from tests.engines.random_work import KINDS, OWNERS, VIEWS, Dice, World
+
+T = TypeVar("T")
+
+EXAMPLES = int(os.environ.get("COMMONPLACE_EXAMPLES", "15"))
+
+#: How often each step is taken, of those in this list.
+STEPS = (
+    *("write",) * 12,
+    *("undo",) * 4,
+    *("erase",) * 3,
+    *("again",) * 2,
+    *("lease",) * 2,
+    *("settle job",) * 2,
+    *("note use", "put terms", "rebuild", "old era"),
+)
+
+#: What an erasure counts in the same way everywhere; other places are an engine's own.
+COUNTED = {*KINDS, "versions", "terms", "uses", "jobs"}
+
+
+@dataclass
+class Pair:
+    """Two engines, and what is held of each."""
+
+    engines: tuple[Engine, Engine]
+    followers: dict[tuple[Owner, View, int], Follower] = field(default_factory=dict)
+    #: The eras that each owner has had, by engine: they are made there.
+    eras: dict[tuple[Owner, int], list[UUID]] = field(default_factory=dict)
+    leases: list[tuple[Job, Job]] = field(default_factory=list)
+
+    async def both(self, call: Callable[[int, Engine], Awaitable[T]]) -> list[T | None]:
+        """Do the same on both; raises where one refuses and the other does not, or for another reason."""
+        done: list[tuple[Any, T | None]] = []
+        for number, engine in enumerate(self.engines):
+            try:
+                done.append((None, await call(number, engine)))
+            except CommonplaceError as exc:
+                positions = exc.positions if isinstance(exc, BuiltUpon) else ()
+                done.append(((type(exc), positions, str(exc)), None))
+        (one, _), (two, _) = done
+        assert (one and one[:2]) == (two and two[:2]), f"{one} is not {two}"
+        return [value for _, value in done]
+
+    async def same(self, call: Callable[[int, Engine], Awaitable[Any]]) -> Any:
+        """Do the same on both, to the same effect."""
+        one, two = await self.both(call)
+        assert one == two, _difference(one, two)
+        return one
+
+
+def _difference(one: Any, two: Any) -> str:
+    """Where two answers part, in few words."""
+    if isinstance(one, (list, tuple)) and isinstance(two, (list, tuple)) and len(one) == len(two):
+        parts = [_difference(a, b) for a, b in zip(one, two, strict=True) if a != b]
+        return "; ".join(parts[:3])
+    if isinstance(one, dict) and isinstance(two, dict) and list(one) == list(two):
+        return _difference(list(one.values()), list(two.values()))
+    return f"{one!r} is not {two!r}"
+
+
+def erasure(receipt: ErasureReceipt) -> tuple[Any, ...]:
+    """What an erasure says in the same words everywhere."""
+    removed = {place: count for place, count in receipt.removed.items() if place in COUNTED}
+    parts = (receipt.kept, receipt.unknown, receipt.ids, receipt.superseded)
+    return (removed, *map(sorted, parts), receipt.era is None)
+
+
+def entry_shape(entry: Entry, eras: Sequence[UUID]) -> tuple[Any, ...]:
+    """An entry without what each book makes by itself: eras, digests, counts of its own tables."""
+    lines = [replace(line, hash=None if line.hash is None else b"") for line in entry.lines]
+    note = dict(entry.note)
+    if "removed" in note:
+        note["removed"] = {place: n for place, n in note["removed"].items() if place in COUNTED}
+    digests = (entry.operation is None, entry.request is None)
+    era = eras.index(entry.era)
+    return (
+        entry.owner,
+        era,
+        entry.position,
+        entry.at,
+        entry.actor,
+        sorted(lines, key=repr),
+        entry.ignored,
+        note,
+        digests,
+    )
+
+
+def job_shape(job: Job | None) -> Any:
+    """A job without its id and era."""
+    return None if job is None else replace(job, id=UUID(int=0), era=None)
+
+
+class Working:
+    """Takes random steps on a pair of engines and compares what they hold."""
+
+    def __init__(self, pair: Pair) -> None:
+        self._pair = pair
+        self._world = World()
+
+    async def take(self, step: str, dice: Dice) -> None:
+        """One step."""
+        await getattr(self, "_" + step.replace(" ", "_"))(dice)
+        await self._compare_ledgers()
+        if dice.rarely(4):
+            await self._compare()
+
+    async def begin(self) -> None:
+        """Something to build upon."""
+        for owner in OWNERS:
+            receipt = await self._pair.same(partial(apply, self._world.first(owner)))
+            self._world.written(receipt)
+
+    async def _apply(self, batch: Batch) -> None:
+        receipt = await self._pair.same(partial(apply, batch))
+        if receipt is not None:
+            self._world.written(receipt)
+
+    async def _write(self, dice: Dice) -> None:
+        await self._apply(self._world.batch(dice))
+
+    async def _undo(self, dice: Dice) -> None:
+        await self._apply(self._world.batch(dice, undo=True))
+
+    async def _again(self, dice: Dice) -> None:
+        if self._world.batches:
+            await self._apply(dice.pick(self._world.batches))
+
+    async def _old_era(self, dice: Dice) -> None:
+        batch = self._world.batch(dice)
+        known = self._pair.eras.get((batch.owner, 0), [])
+        place = dice.number(len(known) + 1)
+
+        async def apply_in(number: int, engine: Engine) -> Any:
+            eras = self._pair.eras.get((batch.owner, number), [])
+            return await engine.apply(replace(batch, era=[*eras, UUID(int=1)][place]))
+
+        await self._pair.same(apply_in)
+
+    async def _erase(self, dice: Dice) -> None:
+        target = self._world.target(dice, everything=dice.rarely(12))
+
+        async def erase(number: int, engine: Engine) -> Any:
+            return erasure(await engine.erase(target, self._world.now))
+
+        await self._pair.same(erase)
+
+    async def _note_use(self, dice: Dice) -> None:
+        owner, view = dice.pick(OWNERS), dice.pick(VIEWS)
+        uses = {id: Use(count=dice.number(9)) for id in self._world.any_of(dice, owner, 4)}
+        await self._pair.same(lambda number, engine: engine.note_use(owner, view, uses))
+
+    async def _put_terms(self, dice: Dice) -> None:
+        ids = self._world.any_of(dice, dice.pick(OWNERS), 4)
+        await self._pair.same(lambda number, engine: engine.put_terms(RULE, dict.fromkeys(ids, bytes(9))))
+
+    async def _rebuild(self, dice: Dice) -> None:
+        await self._pair.both(lambda number, engine: engine.rebuild())
+
+    async def _lease(self, dice: Dice) -> None:
+        self._world.tick(dice)
+        seconds, worker = dice.pick((60.0, 2.0)), dice.pick(("one", "two"))
+        one, two = await self._pair.both(
+            lambda number, engine: engine.lease(["form"], worker, self._world.now, seconds)
+        )
+        assert job_shape(one) == job_shape(two)
+        if one is not None and two is not None:
+            self._pair.leases.append((one, two))
+
+    async def _settle_job(self, dice: Dice) -> None:
+        if not self._pair.leases:
+            return
+        self._world.tick(dice)
+        jobs, now = dice.pick(self._pair.leases), self._world.now
+        calls: tuple[Callable[[int, Engine], Awaitable[bool]], ...] = (
+            lambda number, engine: engine.finish(jobs[number], now),
+            lambda number, engine: engine.fail(jobs[number], "so", now, None),
+            lambda number, engine: engine.fail(jobs[number], "so", now, now.replace(year=2026)),
+            lambda number, engine: engine.renew(jobs[number], now, 9),
+            lambda number, engine: engine.replay(jobs[number].id, now),
+            lambda number, engine: engine.drop(jobs[number].id),
+        )
+        await self._pair.same(dice.pick(calls))
+
+    # ── comparing ────────────────────────────────────────────────────────────────────────────────────────────────
+
+    async def _compare_ledgers(self) -> None:
+        for owner in OWNERS:
+            for number, engine in enumerate(self._pair.engines):
+                eras = self._pair.eras.setdefault((owner, number), [])
+                for entry in await engine.entries(owner, 0, 1):
+                    if entry.era not in eras:
+                        eras.append(entry.era)
+            await self._pair.same(partial(self._ledger, owner))
+
+    async def _compare(self) -> None:
+        for owner in OWNERS:
+            await self._pair.same(partial(self._shelves, owner, WHOLE))
+            await self._pair.same(partial(self._scanned, owner, WHOLE))
+        await self._pair.same(lambda number, engine: upkeep_aside(engine))
+
+    async def _ledger(self, owner: Owner, number: int, engine: Engine) -> Any:
+        return [
+            entry_shape(entry, self._pair.eras[owner, number])
+            for entry in await engine.entries(owner, 0, 999)
+        ]
+
+    async def _shelves(self, owner: Owner, view: View, number: int, engine: Engine) -> Any:
+        """What a follower holds; it must be what a fresh reader would."""
+        fresh = Follower(engine, owner, view)
+        held = self._pair.followers.setdefault((owner, view, number), Follower(engine, owner, view))
+        shelves = {audience: shelf for audience, shelf in (await fresh.follow()).items() if shelf}
+        kept = await held.follow()
+        # An erased owner's shelves are gone, and nobody tells; an index drops what it no longer hears of.
+        assert {audience: kept[audience] for audience in shelves} == shelves
+        return shelves
+
+    async def _scanned(self, owner: Owner, view: View, number: int, engine: Engine) -> Any:
+        return await scanned(engine, owner, view)
+
+    async def compare_all(self) -> None:
+        """Compare everything that can be read, and hold both against their ledgers."""
+        await self._compare()
+        for owner in OWNERS:
+            for view in VIEWS:
+                for compared in (self._scanned, self._shelves, self._told):
+                    await self._pair.same(partial(compared, owner, view))
+        for engine in self._pair.engines:
+            findings = await engine.verify()
+            assert (engine.name, findings.faults) == (engine.name, ())
+
+    async def _told(self, owner: Owner, view: View, number: int, engine: Engine) -> Any:
+        ids = self._world.tried
+        own = self._world.ids_of(owner) if view in (WHOLE, AT_B) else []
+        histories = [await engine.history(owner, view, id) for id in own]
+        filters = [Filter(kinds=frozenset({kind})) for kind in ("fact", "user", "a")]
+        counts = [await engine.count(owner, view, each) for each in filters]
+        return histories, counts, await engine.uses(owner, view, ids), await engine.get(owner, view, ids)
+
+    async def compare_adopted(self, spare: Engine) -> None:
+        """What one engine dumps, another holds in the same way once it has adopted it."""
+        for owner in OWNERS:
+            lines = [line async for line in self._pair.engines[1].dump(owner, private=False)]
+            if not lines or await spare.adopt(owner, lines, terms_of_record) is None:
+                continue
+            assert await scanned(spare, owner, WHOLE) == await scanned(self._pair.engines[0], owner, WHOLE)
+            for id in self._world.ids_of(owner):
+                told = [await each.history(owner, WHOLE, id) for each in (spare, self._pair.engines[0])]
+                assert told[0] == told[1]
+        assert (await spare.verify()).faults == ()
+
+
+async def apply(batch: Batch, number: int, engine: Engine) -> Receipt:
+    return await engine.apply(batch)
+
+
+async def scanned(engine: Engine, owner: Owner, view: View) -> Any:
+    """All that a view sees, in both orders."""
+    up = await engine.scan(owner, view, Filter(), None, 9999)
+    down = await engine.scan(owner, view, Filter(newest_first=True), None, 9999)
+    assert list(up.records) == list(reversed(down.records))
+    assert await engine.count(owner, view, Filter()) == len(up.records)
+    return up.records
+
+
+async def upkeep_aside(engine: Engine) -> Any:
+    """All jobs but those that an engine puts for its own files."""
+    return sorted(map(repr, (job_shape(job) for job in await engine.jobs(None, 99) if job.owner is not None)))
+
+
+async def work(steps: list[tuple[str, int]], folder: Path) -> None:
+    """Give two engines the same work."""
+    sqlite = await SqliteEngine.open(folder / "book.db", synchronous="OFF")
+    try:
+        working = Working(Pair((InMemoryEngine(), sqlite)))
+        await working.begin()
+        for step, seed in steps:
+            await working.take(step, Dice(seed))
+        await working.compare_all()
+        await working.compare_adopted(InMemoryEngine())
+    finally:
+        await sqlite.close()
+
+
+@settings(max_examples=EXAMPLES, deadline=None, derandomize="COMMONPLACE_EXAMPLES" not in os.environ)
+@given(st.lists(st.tuples(st.sampled_from(STEPS), st.integers(0, 2**32)), min_size=1, max_size=60))
+def test_two_engines_given_the_same_work_say_and_hold_the_same(steps: list[tuple[str, int]]) -> None:
+    with tempfile.TemporaryDirectory(dir="/dev/shm" if os.path.isdir("/dev/shm") else None) as folder:
+        asyncio.run(work(steps, Path(folder)))
