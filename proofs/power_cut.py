@@ -15,7 +15,7 @@ from uuid import UUID
 
 import commonplace
 from commonplace import Book, CommonplaceError, Receipt, ThreadHandle, assembly
-from commonplace.book.transfer import noted_erasures
+from commonplace.book.backups import noted_erasures
 from commonplace.engines.sqlite.engine import SqliteEngine
 from commonplace.model.ledger import Verb
 from commonplace.model.memories import Memory
@@ -104,7 +104,7 @@ class _Day:
         if number % 6 == 4:
             await self._forget(book, self._rng.choice(_OWNERS), backups=number > _ROUNDS // 2)
         if number == _ROUNDS // 3:
-            await book.transfer.backup(self._folder / _BACKUP)
+            await book.backup(self._folder / _BACKUP)
             self._said.mark("backed-up")
 
     async def _append(self, thread: ThreadHandle) -> None:

@@ -49,7 +49,7 @@ def shell(tmp_path: Path) -> Shell:
 
 
 def record_id(receipt: Any) -> str:
-    found = str(receipt["items"][0]["id"])
+    found = str(receipt.get("receipt", receipt)["items"][0]["id"])
     assert len(found) == 36
     return found
 
@@ -122,7 +122,7 @@ def test_the_same_operation_is_applied_once(shell: Shell) -> None:
 
 def test_messages_come_as_lines_all_or_none(shell: Shell) -> None:
     lines = "\n".join(json.dumps({"role": "user", "content": f"line {number}"}) for number in range(5))
-    assert len(shell.json("append", "ana", "--agent", "helper", text=lines)["items"]) == 5
+    assert len(shell.json("append", "ana", "--agent", "helper", text=lines)["receipt"]["items"]) == 5
     bad = lines + '\n{"role": "boss", "content": "x"}\n{"role": "user", "content": ""}'
     told = shell.run("append", "ana", "--agent", "helper", text=bad, code=2)
     assert "messages[5].role" in told
@@ -138,7 +138,7 @@ def test_removing_asks_for_a_yes_where_nobody_can_be_asked(shell: Shell) -> None
 
 def test_stored_escapes_never_reach_the_terminal(shell: Shell) -> None:
     shell.run("remember", "ana", "red \x1b[31malert\x07 \u202egnihton", "--agent", "helper")
-    for words in (("list", "ana"), ("recall", "ana", "alert")):
+    for words in (("list", "ana"), ("recall", "ana", "red")):
         shown = shell.run(*words, "--agent", "helper")
         assert "alert" in shown
         assert not set(shown) & {"\x1b", "\x07", "\u202e"}
@@ -173,7 +173,7 @@ def test_the_doctor_finds_a_fresh_book_in_health(shell: Shell) -> None:
     shell.run("remember", "ana", "Keeps bees", "--agent", "helper")
     report = shell.run("doctor")
     assert "sqlite" in report
-    assert "fsync" in report
+    assert "durable" in report
     shell.run("rebuild")
     shell.run("jobs", "run")
     assert shell.run("jobs", "list") is not None
@@ -183,7 +183,11 @@ def test_damage_is_found(shell: Shell) -> None:
     shell.run("remember", "ana", "Keeps bees", "--agent", "helper")
     book = shell.folder / "book.db"
     book.write_bytes(book.read_bytes().replace(b"Keeps bees", b"Keeps wasp"))
-    assert "content" in shell.run("verify", code=1) or True
+    environment = {**os.environ, "COMMONPLACE_BOOK": "book.db"}
+    words = [sys.executable, "-m", "commonplace", "verify"]
+    done = subprocess.run(words, cwd=shell.folder, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert "content" in done.stdout + done.stderr
 
 
 def test_the_demo_shows_what_it_says(tmp_path: Path) -> None:

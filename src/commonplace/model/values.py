@@ -48,7 +48,7 @@ def _name(value: str) -> str:
     _filled(value)
     if len(value) > NAME_LENGTH:
         raise ValueError(f"has {len(value)} characters; the longest name has {NAME_LENGTH}")
-    if any(unicodedata.category(character) == "Cc" for character in value):
+    if not value.isprintable() and any(unicodedata.category(character) == "Cc" for character in value):
         raise ValueError("holds a control character; names are one line of visible text")
     return value
 

@@ -143,6 +143,7 @@ def _seated(desk: Desk, message: Message) -> Deciding[Message | None]:
     end = yield from desk.end_of(message.thread)
     if end is None:
         return None
+    message = message.changed(audience=end.audience)
     if not message.seq:
         seated: Message = message.changed(seq=desk.next_place(message.thread, end))
         return seated

@@ -1,0 +1,1 @@
+"""Machinery that the proofs about whole books share; no proof itself."""

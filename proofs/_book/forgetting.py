@@ -1,0 +1,292 @@
+"""One book in which a person's life is forgotten part by part, with everything that might keep or bring back some."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import shutil
+import sqlite3
+import tempfile
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import Any
+
+import commonplace
+from commonplace import Book, CommonplaceError
+from commonplace.assembly import open_engine
+from commonplace.book.backups import restore
+from commonplace.errors import Erased, NotFound
+from commonplace.model import changes as c
+from commonplace.model.ids import new_id
+from commonplace.model.jobs import Job
+from commonplace.model.ledger import Actor
+from commonplace.model.memories import Memory
+from commonplace.model.owner import WHOLE
+from commonplace.model.trust import Limits
+from commonplace.ports import ErasureReceipt
+from commonplace.recall.recall import Recall
+from commonplace.worker import Worker
+from proofs._book.person import FORM, LATER_SECONDS, Moving, Part, Person
+from proofs._book.scanning import Marks, files_of, found_in
+
+_LIMITS = Limits(content_length=100_000, writes_per_run=1000, memories_per_owner=1000)
+
+
+class Remains(Exception):
+    """Something of what was forgotten is still there, came back, or took too much with it."""
+
+
+class Case:
+    """A folder with a book, its backups and what a killed forgetting left."""
+
+    def __init__(self, folder: Path, rng: random.Random, forgetting: AbstractContextManager[object]) -> None:
+        self._folder = folder
+        self._rng = rng
+        self._forgetting = forgetting
+        self._marks = Marks(rng)
+        self._clock = Moving()
+        self._path = folder / "book.db"
+        self._found = 0
+
+    async def _open(self) -> Book:
+        return await commonplace.open(self._path, limits=_LIMITS, clock=self._clock)
+
+    async def prove(self) -> int:
+        """Forget all four parts; gives how many canaries there were before."""
+        book, other = await self._open(), await self._open()
+        try:
+            person = Person(book, self._marks, self._rng, self._clock)
+            old, recent = self._folder / "old backup.db", self._folder / "recent backup.db"
+            await book.backup(self._folder / "first backup.db")
+            await person.live()
+            await book.backup(old)
+            exports = [await _all(book.export()), await _all(book.export(person.owner))]
+            await book.backup(recent)
+            exports.append(await self._twin(recent, person))
+            # What a forgetting that was killed leaves beside a backup.
+            shutil.copyfile(recent, self._folder / f"{recent.name}.rewriting")
+            (self._folder / f"{recent.name}.rewriting-wal").write_bytes(recent.read_bytes()[:8192])
+            held = await self._lease(book)
+            with self._forgetting:
+                for part in person.parts.values():
+                    await _warm(book, person), await _warm(other, person)
+                    await self._forget(book, person, part, old)
+                    if part.name == "messages":
+                        await self._finish_in_vain(book, held)
+                    await self._check(book, other, person, part)
+                    await self._bring_back(book, person, part, exports)
+            await self._begin_anew(book, person, exports)
+        finally:
+            await other.close()
+            await book.close()
+        self._scan(("memory", "messages", "thread", "owner"), "after closing")
+        return self._found
+
+    async def _twin(self, backup: Path, person: Person) -> list[str]:
+        """What an export tells of a copy that lived on by itself: records of the same era that the book never saw."""
+        folder = Path(tempfile.mkdtemp(prefix="commonplace-twin-"))
+        try:
+            shutil.copyfile(backup, folder / "twin.db")
+            async with commonplace.open(folder / "twin.db", limits=_LIMITS, clock=self._clock) as twin:
+                await twin.remember(person.owner, f"Elsewhere: {self._marks('elsewhere')}")
+                return await _all(twin.export(person.owner))
+        finally:
+            shutil.rmtree(folder)
+
+    # ── forgetting ───────────────────────────────────────────────────────────────────────────────────────────────
+
+    async def _forget(self, book: Book, person: Person, part: Part, old: Path) -> None:
+        self._look_before(part)
+        if part.name in ("memory", "thread"):
+            first = await self._ask(book, person, part, backups=False)
+            if not first.held_by:
+                raise Remains("a receipt does not name the backups that still hold it")
+            await self._restore(old, person, part)
+        receipt = await self._ask(book, person, part, backups=True)
+        if receipt.state != "complete" or receipt.held_by:
+            raise Remains(f"{part.name}: {receipt.state} {receipt.pending}, held by {receipt.held_by}")
+
+    async def _ask(self, book: Book, person: Person, part: Part, *, backups: bool) -> ErasureReceipt:
+        if part.name == "owner":
+            return await book.forget(person.owner, everything=True, backups=backups, view="owner")
+        return await book.forget(person.owner, part.ids, backups=backups, view="owner")
+
+    def _look_before(self, part: Part) -> None:
+        """The control: where nothing was forgotten yet, the same scan finds every canary."""
+        found = found_in(self._marks, files_of(self._folder))
+        labels = {label for where in found.values() for label in where if label.split()[0] == part.name}
+        missing = self._marks.labels(part.name) - labels - NEVER_STORED
+        if missing:
+            raise AssertionError(f"the scan does not find what is there: {sorted(missing)}")
+        if not {"old backup.db", "recent backup.db"} <= found.keys():
+            raise AssertionError("the backups hold nothing to be forgotten")
+        self._found += len(labels)
+
+    def _scan(self, gone: tuple[str, ...], when: str) -> None:
+        for name, labels in found_in(self._marks, files_of(self._folder)).items():
+            left = sorted(label for label in labels if label.split()[0] in gone)
+            if left:
+                raise Remains(f"{when}: {name} holds {left}")
+
+    # ── what must be so afterwards ───────────────────────────────────────────────────────────────────────────────
+
+    async def _check(self, book: Book, other: Book, person: Person, part: Part) -> None:
+        gone = tuple(person.parts)[: list(person.parts).index(part.name) + 1]
+        self._scan(gone, f"after forgetting {part.name}")
+        await self._check_records(book, part)
+        await self._check_indexes(book, other, person, part)
+        if faults := (await book.verify()).faults:
+            raise Remains(f"after forgetting {part.name} verify says: {faults[0]}")
+        if part.name != "owner" and not found_in(self._marks, [self._path]):
+            raise AssertionError("the whole life went with a part of it")
+
+    async def _check_records(self, book: Book, part: Part) -> None:
+        connection = sqlite3.connect(self._path)
+        try:
+            for id in (*part.ids, *part.derived):
+                _expect_none(connection, "SELECT 1 FROM records WHERE id = ?", id.bytes, f"{id} stands")
+                link = "SELECT 1 FROM links WHERE ? IN (record, source)"
+                _expect_none(connection, link, id.bytes, f"a link names {id}")
+                for table in ("records", "versions"):
+                    text = f"SELECT 1 FROM {table} WHERE instr(body, ?)"  # noqa: S608 - our own names
+                    _expect_none(connection, text, str(id), f"{table} name {id}")
+                _expect_none(
+                    connection, "SELECT 1 FROM jobs WHERE instr(records, ?)", id.hex, f"a job is about {id}"
+                )
+            for table in ("terms", "uses", "versions"):
+                orphan = f"SELECT 1 FROM {table} WHERE record NOT IN (SELECT no FROM records) AND 1 = ?"  # noqa: S608
+                _expect_none(connection, orphan, 1, f"{table} of no record are left")
+            for id in part.kept:
+                if connection.execute("SELECT 1 FROM records WHERE id = ?", (id.bytes,)).fetchone() is None:
+                    raise Remains(f"{id} rested on something else as well, and went")
+        finally:
+            connection.close()
+
+    async def _check_indexes(self, book: Book, other: Book, person: Person, part: Part) -> None:
+        """The index of this book holds nothing of it; that of another lets go as soon as it reads."""
+        if isinstance(book.finder, Recall) and book.finder.shelves:
+            raise Remains(f"the index of this book outlives {part.name}")
+        question = "zq said water gardens"
+        for reader in (book, other):
+            hits = await reader.recall(person.owner, question, limit=1000, view="owner")
+            if {hit.id for hit in hits} & {*part.ids, *part.derived}:
+                raise Remains(f"recall finds what was forgotten with {part.name}")
+            self._check_held(reader, part)
+
+    def _check_held(self, reader: Book, part: Part) -> None:
+        """An index holds as many passages as the book has on the shelf."""
+        assert isinstance(reader.finder, Recall)
+        connection = sqlite3.connect(self._path)
+        for shelf, index in reader.finder._indexes.items():
+            count = "SELECT count(*) FROM records AS r JOIN terms AS t ON t.record = r.no WHERE r.shelf = ?"
+            there = connection.execute(count, (shelf,)).fetchone()[0]
+            living = connection.execute("SELECT 1 FROM shelves WHERE no = ?", (shelf,)).fetchone()
+            if living is not None and index.passages != there:
+                raise Remains(
+                    f"an index holds {index.passages} passages of {there} after forgetting {part.name}"
+                )
+        connection.close()
+
+    # ── what might bring it back ─────────────────────────────────────────────────────────────────────────────────
+
+    async def _lease(self, book: Book) -> Job:
+        """The job about messages, in the hands of a slow worker while they are forgotten."""
+        self._clock.skip(LATER_SECONDS)
+        job = await book.engine.lease([FORM], "slow", self._clock(), 1e9)
+        assert job is not None
+        return job
+
+    async def _finish_in_vain(self, book: Book, job: Job) -> None:
+        try:
+            await _form(book, self._clock, job)
+        except (Erased, NotFound):
+            pass
+        else:
+            raise Remains("a job that was under way wrote down what was forgotten")
+        if await book.engine.finish(job, self._clock()):
+            raise Remains("a job about what was forgotten is still there")
+
+    async def _bring_back(self, book: Book, person: Person, part: Part, exports: list[list[str]]) -> None:
+        for lines in exports:
+            await book.import_(lines)
+        for operation, asked in part.operations:
+            if not await _refused(self._replay(book, person, part, operation, asked)):
+                raise Remains(f"a replay of {part.name} was not refused")
+        self._clock.skip(2 * LATER_SECONDS)
+        for job in await book.engine.jobs(None, 1000):
+            if {*part.ids, *part.derived} & {*job.records}:
+                await book.engine.replay(job.id, self._clock())
+        worker = Worker(book.engine, {FORM: lambda job: _form(book, self._clock, job)}, self._clock)
+        await worker.drain(limit=50)
+        await book.engine.scrub()
+        gone = tuple(person.parts)[: list(person.parts).index(part.name) + 1]
+        self._scan(gone, f"after all that might bring {part.name} back")
+        if faults := (await book.verify()).faults:
+            raise Remains(f"after all that might bring {part.name} back verify says: {faults[0]}")
+
+    async def _replay(self, book: Book, person: Person, part: Part, operation: str, asked: Any) -> object:
+        if part.name == "messages":
+            return await person.talk.append(asked, operation=operation)
+        return await person.remember_again(operation, **asked)
+
+    async def _restore(self, backup: Path, person: Person, part: Part) -> None:
+        """The backup holds it, the notes beside it do not let it out."""
+        if part.name not in {label.split()[0] for label in self._marks.found_in(backup.read_bytes())}:
+            raise AssertionError(f"{backup} holds nothing of {part.name}")
+        target = self._folder / "restored.db"
+        await restore(lambda path: open_engine(path, create=False), backup, target, at=self._clock())
+        labels = {label.split()[0] for label in self._marks.found_in(target.read_bytes())}
+        for path in self._folder.glob("restored.db*"):
+            path.unlink()
+        if part.name in labels:
+            raise Remains(f"a restored backup brings {part.name} back")
+
+    async def _begin_anew(self, book: Book, person: Person, exports: list[list[str]]) -> None:
+        """The same person may begin anew, empty; the old export still brings nothing."""
+        again = await book.remember(person.owner, "A new day.")
+        for lines in exports:
+            await book.import_(lines)
+        page = await book.list(person.owner, limit=1000, view="owner")
+        if [record.id for record in page.records] != [again.id]:
+            raise Remains(f"of the old era {len(page.records) - 1} records came back")
+        await book.forget(person.owner, everything=True, view="owner", backups=True)
+
+
+#: Canaries that the book never stores in any spelling: operation ids are kept as keyed digests.
+NEVER_STORED = frozenset({"memory operation", "messages operation", "thread operation", "owner operation"})
+
+
+def _expect_none(connection: sqlite3.Connection, query: str, value: object, fault: str) -> None:
+    if connection.execute(query, (value,)).fetchone() is not None:
+        raise Remains(fault)
+
+
+async def _form(book: Book, clock: Moving, job: Job) -> None:
+    """What a worker does that forms memories: it writes down what the job quotes, resting on the job's records."""
+    assert job.owner is not None
+    memory = Memory(
+        id=new_id(), owner=job.owner, content=job.payload["text"], sources=job.records, observed_at=clock()
+    )  # fmt: skip
+    await book.door.write(
+        job.owner, WHOLE, Actor("system"), [c.Remember(memory)], request=None, era=job.era, operation=f"job {job.id}"
+    )  # fmt: skip
+
+
+async def _warm(book: Book, person: Person) -> None:
+    await book.recall(person.owner, "zq said water gardens", limit=50, view="owner")
+    await book.recall(person.owner, "zq said", limit=50, agent=person.agent, groups=[person.group])
+
+
+async def _refused(asking: Any) -> bool:
+    try:
+        await asking
+    except (Erased, NotFound):
+        return True
+    except CommonplaceError as error:
+        raise Remains(f"a replay was answered with {error}") from error
+    return False
+
+
+async def _all(lines: Any) -> list[str]:
+    await asyncio.sleep(0)
+    return [line async for line in lines]

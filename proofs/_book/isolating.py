@@ -1,0 +1,208 @@
+"""The conditions that isolate, each as a mutant; those that others cover, and those that no owner's try reaches."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from contextlib import AbstractContextManager, ExitStack
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from commonplace.book import parsing
+from commonplace.book.book import Book
+from commonplace.book.transfer import Transfer
+from commonplace.engines.sqlite import reading
+from commonplace.engines.sqlite.statements import statements
+from commonplace.model.ledger import Entry
+from commonplace.model.owner import Audience
+from commonplace.settle import erasing, memories, operations, others, threads, undoing
+from commonplace.settle.desk import Desk
+from proofs._book import arrivals, conversing, labours, reads, works, writes
+from proofs._book.mutants import Mutant, of_function, of_statements, replaced
+from proofs._book.session import Session
+
+Try = Callable[[Session], Awaitable[None]]
+_UNSEEN = "not change.audience.readable_by(desk.batch.view)"
+_CHECKS: list[tuple[Any, str, str]] = [
+    (Audience.readable_by, "self.agent == view.agent", "True"),
+    (Audience.readable_by, "not set(self.groups).isdisjoint(view.groups)", "True"),
+    (Audience.within, "self.agent == view.agent and wider.readable_by(view)", "True"),
+    (Desk.find, " or not record.audience.readable_by(self.batch.view)", ""),
+    (Desk.end_of, " or not end.audience.readable_by(self.batch.view)", ""),
+    (memories._audience, _UNSEEN, "False"),
+    (memories._audience, "not change.audience.within(widest, desk.batch.view)", "False"),
+    (memories._refused_before, "and other.owner == memory.owner", ""),
+    (memories._obstacle, "not winner.audience.readable_by(desk.batch.view)", "False"),
+    (memories._obstacle, "not own_key and not loser.audience.readable_by(desk.batch.view)", "False"),
+    (memories.corroborate, "not memory.audience.within(ground.audience, desk.batch.view)", "False"),
+    (
+        memories.change_audience,
+        "and not change.audience.within(ground.audience, desk.batch.view)",
+        "and False",
+    ),
+    (memories.change_audience, _UNSEEN, "False"),
+    (threads.open_thread, "not thread.audience.readable_by(desk.batch.view)", "False"),
+    (threads.open_thread, "held.audience.readable_by(desk.batch.view)", "True"),
+    (threads.record_episode, f"change.audience is not None and {_UNSEEN}", "False"),
+    (threads.record_episode, "not change.audience.within(audience, desk.batch.view)", "False"),
+    (others.patch_profile, "not change.audience.readable_by(batch.view)", "False"),
+    (others.refuse_old_era, "wanted is not None and wanted != era", "False"),
+    (undoing._check, " or not record.audience.readable_by(desk.batch.view)", ""),
+    (erasing.plan_erasure, " or not record.audience.readable_by(view)", ""),
+    (erasing.plan_whole_erasure, "not view.whole", "False"),
+    (erasing._unname, "record.opens == owner", "True"),
+    (erasing._check_own, "view.agent is None or writer != view.agent", "False"),
+    (reading.history, " and kept.audience.readable_by(view)", ""),
+    (operations.operation_digest, "owner_digest_parts(owner), ", ""),
+    (parsing.as_owner, "owner.tenant != tenant", "False"),
+    (Transfer.export, "owner is not None and owner.tenant != self._tenant", "False"),
+    (Book.ledger, "not as_view(who).whole", "False"),
+]
+
+
+@dataclass(frozen=True)
+class Covered:
+    """Why leaving a condition out changes nothing, and what must be left out with it to be missed."""
+
+    reason: str
+    #: The name of a mutant.
+    by: str
+
+
+def _together(*patches: Callable[[], AbstractContextManager[Any]]) -> Callable[[], Any]:
+    def applied() -> ExitStack:
+        stack = ExitStack()
+        for patch in patches:
+            stack.enter_context(patch())
+        return stack
+
+    return applied
+
+
+def _kept(statement: str) -> Callable[[], Any]:
+    return lambda: replaced(statement, f"{statements()[statement]} AND 0")
+
+
+#: Not conditions of their own, but what makes some conditions superfluous.
+_NAMED = "UPDATE owners SET erased_at = ?, held = 0 WHERE no = ?"
+COVERS = [
+    Mutant("end_era", "the name stays", partial(replaced, "end_era", _NAMED)),
+    Mutant(
+        "end_era",
+        "the name, the shelves and the records stay",
+        _together(
+            partial(replaced, "end_era", _NAMED),
+            *map(_kept, ("delete_record", "delete_shelves_of_owner", "delete_shelf_groups_of_owner")),
+        ),
+    ),
+    of_function(Entry.scrubbed, "gone is None or line.id in gone", "True"),
+    of_function(Desk.need, "not isinstance(record, what)", "False"),
+]
+
+_ENDED = "an era that ended keeps no name by which it could be found"
+_RENAMED = "only what names the owner is touched"
+COVERED: dict[str, Covered] = {
+    "owner: erased_at IS NULL": Covered(_ENDED, "end_era: the name stays"),
+    "owners_of_tenant: erased_at IS NULL": Covered(_ENDED, "end_era: the name stays"),
+    "visible_shelves: o.erased_at IS NULL": Covered(
+        _ENDED + ", no shelves and no records", "end_era: the name, the shelves and the records stay"
+    ),
+    "other_holders: o.erased_at IS NULL": Covered(
+        _ENDED + ", no shelves and no records", "end_era: the name, the shelves and the records stay"
+    ),
+    "recount_held: no = ?": Covered("others' counts are counted anew", "recount_held: owner = owners.no"),
+    "visible_shelves: s.audience = 'self'": Covered(
+        "only such shelves have an agent", "visible_shelves: s.agent = :agent"
+    ),
+    "visible_shelves: s.audience = 'group'": Covered(
+        "only such shelves have groups",
+        "visible_shelves: g.name IN (SELECT value FROM json_each(:groups))",
+    ),
+    "shelf: audience = ?": Covered("agent and groups tell the kind", "shelf: agent = ?"),
+    "other_holders: o.tenant = mine.tenant": Covered(
+        _RENAMED, "settle.erasing._unname: record.opens == owner"
+    ),
+    "other_holders: s.owner = o.no": Covered(_RENAMED, "settle.erasing._unname: record.opens == owner"),
+    "other_holders: r.shelf = s.no": Covered(_RENAMED, "settle.erasing._unname: record.opens == owner"),
+    "other_holders: mine.no = ?": Covered(_RENAMED, "settle.erasing._unname: record.opens == owner"),
+    **{
+        f"positions_of_record: r.id = :id{place}": Covered(
+            "of the entries that it finds only the lines of what goes are altered",
+            "model.ledger.Entry.scrubbed: gone is None or line.id in gone",
+        )
+        for place in ("", " (2)")
+    },
+    **{
+        f"tails_of_owner: {condition}": Covered(
+            "looked up by the owner's own threads", "all_of_owner: o.no = ?"
+        )
+        for condition in ("r.shelf = s.no", "s.owner = ?")
+    },
+    "in_thread: owner = ?": Covered("what it finds is loaded as the owner's own", "load_own: r.owner = ?"),
+}
+#: Conditions that no try of an owner can miss, and why.
+_UPKEEP = "whole books are kept in order and restored for no owner and no view; other proofs do"
+_TURN = "numbers the turn within a digest that names the thread already"
+OFF_THE_PATH: dict[str, str] = {
+    **dict.fromkeys(("last_user_turn",), _TURN),
+    **dict.fromkeys(
+        ("where_passage_is", "stale_terms", "links_of", "erased_eras", "owner_of_era", "owner_of_record"),
+        _UPKEEP,
+    ),
+    **dict.fromkeys(("add_blank_version",), _UPKEEP),
+}
+
+
+#: What is tried more often than else where these are left out: the tries that reach them. A word stands for every
+#: mutant with a name that begins so.
+FOCUS: dict[Try, tuple[str, ...]] = {
+    works.forget_everything: (
+        *("owner: erased_at", "owners_of_tenant", "visible_shelves: o.erased_at", "other_holders", "all_of_owner"),
+        *("end_era", "ended_era", "delete_shelves", "delete_shelf", "delete_gone", "delete_jobs", "ledger_of_owner"),
+        *("settle.erasing.plan_whole", "settle.erasing._unname", "settle.others.refuse_old_era", "tails_of_owner"),
+    ),
+    works.forget: (
+        *("load_own", "in_thread", "resting_on", "unlink", "blank_versions", "delete_", "positions_of_record", "buried"),
+        *("settle.erasing", "rewrite_entry", "place_taken"),
+    ),
+    works.old_era: ("settle.others.refuse_old_era",),
+    works.operation: ("by_operation", "settle.operations"),
+    works.mark_used: ("uses", "delete_use", "numbers_in_view"),
+    arrivals.import_one: ("buried", "ended_era", "place_taken"),
+    arrivals.retracted_elsewhere: ("settle.memories._refused_before",),
+    labours.jobs: ("due_job", "lease_job", "renew_job", "finish_job", "requeue_job", "fail_job", "one_job", "replay_job",
+                   "drop_job", "jobs_in_state"),
+    reads.list_: ("scan_", "places_", "visible_shelves"),
+    reads.export: ("uses_of_owner", "tails_of_owner", "ledger_of_owner", "all_of_owner"),
+    reads.recall: ("passages_since", "gone_since"),
+    reads.recall_without_the_others: ("passages_since",),
+    reads.uses: ("uses",),
+    reads.shelves: ("owners_of_tenant",),
+    reads.history: ("settle.erasing.plan", "engines.sqlite.reading.history", "versions_of"),
+    reads.another_tenant: ("book.parsing.as_owner", "book.transfer"),
+    writes.remember: ("count_run", "oldest_own", "holders", "free_slot", "settle.memories", "recount_held"),
+    writes.corroborate: ("unlink", "settle.memories.corroborate"),
+    writes.supersede: ("settle.memories._obstacle",),
+    writes.share: ("gone_since", "settle.memories.change_audience", "model.owner.Audience.within"),
+    writes.amend: ("version_of", "gone_since"),
+    conversing.undo: ("version_of", "positions_touching", "entry_at", "settle.undoing", "keep_version"),
+    conversing.undo_what_an_agent_learnt_from: ("positions_touching",),
+    conversing.episode: ("settle.threads.record_episode",),
+    conversing.open_thread: ("settle.threads.open_thread",),
+    conversing.profile: ("settle.others.patch_profile",),
+}  # fmt: skip
+#: How much more often.
+FOCUSED = 10
+
+
+def focus(mutant: Mutant, tries: dict[Try, float]) -> dict[Try, float]:
+    """How often to try what, where a condition is left out."""
+    return {
+        attempt: weight * (FOCUSED if mutant.name.startswith(FOCUS.get(attempt, ("-",))) else 1)
+        for attempt, weight in tries.items()
+    }
+
+
+def mutants() -> list[Mutant]:
+    """One for every condition of the statements, and of the rules above them."""
+    return [*of_statements(), *(of_function(*check) for check in _CHECKS)]

@@ -1,0 +1,101 @@
+"""What a process does that works off jobs until it is killed, and how it is killed at a chosen moment."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import signal
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+from unittest.mock import patch
+
+import commonplace
+from commonplace import Book, worker
+from commonplace.model import changes as c
+from commonplace.model.ids import new_id
+from commonplace.model.jobs import Job
+from commonplace.model.ledger import Actor
+from commonplace.model.memories import Memory
+from commonplace.model.owner import EVERYONE, WHOLE
+from commonplace.model.values import utc_now
+from commonplace.worker import Worker
+
+FORM = "form"
+#: How long a killed worker's job is out of reach.
+LEASE_SECONDS = 0.6
+#: Between the attempts of a job that fails; the product's own pauses are for a day's work.
+PAUSE_SECONDS = 0.02
+
+#: ``random``: whenever its starter likes. The others: at that point of its n-th job.
+Moment = Literal["random", "before the write", "between write and finish", "after the finish"]
+#: ``careless`` workers are controls: they give their writes no operation id, or finish before they write.
+Manner = Literal["careful", "no operation id", "finishes first"]
+
+
+@dataclass(frozen=True, slots=True)
+class Fate:
+    """When a worker's process ends."""
+
+    moment: Moment
+    #: The job at which it happens, counted from 1.
+    job: int = 1
+
+
+def work(path: Path, fate: Fate, manner: Manner) -> None:
+    """Be a process that works off jobs; returns only if nobody kills it."""
+    logging.disable(logging.CRITICAL)
+    with hurried():
+        asyncio.run(_work(path, fate, manner))
+
+
+def hurried() -> patch:  # type: ignore[valid-type]
+    """Failed jobs come again at once."""
+    return patch.multiple(worker, FIRST_PAUSE_SECONDS=PAUSE_SECONDS, LONGEST_PAUSE_SECONDS=PAUSE_SECONDS)
+
+
+async def _work(path: Path, fate: Fate, manner: Manner) -> None:
+    book = await commonplace.open(path)
+    seen = 0
+
+    async def handler(job: Job) -> None:
+        nonlocal seen
+        seen += 1
+        _strike(fate, "before the write", seen)
+        if manner == "finishes first":
+            await book.engine.finish(job, utc_now())
+            _strike(fate, "between write and finish", seen)
+        await form(book, job, named=manner != "no operation id")
+        _strike(fate, "between write and finish", seen)
+
+    labourer = Worker(book.engine, {FORM: handler}, utc_now, lease=LEASE_SECONDS)
+    while True:
+        if not await labourer.run_once():
+            await asyncio.sleep(0.01)
+        _strike(fate, "after the finish", seen)
+
+
+def _strike(fate: Fate, here: Moment, seen: int) -> None:
+    if fate.moment == here and seen >= fate.job:
+        os.kill(os.getpid(), signal.SIGKILL)
+
+
+async def form(book: Book, job: Job, *, named: bool = True) -> None:
+    """The job's effect: one statement, under an operation id that every attempt at this job derives alike."""
+    assert job.owner is not None
+    if job.payload.get("poison"):
+        raise ValueError("this cannot be done")
+    if job.payload.get("fails") and job.attempts == 1:
+        raise ConnectionError("try again")
+    memory = Memory(
+        id=new_id(), owner=job.owner, content=f"formed {job.payload['word']}", sources=job.records, observed_at=utc_now()
+    )  # fmt: skip
+    await book.door.write(
+        job.owner, WHOLE, Actor("system"), [c.Remember(memory, audience=EVERYONE)], request=["form", job.payload],
+        operation=f"form {job.id} {job.generation}" if named else None, era=job.era,
+    )  # fmt: skip
+
+
+Handler = Callable[[Job], Awaitable[None]]

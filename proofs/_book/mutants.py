@@ -1,0 +1,126 @@
+"""Mutants: the product with one condition left out, in this process and only for a while."""
+
+from __future__ import annotations
+
+import inspect
+import re
+import textwrap
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from commonplace.engines.sqlite import statements
+
+#: Columns that say whose, for whom, or which; others filter what an owner may see anyway.
+_BOUNDS = (
+    *("tenant", "kind", "id", "owner", "erased_at", "audience", "agent", "groups", "shelf", "no", "name"),
+    *("record", "source", "thread", "digest", "era", "operation", "run", "position", "slot"),
+)
+_COLUMN = rf"(?:\w+\.)?(?:{'|'.join(_BOUNDS)})|json_extract\(r\.body, '\$\.agent'\)"
+_VALUE = r"\?|:\w+|'\w*'|NULL|\w+\.\w+|\(\{\w+\}\)|\(SELECT value FROM json_each\(:\w+\)\)"
+#: A row that is bounded already looks up its own owner, shelf or record by number: no filter.
+_LOOKUP = re.compile(
+    r"[os]\.no = \w\.(?:owner|shelf)|r\.no = \w\.record|\w\.record = r\.no|r\.id = l\.record"
+)
+_CONDITION = re.compile(rf"(?<![\w.'])(?:{_COLUMN})\s+(?:=|<>|IN|IS NOT|IS)\s+(?:{_VALUE})(?!\w)")
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """One condition that is left out."""
+
+    #: Where: a statement's name, or a function's.
+    place: str
+    #: The condition, with its number where it stands there more than once.
+    condition: str
+    apply: Callable[[], Any]
+
+    @property
+    def name(self) -> str:
+        return f"{self.place}: {self.condition}"
+
+
+def of_statements() -> list[Mutant]:
+    """One for each bounding condition of each statement, in the order of the file."""
+    return [
+        Mutant(name, f"{found.group()}{f' ({place})' if place else ''}", _without(name, found.group(), place))
+        for name, text in statements.statements().items()
+        for place, found in _numbered(text)
+    ]
+
+
+def _numbered(text: str) -> Iterator[tuple[int, re.Match[str]]]:
+    """Conditions after WHERE or ON, those that stand there again counted from 2."""
+    begin = re.search(r"\b(?:WHERE|ON)\b", text)
+    times: dict[str, int] = {}
+    for found in _CONDITION.finditer(text, begin.end() if begin else len(text)):
+        if _LOOKUP.fullmatch(found.group()):
+            continue
+        times[found.group()] = times.get(found.group(), 0) + 1
+        yield (times[found.group()] if times[found.group()] > 1 else 0), found
+
+
+def _without(name: str, condition: str, place: int) -> Callable[[], Any]:
+    @contextmanager
+    def patched() -> Iterator[None]:
+        # Looked for anew: another condition of the same statement may be left out already.
+        text = statements.statements()[name]
+        found = next(f for number, f in _numbered(text) if (number, f.group()) == (place, condition))
+        with replaced(name, text[: found.start()] + _always(condition) + text[found.end() :]):
+            yield
+
+    return patched
+
+
+def _always(condition: str) -> str:
+    """A condition that always holds and takes as many parameters in order."""
+    if "?" in condition:
+        return "(? IS NOT NULL OR 1)"
+    listed = re.search(r"\((\{\w+\})\)", condition)
+    return f"(coalesce({listed.group(1)}, 1) IS NOT NULL OR 1)" if listed else "1"
+
+
+@contextmanager
+def replaced(name: str, text: str) -> Iterator[None]:
+    """A statement with another text."""
+    known = statements.statements()
+    original = known[name]
+    known[name] = text
+    statements.sql.cache_clear()
+    try:
+        yield
+    finally:
+        known[name] = original
+        statements.sql.cache_clear()
+
+
+@contextmanager
+def rewritten(function: Any, old: str, new: str) -> Iterator[None]:
+    """A function with a part of its source replaced, wherever it was imported to."""
+    source = textwrap.dedent(inspect.getsource(function))
+    if source.count(old) != 1:
+        raise LookupError(f"{function.__qualname__} holds {old!r} {source.count(old)} times, not once")
+    made: dict[str, Any] = {}
+    # Deferred annotations need not be evaluated again.
+    code = "from __future__ import annotations\n" + source.replace(old, new)
+    exec(compile(code, f"<{function.__qualname__} rewritten>", "exec"), dict(function.__globals__), made)
+    original = function.__code__
+    function.__code__ = made[function.__name__].__code__
+    try:
+        yield
+    finally:
+        function.__code__ = original
+
+
+def of_function(function: Any, old: str, new: str) -> Mutant:
+    """A function without a condition."""
+    name = f"{function.__module__.removeprefix('commonplace.')}.{function.__qualname__}"
+    return Mutant(name, old, lambda: rewritten(function, old, new))
+
+
+@contextmanager
+def both(first: Callable[[], Any], second: Callable[[], Any]) -> Iterator[None]:
+    """Two conditions left out together."""
+    with first(), second():
+        yield

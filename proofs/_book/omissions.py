@@ -1,0 +1,74 @@
+"""Steps of an erasure, each left out for a while, to see whether its absence is noticed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from functools import partial
+from typing import Any
+from unittest.mock import patch
+
+from commonplace.book.transfer import Transfer
+from commonplace.engines.sqlite.engine import SqliteEngine
+from commonplace.engines.sqlite.erasing import _Erasing
+from commonplace.engines.sqlite.file import SqliteFile
+from commonplace.engines.sqlite.statements import statements
+from commonplace.recall.recall import Recall
+from commonplace.settle import erasing
+from proofs._book.mutants import both, replaced, rewritten
+
+Omission = Callable[[], AbstractContextManager[Any]]
+
+
+def _never(statement: str) -> Omission:
+    """A statement that finds nothing to do."""
+    return lambda: replaced(statement, f"{statements()[statement]} AND 0")
+
+
+def _instead(statement: str, text: str) -> Omission:
+    return partial(replaced, statement, text)
+
+
+def _skipping(function: Any, step: str, instead: str = "pass") -> Omission:
+    return partial(rewritten, function, step, instead)
+
+
+async def _not_at_all(file: SqliteFile) -> bool:
+    return True
+
+
+OMISSIONS: dict[str, Omission] = {
+    "what rests on it": _skipping(erasing._spread, "while wave:", "while False:"),
+    "its versions": _never("delete_versions"),
+    "its terms": _never("delete_terms"),
+    "its use": _never("delete_use"),
+    "its links": _never("delete_links_of"),
+    # Whatever rests on it has its own links taken away, so this step is missed only together with that one.
+    "its links and those to it": lambda: both(_never("delete_links_of"), _never("delete_links_to")),
+    "word to indexes elsewhere": _instead("note_gone", "SELECT ?, ?, ?"),
+    "the index here": _skipping(Recall.let_go, "self._indexes.clear()"),
+    "stripping what stays": _skipping(_Erasing._carry_out, "self._strip(plan.stripped)"),
+    "earlier versions of what stays": _never("blank_versions"),
+    "jobs about it": _skipping(_Erasing._carry_out, "self._drop_jobs(plan)"),
+    "jobs of the owner": _never("delete_jobs_of_owner"),
+    "digests in the ledger": _skipping(
+        _Erasing._carry_out, "self._scrub_lines(plan.doomed, every_version=True)"
+    ),
+    "actors in the ledger": _skipping(_Erasing.everything, "self._scrub_ledger()"),
+    "the owner's name": _instead(
+        "end_era", "UPDATE owners SET id = id || '', erased_at = ?, held = 0 WHERE no = ?"
+    ),
+    "the owner's shelves": _never("delete_shelves_of_owner"),
+    "the owner's groups": _never("delete_shelf_groups_of_owner"),
+    "tombstones": _instead("bury", "SELECT ?, ?"),
+    "the mark that an era ended": _instead("ended_era", "SELECT 1 WHERE ? IS NULL"),
+    "rewriting the file": _skipping(SqliteEngine.scrub, "await self._file.rewrite()"),
+    "emptying the log": lambda: patch.object(SqliteFile, "checkpoint", _not_at_all),
+    "rewriting backups": _skipping(
+        Transfer.forget, "await self._rewrite(Path(path), target, receipt)", "True"
+    ),
+    "what a killed forgetting left": _skipping(Transfer.forget, "_clear(_rewriting(Path(path)))"),
+    "notes beside backups": _skipping(
+        Transfer.forget, "await asyncio.to_thread(note_erasure, Path(path), receipt)"
+    ),
+}

@@ -1,0 +1,275 @@
+"""A person's life in a book, with a canary in every field of every type of record, in four parts to be forgotten."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+from commonplace import Book
+from commonplace.model import changes as c
+from commonplace.model.ids import new_id
+from commonplace.model.jobs import JobDraft
+from commonplace.model.ledger import Actor, Receipt
+from commonplace.model.memories import Memory
+from commonplace.model.owner import WHOLE, Owner, View
+from proofs._book.scanning import Marks
+
+#: Sizes of what is said, in characters: within a page, around one, and over many.
+SIZES = (20, 300, 4_000, 5_000, 12_000)
+LARGEST = 100_000
+#: Kinds of job that the proof's own worker does.
+FORM = "form"
+#: When work is due that is not given up at once.
+LATER_SECONDS = 3600.0
+
+
+class Moving:
+    """A clock that moves on a little whenever it is looked at."""
+
+    def __init__(self) -> None:
+        self._now = datetime(2025, 5, 1, tzinfo=UTC)
+
+    def __call__(self) -> datetime:
+        self._now += timedelta(milliseconds=250)
+        return self._now
+
+    def skip(self, seconds: float) -> None:
+        self._now += timedelta(seconds=seconds)
+
+
+@dataclass(slots=True)
+class Part:
+    """One thing that will be forgotten."""
+
+    name: str
+    #: What is named when it is forgotten.
+    ids: list[UUID] = field(default_factory=list)
+    #: What rests on it alone, and goes with it, of whichever owner.
+    derived: list[UUID] = field(default_factory=list)
+    #: What rests on it and on something else, and stays without it.
+    kept: list[UUID] = field(default_factory=list)
+    #: Operation ids whose every record goes, with what was asked.
+    operations: list[tuple[str, Any]] = field(default_factory=list)
+
+
+class Person:
+    """Writes the life of one owner, beside a neighbour who stays."""
+
+    def __init__(self, book: Book, marks: Marks, rng: random.Random, clock: Moving) -> None:
+        self.book = book
+        self.marks = marks
+        self.rng = rng
+        self.clock = clock
+        self.owner = Owner(id=marks.name("owner"))
+        self.neighbour = Owner(id="ben")
+        self.agent = f"agent {marks('owner agent')}"
+        self.group = f"group {marks('owner group')}"
+        self.view = View(agent=self.agent, groups=(self.group,))
+        self.parts = {name: Part(name) for name in ("memory", "messages", "thread", "owner")}
+        #: A memory of the person and one of the neighbour that outlive the first three parts.
+        self.standing: UUID = UUID(int=0)
+        self.next_door: UUID = UUID(int=0)
+        self._pushing: tuple[UUID, ...] = ()
+
+    def _text(self, label: str, size: int = 60) -> str:
+        """A text of about this size that is full of one canary."""
+        word = self.marks(label)
+        return " ".join([word] * max(1, size // (len(word) + 1)))
+
+    async def live(self) -> None:
+        """Everything, with growth and loss in between."""
+        await self._ground()
+        for write in (self._memory, self._messages, self._thread, self._rest):
+            await self._beside_it()
+            await write()
+        await self._beside_it()
+        await self._wear()
+
+    async def _ground(self) -> None:
+        book = self.book
+        self.next_door = (await book.remember(self.neighbour, "Ben tends the garden.")).id
+        self.standing = (await book.remember(self.owner, self._text("owner memory.content", 900))).id
+        self.talk = await book.thread(self.owner, name="talk", agent=self.agent, groups=[self.group])
+
+    # ── (a) a memory ─────────────────────────────────────────────────────────────────────────────────────────────
+
+    async def _memory(self) -> None:
+        part, mark = self.parts["memory"], self.marks
+        statement: dict[str, Any] = {
+            "content": self._text("memory content", 700), "key": mark("memory key"), "subject": mark("memory subject"),
+            "applies_when": self._text("memory applies_when", 5000), "data": {mark("memory data key"): mark("memory data")},
+            "tags": [mark("memory tag")],
+        }  # fmt: skip
+        operation = mark("memory operation")
+        made = await self.remember_again(operation, **statement)
+        part.ids = [made.id]
+        part.operations.append((operation, statement))
+        await self.book.amend(self.owner, made.id, {"tags": [mark("memory tag before")]}, view="owner")
+        await self.book.amend(self.owner, made.id, {"tags": []}, view="owner")
+        alone = await self.remember_again(None, content=self._text("memory derived"), sources=[made.id])
+        shared = await self.remember_again(
+            None, content="It rests on more than one.", sources=[made.id, self.standing]
+        )
+        part.derived.append(alone.id)
+        part.kept.append(shared.id)
+        await self.book.retract(self.owner, alone.id, reason=self._text("memory reason"), view="owner")
+        await self._experience(part, made.id)
+        await self._job(part, made.id, dead=True)
+        await self.book.mark_used(self.owner, [made.id], view="owner")
+
+    async def remember_again(self, operation: str | None, **statement: Any) -> Receipt:
+        return await self.book.remember(
+            self.owner,
+            operation=operation,
+            audience="global",
+            agent=self.agent,
+            groups=[self.group],
+            **statement,
+        )
+
+    async def _experience(self, part: Part, lesson: UUID) -> None:
+        """One line that was learnt from the person alone, and one from the neighbour too."""
+        learnt = await self.book.experience.add(
+            "guide", "heuristics", self._text(f"{part.name} experience"), evidence={self.owner.id: [lesson]}
+        )
+        also = await self.book.experience.add(
+            "guide", "known_pitfalls", "Gardens need water.",
+            evidence={self.owner.id: [lesson], self.neighbour.id: [self.next_door]},
+        )  # fmt: skip
+        part.derived.append(learnt.id)
+        part.kept.append(also.id)
+
+    async def _job(self, part: Part, about: UUID, *, dead: bool = False) -> None:
+        """Work about a record, which waits, or was given up with an error that quotes."""
+        draft = JobDraft(
+            kind=FORM, key=str(about), payload={"text": self._text(f"{part.name} job payload", 3000)}, records=(about,),
+            delay=0.0 if dead else LATER_SECONDS,
+        )  # fmt: skip
+        await self._note(draft)
+        if dead:
+            leased = await self.book.engine.lease([FORM], "w", self.clock(), 60)
+            assert leased is not None and leased.records == (about,)
+            await self.book.engine.fail(leased, self._text(f"{part.name} job error"), self.clock(), None)
+
+    async def _note(self, draft: JobDraft) -> None:
+        note = Memory(id=new_id(), owner=self.owner, content="There is work.", observed_at=self.clock())
+        await self.book.door.write(
+            self.owner, WHOLE, Actor("owner"), [c.Remember(note)], request=None, jobs=(draft,)
+        )
+
+    # ── (b) some messages ────────────────────────────────────────────────────────────────────────────────────────
+
+    async def _messages(self) -> None:
+        part, mark = self.parts["messages"], self.marks
+        said = [
+            {"role": "user", "content": self._text("messages content", size), "speaker": mark("messages speaker"),
+             "native": {"raw": self._text("messages native", size // 4)}}
+            for size in (*SIZES, LARGEST)
+        ]  # fmt: skip
+        await self.talk.append([{"role": "user", "content": self._text("owner message before", 4000)}])
+        operation = mark("messages operation")
+        receipt = await self.talk.append(said, operation=operation)
+        part.ids = list(receipt.ids())
+        part.operations.append((operation, said))
+        rest = await self.talk.append(
+            [{"role": "tool", "content": self._text("owner message", size)} for size in SIZES]
+        )
+        alone = await self._derived("messages derived", [part.ids[0]])
+        quoting = await self.book.remember(
+            self.owner,
+            "It was said twice.",
+            sources=[part.ids[1], rest.id],
+            agent=self.agent,
+            groups=[self.group],
+        )
+        part.derived.append(alone.id)
+        part.kept.append(quoting.id)
+        await self._job(part, part.ids[2])
+
+    async def _derived(self, label: str, sources: Sequence[UUID]) -> Receipt:
+        return await self.book.remember(
+            self.owner, self._text(label, 800), sources=sources, agent=self.agent, groups=[self.group]
+        )
+
+    # ── (c) a thread ─────────────────────────────────────────────────────────────────────────────────────────────
+
+    async def _thread(self) -> None:
+        part, mark = self.parts["thread"], self.marks
+        operation = mark("thread operation")
+        thread = await self.book.thread(
+            self.owner, name=mark("thread name"), title=self._text("thread title", 2000), tags=[mark("thread tag")],
+            operation=operation, agent=self.agent, groups=[self.group],
+        )  # fmt: skip
+        part.ids = [thread.id]
+        for round_ in range(6):
+            await thread.set(state={"step": self._text("thread state", 700 * round_)})
+        said = await thread.append(
+            [{"role": "user", "content": self._text("thread message", s)} for s in SIZES]
+        )
+        told = await thread.remember(self._text("thread memory", 900))
+        part.derived += [*said.ids(), told.id]
+        both = await self.book.remember(
+            self.owner, "It was also said elsewhere.", sources=[said.id, self.standing], thread=thread.id, audience="self",
+            agent=self.agent, groups=[self.group],
+        )  # fmt: skip
+        part.kept.append(both.id)
+        episode = {**self._episode("thread"), "sources": [self.standing]}
+        closed = await thread.close(result={"answer": self._text("thread result", 3000)}, episode=episode)
+        part.derived += closed.ids("episode")
+        await self._job(part, said.id, dead=True)
+
+    def _episode(self, name: str) -> dict[str, Any]:
+        mark = self.marks
+        call = {"tool": mark(f"{name} tool"), "inputs": {"q": self._text(f"{name} tool inputs", 3000)},
+                "output": self._text(f"{name} tool output", 1800)}  # fmt: skip
+        return {"goal": self._text(f"{name} goal", 900), "summary": self._text(f"{name} summary", 6000),
+                "tool_calls": [call], "outcome": "succeeded", "tags": [mark(f"{name} episode tag")]}  # fmt: skip
+
+    # ── (d) all the rest ─────────────────────────────────────────────────────────────────────────────────────────
+
+    async def _rest(self) -> None:
+        part, mark, book = self.parts["owner"], self.marks, self.book
+        for audience in ("global", "self", "group"):
+            await book.profile.patch(
+                self.owner, {mark("owner profile field"): self._text("owner profile body", 5000)}, audience=audience,
+                schema=mark("owner schema name"), agent=self.agent, groups=[self.group],
+            )  # fmt: skip
+        await book.episodes.record(
+            self.owner, agent=self.agent, audience="group", groups=[self.group], **self._episode("owner")
+        )
+        operation, statement = mark("owner operation"), {"content": self._text("owner last memory", 400)}
+        await self.remember_again(operation, **statement)
+        part.operations.append((operation, statement))
+        await self._experience(part, self.standing)
+        await self._job(part, self.standing, dead=True)
+        await self._note(
+            JobDraft(kind="another", key="k", payload={"text": self._text("owner job of no record")})
+        )
+        await book.recall(self.owner, "garden", view="owner")
+
+    # ── others, and the wear of years ────────────────────────────────────────────────────────────────────────────
+
+    async def _beside_it(self) -> None:
+        """Small rows of the neighbour's among those of the person; they will grow, and push."""
+        some = [{"content": f"Ben saw bird {number}."} for number in range(6)]
+        self._pushing += (await self.book.remember_all(self.neighbour, some)).ids()
+
+    async def _wear(self) -> None:
+        """Rows that grow, shrink and go, so that pages split and are joined with old copies in their gaps."""
+        thread = await self.book.thread(self.neighbour, agent="guide")
+        for number in range(4):
+            said = [{"role": "user", "content": "the garden grows " * (size // 17 + 1)} for size in SIZES]
+            receipt = await thread.append(said)
+            await self.talk.set(state={"grown": self._text("owner thread state", self.rng.choice(SIZES))})
+            await self.talk.append("user", self._text("owner churn", self.rng.choice(SIZES)))
+            fields = {"applies_when": self._text("owner applies_when", self.rng.choice(SIZES))}
+            await self.book.amend(self.owner, self.standing, fields, view="owner")
+            if number == 1:
+                await self.book.forget(self.neighbour, self.rng.sample(receipt.ids(), 2), view="owner")
+        for size in (150, 600, 1800, 100):
+            for id in self.rng.sample(self._pushing, len(self._pushing)):
+                await self.book.amend(self.neighbour, id, {"applies_when": "x" * size}, view="owner")

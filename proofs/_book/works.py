@@ -1,0 +1,195 @@
+"""Tries to forget, use, repeat and work on what is another's, or belongs to an era that has ended."""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+from commonplace.book.parsing import as_actor
+from commonplace.errors import CommonplaceError, Erased, LimitReached, NotAllowed, NotFound
+from commonplace.model import changes as c
+from commonplace.model.ids import new_id
+from commonplace.model.memories import Memory
+from commonplace.model.owner import EVERYONE, WHOLE, Owner, OwnerKind, View
+from commonplace.ports import ErasureReceipt
+from proofs._book import world
+from proofs._book.oracle import Leak
+from proofs._book.session import Session, who
+
+_FORGETTABLE = ("memory", "memory", "message", "message", "thread", "episode", "profile")
+
+
+async def forget(s: Session) -> None:
+    party, view = s.someone()
+    ids = list({s.pick(party, view, s.rng.choice(_FORGETTABLE)) for _ in range(s.rng.randint(1, 2))})
+    busy = [id for id in s.truth.worked_on() if id in s.oracle.of.get(party, {})]
+    ids = [s.rng.choice(busy)] if busy and s.rng.random() < 0.2 else ids
+    seen = {id for id in ids if s.oracle.sees(party, view, id)}
+    foreign = not view.whole and any(
+        s.oracle.records[id].agent != view.agent or not view.agent for id in seen
+    )
+    answer = await s.told(s.book(party).forget(party, ids, **who(view)), party, view, "forget")
+    if isinstance(answer, CommonplaceError):
+        if not (foreign and isinstance(answer, NotAllowed)):
+            raise Leak(f"forget of {ids} by {party.parts} as {view}: {answer}")
+        return
+    if foreign:
+        raise Leak(f"{party.parts} as {view} forgot what others wrote")
+    # What was undone may still be forgotten, by whom it was visible to.
+    withdrawn = {id for id in ids if s.oracle.records[id].status == "withdrawn"}
+    if {*answer.unknown} - withdrawn != {*ids} - seen - withdrawn:
+        raise Leak(
+            f"forget by {party.parts} as {view} knows {set(ids) - set(answer.unknown)}, and sees {seen}"
+        )
+    let_go(s, answer, party, {*ids} - {*answer.unknown})
+
+
+def let_go(s: Session, answer: ErasureReceipt, party: Owner, asked: set[UUID]) -> None:
+    doomed = s.oracle.resting_on(asked)
+    if {*answer.ids} != doomed:
+        raise Leak(
+            f"{party.parts} asked to forget {asked}, and {len(doomed ^ {*answer.ids})} others went or stayed"
+        )
+    owners = {s.oracle.records[id].party for id in (*doomed, *answer.kept)}
+    if any(owner != party and owner.kind not in (OwnerKind.AGENT, OwnerKind.TENANT) for owner in owners):
+        raise Leak(f"forgetting of {party.parts} reached {owners}")
+    own = {id for id in doomed if s.oracle.records[id].party == party}
+    if answer.era is None and doomed and s.truth.touched(party, (s.truth.era(party) or (None, 0))[1]) != own:
+        raise Leak(f"the ledger of {party.parts} does not tell what was forgotten")
+    s.touched |= owners - {party}
+    s.oracle.let_go(doomed)
+    for id in answer.kept:
+        row = s.truth.row(id)
+        if row is None:
+            raise Leak(f"{id} should have stayed")
+        s.oracle.learn(row)
+        s.oracle.forget_versions(id)
+
+
+async def forget_everything(s: Session) -> None:
+    party, view = s.someone()
+    view = WHOLE if s.rng.random() < 0.7 else view
+    if party.kind is not OwnerKind.USER or party not in s.oracle.of:
+        return
+    standing = s.truth.era(party)
+    answer = await s.told(
+        s.book(party).forget(party, everything=True, **who(view)), party, view, "forget everything"
+    )
+    if isinstance(answer, CommonplaceError):
+        if view.whole or not isinstance(answer, NotAllowed):
+            raise Leak(f"forget everything of {party.parts} as {view}: {answer}")
+        return
+    if standing is None:
+        return
+    if not view.whole or answer.era != standing[0]:
+        raise Leak(f"{party.parts} as {view} ended era {answer.era}")
+    # A key that opens this owner alone goes with it.
+    keys = {known.id for known in s.oracle.records.values() if known.opens == party}
+    let_go(s, answer, party, set(s.oracle.of.get(party, {})) | keys)
+    s.oracle.ended.setdefault(party, []).append(standing[0])
+    await s.populate(party)
+
+
+async def old_era(s: Session) -> None:
+    """Work for an owner as it was before an erasure is refused, and so is work in another owner's era."""
+    party, view = s.someone()
+    other = s.rng.choice(world.EVERYBODY)
+    eras = [*s.oracle.ended.get(party, ()), *s.oracle.ended.get(other, ())]
+    living = s.truth.era(other)
+    eras += [living[0]] if living and other != party else []
+    if not eras:
+        return
+    words = s.word(party, EVERYONE)
+    memory = Memory(id=new_id(), owner=party, content=words, observed_at=s.clock())
+    asking = s.book(party).door.write(
+        party, view, as_actor(view), [c.Remember(memory, audience=EVERYONE)], request=None, era=s.rng.choice(eras)
+    )  # fmt: skip
+    if not isinstance(await s.told(asking, party, view, "work of another era"), Erased):
+        raise Leak(f"{party.parts} was written to in an era that is not theirs")
+
+
+async def mark_used(s: Session) -> None:
+    party, view = s.someone()
+    ids = list({s.pick(party, view, "memory") for _ in range(3)})
+    marked = await s.book(party).mark_used(party, ids, **who(view))
+    seen = [id for id in ids if s.oracle.sees(party, view, id)]
+    withdrawn = [id for id in ids if s.oracle.records[id].status == "withdrawn"]
+    if not len(seen) <= marked <= len(seen) + len(withdrawn):
+        raise Leak(f"{party.parts} as {view} marked {marked} as used of {len(seen)} that it sees")
+
+
+async def operation(s: Session) -> None:
+    """An operation id belongs to its owner: to anyone else it is a new one."""
+    if not s.operations:
+        return
+    whose, name, _, _ = s.rng.choice(s.operations[-300:])
+    party, _ = s.someone()
+    own = {operation for owner, operation, _, _ in s.operations if owner == party}
+    receipt = await s.book(party).operation(party, name)
+    if receipt is not None and name not in own:
+        raise Leak(f"{party.parts} is given the receipt of an operation of {whose.parts}")
+    if party == whose or name in own:
+        await _repeat(s)
+        return
+    text = f"a word of my own {s.word(party, EVERYONE)}"
+    answer = await s.told(
+        s.book(party).remember(party, text, audience=EVERYONE, operation=name), party, View(), "replay"
+    )
+    if isinstance(answer, LimitReached | Erased):
+        # Its own operation of this name may have been erased with an era; the cap may be reached.
+        if isinstance(answer, Erased) and party not in s.oracle.ended:
+            raise Leak(f"{party.parts} is told that the operation of {whose.parts} was erased")
+        return
+    if isinstance(answer, CommonplaceError):
+        raise Leak(f"{party.parts} may not use an operation id of {whose.parts}: {answer}")
+    if answer.repeated:
+        raise Leak(f"{party.parts} was given the receipt of {whose.parts}")
+    s.absorb(answer, party, View(), born=EVERYONE)
+    s.operations.append((party, name, text, answer.id))
+    s.repeatable.append((party, name, text, answer.id))
+
+
+async def _repeat(s: Session) -> None:
+    """The owner's own repetition is known again, unless what it made was erased."""
+    acting = [made for made in s.repeatable if made[0] in s.actors]
+    if not acting:
+        return
+    party, name, text, id = s.rng.choice(acting)
+    answer = await s.told(
+        s.book(party).remember(party, text, audience=EVERYONE, operation=name), party, View(), "repetition"
+    )
+    erased = id not in s.oracle.records
+    if isinstance(answer, Erased) != erased:
+        raise Leak(
+            f"{party.parts} repeats an operation, whose record is {'gone' if erased else 'there'}: {answer}"
+        )
+    if not erased and (isinstance(answer, CommonplaceError) or not answer.repeated or answer.id != id):
+        raise Leak(f"{party.parts} repeats an operation and is answered {answer}")
+
+
+async def experience(s: Session) -> None:
+    """An agent's lines and a tenant's keys are reached by their own owner's ids only."""
+    party, _ = s.someone()
+    agent = Owner(tenant=party.tenant, kind=OwnerKind.AGENT, id=s.rng.choice(("a", "ana")))
+    if agent in s.actors:
+        line = s.pick(agent, WHOLE, "experience")
+        retiring = s.book(party).experience.retire(agent.id, line)
+        answer = await s.told(retiring, agent, WHOLE, "retire")
+        seen = s.oracle.sees(agent, WHOLE, line) and s.oracle.records[line].type == "experience"
+        if isinstance(answer, CommonplaceError):
+            if seen or not isinstance(answer, NotFound):
+                raise Leak(f"retire of {line}: {answer}")
+        elif not seen:
+            raise Leak(f"{agent.parts} retired {line}")
+        else:
+            s.absorb(answer, agent, WHOLE, asked=[line])
+    tenant = Owner(tenant=party.tenant, kind=OwnerKind.TENANT, id=party.tenant)
+    if tenant in s.actors:
+        key = s.pick(tenant, WHOLE, "key", strange=0.9)
+        answer = await s.told(s.book(party).keys.revoke(key), tenant, WHOLE, "revoke")
+        if isinstance(answer, CommonplaceError) == s.oracle.sees(tenant, WHOLE, key):
+            raise Leak(f"{tenant.parts} revoking {key}: {answer}")
+        if not isinstance(answer, CommonplaceError):
+            s.absorb(answer, tenant, WHOLE, asked=[key])
+
+
+WORKS = {forget: 2, forget_everything: 0.6, old_era: 0.7, mark_used: 3, operation: 2, experience: 1}  # fmt: skip

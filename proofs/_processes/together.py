@@ -1,0 +1,73 @@
+"""Processes that begin the same work at the same moment, and what each of them returns."""
+
+from __future__ import annotations
+
+import asyncio
+import multiprocessing
+from collections.abc import Callable
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import Any
+
+import commonplace
+
+OWNER = "ann"
+AGENT = "helper"
+
+fork = multiprocessing.get_context("fork")
+
+#: A process that did not come to the start by then never will.
+_BARRIER_SECONDS = 60.0
+
+
+class Wrong(Exception):
+    """Processes got into each other's way."""
+
+
+Work = Callable[..., Any]
+
+
+def at_once(work: Work, count: int, *arguments: Any) -> list[Any]:
+    """What each of several processes returns that begin at the same moment."""
+    barrier = fork.Barrier(count, timeout=_BARRIER_SECONDS)
+    pipes = [fork.Pipe(duplex=False) for _ in range(count)]
+    running = [
+        fork.Process(target=_answer, args=(theirs, work, barrier, number, *arguments), daemon=True)
+        for number, (_, theirs) in enumerate(pipes)
+    ]
+    for process in running:
+        process.start()
+    for _, theirs in pipes:
+        theirs.close()
+    answers = [_received(ours) for ours, _ in pipes]
+    for process in running:
+        process.join()
+    if broken := [answer for answer in answers if isinstance(answer, BaseException)]:
+        raise Wrong(f"{work.__name__}: {type(broken[0]).__name__}: {broken[0]}") from broken[0]
+    return answers
+
+
+def _received(connection: Connection) -> Any:
+    try:
+        return connection.recv()
+    except EOFError:
+        return Wrong("a process ended without a word")
+
+
+def _answer(connection: Connection, work: Work, *arguments: Any) -> None:
+    try:
+        connection.send(asyncio.run(work(*arguments)))
+    except Exception as error:  # noqa: BLE001 - it is told in the process that waits for it
+        connection.send(error)
+
+
+async def made_thread(path: Path) -> str:
+    """A new book with one thread."""
+    async with commonplace.open(path) as book:
+        return str((await book.thread(OWNER, agent=AGENT)).id)
+
+
+async def check_whole(book: commonplace.Book) -> None:
+    """The book is as its ledger says."""
+    if faults := (await book.engine.verify()).faults:
+        raise Wrong(f"the ledger says: {faults[0]}")

@@ -1,0 +1,140 @@
+"""The isolation proof: nobody sees, changes or feels what they may not, and each condition that sees to it is needed."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import tempfile
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, nullcontext
+from functools import partial
+from pathlib import Path
+
+from proofs._book import isolating
+from proofs._book.arrivals import ARRIVALS
+from proofs._book.conversing import CONVERSING
+from proofs._book.isolating import Try
+from proofs._book.labours import LABOURS
+from proofs._book.mutants import Mutant, both
+from proofs._book.opening import without_syncs
+from proofs._book.reads import READS
+from proofs._book.session import Session, build, copied, kept
+from proofs._book.works import WORKS
+from proofs._book.writes import WRITES
+
+ABOUT = "no try of one owner, audience or tenant reaches another's, and without any one condition one does"
+CI_COUNT = 100_000
+FULL_COUNT = 2_000_000
+
+#: Tries in one world before a new one begins.
+_WORLD = 5_000
+#: Tries between two looks at everyone who did nothing.
+_WINDOW = 400
+#: A mutant is looked at more often, and must be caught within so many tries.
+_MUTANT_WINDOW, _MUTANT_TRIES = 25, 1_000
+
+_TRIES: dict[Try, float] = {
+    **READS,
+    **WRITES,
+    **CONVERSING,
+    **WORKS,
+    **LABOURS,
+    **ARRIVALS,
+}
+
+
+class Undetected(Exception):
+    """A mutant lived: this proof would not notice such a hole, or the condition is not needed."""
+
+
+def run(count: int, seed: int) -> str:
+    with tempfile.TemporaryDirectory() as folder, without_syncs(rewriting=False):
+        return asyncio.run(_prove(Path(folder), count, seed))
+
+
+async def _prove(folder: Path, count: int, seed: int) -> str:
+    original = folder / "original.db"
+    notes = kept(await build(original))
+    worlds = _Worlds(folder, original, notes)
+    done = 0
+    while done < count:
+        some = min(_WORLD, count - done)
+        await worlds.tried(some, _WINDOW, random.Random(f"{seed} {done}"))
+        done += some
+    worst = await _control(worlds, seed)
+    return f"{count} tries, 0 leaks; {worst}"
+
+
+class _Worlds:
+    """Makes worlds that begin alike, and tries them."""
+
+    def __init__(self, folder: Path, original: Path, notes: bytes) -> None:
+        self._folder = folder
+        self._original = original
+        self._notes = notes
+        self._made = 0
+
+    async def tried(
+        self,
+        tries: int,
+        window: int,
+        rng: random.Random,
+        mutation: AbstractContextManager[object] | None = None,
+        weights: Mapping[Try, float] = _TRIES,
+    ) -> int:
+        """Try a world so often; raises what was found, with the number of tries until then."""
+        self._made += 1
+        path, notes = copied(self._original, self._notes, self._folder / f"world-{self._made}.db")
+        session = await Session.open(path, notes, rng)
+        done = 0
+        try:
+            with mutation or nullcontext():
+                while done < tries:
+                    picked = rng.choices([*weights], [*weights.values()], k=min(window, tries - done))
+                    done += len(picked)
+                    await session.window(picked)
+        except Exception as found:
+            found.add_note(f"after {done} tries")
+            raise Found(done, found) from found
+        finally:
+            await session.close()
+            for beside in self._folder.glob(f"{path.name}*"):
+                beside.unlink()
+        return done
+
+
+class Found(Exception):
+    """A leak, or a fault of the product, and after how many tries."""
+
+    def __init__(self, tries: int, what: Exception) -> None:
+        super().__init__(f"after {tries} tries: {type(what).__name__}: {what}")
+        self.tries = tries
+
+
+async def _control(worlds: _Worlds, seed: int) -> str:
+    """Leave out each condition in turn: each is missed, or is covered by another and missed with that one."""
+    mutants = [m for m in isolating.mutants() if not {m.name, m.place} & isolating.OFF_THE_PATH.keys()]
+    caught: dict[str, int] = {}
+    for mutant in mutants:
+        mutation = mutant.apply
+        if mutant.name in isolating.COVERED:
+            by = isolating.COVERED[mutant.name].by
+            cover = next(other for other in (*mutants, *isolating.COVERS) if other.name == by)
+            mutation = partial(both, mutant.apply, cover.apply)
+        caught[mutant.name] = await _caught(worlds, mutant, mutation, f"{seed} {mutant.name}")
+    worst = max(caught, key=caught.__getitem__)
+    return (
+        f"{len(caught)} of {len(mutants)} mutants caught, {len(isolating.COVERED)} of them with the condition that covers "
+        f"them, the last after {caught[worst]} tries ({worst})"
+    )
+
+
+async def _caught(
+    worlds: _Worlds, mutant: Mutant, mutation: Callable[[], AbstractContextManager[object]], seed: str
+) -> int:
+    weights = isolating.focus(mutant, _TRIES)
+    try:
+        await worlds.tried(_MUTANT_TRIES, _MUTANT_WINDOW, random.Random(seed), mutation(), weights)
+    except Found as found:
+        return found.tries
+    raise Undetected(f"{mutant.name}: left out, and nothing was noticed in {_MUTANT_TRIES} tries")
