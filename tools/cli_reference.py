@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import click
@@ -68,7 +69,7 @@ def _told(name: str, command: click.Command, context: click.Context) -> list[str
     return text
 
 
-def _options(options: list[click.Parameter]) -> list[str]:
+def _options(options: Sequence[click.Parameter]) -> list[str]:
     rows = ["| option | what it says |", "|---|---|"]
     for option in options:
         assert isinstance(option, click.Option)

@@ -69,7 +69,8 @@ class Case:
             held = await self._lease(book)
             with self._forgetting:
                 for part in person.parts.values():
-                    await _warm(book, person), await _warm(other, person)
+                    await _warm(book, person)
+                    await _warm(other, person)
                     await self._forget(book, person, part, old)
                     if part.name == "messages":
                         await self._finish_in_vain(book, held)

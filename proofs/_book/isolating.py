@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable, Coroutine
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass
 from functools import partial
@@ -21,7 +21,7 @@ from proofs._book import arrivals, conversing, labours, reads, works, writes
 from proofs._book.mutants import Mutant, of_function, of_statements, replaced
 from proofs._book.session import Session
 
-Try = Callable[[Session], Awaitable[None]]
+Try = Callable[[Session], Coroutine[Any, Any, None]]
 _UNSEEN = "not change.audience.readable_by(desk.batch.view)"
 _CHECKS: list[tuple[Any, str, str]] = [
     (Audience.readable_by, "self.agent == view.agent", "True"),

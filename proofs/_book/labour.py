@@ -7,6 +7,7 @@ import logging
 import os
 import signal
 from collections.abc import Awaitable, Callable
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -51,7 +52,7 @@ def work(path: Path, fate: Fate, manner: Manner) -> None:
         asyncio.run(_work(path, fate, manner))
 
 
-def hurried() -> patch:  # type: ignore[valid-type]
+def hurried() -> AbstractContextManager[object]:
     """Failed jobs come again at once."""
     return patch.multiple(worker, FIRST_PAUSE_SECONDS=PAUSE_SECONDS, LONGEST_PAUSE_SECONDS=PAUSE_SECONDS)
 

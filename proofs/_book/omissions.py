@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any
 from unittest.mock import patch
 
-from commonplace.book.transfer import Transfer
+from commonplace.book.backups import Backups, note_erasure
 from commonplace.engines.sqlite.engine import SqliteEngine
 from commonplace.engines.sqlite.erasing import _Erasing
 from commonplace.engines.sqlite.file import SqliteFile
@@ -65,10 +65,10 @@ OMISSIONS: dict[str, Omission] = {
     "rewriting the file": _skipping(SqliteEngine.scrub, "await self._file.rewrite()"),
     "emptying the log": lambda: patch.object(SqliteFile, "checkpoint", _not_at_all),
     "rewriting backups": _skipping(
-        Transfer.forget, "await self._rewrite(Path(path), target, receipt)", "True"
+        Backups.forget, "await self._rewrite(Path(path), target, receipt)", "True"
     ),
-    "what a killed forgetting left": _skipping(Transfer.forget, "_clear(_rewriting(Path(path)))"),
+    "what a killed forgetting left": _skipping(Backups.forget, "await _clear_leftover(Path(path))"),
     "notes beside backups": _skipping(
-        Transfer.forget, "await asyncio.to_thread(note_erasure, Path(path), receipt)"
+        note_erasure, "await asyncio.to_thread(_note_beside, Path(path), job.payload)"
     ),
 }

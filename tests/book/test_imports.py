@@ -325,7 +325,22 @@ def leaves(value: Any, way: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
         yield from leaves(each, (*way, part))
 
 
-ODD = (None, True, -1, 2**63, 10**40, 1e308, "", "\ud800", "a\0b", "é" * 300, [], [[1]], {}, {"\ud800": 1})
+ODD: tuple[object, ...] = (
+    None,
+    True,
+    -1,
+    2**63,
+    10**40,
+    1e308,
+    "",
+    "\ud800",
+    "a\0b",
+    "é" * 300,
+    [],
+    [[1]],
+    {},
+    {"\ud800": 1},
+)
 
 
 async def test_whatever_stands_in_a_line_is_taken_in_soundly_or_refused_by_a_typed_error(

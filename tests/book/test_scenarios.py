@@ -216,7 +216,9 @@ async def test_an_undo_together_leaves_what_was_there_before(book: commonplace.B
 async def test_what_an_agent_says_in_a_shared_thread_is_its_own(book: commonplace.Book) -> None:
     shared = await book.thread("ana", agent="coach", audience="global", name="standup")
     mine = await shared.append("assistant", "Coach speaking")
-    theirs = await (await book.thread("ana", id=shared.id, agent="tutor")).append("assistant", "Tutor speaking")
+    theirs = await (await book.thread("ana", id=shared.id, agent="tutor")).append(
+        "assistant", "Tutor speaking"
+    )
     with pytest.raises(NotAllowed):
         await book.forget("ana", theirs.id, agent="coach")
     assert (await book.forget("ana", theirs.id, agent="tutor")).removed["message"] == 1

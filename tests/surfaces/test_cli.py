@@ -185,7 +185,9 @@ def test_damage_is_found(shell: Shell) -> None:
     book.write_bytes(book.read_bytes().replace(b"Keeps bees", b"Keeps wasp"))
     environment = {**os.environ, "COMMONPLACE_BOOK": "book.db"}
     words = [sys.executable, "-m", "commonplace", "verify"]
-    done = subprocess.run(words, cwd=shell.folder, env=environment, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        words, cwd=shell.folder, env=environment, capture_output=True, text=True, check=False
+    )
     assert done.returncode == 1
     assert "content" in done.stdout + done.stderr
 

@@ -103,9 +103,7 @@ class Kept:
         row = version.row
         assert self.era.owner is not None
         id = UUID(bytes=row.id)
-        return decode(
-            row.type, id, self.era.owner, version.audience, row.version, row.recorded_at, row.body
-        )
+        return decode(row.type, id, self.era.owner, version.audience, row.version, row.recorded_at, row.body)
 
     def passage(self) -> PassageRow:
         """The record as an index needs it."""

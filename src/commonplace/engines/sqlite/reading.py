@@ -61,9 +61,7 @@ def get(connection: sqlite3.Connection, owner: Owner, view: View, ids: Sequence[
         connection, "get", list(asked), shelves
     ):
         if status != "withdrawn":
-            found[raw] = decode(
-                type_, asked[raw], owner, shelves[shelf].audience, version, recorded_at, body
-            )
+            found[raw] = decode(type_, asked[raw], owner, shelves[shelf].audience, version, recorded_at, body)
     return {id: found[raw] for raw, id in asked.items() if raw in found}
 
 
