@@ -146,7 +146,15 @@ _TURN = "numbers the turn within a digest that names the thread already"
 OFF_THE_PATH: dict[str, str] = {
     **dict.fromkeys(("last_user_turn",), _TURN),
     **dict.fromkeys(
-        ("where_passage_is", "stale_terms", "links_of", "erased_eras", "owner_of_era", "owner_of_record"),
+        (
+            "where_passage_is",
+            "stale_terms",
+            "links_of",
+            "erased_eras",
+            "owner_of_era",
+            "owner_of_record",
+            "operations_of_owner",
+        ),
         _UPKEEP,
     ),
     **dict.fromkeys(("add_blank_version",), _UPKEEP),

@@ -117,7 +117,7 @@ async def _handle(s: Session, job: Job) -> None:
     memory = Memory(id=new_id(), owner=job.owner, content=text, sources=(source,), observed_at=s.clock())
     asking = s.book(job.owner).door.write(
         job.owner, WHOLE, Actor("system"), [c.Remember(memory, audience=audience)], request=None, era=job.era,
-        operation=f"job {job.id} {job.generation} {job.attempts}",
+        operation=f"job {new_id()}",
     )  # fmt: skip
     answer = await s.told(asking, job.owner, WHOLE, "a job")
     if isinstance(answer, CommonplaceError):

@@ -1,17 +1,25 @@
-"""Books opened for proofs that are not about the disk: as the product opens them, but without syncs."""
+"""Books opened for proofs that are not about the disk: without syncs, and on request without threads."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+import sqlite3
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any, TypeVar, cast
 from unittest.mock import patch
 
 from commonplace import assembly
 from commonplace.engines.sqlite import engine as sqlite_engine
+from commonplace.engines.sqlite.connections import Connector
 from commonplace.engines.sqlite.engine import SqliteEngine
+from commonplace.engines.sqlite.faults import translated
+from commonplace.engines.sqlite.file import SqliteFile
+from commonplace.engines.sqlite.writer import Counters
 from commonplace.ports import Engine
+
+T = TypeVar("T")
 
 
 async def _open_engine(address: str | Path, *, create: bool = True, read_only: bool = False) -> Engine:
@@ -27,4 +35,52 @@ def without_syncs(*, rewriting: bool = True) -> Iterator[None]:
         patch.object(os, "fsync", lambda descriptor: None),
         patch.object(sqlite_engine, "SCRUB_AT_ONCE_BYTES", at_once),
     ):
+        yield
+
+
+class _ThreadlessFile:
+    """Does in the caller's thread what a file's own threads do: for a caller who waits for each answer anyway."""
+
+    def __init__(self, path: Path) -> None:
+        connector = Connector(path.resolve(), "OFF", 30.0, sqlite3.connect)
+        self._path = path
+        self._writing = connector.writing()
+        self._reading = connector.reading()
+        self.counters = Counters()
+
+    async def read(self, work: Callable[[sqlite3.Connection], T]) -> T:
+        with translated(self._path):
+            self._reading.execute("BEGIN")
+            try:
+                return work(self._reading)
+            finally:
+                self._reading.execute("ROLLBACK")
+
+    async def write(self, work: Callable[[sqlite3.Connection], T]) -> T:
+        with translated(self._path):
+            self._writing.execute("BEGIN IMMEDIATE")
+            try:
+                answer = work(self._writing)
+                self._writing.execute("COMMIT")
+            finally:
+                if self._writing.in_transaction:
+                    self._writing.execute("ROLLBACK")
+            return answer
+
+    async def close(self) -> None:
+        self._reading.close()
+        self._writing.close()
+
+
+async def _open_threadless(address: str | Path, **options: Any) -> Engine:
+    path = Path(address)
+    if not path.exists():
+        await (await _open_engine(path, **options)).close()
+    return SqliteEngine(cast(SqliteFile, _ThreadlessFile(path)), path)
+
+
+@contextmanager
+def without_threads() -> Iterator[None]:
+    """Open every book, within ``without_syncs``, so that its calls are done by who makes them."""
+    with patch.object(assembly, "open_engine", _open_threadless):
         yield

@@ -201,7 +201,7 @@ class Person:
         part, mark = self.parts["thread"], self.marks
         operation = mark("thread operation")
         thread = await self.book.thread(
-            self.owner, name=mark("thread name"), title=self._text("thread title", 2000), tags=[mark("thread tag")],
+            self.owner, name=mark("thread name"), title=self._text("thread title", 900), tags=[mark("thread tag")],
             operation=operation, agent=self.agent, groups=[self.group],
         )  # fmt: skip
         part.ids = [thread.id]
