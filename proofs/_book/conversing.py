@@ -28,6 +28,8 @@ async def undo(s: Session) -> None:
     answer = await s.told(
         s.book(party).undo(party, position, together=together, **who(view)), party, view, "undo"
     )
+    if isinstance(answer, Conflict) and "leave ids to the book" in str(answer):
+        raise Leak(f"undo of {position} by {party.parts} restored another record: {answer}")
     if isinstance(answer, BuiltUpon):
         _check_built_upon(s, party, position, answer.positions)
     if not isinstance(answer, CommonplaceError):

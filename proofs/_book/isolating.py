@@ -138,29 +138,36 @@ COVERED: dict[str, Covered] = {
         )
         for condition in ("r.shelf = s.no", "s.owner = ?")
     },
+    "version_of: r.owner = :owner (2)": Covered("an id is one owner's", "version_of: r.id = :id (2)"),
+    "model.owner.Audience.within: self.agent == view.agent and wider.readable_by(view)": Covered(
+        "nobody but the owner writes for those who do not include the writer",
+        f"settle.memories._audience: {_UNSEEN}",
+    ),
     "in_thread: owner = ?": Covered("what it finds is loaded as the owner's own", "load_own: r.owner = ?"),
 }
 #: Conditions that no try of an owner can miss, and why.
 _UPKEEP = "whole books are kept in order and restored for no owner and no view; other proofs do"
 _TURN = "numbers the turn within a digest that names the thread already"
 OFF_THE_PATH: dict[str, str] = {
-    **dict.fromkeys(("last_user_turn",), _TURN),
+    "version_of": "asked only for records that a line of the owner's own ledger names",
+    "last_user_turn": _TURN,
+    "version_of: r.owner = :owner": "undo asks for earlier versions only",
+    "version_of: r.id = :id": "undo asks for earlier versions only",
     **dict.fromkeys(
         (
-            "where_passage_is",
-            "stale_terms",
-            "links_of",
-            "erased_eras",
-            "owner_of_era",
-            "owner_of_record",
-            "operations_of_owner",
+            *(
+                "where_passage_is",
+                "stale_terms",
+                "links_of",
+                "erased_eras",
+                "owner_of_era",
+                "owner_of_record",
+            ),
+            *("add_blank_version", "operations_of_owner"),
         ),
         _UPKEEP,
     ),
-    **dict.fromkeys(("add_blank_version",), _UPKEEP),
 }
-
-
 #: What is tried more often than else where these are left out: the tries that reach them. A word stands for every
 #: mutant with a name that begins so.
 FOCUS: dict[Try, tuple[str, ...]] = {
@@ -182,7 +189,8 @@ FOCUS: dict[Try, tuple[str, ...]] = {
                    "drop_job", "jobs_in_state"),
     reads.list_: ("scan_", "places_", "visible_shelves"),
     reads.export: ("uses_of_owner", "tails_of_owner", "ledger_of_owner", "all_of_owner"),
-    reads.recall: ("passages_since", "gone_since"),
+    reads.recall: ("passages_since",),
+    reads.recall_what_moved: ("gone_since",),
     reads.recall_without_the_others: ("passages_since",),
     reads.uses: ("uses",),
     reads.shelves: ("owners_of_tenant",),

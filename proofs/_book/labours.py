@@ -76,9 +76,10 @@ async def _put_again(s: Session, job: Job) -> None:
 
 
 async def _put_job(s: Session) -> None:
-    party, _ = s.someone()
-    if party.kind is not OwnerKind.USER:
+    users = [actor for actor in s.actors if actor.kind is OwnerKind.USER]
+    if not users:
         return
+    party = s.rng.choice(users)
     word = s.word(party, EVERYONE)
     thread = s.pick(party, WHOLE, "thread", strange=0)
     if s.oracle.records[thread].party != party or not s.oracle.sees(party, WHOLE, thread):

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from itertools import chain, combinations
 from uuid import UUID
 
-from commonplace.model.owner import Audience, Owner, View
+from commonplace.model.owner import Audience, AudienceKind, Owner, View
 from proofs._book.canaries import canaries_in
 from proofs._book.truth import Row
 
@@ -18,13 +18,11 @@ class Leak(Exception):
 
 def may_read(audience: Audience, view: View) -> bool:
     """Whether a view sees what has an audience."""
-    match audience.kind.value:
-        case "global":
-            return True
-        case "self":
-            return view.whole or view.agent == audience.agent
-        case _:
-            return view.whole or (view.agent is not None and any(g in audience.groups for g in view.groups))
+    if view.whole or audience.kind is AudienceKind.GLOBAL:
+        return True
+    if audience.kind is AudienceKind.SELF:
+        return view.agent == audience.agent
+    return view.agent is not None and any(group in audience.groups for group in view.groups)
 
 
 @dataclass(slots=True)

@@ -10,7 +10,11 @@ from uuid import UUID
 from commonplace.door import pack_terms
 from commonplace.engines.inmemory import InMemoryEngine
 from commonplace.errors import CommonplaceError, NotAllowed
-from commonplace.model.owner import Owner, OwnerKind, View
+from commonplace.model import changes as c
+from commonplace.model.episodes import Episode, Outcome
+from commonplace.model.ids import new_id
+from commonplace.model.ledger import Actor
+from commonplace.model.owner import WHOLE, Audience, Owner, OwnerKind, View
 from commonplace.model.query import Filter
 from commonplace.model.records import PASSAGE_TYPES
 from commonplace.recall.recall import Recall
@@ -119,6 +123,39 @@ async def recall(s: Session) -> None:
         raise Leak(f"recall of {party.parts} as {view} does not find its own {sought.id}")
 
 
+async def recall_what_moved(s: Session) -> None:
+    """What is shared is found among its new readers, and still is when more has come there."""
+    party, _ = s.someone()
+    memories = [
+        known for known in s.oracle.visible(party, WHOLE) if known.type == "memory" and not known.grounds
+    ]
+    if not memories or party.kind is not OwnerKind.USER:
+        return
+    moving, book = s.rng.choice(memories), s.book(party)
+    for audience in s.rng.sample(world.AUDIENCES, 2):
+        await book.recall(party, "garden", view="owner")
+        shared = await s.told(book.share(party, moving.id, audience, view="owner"), party, WHOLE, "share")
+        if isinstance(shared, CommonplaceError):
+            return
+        s.absorb(shared, party, WHOLE, moved=audience, asked=[moving.id])
+        for _ in range(2):
+            if moving.word and moving.found_by_words:
+                hits = await book.recall(party, moving.word, limit=20, view="owner")
+                if moving.id not in {hit.id for hit in hits}:
+                    raise Leak(f"{moving.id} of {party.parts} was shared for {audience} and is not found")
+            patch = c.RecordEpisode(_deed(s, party, audience), audience=audience)
+            done = await book.door.write(party, WHOLE, Actor("owner"), [patch], request=None)
+            s.absorb(done, party, WHOLE, born=audience)
+
+
+def _deed(s: Session, party: Owner, audience: Audience) -> Episode:
+    now = s.clock()
+    goal = f"dig {s.word(party, audience)}"
+    return Episode(
+        id=new_id(), owner=party, goal=goal, outcome=Outcome.SUCCEEDED, started_at=now, ended_at=now
+    )
+
+
 async def recall_without_the_others(s: Session) -> None:
     """Scores are those of a book in which nobody else ever wrote, and nothing that this view may not see."""
     party, view = s.someone()
@@ -225,14 +262,14 @@ async def shelves(s: Session) -> None:
     name = s.rng.choice(("a", "ana"))
     agent = Owner(tenant=party.tenant, kind=OwnerKind.AGENT, id=name)
     tenant = Owner(tenant=party.tenant, kind=OwnerKind.TENANT, id=party.tenant)
-    s.oracle.judge(await book.experience.list(name, retired=True), agent, world.VIEWS[-1], "experience")
+    s.oracle.judge(await book.experience.list(name, retired=True), agent, WHOLE, "experience")
     found = [
         await book.agents.list(),
         await book.schemas.list(),
         await book.keys.list(),
         await book.agents.get("a%"),
     ]
-    s.oracle.judge(found, tenant, world.VIEWS[-1], "the tenant's records")
+    s.oracle.judge(found, tenant, WHOLE, "the tenant's records")
     owners = [owner.parts for owner in await book.owners()]
     if sorted(owners) != sorted(parts for parts in s.truth.numbers().values() if parts[0] == party.tenant):
         raise Leak(f"owners listed for {party.tenant!r} are not its own")
@@ -269,7 +306,7 @@ async def another_tenant(s: Session) -> None:
 async def export(s: Session) -> None:
     party, _ = s.someone()
     lines = [line async for line in s.book(party).transfer.export(party)]
-    s.oracle.judge("\n".join(lines), party, world.VIEWS[-1], "export")
+    s.oracle.judge("\n".join(lines), party, WHOLE, "export")
     text = "\n".join(lines)
     own = s.oracle.of.get(party, {})
     if missing := [id for id in own if str(id) not in text]:
@@ -291,5 +328,5 @@ async def export(s: Session) -> None:
             raise Leak(f"the export of {party.parts} lacks the use of {known.id}")
 
 
-READS = {get: 18, get_several: 6, list_: 3, count: 6, messages: 4, recall: 5, recall_without_the_others: 0.3,
+READS = {get: 18, get_several: 6, list_: 3, count: 6, messages: 4, recall: 5, recall_what_moved: 0.3, recall_without_the_others: 0.3,
          history: 6, why: 4, uses: 6, ledger: 3, shelves: 0.8, another_tenant: 2, export: 0.5}  # fmt: skip

@@ -92,6 +92,10 @@ class Builder:
         match party.kind:
             case OwnerKind.AGENT:
                 await self._write(party, *self._experience(party, taught_by))
+                # An agent's ledger is longer than its users': their positions must not be mistaken for each other.
+                for number in range(40):
+                    settings = {"number": number}
+                    await self._write(party, c.PatchProfile(new_id(), "Settings", EVERYONE, settings))
             case OwnerKind.TENANT:
                 await self._write(party, *self._catalogue(party))
             case _:

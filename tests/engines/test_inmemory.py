@@ -52,6 +52,19 @@ async def test_verify_finds_what_is_planted():
     assert await faults() == []
 
 
+async def test_nothing_that_names_or_tells_is_left_of_an_ended_era():
+    engine = InMemoryEngine()
+    pen = Pen(engine)
+    memory = await pen.remember("likes tea", key="drink")
+    await pen.write(Retract(memory), operation="one", request=b"x")
+    await pen.erase_all()
+    (era,) = engine._tables.eras.values()
+    assert [(entry.actor.id, entry.owner) for entry in era.ledger] == [(None, None)] * 3
+    assert {(line.hash, line.erased) for entry in era.ledger for line in entry.lines} == {(None, True)}
+    assert "ann" not in repr(engine._tables)
+    assert "tea" not in repr(engine._tables)
+
+
 def test_several_threads_may_write_to_one_book():
     engine = InMemoryEngine()
     pen = Pen(engine)

@@ -1,13 +1,45 @@
-"""The SQLite engine passes the suite."""
+"""The SQLite engine passes the suite, and leaves nothing in its tables of an owner that was erased."""
 
 from __future__ import annotations
 
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 from commonplace.engines.sqlite.engine import SqliteEngine
+from commonplace.model.changes import Retract
+from commonplace.model.ledger import load_entry_body
 from commonplace.testing import StoreSuite
+from commonplace.testing.builders import Pen
 
 
 class TestSqlite(StoreSuite):
     async def open_engine(self, folder: Path) -> SqliteEngine:
         return await SqliteEngine.open(folder / "book.db")
+
+
+async def test_nothing_that_names_or_tells_is_left_of_an_ended_era(tmp_path: Path):
+    engine = await SqliteEngine.open(tmp_path / "book.db")
+    pen = Pen(engine)
+    memory = await pen.remember("likes tea", key="drink")
+    await pen.write(Retract(memory), operation="one", request=b"x")
+    await pen.erase_all()
+    await engine.close()
+    with closing(sqlite3.connect(tmp_path / "book.db")) as connection:
+        assert connection.execute("SELECT tenant, kind, id FROM owners").fetchall() == [(None, None, None)]
+        entries = connection.execute("SELECT actor, body FROM ledger ORDER BY position").fetchall()
+        assert [actor for actor, _ in entries] == [None] * 3
+        lines = [line for _, body in entries for line in load_entry_body(body)[0]]
+        assert {(line.hash, line.erased) for line in lines} == {(None, True)}
+        for table in (
+            "records",
+            "versions",
+            "links",
+            "terms",
+            "uses",
+            "shelves",
+            "shelf_groups",
+            "gone",
+            "jobs",
+        ):
+            assert connection.execute(f"SELECT count(*) FROM {table}").fetchone() == (0,), table

@@ -80,6 +80,21 @@ class LimitSuite(Suite):
             "evict",
         ]
 
+    async def test_what_a_batch_changes_itself_does_not_make_room_for_it(self, engine: Engine) -> None:
+        pen = Pen(engine, limits=Limits(memories_per_owner=3, when_full="evict"))
+        tea = await pen.remember("likes tea", key="drink")
+        retracted, last = await pen.remember("old"), await pen.remember("less old")
+        receipt = await pen.write(
+            pen.remembering("likes gin", key="drink"),
+            pen.remembering("new"),
+            pen.remembering("newer"),
+            Retract(retracted),
+        )
+        statuses = [(await pen.read(id)).status for id in (tea, retracted, last)]
+        assert statuses == ["superseded", "retracted", "evicted"]
+        assert len([item for item in receipt.items if item.verb == "evict"]) == 1
+        assert len(await pen.scan(statuses=frozenset({"active"}))) == 3
+
     async def test_where_nothing_of_the_writers_own_can_go_the_write_is_refused(self, engine: Engine) -> None:
         pen = Pen(engine, limits=Limits(memories_per_owner=2, when_full="evict"))
         pinned = await pen.remember("pinned", agent="a", pinned=True)

@@ -183,7 +183,7 @@ class UndoSuite(Suite):
         tea = await pen.remember("likes tea", key="drink")
         retracted = await pen.write(Retract(tea))
         await pen.remember("likes gin", key="drink")
-        with pytest.raises(Conflict, match="key"):
+        with pytest.raises(Conflict, match="holds the same key now"):
             await pen.write(Undo(retracted.position))
         assert (await pen.read(tea)).status == "retracted"
 

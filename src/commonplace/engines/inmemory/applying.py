@@ -40,7 +40,7 @@ def apply(tables: Tables, batch: Batch) -> Receipt:
         return Receipt(batch.owner, 0, batch.at, (), tuple(settlement.ignored))
     Storing(tables, era, position + 1).put_all(settlement.puts, rows)
     for thread, tail in settlement.tails.items():
-        era.records[thread].tail = max(era.records[thread].tail, tail)
+        era.records[thread].tail = tail
     entry = Entry(
         None, era.id, position + 1, batch.at, batch.actor, settlement.lines(row.hash for row in rows),
         tuple(settlement.ignored), settlement.note, operation.id, operation.request,

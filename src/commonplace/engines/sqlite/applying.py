@@ -173,8 +173,11 @@ def apply(connection: sqlite3.Connection, secret: bytes, batch: Batch) -> Receip
             return repeated(entry_of(row, batch.owner), batch.owner, operation, ended=row[9] is not None)
     owner = find_owner(connection, batch.owner)
     refuse_old_era(batch.era, owner.era if owner else None)
-    owner = owner or begin_era(connection, secret, batch.owner)
     settlement = q.decide(settle(batch), Answers(connection, secret, owner))
+    if not settlement.puts and not settlement.jobs and operation.id is None:
+        # Nothing is stored, not even the name of an owner that was not here.
+        return Receipt(batch.owner, 0, batch.at, (), tuple(settlement.ignored))
+    owner = owner or begin_era(connection, secret, batch.owner)
     for job in settlement.jobs:
         jobs.put(connection, owner.no, job, batch.at)
     if not settlement.puts and operation.id is None:
