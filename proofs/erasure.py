@@ -9,6 +9,7 @@ import tempfile
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 
+from commonplace import StorageError
 from proofs._book.forgetting import Case, Remains
 from proofs._book.omissions import OMISSIONS
 from proofs._book.opening import without_syncs
@@ -31,7 +32,8 @@ def run(count: int, seed: int) -> str:
         for name, omission in OMISSIONS.items():
             try:
                 _case(f"{seed} {name}", omission())
-            except Remains:
+            except (Remains, StorageError):
+                # The book's own proof may be the first to notice: it refuses to restore or to keep such a copy.
                 late += 1
             else:
                 raise Undetected(f"without {name} nothing was noticed")

@@ -113,4 +113,4 @@ async def retracted_elsewhere(s: Session) -> None:
         let_go(s, await s.book(other).forget(other, planted.id, view="owner"), other, {planted.id})
 
 
-ARRIVALS = {import_another: 0.15, import_one: 1, retracted_elsewhere: 0.3}
+ARRIVALS = {import_another: 0.1, import_one: 1, retracted_elsewhere: 0.3}

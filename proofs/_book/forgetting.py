@@ -62,7 +62,7 @@ class Case:
             await book.backup(old)
             exports = [await _all(book.export()), await _all(book.export(person.owner))]
             await book.backup(recent)
-            exports.append(await self._twin(recent, person))
+            twin = await self._twin(recent, person)
             # What a forgetting that was killed leaves beside a backup.
             shutil.copyfile(recent, self._folder / f"{recent.name}.rewriting")
             (self._folder / f"{recent.name}.rewriting-wal").write_bytes(recent.read_bytes()[:8192])
@@ -75,8 +75,10 @@ class Case:
                     if part.name == "messages":
                         await self._finish_in_vain(book, held)
                     await self._check(book, other, person, part)
-                    await self._bring_back(book, person, part, exports)
-            await self._begin_anew(book, person, exports)
+                    # What lived on elsewhere in the same era comes too late once the era has ended.
+                    brought = [*exports, twin] if part.name == "owner" else exports
+                    await self._bring_back(book, person, part, brought)
+                await self._begin_anew(book, person, [*exports, twin])
         finally:
             await other.close()
             await book.close()
@@ -102,6 +104,10 @@ class Case:
             first = await self._ask(book, person, part, backups=False)
             if not first.held_by:
                 raise Remains("a receipt does not name the backups that still hold it")
+            named = {Path(path).name for path in first.held_by}
+            for name, labels in found_in(self._marks, files_of(self._folder)).items():
+                if name not in named and any(label.split()[0] == part.name for label in labels):
+                    raise Remains(f"{name} still holds {part.name}, and the receipt does not name it")
             await self._restore(old, person, part)
         receipt = await self._ask(book, person, part, backups=True)
         if receipt.state != "complete" or receipt.held_by:

@@ -83,10 +83,11 @@ class Person:
     async def live(self) -> None:
         """Everything, with growth and loss in between."""
         await self._ground()
-        for write in (self._memory, self._messages, self._thread, self._rest):
-            await self._beside_it()
+        for write, part in zip(
+            (self._memory, self._messages, self._thread, self._rest), self.parts.values(), strict=True
+        ):
+            await self._among_others(part if part.name == "memory" else self.parts["owner"])
             await write()
-        await self._beside_it()
         await self._wear()
 
     async def _ground(self) -> None:
@@ -106,7 +107,7 @@ class Person:
         }  # fmt: skip
         operation = mark("memory operation")
         made = await self.remember_again(operation, **statement)
-        part.ids = [made.id]
+        part.ids.append(made.id)
         part.operations.append((operation, statement))
         await self.book.amend(self.owner, made.id, {"tags": [mark("memory tag before")]}, view="owner")
         await self.book.amend(self.owner, made.id, {"tags": []}, view="owner")
@@ -253,10 +254,14 @@ class Person:
 
     # ── others, and the wear of years ────────────────────────────────────────────────────────────────────────────
 
-    async def _beside_it(self) -> None:
-        """Small rows of the neighbour's among those of the person; they will grow, and push."""
-        some = [{"content": f"Ben saw bird {number}."} for number in range(6)]
-        self._pushing += (await self.book.remember_all(self.neighbour, some)).ids()
+    async def _among_others(self, part: Part) -> None:
+        """Small rows of the person's between some of the neighbour's, which will grow and push them about."""
+        for _ in range(8):
+            small = await self.remember_again(None, content=self._text(f"{part.name} small", 90))
+            some = [{"content": f"Ben saw bird {number}."} for number in range(2)]
+            self._pushing += (await self.book.remember_all(self.neighbour, some)).ids()
+            if part.name == "memory":
+                part.ids.append(small.id)
 
     async def _wear(self) -> None:
         """Rows that grow, shrink and go, so that pages split and are joined with old copies in their gaps."""
@@ -270,6 +275,6 @@ class Person:
             await self.book.amend(self.owner, self.standing, fields, view="owner")
             if number == 1:
                 await self.book.forget(self.neighbour, self.rng.sample(receipt.ids(), 2), view="owner")
-        for size in (150, 600, 1800, 100):
-            for id in self.rng.sample(self._pushing, len(self._pushing)):
-                await self.book.amend(self.neighbour, id, {"applies_when": "x" * size}, view="owner")
+        for id in self.rng.sample(self._pushing, len(self._pushing)):
+            fields = {"applies_when": "x" * self.rng.randint(100, 1200)}
+            await self.book.amend(self.neighbour, id, fields, view="owner")
