@@ -15,7 +15,7 @@ from proofs._book.omissions import OMISSIONS
 from proofs._book.opening import without_syncs
 
 ABOUT = "what was forgotten is in no byte of book, log, backups and notes, and nothing brings it back"
-CI_COUNT = 20
+CI_COUNT = 5
 FULL_COUNT = 400
 #: Steps that another one covers in these books; the result line names every one.
 _MOST_MISSED = 2

@@ -23,7 +23,7 @@ from proofs._book.works import WORKS
 from proofs._book.writes import WRITES
 
 ABOUT = "no try of one owner, audience or tenant reaches another's, and without any one condition one does"
-CI_COUNT = 100_000
+CI_COUNT = 10_000
 FULL_COUNT = 2_000_000
 
 #: Tries in one world before a new one begins.
