@@ -29,7 +29,7 @@ from commonplace.worker import Worker
 from proofs._book.person import FORM, LATER_SECONDS, Moving, Part, Person
 from proofs._book.scanning import Marks, files_of, found_in
 
-_LIMITS = Limits(content_length=100_000, writes_per_run=1000, memories_per_owner=1000)
+_LIMITS = Limits(content_length=100_000, writes_per_run=1000, memories_per_owner=100_000)
 
 
 class Remains(Exception):
@@ -39,9 +39,12 @@ class Remains(Exception):
 class Case:
     """A folder with a book, its backups and what a killed forgetting left."""
 
-    def __init__(self, folder: Path, rng: random.Random, forgetting: AbstractContextManager[object]) -> None:
+    def __init__(
+        self, folder: Path, rng: random.Random, forgetting: AbstractContextManager[object], rows: int
+    ) -> None:
         self._folder = folder
         self._rng = rng
+        self._rows = rows
         self._forgetting = forgetting
         self._marks = Marks(rng)
         self._clock = Moving()
@@ -55,7 +58,7 @@ class Case:
         """Forget all four parts; gives how many canaries there were before."""
         book, other = await self._open(), await self._open()
         try:
-            person = Person(book, self._marks, self._rng, self._clock)
+            person = Person(book, self._marks, self._rng, self._clock, self._rows)
             old, recent = self._folder / "old backup.db", self._folder / "recent backup.db"
             await book.backup(self._folder / "first backup.db")
             await person.live()

@@ -193,6 +193,7 @@ FOCUS: dict[Try, tuple[str, ...]] = {
     reads.recall_what_moved: ("gone_since",),
     reads.recall_without_the_others: ("passages_since",),
     reads.uses: ("uses",),
+    reads.ledger: ("entries_after", "book.book.Book.ledger"),
     reads.shelves: ("owners_of_tenant",),
     reads.history: ("settle.erasing.plan", "engines.sqlite.reading.history", "versions_of"),
     reads.another_tenant: ("book.parsing.as_owner", "book.transfer"),
@@ -208,7 +209,7 @@ FOCUS: dict[Try, tuple[str, ...]] = {
     conversing.profile: ("settle.others.patch_profile",),
 }  # fmt: skip
 #: How much more often.
-FOCUSED = 10
+FOCUSED = 20
 
 
 def focus(mutant: Mutant, tries: dict[Try, float]) -> dict[Try, float]:

@@ -59,11 +59,13 @@ class Part:
 class Person:
     """Writes the life of one owner, beside a neighbour who stays."""
 
-    def __init__(self, book: Book, marks: Marks, rng: random.Random, clock: Moving) -> None:
+    def __init__(self, book: Book, marks: Marks, rng: random.Random, clock: Moving, rows: int) -> None:
         self.book = book
         self.marks = marks
         self.rng = rng
         self.clock = clock
+        #: Small rows among others that grow; the more, the likelier is it that a page keeps an old copy of one.
+        self._rows = rows
         self.owner = Owner(id=marks.name("owner"))
         self.neighbour = Owner(id="ben")
         self.agent = f"agent {marks('owner agent')}"
@@ -83,10 +85,8 @@ class Person:
     async def live(self) -> None:
         """Everything, with growth and loss in between."""
         await self._ground()
-        for write, part in zip(
-            (self._memory, self._messages, self._thread, self._rest), self.parts.values(), strict=True
-        ):
-            await self._among_others(part if part.name == "memory" else self.parts["owner"])
+        await self._among_others()
+        for write in (self._memory, self._messages, self._thread, self._rest):
             await write()
         await self._wear()
 
@@ -254,14 +254,14 @@ class Person:
 
     # ── others, and the wear of years ────────────────────────────────────────────────────────────────────────────
 
-    async def _among_others(self, part: Part) -> None:
+    async def _among_others(self) -> None:
         """Small rows of the person's between some of the neighbour's, which will grow and push them about."""
-        for _ in range(8):
-            small = await self.remember_again(None, content=self._text(f"{part.name} small", 90))
-            some = [{"content": f"Ben saw bird {number}."} for number in range(2)]
+        part = self.parts["memory"]
+        for _ in range(self._rows // 5):
+            small = [{"content": self._text("memory small", self.rng.randint(20, 120))} for _ in range(5)]
+            part.ids += (await self.book.remember_all(self.owner, small)).ids()
+            some = [{"content": f"Ben saw bird {number}."} for number in range(5)]
             self._pushing += (await self.book.remember_all(self.neighbour, some)).ids()
-            if part.name == "memory":
-                part.ids.append(small.id)
 
     async def _wear(self) -> None:
         """Rows that grow, shrink and go, so that pages split and are joined with old copies in their gaps."""
@@ -275,6 +275,7 @@ class Person:
             await self.book.amend(self.owner, self.standing, fields, view="owner")
             if number == 1:
                 await self.book.forget(self.neighbour, self.rng.sample(receipt.ids(), 2), view="owner")
-        for id in self.rng.sample(self._pushing, len(self._pushing)):
-            fields = {"applies_when": "x" * self.rng.randint(100, 1200)}
-            await self.book.amend(self.neighbour, id, fields, view="owner")
+        for _ in range(4):
+            pushing = self.rng.sample(self._pushing, len(self._pushing) // 2)
+            grown = [c.Amend(id, {"applies_when": "x" * self.rng.randint(50, 3000)}) for id in pushing]
+            await self.book.door.write(self.neighbour, WHOLE, Actor("owner"), grown, request=None)

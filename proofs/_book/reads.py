@@ -50,7 +50,7 @@ async def list_(s: Session) -> None:
     party, view = s.someone()
     only, test = _conditions(s, party, view)
     page = await s.book(party).list(
-        party, types=only.pop("types"), only=only.pop("only"), newest_first=s.rng.random() < 0.3, limit=1000, **who(view)
+        party, types=only.pop("types"), only=only.pop("only"), newest_first=s.rng.random() < 0.5, limit=1000, **who(view)
     )  # fmt: skip
     s.oracle.judge(page, party, view, "list")
     _same({record.id for record in page.records}, s, party, view, test, "list")

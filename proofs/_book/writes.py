@@ -146,17 +146,21 @@ async def amend(s: Session) -> None:
 async def share(s: Session) -> None:
     party, view = s.someone()
     id = s.pick(party, view, "memory")
+    resting = [
+        known.id for known in s.oracle.visible(party, view) if known.type == "memory" and known.grounds
+    ]
+    id = s.rng.choice(resting) if resting and s.rng.random() < 0.3 else id
     audience = s.audience(view)
     grounds = [s.oracle.records[g] for g in s.oracle.records[id].grounds if g in s.oracle.records]
     done = await upon(
         s, id, s.book(party).share(party, id, audience, **who(view)), party, view, "share", moved=audience, asked=[id]
     )  # fmt: skip
-    if (
-        done is not None
-        and done.items
-        and not all(s.oracle.within(audience, g.audience, view) for g in grounds)
-    ):
+    if done is None or not done.items:
+        return
+    if not all(s.oracle.within(audience, ground.audience, view) for ground in grounds):
         raise Leak(f"{id} was shared more widely than what it rests on may be read")
+    if not may_read(audience, view):
+        raise Leak(f"{id} was given away by {party.parts} as {view} to {audience}")
 
 
 async def corroborate(s: Session) -> None:
