@@ -47,7 +47,7 @@ def run(count: int, seed: int) -> str:
         if len(missed) > _MOST_MISSED:
             raise Undetected(f"left out, and nothing was noticed: {', '.join(missed)}")
     return (
-        f"{count} books, 4 erasures each, {scanned} canaries found before and 0 after; "
+        f"{count} books, 5 erasures each, {scanned} canaries found before and 0 after; "
         f"{late} of {len(OMISSIONS)} steps left out were caught; not noticed: {', '.join(missed) or 'none'}"
     )
 

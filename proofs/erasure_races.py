@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import random
 import tempfile
 from collections import Counter
@@ -35,6 +36,7 @@ _LONGEST = 0.012
 
 
 def run(count: int, seed: int) -> str:
+    logging.disable(logging.CRITICAL)  # of every job that finds its sources gone
     with tempfile.TemporaryDirectory() as folder, without_syncs(rewriting=False):
         tally = asyncio.run(_Races(Path(folder), random.Random(seed)).run(count))
     return (

@@ -18,6 +18,7 @@ from proofs._book.labours import LABOURS
 from proofs._book.mutants import Mutant, both
 from proofs._book.opening import without_syncs, without_threads
 from proofs._book.reads import READS
+from proofs._book.recalls import RECALLS
 from proofs._book.session import Session, build, copied, kept
 from proofs._book.works import WORKS
 from proofs._book.writes import WRITES
@@ -37,6 +38,7 @@ _MOST_MISSED = 6
 
 _TRIES: dict[Try, float] = {
     **READS,
+    **RECALLS,
     **WRITES,
     **CONVERSING,
     **WORKS,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import multiprocessing
 from collections.abc import Sequence
 from multiprocessing.connection import Connection
@@ -64,6 +65,7 @@ class Companions:
 
 
 def _live(pipe: Connection) -> None:
+    logging.disable(logging.CRITICAL)
     with without_syncs(rewriting=False):
         asyncio.run(_serve(pipe))
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import random
 import shutil
 import sqlite3
@@ -12,8 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import commonplace
-from commonplace import Book, CommonplaceError
-from commonplace.assembly import open_engine
+from commonplace import Book, CommonplaceError, assembly
 from commonplace.book.backups import restore
 from commonplace.errors import Erased, NotFound
 from commonplace.model import changes as c
@@ -26,7 +24,7 @@ from commonplace.model.trust import Limits
 from commonplace.ports import ErasureReceipt
 from commonplace.recall.recall import Recall
 from commonplace.worker import Worker
-from proofs._book.person import FORM, LATER_SECONDS, Moving, Part, Person
+from proofs._book.person import FORM, LATER_SECONDS, PARTS, Moving, Part, Person
 from proofs._book.scanning import Marks, files_of, found_in
 
 _LIMITS = Limits(content_length=100_000, writes_per_run=1000, memories_per_owner=100_000)
@@ -66,6 +64,7 @@ class Case:
             exports = [await _all(book.export()), await _all(book.export(person.owner))]
             await book.backup(recent)
             twin = await self._twin(recent, person)
+            await person.live_on()
             # What a forgetting that was killed leaves beside a backup.
             shutil.copyfile(recent, self._folder / f"{recent.name}.rewriting")
             (self._folder / f"{recent.name}.rewriting-wal").write_bytes(recent.read_bytes()[:8192])
@@ -85,7 +84,7 @@ class Case:
         finally:
             await other.close()
             await book.close()
-        self._scan(("memory", "messages", "thread", "owner"), "after closing")
+        self._scan(PARTS, "after closing")
         return self._found
 
     async def _twin(self, backup: Path, person: Person) -> list[str]:
@@ -119,6 +118,10 @@ class Case:
     async def _ask(self, book: Book, person: Person, part: Part, *, backups: bool) -> ErasureReceipt:
         if part.name == "owner":
             return await book.forget(person.owner, everything=True, backups=backups, view="owner")
+        if part.name == "agent":
+            return await book.forget(
+                person.owner, part.ids, backups=backups, agent=person.agent, groups=[person.group]
+            )
         return await book.forget(person.owner, part.ids, backups=backups, view="owner")
 
     def _look_before(self, part: Part) -> None:
@@ -244,7 +247,7 @@ class Case:
         if part.name not in {label.split()[0] for label in self._marks.found_in(backup.read_bytes())}:
             raise AssertionError(f"{backup} holds nothing of {part.name}")
         target = self._folder / "restored.db"
-        await restore(lambda path: open_engine(path, create=False), backup, target, at=self._clock())
+        await restore(lambda path: assembly.open_engine(path, create=False), backup, target, at=self._clock())
         labels = {label.split()[0] for label in self._marks.found_in(target.read_bytes())}
         for path in self._folder.glob("restored.db*"):
             path.unlink()
@@ -298,5 +301,4 @@ async def _refused(asking: Any) -> bool:
 
 
 async def _all(lines: Any) -> list[str]:
-    await asyncio.sleep(0)
     return [line async for line in lines]

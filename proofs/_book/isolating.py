@@ -17,7 +17,7 @@ from commonplace.model.ledger import Entry
 from commonplace.model.owner import Audience
 from commonplace.settle import erasing, memories, operations, others, threads, undoing
 from commonplace.settle.desk import Desk
-from proofs._book import arrivals, conversing, labours, reads, works, writes
+from proofs._book import arrivals, conversing, labours, reads, recalls, works, writes
 from proofs._book.mutants import Mutant, of_function, of_statements, replaced
 from proofs._book.session import Session
 
@@ -189,9 +189,9 @@ FOCUS: dict[Try, tuple[str, ...]] = {
                    "drop_job", "jobs_in_state"),
     reads.list_: ("scan_", "places_", "visible_shelves"),
     reads.export: ("uses_of_owner", "tails_of_owner", "ledger_of_owner", "all_of_owner"),
-    reads.recall: ("passages_since",),
-    reads.recall_what_moved: ("gone_since",),
-    reads.recall_without_the_others: ("passages_since",),
+    recalls.recall: ("passages_since",),
+    recalls.recall_what_moved: ("gone_since",),
+    recalls.recall_without_the_others: ("passages_since",),
     reads.uses: ("uses",),
     reads.ledger: ("entries_after", "book.book.Book.ledger"),
     reads.shelves: ("owners_of_tenant",),

@@ -6,7 +6,6 @@ import asyncio
 import logging
 import os
 import signal
-from collections.abc import Awaitable, Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
@@ -97,6 +96,3 @@ async def form(book: Book, job: Job, *, named: bool = True) -> None:
         job.owner, WHOLE, Actor("system"), [c.Remember(memory, audience=EVERYONE)], request=["form", job.payload],
         operation=f"form {job.id} {job.generation}" if named else None, era=job.era,
     )  # fmt: skip
-
-
-Handler = Callable[[Job], Awaitable[None]]

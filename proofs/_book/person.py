@@ -1,4 +1,4 @@
-"""A person's life in a book, with a canary in every field of every type of record, in four parts to be forgotten."""
+"""A person's life in a book, with a canary in every field of every type of record, in parts to be forgotten."""
 
 from __future__ import annotations
 
@@ -15,12 +15,14 @@ from commonplace.model.ids import new_id
 from commonplace.model.jobs import JobDraft
 from commonplace.model.ledger import Actor, Receipt
 from commonplace.model.memories import Memory
-from commonplace.model.owner import WHOLE, Owner, View
+from commonplace.model.owner import WHOLE, Audience, Owner, View
 from proofs._book.scanning import Marks
 
 #: Sizes of what is said, in characters: within a page, around one, and over many.
 SIZES = (20, 300, 4_000, 5_000, 12_000)
 LARGEST = 100_000
+#: What is forgotten, one after the other: by the person, but for what an agent forgets of its own.
+PARTS = ("memory", "agent", "messages", "thread", "owner")
 #: Kinds of job that the proof's own worker does.
 FORM = "form"
 #: When work is due that is not given up at once.
@@ -71,7 +73,7 @@ class Person:
         self.agent = f"agent {marks('owner agent')}"
         self.group = f"group {marks('owner group')}"
         self.view = View(agent=self.agent, groups=(self.group,))
-        self.parts = {name: Part(name) for name in ("memory", "messages", "thread", "owner")}
+        self.parts = {name: Part(name) for name in PARTS}
         #: A memory of the person and one of the neighbour that outlive the first three parts.
         self.standing: UUID = UUID(int=0)
         self.next_door: UUID = UUID(int=0)
@@ -86,7 +88,7 @@ class Person:
         """Everything, with growth and loss in between."""
         await self._ground()
         await self._among_others()
-        for write in (self._memory, self._messages, self._thread, self._rest):
+        for write in (self._memory, self._agents, self._messages, self._thread, self._rest):
             await write()
         await self._wear()
 
@@ -121,6 +123,7 @@ class Person:
         await self._experience(part, made.id)
         await self._job(part, made.id, dead=True)
         await self.book.mark_used(self.owner, [made.id], view="owner")
+        await self._profile(part)
 
     async def remember_again(self, operation: str | None, **statement: Any) -> Receipt:
         return await self.book.remember(
@@ -156,13 +159,46 @@ class Person:
             assert leased is not None and leased.records == (about,)
             await self.book.engine.fail(leased, self._text(f"{part.name} job error"), self.clock(), None)
 
+    async def _profile(self, part: Part) -> None:
+        """A field that the person pinned, and that an agent tried to change: the ledger says which."""
+        field, schema = self.marks(f"{part.name} profile field"), self.marks(f"{part.name} schema")
+        fields = {field: self._text(f"{part.name} profile")}
+        made = await self.book.profile.patch(
+            self.owner, fields, schema=schema, audience="global", view="owner"
+        )
+        await self.book.profile.patch(
+            self.owner,
+            {field: "other"},
+            schema=schema,
+            audience="global",
+            agent=self.agent,
+            groups=[self.group],
+        )
+        part.ids.append(made.id)
+
+    # ── (b) what an agent wrote, and forgets itself ──────────────────────────────────────────────────────────────
+
+    async def _agents(self) -> None:
+        """Another agent has drawn a conclusion from it; and when the backups are made only that one may read it."""
+        part = self.parts["agent"]
+        made = await self.remember_again(None, content=self._text("agent content", 500))
+        drawn = await self.book.remember(
+            self.owner, self._text("agent derived", 300), sources=[made.id], audience="self", agent="other"
+        )
+        part.ids, part.derived = [made.id], [drawn.id]
+        await self.book.share(self.owner, made.id, Audience.of_agent("other"), view="owner")
+
+    async def live_on(self) -> None:
+        """What happens after the backups were made."""
+        await self.book.share(self.owner, self.parts["agent"].ids[0], "global", view="owner")
+
     async def _note(self, draft: JobDraft) -> None:
         note = Memory(id=new_id(), owner=self.owner, content="There is work.", observed_at=self.clock())
         await self.book.door.write(
             self.owner, WHOLE, Actor("owner"), [c.Remember(note)], request=None, jobs=(draft,)
         )
 
-    # ── (b) some messages ────────────────────────────────────────────────────────────────────────────────────────
+    # ── (c) some messages ────────────────────────────────────────────────────────────────────────────────────────
 
     async def _messages(self) -> None:
         part, mark = self.parts["messages"], self.marks
@@ -196,7 +232,7 @@ class Person:
             self.owner, self._text(label, 800), sources=sources, agent=self.agent, groups=[self.group]
         )
 
-    # ── (c) a thread ─────────────────────────────────────────────────────────────────────────────────────────────
+    # ── (d) a thread ─────────────────────────────────────────────────────────────────────────────────────────────
 
     async def _thread(self) -> None:
         part, mark = self.parts["thread"], self.marks
@@ -230,7 +266,7 @@ class Person:
         return {"goal": self._text(f"{name} goal", 900), "summary": self._text(f"{name} summary", 6000),
                 "tool_calls": [call], "outcome": "succeeded", "tags": [mark(f"{name} episode tag")]}  # fmt: skip
 
-    # ── (d) all the rest ─────────────────────────────────────────────────────────────────────────────────────────
+    # ── (e) all the rest ─────────────────────────────────────────────────────────────────────────────────────────
 
     async def _rest(self) -> None:
         part, mark, book = self.parts["owner"], self.marks, self.book

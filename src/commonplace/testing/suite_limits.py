@@ -36,7 +36,8 @@ class LimitSuite(Suite):
         with pytest.raises(LimitReached):
             await pen.remember("three", run="r")
         await pen.remember("three", run="s")
-        await other.remember("one", run="r")
+        for content in ("one", "two"):
+            await other.remember(content, run="r")
 
     async def test_without_a_run_a_call_is_counted_alone(self, engine: Engine) -> None:
         pen = Pen(engine, limits=Limits(writes_per_run=2))
