@@ -15,6 +15,7 @@ from commonplace.model.ledger import Actor
 from commonplace.model.owner import WHOLE, Audience, Owner, OwnerKind, View
 from commonplace.model.query import Filter
 from commonplace.model.records import PASSAGE_TYPES
+from commonplace.ports import Sight
 from commonplace.recall.recall import Recall
 from proofs._book import world
 from proofs._book.oracle import Leak, may_read
@@ -92,6 +93,9 @@ class _Without:
     def __init__(self, engine: InMemoryEngine, hidden: frozenset[bytes]) -> None:
         self._engine = engine
         self._hidden = hidden
+
+    async def look(self, owner: Owner, view: View, held: Any, choose: Any) -> Sight:
+        return Sight(await self.since(owner, view, held), None)
 
     async def since(self, owner: Owner, view: View, held: Any) -> Any:
         found = await self._engine.since(owner, view, held)

@@ -87,8 +87,29 @@ class ShelfDelta:
     gone: Sequence[bytes]
 
 
+#: Chooses records of what is seen of a view's shelves; None where it cannot choose yet.
+Choose = Callable[[Sequence[tuple[Shelf, ShelfDelta]]], Sequence[UUID] | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Sight:
+    """A view's shelves at one moment, and what was chosen of their records at the same moment."""
+
+    shelves: list[tuple[Shelf, ShelfDelta]]
+    #: None where nothing could be chosen yet.
+    records: dict[UUID, Record] | None
+
+
 class Passages(Protocol):
     """What recall's index follows."""
+
+    async def look(
+        self, owner: Owner, view: View, held: Callable[[int], int | None], choose: Choose
+    ) -> Sight:
+        """What ``since`` gives, and with it the records that ``choose`` picks: one way to the engine and back.
+
+        ``choose`` may be called in any thread, while the event loop goes on.
+        """
 
     async def since(
         self, owner: Owner, view: View, held: Callable[[int], int | None]

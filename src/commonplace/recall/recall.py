@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections import OrderedDict
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from uuid import UUID
 
 from commonplace import telemetry
@@ -30,6 +31,20 @@ _LONG_QUESTION = 1_000
 
 #: What is read when no status is asked for: memories that are held, and what has no status.
 HELD: frozenset[str | None] = frozenset({None, MemoryStatus.ACTIVE.value})
+
+
+@dataclass(slots=True)
+class _Asked:
+    """A question as its words, and what was found for it."""
+
+    groups: Sequence[TermGroup]
+    limit: int
+    only: PassageFilter
+    found: list[tuple[UUID, WordScore]] = field(default_factory=list)
+
+    def search(self, shelves: Sequence[ShelfIndex]) -> None:
+        hits = search(shelves, self.groups, limit=self.limit, only=self.only)
+        self.found = [(UUID(bytes=hit.id), hit) for hit in hits]
 
 
 class Recall:
@@ -73,42 +88,74 @@ class Recall:
                 field="question",
             )
         with telemetry.span("recall"):
-            shelves = await self._fresh(owner, view)
             groups = await _groups_of(question)
-            found = await self._search(shelves, groups, limit, _passage_filter(types, only))
-            ids = [UUID(bytes=hit.id) for hit in found]
-            records = await self._records.get(owner, view, ids)
+            asked = _Asked(groups, limit, _passage_filter(types, only))
+            before = self._letting_go
+            sight = await self._passages.look(owner, view, self._mark, lambda d: self._choose(asked, d))
+            if sight.records is not None and self._still_held(owner, view, sight.shelves):
+                found, records = asked.found, sight.records
+            else:
+                shelves = await self._fresh(owner, view, sight.shelves, before)
+                found = await self._search(shelves, asked)
+                records = await self._records.get(owner, view, [id for id, _ in found])
         telemetry.count("recalls")
         hits: list[Hit] = []
-        for id, hit in zip(ids, found, strict=True):
+        for id, scored in found:
             record = records.get(id)
             if record is not None:
-                hits.append(Hit(record, hit.score, len(hits) + 1, hit.parts))
+                hits.append(Hit(record, scored.score, len(hits) + 1, scored.parts))
         return hits
 
-    async def _search(
-        self, shelves: Sequence[ShelfIndex], groups: Sequence[TermGroup], limit: int, only: PassageFilter
-    ) -> list[WordScore]:
-        if sum(shelf.passages for shelf in shelves) > _MANY:
-            return await asyncio.to_thread(search, shelves, groups, limit=limit, only=only)
-        return search(shelves, groups, limit=limit, only=only)
+    def _choose(self, asked: _Asked, deltas: Sequence[tuple[Shelf, ShelfDelta]]) -> list[UUID] | None:
+        """Search at once where the indexes are up to date already; called in an engine's thread."""
+        shelves = []
+        for shelf, delta in deltas:
+            index = self._indexes.get(shelf.number)
+            if index is None or delta.whole or index.mark != delta.mark:
+                return None
+            shelves.append(index)
+        asked.search(shelves)
+        return [id for id, _ in asked.found]
 
-    async def _fresh(self, owner: Owner, view: View) -> list[ShelfIndex]:
-        """The view's indexes as of one moment at or after the call."""
+    def _still_held(self, owner: Owner, view: View, deltas: Sequence[tuple[Shelf, ShelfDelta]]) -> bool:
+        """Whether what was searched was not let go of meanwhile."""
+        numbers = {shelf.number for shelf, _ in deltas}
+        self._drop_erased(owner, view, numbers)
+        if not numbers <= self._indexes.keys():
+            return False
+        for number in numbers:
+            self._indexes.move_to_end(number)
+        return True
+
+    async def _search(self, shelves: Sequence[ShelfIndex], asked: _Asked) -> list[tuple[UUID, WordScore]]:
+        if sum(shelf.passages for shelf in shelves) > _MANY:
+            await asyncio.to_thread(asked.search, shelves)
+        else:
+            asked.search(shelves)
+        return asked.found
+
+    async def _fresh(
+        self, owner: Owner, view: View, deltas: Sequence[tuple[Shelf, ShelfDelta]], before: int
+    ) -> list[ShelfIndex]:
+        """The view's indexes as of one moment at or after the call, beginning with what was seen.
+
+        ``before`` counts the lettings go before that was read: later ones make it worthless.
+        """
         while True:
-            deltas = await self._passages.since(owner, view, self._mark)
             self._drop_erased(owner, view, {shelf.number for shelf, _ in deltas})
-            indexes = [await self._apply(owner, shelf, delta) for shelf, delta in deltas]
+            indexes = [await self._apply(owner, shelf, delta, before) for shelf, delta in deltas]
             ready = [index for index in indexes if index is not None]
             if len(ready) == len(deltas):
                 self._evict(keep={shelf.number for shelf, _ in deltas})
                 return ready
+            before = self._letting_go
+            deltas = await self._passages.since(owner, view, self._mark)
 
     def _mark(self, number: int) -> int | None:
         index = self._indexes.get(number)
         return None if index is None else index.mark
 
-    async def _apply(self, owner: Owner, shelf: Shelf, delta: ShelfDelta) -> ShelfIndex | None:
+    async def _apply(self, owner: Owner, shelf: Shelf, delta: ShelfDelta, before: int) -> ShelfIndex | None:
         """The shelf's index at the delta's mark or later; None where it was let go of meanwhile."""
         index = self._indexes.get(shelf.number)
         if index is not None and index.mark >= delta.mark:
@@ -121,7 +168,6 @@ class Recall:
                     return None
                 index = ShelfIndex()
             if index.mark < delta.mark or delta.whole:
-                before = self._letting_go
                 await _take_in(index, delta)
                 if self._letting_go != before:
                     return None

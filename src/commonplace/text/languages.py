@@ -89,14 +89,15 @@ _ONLY_ENGLISH: Final = frozenset(word for word in _STOPS["en"] if len(_EVIDENCE[
 #: What two words in the language of a question weigh at least.
 _TWO_WORDS: Final = 200
 #: As many words as are looked at, spread over the text.
-_SAMPLE: Final = 2000
+_SAMPLE: Final = 200
 _PUNCTUATION: Final = ".,:;!?()[]{}<>\"'*_~`«»„“”‚…¿¡、。-"
 
 
 def _scores(words: Sequence[str]) -> dict[str, int]:
     scores: dict[str, int] = {}
     for word in words:
-        for language, weight in _EVIDENCE.get(word.strip(_PUNCTUATION), ()):
+        plain = word if word.isalpha() else word.strip(_PUNCTUATION)
+        for language, weight in _EVIDENCE.get(plain, ()):
             scores[language] = scores.get(language, 0) + weight
     letters = {letter for word in words if not word.isascii() for letter in word}
     for letter in letters & _LETTER_EVIDENCE.keys():

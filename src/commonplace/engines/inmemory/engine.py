@@ -18,7 +18,17 @@ from commonplace.model.memories import Use
 from commonplace.model.owner import Owner, View
 from commonplace.model.query import Filter, HistoryStep, Page
 from commonplace.model.records import Record
-from commonplace.ports import BookFacts, ErasureReceipt, Findings, Shelf, ShelfDelta, Target, TermsOf
+from commonplace.ports import (
+    BookFacts,
+    Choose,
+    ErasureReceipt,
+    Findings,
+    Shelf,
+    ShelfDelta,
+    Sight,
+    Target,
+    TermsOf,
+)
 
 
 class InMemoryEngine:
@@ -75,6 +85,15 @@ class InMemoryEngine:
     ) -> list[tuple[Shelf, ShelfDelta]]:
         with self._lock:
             return reading.since(self._era(owner), view, held)
+
+    async def look(
+        self, owner: Owner, view: View, held: Callable[[int], int | None], choose: Choose
+    ) -> Sight:
+        with self._lock:
+            era = self._era(owner)
+            shelves = reading.since(era, view, held)
+            chosen = choose(shelves)
+            return Sight(shelves, None if chosen is None else reading.get(era, view, chosen))
 
     async def note_use(self, owner: Owner, view: View, uses: Mapping[UUID, Use]) -> int:
         with self._lock:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, cast
 from uuid import UUID
@@ -45,27 +45,11 @@ class Answers:
         self._secret = secret
         self._no = owner.no if owner else -1
         self._owner = owner
-        self._by_type: dict[type[Any], Callable[[Any], Any]] = {
-            q.Load: self._load,
-            q.Holders: self._holders,
-            q.EndOf: self._end_of,
-            q.LastUserTurn: self._last_user_turn,
-            q.CountActive: lambda _: self._owner.held if self._owner else 0,
-            q.OldestOwn: self._oldest_own,
-            q.CountRun: self._count_run,
-            q.RestingOn: self._resting_on,
-            q.OtherHolders: self._other_holders,
-            q.EntriesAt: self._entries_at,
-            q.PositionsTouching: self._positions_touching,
-            q.VersionOf: self._version_of,
-            q.ErasedAmong: self._erased_among,
-            q.PlaceTaken: self._place_taken,
-            q.ErasedEras: self._erased_eras,
-            q.InThread: self._in_thread,
-        }
+        #: Shelves that were met, by audience: number and mark.
+        self.shelves: dict[Audience, tuple[int, int]] = {}
 
     def __call__(self, question: q.Question[Any]) -> Any:
-        return self._by_type[type(question)](question)
+        return _ANSWERS[type(question)](self, question)
 
     def _load(self, question: q.Load) -> dict[UUID, Record]:
         ids = [id.bytes for id in question.ids]
@@ -78,7 +62,14 @@ class Answers:
 
     def _end_of(self, question: q.EndOf) -> q.ThreadEnd | None:
         row = self._connection.execute(sql("end_of"), (question.thread.bytes, self._no)).fetchone()
-        return None if row is None else q.ThreadEnd(audience_of(*row[:3]), row[3], row[4])
+        if row is None:
+            return None
+        audience = audience_of(*row[:3])
+        self.shelves[audience] = row[5], row[6]
+        return q.ThreadEnd(audience, row[3], row[4])
+
+    def _count_active(self, _: q.CountActive) -> int:
+        return self._owner.held if self._owner else 0
 
     def _place_taken(self, question: q.PlaceTaken) -> bool:
         values = (question.thread.bytes, question.seq)
@@ -140,6 +131,27 @@ class Answers:
         return [UUID(bytes=row[0]) for row in rows]
 
 
+#: Which method answers which question.
+_ANSWERS: dict[type[Any], Callable[[Answers, Any], Any]] = {
+    q.Load: Answers._load,
+    q.Holders: Answers._holders,
+    q.EndOf: Answers._end_of,
+    q.LastUserTurn: Answers._last_user_turn,
+    q.CountActive: Answers._count_active,
+    q.OldestOwn: Answers._oldest_own,
+    q.CountRun: Answers._count_run,
+    q.RestingOn: Answers._resting_on,
+    q.OtherHolders: Answers._other_holders,
+    q.EntriesAt: Answers._entries_at,
+    q.PositionsTouching: Answers._positions_touching,
+    q.VersionOf: Answers._version_of,
+    q.ErasedAmong: Answers._erased_among,
+    q.PlaceTaken: Answers._place_taken,
+    q.ErasedEras: Answers._erased_eras,
+    q.InThread: Answers._in_thread,
+}
+
+
 def is_buried(connection: sqlite3.Connection, secret: bytes, id: UUID) -> bool:
     """Whether a record of this id was erased from this book."""
     return connection.execute(sql("buried"), (keyed(secret, "record", id.bytes),)).fetchone() is not None
@@ -173,7 +185,8 @@ def apply(connection: sqlite3.Connection, secret: bytes, batch: Batch) -> Receip
             return repeated(entry_of(row, batch.owner), batch.owner, operation, ended=row[9] is not None)
     owner = find_owner(connection, batch.owner)
     refuse_old_era(batch.era, owner.era if owner else None)
-    settlement = q.decide(settle(batch), Answers(connection, secret, owner))
+    answers = Answers(connection, secret, owner)
+    settlement = q.decide(settle(batch), answers)
     if not settlement.puts and not settlement.jobs and operation.id is None:
         # Nothing is stored, not even the name of an owner that was not here.
         return Receipt(batch.owner, 0, batch.at, (), tuple(settlement.ignored))
@@ -182,7 +195,8 @@ def apply(connection: sqlite3.Connection, secret: bytes, batch: Batch) -> Receip
         jobs.put(connection, owner.no, job, batch.at)
     if not settlement.puts and operation.id is None:
         return Receipt(batch.owner, 0, batch.at, (), tuple(settlement.ignored))
-    return _store(connection, secret, batch, owner, settlement, operation)
+    storing = Storing(connection, secret, owner.no, owner.position + 1, answers.shelves)
+    return _store(connection, storing, batch, owner, settlement, operation)
 
 
 def find_operation(
@@ -197,14 +211,13 @@ def find_operation(
 
 def _store(
     connection: sqlite3.Connection,
-    secret: bytes,
+    storing: Storing,
     batch: Batch,
     owner: OwnerRow,
     settlement: Settlement,
     operation: Operation,
 ) -> Receipt:
     position = owner.position + 1
-    storing = Storing(connection, secret, owner.no, position)
     hashes = storing.put_all(settlement.puts)
     for thread, tail in settlement.tails.items():
         connection.execute(sql("set_tail"), (tail, thread.bytes))
@@ -253,12 +266,20 @@ def held_gain(before: Record | None, after: Record | None) -> int:
 class Storing:
     """Stores records of one owner at one ledger position, each touched shelf's mark moved once."""
 
-    def __init__(self, connection: sqlite3.Connection, secret: bytes, owner_no: int, position: int) -> None:
+    def __init__(
+        self,
+        connection: sqlite3.Connection,
+        secret: bytes,
+        owner_no: int,
+        position: int,
+        shelves: Mapping[Audience, tuple[int, int]] | None = None,
+    ) -> None:
         self._connection = connection
         self._secret = secret
         self._owner_no = owner_no
         self._position = position
-        self._shelves: dict[Audience, int] = {}
+        #: Number and mark of the shelves that were met in this transaction already.
+        self._shelves = dict(shelves or {})
         self._marks: dict[int, int] = {}
         self._slots = True
 
@@ -277,21 +298,26 @@ class Storing:
 
     def shelf(self, audience: Audience) -> int:
         """The number of the owner's shelf for an audience."""
-        no = self._shelves.get(audience)
-        if no is None:
+        met = self._shelves.get(audience)
+        if met is None:
             columns = audience_columns(audience)
-            row = self._connection.execute(sql("shelf"), (self._owner_no, *columns)).fetchone()
-            if row is None:
-                row = self._connection.execute(sql("add_shelf"), (self._owner_no, *columns)).fetchone()
+            met = self._connection.execute(sql("shelf"), (self._owner_no, *columns)).fetchone()
+            if met is None:
+                met = self._connection.execute(sql("add_shelf"), (self._owner_no, *columns)).fetchone()
                 for group in audience.groups:
-                    self._connection.execute(sql("add_shelf_group"), (row[0], group))
-            no = self._shelves[audience] = cast(int, row[0])
-        return no
+                    self._connection.execute(sql("add_shelf_group"), (met[0], group))
+            self._shelves[audience] = met
+        return met[0]
 
     def mark(self, shelf: int) -> int:
         """The mark of this commit on a shelf."""
         if shelf not in self._marks:
-            self._marks[shelf] = self._connection.execute(sql("move_mark"), (shelf,)).fetchone()[0]
+            met = next((mark for number, mark in self._shelves.values() if number == shelf), None)
+            if met is None:
+                self._marks[shelf] = self._connection.execute(sql("move_mark"), (shelf,)).fetchone()[0]
+            else:
+                self._marks[shelf] = met + 1
+                self._connection.execute(sql("set_mark"), (met + 1, shelf))
         return self._marks[shelf]
 
     def _row(self, record: Record) -> StoredRow:

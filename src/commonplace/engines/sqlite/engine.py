@@ -28,11 +28,13 @@ from commonplace.model.records import Record
 from commonplace.model.values import micros, utc_now
 from commonplace.ports import (
     BookFacts,
+    Choose,
     ErasureReceipt,
     Erasures,
     Findings,
     Shelf,
     ShelfDelta,
+    Sight,
     Target,
     TermsOf,
 )
@@ -129,6 +131,11 @@ class SqliteEngine:
         self, owner: Owner, view: View, held: Callable[[int], int | None]
     ) -> list[tuple[Shelf, ShelfDelta]]:
         return await self._file.read(lambda c: reading.since(c, owner, view, held))
+
+    async def look(
+        self, owner: Owner, view: View, held: Callable[[int], int | None], choose: Choose
+    ) -> Sight:
+        return await self._file.read(lambda c: reading.look(c, owner, view, held, choose))
 
     async def note_use(self, owner: Owner, view: View, uses: Mapping[UUID, Use]) -> int:
         return await self._file.write(lambda c: _note_use(c, owner, view, uses))

@@ -34,16 +34,19 @@ WHERE o.tenant = :tenant
 ORDER BY s.no
 
 -- name: shelf
-SELECT no FROM shelves WHERE owner = ? AND audience = ? AND agent = ? AND groups = ?
+SELECT no, mark FROM shelves WHERE owner = ? AND audience = ? AND agent = ? AND groups = ?
 
 -- name: add_shelf
-INSERT INTO shelves (owner, audience, agent, groups) VALUES (?, ?, ?, ?) RETURNING no
+INSERT INTO shelves (owner, audience, agent, groups) VALUES (?, ?, ?, ?) RETURNING no, mark
 
 -- name: add_shelf_group
 INSERT INTO shelf_groups (shelf, name) VALUES (?, ?)
 
 -- name: move_mark
 UPDATE shelves SET mark = mark + 1 WHERE no = ? RETURNING mark
+
+-- name: set_mark
+UPDATE shelves SET mark = ? WHERE no = ?
 
 -- ── reading records ──────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -121,7 +124,7 @@ SELECT count(*) FROM records AS r
 WHERE r.thread = :thread AND +r.shelf = :shelf AND +r.type = :type AND {conditions}
 
 -- name: end_of
-SELECT s.audience, s.agent, s.groups, r.kind, r.seq
+SELECT s.audience, s.agent, s.groups, r.kind, r.seq, s.no, s.mark
 FROM records AS r JOIN shelves AS s ON s.no = r.shelf
 WHERE r.id = ? AND r.owner = ? AND r.type = 'thread' AND r.status <> 'withdrawn'
 

@@ -20,7 +20,7 @@ from commonplace.model.owner import Audience, Owner, View
 from commonplace.model.query import Filter, HistoryStep, Page, place_of
 from commonplace.model.records import Record, RecordType
 from commonplace.model.values import moment
-from commonplace.ports import PassageRow, Shelf, ShelfDelta
+from commonplace.ports import Choose, PassageRow, Shelf, ShelfDelta, Sight
 from commonplace.settle.codec import decode
 
 _PAST_ALL = 2**62
@@ -54,7 +54,12 @@ def _in_shelves(
 
 def get(connection: sqlite3.Connection, owner: Owner, view: View, ids: Sequence[UUID]) -> dict[UUID, Record]:
     """Records by id, in the order asked for."""
-    shelves = visible(connection, owner, view)
+    return _on_shelves(connection, owner, visible(connection, owner, view), ids)
+
+
+def _on_shelves(
+    connection: sqlite3.Connection, owner: Owner, shelves: dict[int, Seen], ids: Sequence[UUID]
+) -> dict[UUID, Record]:
     asked = {id.bytes: id for id in ids}
     found: dict[bytes, Record] = {}
     for type_, raw, shelf, version, recorded_at, body, status in _in_shelves(
@@ -182,8 +187,28 @@ def since(
     connection: sqlite3.Connection, owner: Owner, view: View, held: Callable[[int], int | None]
 ) -> list[tuple[Shelf, ShelfDelta]]:
     """What came to the view's shelves."""
+    return _since(connection, visible(connection, owner, view), held)
+
+
+def look(
+    connection: sqlite3.Connection,
+    owner: Owner,
+    view: View,
+    held: Callable[[int], int | None],
+    choose: Choose,
+) -> Sight:
+    """What came to the view's shelves, and the records that are chosen in sight of it."""
+    visible_ = visible(connection, owner, view)
+    shelves = _since(connection, visible_, held)
+    chosen = choose(shelves)
+    return Sight(shelves, None if chosen is None else _on_shelves(connection, owner, visible_, chosen))
+
+
+def _since(
+    connection: sqlite3.Connection, shelves: dict[int, Seen], held: Callable[[int], int | None]
+) -> list[tuple[Shelf, ShelfDelta]]:
     found = []
-    for seen in visible(connection, owner, view).values():
+    for seen in shelves.values():
         mark = held(seen.number)
         if mark == seen.mark:
             delta = ShelfDelta(seen.mark, False, (), ())
