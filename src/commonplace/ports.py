@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, NamedTuple, Protocol, overload, runtime_checkable
 from uuid import UUID
+
+import numpy as np
+from numpy.typing import NDArray
 
 from commonplace.model.changes import Batch
 from commonplace.model.jobs import Job, JobDraft, JobState
@@ -16,6 +19,7 @@ from commonplace.model.memories import Use
 from commonplace.model.owner import Audience, Owner, View
 from commonplace.model.query import Filter, HistoryStep, Hit, Page
 from commonplace.model.records import Record, RecordType
+from commonplace.model.vectors import Embedding, VectorSet
 
 # ── Records ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -57,8 +61,7 @@ class Shelf:
     audience: Audience
 
 
-@dataclass(frozen=True, slots=True)
-class PassageRow:
+class PassageRow(NamedTuple):
     """One passage as an index needs it. Times are microseconds since the epoch."""
 
     id: bytes
@@ -72,6 +75,56 @@ class PassageRow:
     valid_from: int | None
     valid_to: int | None
     terms: bytes
+    #: Of the active set; None while it is not made.
+    vector: bytes | None = None
+    #: What ``settle.codec.facets_of`` makes of it; empty where it has none.
+    facets: str = ""
+    #: When the book first learnt it.
+    learnt: int = 0
+    #: When it ceased to be held; None while it is.
+    ended: int | None = None
+
+
+class PassageRows(Sequence[PassageRow]):
+    """Rows kept as columns: a large shelf is handed over without an object for each passage.
+
+    A hundred thousand tuples make the garbage collector look at all of them again and again while they are made.
+    """
+
+    __slots__ = ("_columns",)
+
+    def __init__(self, columns: Sequence[list[Any]]) -> None:
+        self._columns = tuple(columns)
+
+    @classmethod
+    def of(cls, parts: Iterable[Sequence[tuple[Any, ...]]]) -> PassageRows:
+        """The rows of some parts one after the other, each row in the order of ``PassageRow``'s fields."""
+        columns: list[list[Any]] = [[] for _ in PassageRow._fields]
+        for part in parts:
+            for column, values in zip(columns, zip(*part, strict=True), strict=bool(part)):
+                column += values
+        return cls(columns)
+
+    def column(self, name: str) -> list[Any]:
+        """One field of every row."""
+        return self._columns[PassageRow._fields.index(name)]
+
+    def __len__(self) -> int:
+        return len(self._columns[0])
+
+    def __iter__(self) -> Iterator[PassageRow]:
+        return map(PassageRow._make, zip(*self._columns, strict=True))
+
+    @overload
+    def __getitem__(self, place: int) -> PassageRow: ...
+
+    @overload
+    def __getitem__(self, place: slice) -> PassageRows: ...
+
+    def __getitem__(self, place: int | slice) -> PassageRow | PassageRows:
+        if isinstance(place, slice):
+            return PassageRows([column[place] for column in self._columns])
+        return PassageRow._make(column[place] for column in self._columns)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +134,7 @@ class ShelfDelta:
     mark: int
     #: This is the entire shelf; what was held of it before is void.
     whole: bool
-    #: Added or changed; a changed passage comes again, whole.
+    #: Added or changed; a changed passage comes again, whole. Engines give ``PassageRows``.
     rows: Sequence[PassageRow]
     #: Ids that left.
     gone: Sequence[bytes]
@@ -137,6 +190,31 @@ class Aids(Protocol):
 
     async def put_terms(self, rule: int, terms: Mapping[UUID, bytes]) -> int:
         """Put terms made anew for passages that still exist; returns how many did."""
+
+
+class Vectors(Protocol):
+    """Vectors in sets, one set an embedding: beside the records, made again from them, without a ledger entry.
+
+    Recall reads the active set while another is being made; a vector goes with its passage, in every set.
+    """
+
+    async def vector_sets(self) -> list[VectorSet]:
+        """The book's sets, the active one first."""
+
+    async def begin_set(self, embedding: Embedding) -> VectorSet:
+        """The embedding's set, made empty where it is not there; the first set of a book is active at once."""
+
+    async def lacking(self, embedding: Embedding, limit: int) -> list[Record]:
+        """Passages without a vector in a set that the book has, across owners, oldest first; for upkeep only."""
+
+    async def put_vectors(self, embedding: Embedding, vectors: Mapping[UUID, bytes]) -> int:
+        """Put packed vectors of passages that still exist into a set that does; returns how many."""
+
+    async def switch_set(self, embedding: Embedding) -> bool:
+        """Let recall read this set from now on, in one step; all others go. False where there is no such set."""
+
+    async def drop_set(self, embedding: Embedding) -> bool:
+        """Give up a set that is being made; False where there is none, or recall reads it."""
 
 
 # ── Jobs ─────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -308,7 +386,7 @@ class CopiesItself(Protocol):
         """Erase what a copy still holds of what its original has erased; returns how many records went."""
 
 
-class Engine(Records, Passages, Aids, Jobs, Erasure, Keeping, Protocol):
+class Engine(Records, Passages, Aids, Vectors, Jobs, Erasure, Keeping, Protocol):
     """A database behind the one storage wall."""
 
     #: The engine's name in addresses and reports.
@@ -342,3 +420,21 @@ class Finder(Protocol):
         only: Filter,
     ) -> list[Hit]:
         """The best passages, best first."""
+
+
+@runtime_checkable
+class Embedder(Protocol):
+    """Turns texts into vectors of unit length. It may fail at any time: what is stored never waits for it."""
+
+    @property
+    def embedding(self) -> Embedding:
+        """What its vectors can be compared with."""
+
+    async def passages(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """One vector a row, in the order of the texts."""
+
+    async def query(self, text: str) -> NDArray[np.float32]:
+        """A question's vector."""
+
+    async def close(self) -> None:
+        """Let go of what it holds."""

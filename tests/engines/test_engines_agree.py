@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 import os
 import tempfile
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field, replace
+from datetime import timedelta
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
@@ -20,14 +21,16 @@ from commonplace.engines.sqlite.engine import SqliteEngine
 from commonplace.errors import BuiltUpon, CommonplaceError
 from commonplace.model.changes import Batch
 from commonplace.model.jobs import Job
-from commonplace.model.ledger import Entry, Receipt
+from commonplace.model.ledger import Receipt
 from commonplace.model.memories import Use
 from commonplace.model.owner import WHOLE, Owner, View
 from commonplace.model.query import Filter
-from commonplace.ports import Engine, ErasureReceipt
-from commonplace.testing.builders import AT_B, Follower, terms_of_record
+from commonplace.model.vectors import EMBED, Embedding
+from commonplace.ports import Engine
+from commonplace.testing.builders import AT_B, START, Follower, terms_of_record
 from commonplace.text.terms import RULE
-from tests.engines.random_work import KINDS, OWNERS, VIEWS, Dice, World
+from tests.engines.random_work import OWNERS, VIEWS, Dice, World
+from tests.engines.shapes import difference, entry_shape, erasure, job_shape
 
 T = TypeVar("T")
 
@@ -41,11 +44,12 @@ STEPS = (
     *("again",) * 2,
     *("lease",) * 2,
     *("settle job",) * 2,
+    *("put vectors",) * 2,
+    "sets",
     *("note use", "put terms", "rebuild", "old era"),
 )
 
-#: What an erasure counts in the same way everywhere; other places are an engine's own.
-COUNTED = {*KINDS, "versions", "terms", "uses", "jobs"}
+EMBEDDINGS = (Embedding("local", "small", 2), Embedding("local", "large", 3))
 
 
 @dataclass
@@ -74,51 +78,8 @@ class Pair:
     async def same(self, call: Callable[[int, Engine], Awaitable[Any]]) -> Any:
         """Do the same on both, to the same effect."""
         one, two = await self.both(call)
-        assert one == two, _difference(one, two)
+        assert one == two, difference(one, two)
         return one
-
-
-def _difference(one: Any, two: Any) -> str:
-    """Where two answers part, in few words."""
-    if isinstance(one, (list, tuple)) and isinstance(two, (list, tuple)) and len(one) == len(two):
-        parts = [_difference(a, b) for a, b in zip(one, two, strict=True) if a != b]
-        return "; ".join(parts[:3])
-    if isinstance(one, dict) and isinstance(two, dict) and list(one) == list(two):
-        return _difference(list(one.values()), list(two.values()))
-    return f"{one!r} is not {two!r}"
-
-
-def erasure(receipt: ErasureReceipt) -> tuple[Any, ...]:
-    """What an erasure says in the same words everywhere."""
-    removed = {place: count for place, count in receipt.removed.items() if place in COUNTED}
-    parts = (receipt.kept, receipt.unknown, receipt.ids, receipt.superseded)
-    return (removed, *map(sorted, parts), receipt.era is None)
-
-
-def entry_shape(entry: Entry, eras: Sequence[UUID]) -> tuple[Any, ...]:
-    """An entry without what each book makes by itself: eras, digests, counts of its own tables."""
-    lines = [replace(line, hash=None if line.hash is None else b"") for line in entry.lines]
-    note = dict(entry.note)
-    if "removed" in note:
-        note["removed"] = {place: n for place, n in note["removed"].items() if place in COUNTED}
-    digests = (entry.operation is None, entry.request is None)
-    era = eras.index(entry.era)
-    return (
-        entry.owner,
-        era,
-        entry.position,
-        entry.at,
-        entry.actor,
-        sorted(lines, key=repr),
-        entry.ignored,
-        note,
-        digests,
-    )
-
-
-def job_shape(job: Job | None) -> Any:
-    """A job without its id and era."""
-    return None if job is None else replace(job, id=UUID(int=0), era=None)
 
 
 class Working:
@@ -184,6 +145,22 @@ class Working:
         ids = self._world.any_of(dice, dice.pick(OWNERS), 4)
         await self._pair.same(lambda number, engine: engine.put_terms(RULE, dict.fromkeys(ids, bytes(9))))
 
+    async def _put_vectors(self, dice: Dice) -> None:
+        embedding = dice.pick(EMBEDDINGS)
+        some = bytes([dice.number(9)]) * embedding.packed_bytes
+        vectors = dict.fromkeys(self._world.any_of(dice, dice.pick(OWNERS), 6), some)
+        await self._pair.same(lambda number, engine: engine.put_vectors(embedding, vectors))
+
+    async def _sets(self, dice: Dice) -> None:
+        embedding = dice.pick(EMBEDDINGS)
+        calls: tuple[Callable[[int, Engine], Awaitable[Any]], ...] = (
+            lambda number, engine: engine.begin_set(embedding),
+            lambda number, engine: engine.begin_set(embedding),
+            lambda number, engine: engine.switch_set(embedding),
+            lambda number, engine: engine.drop_set(embedding),
+        )
+        await self._pair.same(dice.pick(calls))
+
     async def _rebuild(self, dice: Dice) -> None:
         await self._pair.both(lambda number, engine: engine.rebuild())
 
@@ -228,6 +205,7 @@ class Working:
             await self._pair.same(partial(self._shelves, owner, WHOLE))
             await self._pair.same(partial(self._scanned, owner, WHOLE))
         await self._pair.same(lambda number, engine: upkeep_aside(engine))
+        await self._pair.same(lambda number, engine: embedding_work(engine))
 
     async def _ledger(self, owner: Owner, number: int, engine: Engine) -> Any:
         return [
@@ -264,6 +242,9 @@ class Working:
         own = self._world.ids_of(owner) if view in (WHOLE, AT_B) else []
         histories = [await engine.history(owner, view, id) for id in own]
         filters = [Filter(kinds=frozenset({kind})) for kind in ("fact", "user", "a")]
+        filters += [Filter(agent="a"), Filter(keys=frozenset({"drink"})), Filter(tags=frozenset({"a"}))]
+        filters += [Filter(known_at=START + timedelta(seconds=passed)) for passed in (5, 30, 90)]
+        filters += [Filter(as_of=START), Filter(trust=frozenset({"web", "user"}))]
         counts = [await engine.count(owner, view, each) for each in filters]
         return histories, counts, await engine.uses(owner, view, ids), await engine.get(owner, view, ids)
 
@@ -296,6 +277,13 @@ async def scanned(engine: Engine, owner: Owner, view: View) -> Any:
 async def upkeep_aside(engine: Engine) -> Any:
     """All jobs but those that an engine puts for its own files."""
     return sorted(map(repr, (job_shape(job) for job in await engine.jobs(None, 99) if job.owner is not None)))
+
+
+async def embedding_work(engine: Engine) -> Any:
+    """The sets of vectors, what they lack, and the jobs to make it."""
+    lacking = [await engine.lacking(embedding, 99) for embedding in EMBEDDINGS]
+    jobs = [job_shape(job) for job in await engine.jobs(None, 99) if job.kind == EMBED]
+    return await engine.vector_sets(), lacking, sorted(map(repr, jobs))
 
 
 async def work(steps: list[tuple[str, int]], folder: Path) -> None:

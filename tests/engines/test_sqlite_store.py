@@ -10,7 +10,7 @@ from commonplace.engines.sqlite.engine import SqliteEngine
 from commonplace.model.changes import Retract
 from commonplace.model.ledger import load_entry_body
 from commonplace.testing import StoreSuite
-from commonplace.testing.builders import Pen
+from commonplace.testing.builders import SMALL, Pen, vectors_of
 
 
 class TestSqlite(StoreSuite):
@@ -22,6 +22,8 @@ async def test_nothing_that_names_or_tells_is_left_of_an_ended_era(tmp_path: Pat
     engine = await SqliteEngine.open(tmp_path / "book.db")
     pen = Pen(engine)
     memory = await pen.remember("likes tea", key="drink")
+    await engine.begin_set(SMALL)
+    await engine.put_vectors(SMALL, vectors_of(SMALL, memory))
     await pen.write(Retract(memory), operation="one", request=b"x")
     await pen.erase_all()
     await engine.close()
@@ -34,5 +36,6 @@ async def test_nothing_that_names_or_tells_is_left_of_an_ended_era(tmp_path: Pat
         # What waits yet is the book's own upkeep, and tells ids only.
         waiting = connection.execute("SELECT owner, payload, records FROM jobs").fetchall()
         assert not [job for job in waiting if job[0] or "ann" in job[1] or "tea" in job[1]]
-        for table in ("records", "versions", "links", "terms", "uses", "shelves", "shelf_groups", "gone"):
+        emptied = "records versions links terms vectors uses shelves shelf_groups gone"
+        for table in emptied.split():
             assert connection.execute(f"SELECT count(*) FROM {table}").fetchone() == (0,), table

@@ -327,10 +327,7 @@ def prefixed(delta: ShelfDelta, mark: int, *, shelf: int) -> ShelfDelta:
     def own(id: bytes) -> bytes:
         return id[:8] + bytes([shelf]) + id[9:]
 
-    rows = [
-        PassageRow(own(row.id), *(getattr(row, name) for name in PassageRow.__slots__[1:]))
-        for row in delta.rows
-    ]
+    rows = [row._replace(id=own(row.id)) for row in delta.rows]
     return ShelfDelta(mark, delta.whole, rows, [own(id) for id in delta.gone])
 
 

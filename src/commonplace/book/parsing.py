@@ -172,6 +172,18 @@ class Only(TypedDict, total=False):
     since: datetime | None
     until: datetime | None
     valid_at: datetime | None
+    #: Of memories: their key, and whom or what they are about.
+    keys: Iterable[str] | str | None
+    subject: str | None
+    #: The agent that wrote it, or to whom it was said.
+    agent: str | None
+    #: At least one of these.
+    tags: Iterable[str] | str | None
+    trust: Iterable[str] | str | None
+    #: What was true at a moment, what was superseded since included.
+    as_of: datetime | None
+    #: What the book knew at a moment.
+    known_at: datetime | None
 
 
 def as_filter(types: frozenset[RecordType] | None, only: Only, *, newest_first: bool = False) -> Filter:
@@ -184,31 +196,46 @@ def as_filter(types: frozenset[RecordType] | None, only: Only, *, newest_first: 
         raise InvalidInput(
             f"only.{unknown[0]}: no such condition; known are {known}", field=f"only.{unknown[0]}"
         )
-    statuses = _names(only.get("statuses"), "statuses")
-    strange = sorted((statuses or frozenset()) - _STATUSES)
-    if strange:
-        known = ", ".join(sorted(_STATUSES))
-        raise InvalidInput(f"statuses: {strange[0]!r} is none of {known}", field="statuses")
-    thread = only.get("thread")
+    thread, keys = only.get("thread"), _names(only.get("keys"), "keys")
     return Filter(
         types=types,
         kinds=_names(only.get("kinds"), "kinds"),
-        statuses=statuses,
+        statuses=_words(only.get("statuses"), "statuses", _STATUSES),
         thread=None if thread is None else as_id(thread, "thread"),
         since=_moment(only.get("since"), "since"),
         until=_moment(only.get("until"), "until"),
         valid_at=_moment(only.get("valid_at"), "valid_at"),
+        keys=None if keys is None else frozenset(key.strip() for key in keys),
+        subject=_name(only.get("subject"), "subject"),
+        agent=_name(only.get("agent"), "agent"),
+        tags=_names(only.get("tags"), "tags"),
+        trust=_words(only.get("trust"), "trust", _TRUSTS),
+        as_of=_moment(only.get("as_of"), "as_of"),
+        known_at=_moment(only.get("known_at"), "known_at"),
         newest_first=newest_first,
     )
 
 
 _STATUSES = frozenset({status.value for status in MemoryStatus} | {status.value for status in ThreadStatus})
+_TRUSTS = frozenset(trust.value for trust in Trust)
 
 
 def _names(values: Iterable[str] | str | None, field: str) -> frozenset[str] | None:
     if values is None:
         return None
     return frozenset((values,) if isinstance(values, str) else as_names(values, field))
+
+
+def _words(values: Iterable[str] | str | None, field: str, known: frozenset[str]) -> frozenset[str] | None:
+    words = _names(values, field)
+    strange = sorted((words or frozenset()) - known)
+    if strange:
+        raise InvalidInput(f"{field}: {strange[0]!r} is none of {', '.join(sorted(known))}", field=field)
+    return words
+
+
+def _name(value: Any, field: str) -> str | None:
+    return None if value is None else as_text(value, field)
 
 
 def _moment(value: Any, field: str) -> datetime | None:

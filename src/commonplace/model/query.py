@@ -27,6 +27,20 @@ class Filter:
     until: datetime | None = None
     #: True for memories at a moment means that they held then.
     valid_at: datetime | None = None
+    #: Memories with one of these keys.
+    keys: frozenset[str] | None = None
+    #: Memories about this.
+    subject: str | None = None
+    #: Written by, or said to, this agent.
+    agent: str | None = None
+    #: With at least one of these.
+    tags: frozenset[str] | None = None
+    #: Come in by one of these ways.
+    trust: frozenset[str] | None = None
+    #: What was true at this moment: memories valid then, held or superseded since; what has no validity passes.
+    as_of: datetime | None = None
+    #: What the book knew at this moment: learnt by then, and held then.
+    known_at: datetime | None = None
     #: Newest first instead of oldest first.
     newest_first: bool = False
 

@@ -32,6 +32,20 @@ CLASS_OF: dict[str, type[Record]] = {
 _OUTSIDE = {"id", "owner", "audience", "version", "recorded_at"}
 
 
+#: A record in one of these is not held any more; every other status, and having none, is being held.
+ENDED = frozenset(
+    {
+        MemoryStatus.SUPERSEDED.value,
+        MemoryStatus.RETRACTED.value,
+        MemoryStatus.UNDONE.value,
+        MemoryStatus.EVICTED.value,
+        "withdrawn",
+    }
+)
+#: Of these, what was taken back or let go of; what was superseded was true until then.
+TAKEN_BACK = ENDED - {MemoryStatus.SUPERSEDED.value}
+
+
 class StoredRow(NamedTuple):
     """One version of a record as engines store it. Times are microseconds since the epoch."""
 
@@ -47,8 +61,14 @@ class StoredRow(NamedTuple):
     at: int
     valid_from: int | None
     valid_to: int | None
+    facets: str
     body: str
     hash: bytes
+
+    @property
+    def held(self) -> bool:
+        """Whether this version is held."""
+        return self.status not in ENDED
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +98,28 @@ def _columns(record: Record) -> _Columns:
     return _Columns(None, 0, None, status, record.recorded_at)
 
 
+_spell = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False).encode
+
+
+def facets_of(record: Record) -> str:
+    """``[speaker, agent, key, subject, trust, tags]`` as JSON, by which passages are filtered; empty where all are."""
+    match record:
+        case Message():
+            return _facets(record.speaker, record.agent, None, None, record.trust.value, ())
+        case Memory():
+            return _facets(None, record.agent, record.key, record.subject, record.trust.value, record.tags)
+        case Episode():
+            return _facets(None, record.agent, None, None, record.trust.value, record.tags)
+        case Thread():
+            return _facets(None, record.agent, None, None, None, record.tags)
+        case _:
+            return ""
+
+
+def _facets(*facets: str | tuple[str, ...] | None) -> str:
+    return _spell(facets) if any(facets) else ""
+
+
 def encode(record: Record, secret: bytes) -> StoredRow:
     """A record as a row, with the keyed digest of its content."""
     columns = _columns(record)
@@ -95,6 +137,7 @@ def encode(record: Record, secret: bytes) -> StoredRow:
         micros(columns.at),
         None if columns.valid_from is None else micros(columns.valid_from),
         None if columns.valid_to is None else micros(columns.valid_to),
+        facets_of(record),
         body,
         content_hash(secret, record.type.value, record.audience, body),
     )

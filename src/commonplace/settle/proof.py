@@ -90,7 +90,7 @@ def checked(
 def misplaced(row: StoredRow, record: Record, secret: bytes) -> Iterator[str]:
     """Columns by which a record would be found otherwise than its content says."""
     meant = encode(record, secret)
-    columns = ["slot", "kind", "status", "at", "valid_from", "valid_to"]
+    columns = ["slot", "kind", "status", "at", "valid_from", "valid_to", "facets"]
     if isinstance(record, Message):
         columns += ["thread", "seq"]
     for column in columns:

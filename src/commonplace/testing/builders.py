@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID
+
+import numpy as np
 
 from commonplace.model.changes import Append, Batch, Change, OpenThread, Remember
 from commonplace.model.episodes import Episode, Outcome
@@ -19,6 +21,7 @@ from commonplace.model.owner import WHOLE, Audience, Owner, OwnerKind, View
 from commonplace.model.query import Filter
 from commonplace.model.records import Record
 from commonplace.model.trust import Limits
+from commonplace.model.vectors import Embedding, pack_vector
 from commonplace.ports import Engine, ErasureReceipt, PassageRow, Target
 from commonplace.text.terms import pack, terms_of
 
@@ -30,6 +33,8 @@ AT_A = View(agent="a")
 AT_B = View(agent="b")
 FOR_A = Audience.of_agent("a")
 FOR_B = Audience.of_agent("b")
+SMALL = Embedding("local", "small", 4)
+LARGE = Embedding("remote", "large", 6)
 #: As many as a test may need; what is limited is tested with limits of its own.
 ROOMY = Limits(writes_per_run=10_000, memories_per_owner=10_000)
 
@@ -43,6 +48,17 @@ def terms_of_record(record: Record) -> bytes | None:
     """The terms of a passage; None for what is none."""
     text = record.passage_text()
     return None if text is None else packed(text)
+
+
+def vector(embedding: Embedding, seed: int) -> bytes:
+    """A vector of unit length, packed; another for another seed."""
+    numbers = np.random.default_rng(seed).normal(size=embedding.dimension)
+    return pack_vector((numbers / np.linalg.norm(numbers)).astype(np.float32))
+
+
+def vectors_of(embedding: Embedding, *ids: UUID) -> Mapping[UUID, bytes]:
+    """A vector for each id, told by nothing but the id."""
+    return {id: vector(embedding, id.int % 2**32) for id in ids}
 
 
 def a_memory(owner: Owner, content: str, at: datetime = START, **fields: Any) -> Memory:

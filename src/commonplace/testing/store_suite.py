@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from commonplace.testing.suite_erasure import ErasureSuite
+from commonplace.testing.suite_filters import FilterSuite
 from commonplace.testing.suite_jobs import JobSuite
 from commonplace.testing.suite_keeping import KeepingSuite
 from commonplace.testing.suite_limits import LimitSuite
@@ -13,12 +14,14 @@ from commonplace.testing.suite_reading import ReadingSuite
 from commonplace.testing.suite_shelves import ShelfSuite
 from commonplace.testing.suite_threads import ThreadSuite
 from commonplace.testing.suite_undo import UndoSuite
+from commonplace.testing.suite_vectors import VectorSuite
 from commonplace.testing.suite_visibility import VisibilitySuite
 
 
 class StoreSuite(
     ThreadSuite,
     ReadingSuite,
+    FilterSuite,
     OperationSuite,
     MemorySuite,
     LimitSuite,
@@ -26,6 +29,7 @@ class StoreSuite(
     OtherSuite,
     JobSuite,
     ShelfSuite,
+    VectorSuite,
     ErasureSuite,
     VisibilitySuite,
     KeepingSuite,

@@ -10,7 +10,9 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
+from commonplace.engines.sqlite.engine import SqliteEngine
 from commonplace.engines.sqlite.file import SqliteFile
+from commonplace.testing.builders import SMALL, vectors_of
 from tests.engines.sqlite.notes import V1, V2, open_notes, put
 
 Task = Callable[[Path, Any, Connection], Coroutine[Any, Any, None]]
@@ -54,6 +56,17 @@ async def hold(place: Path, _: None, line: Connection) -> None:
         ready(line)
 
     await file.write(stay)
+
+
+async def embed(place: Path, seed: int, line: Connection) -> None:
+    """Make the vectors that lack until none does, and say how many were put."""
+    engine = await SqliteEngine.open(place)
+    ready(line)
+    put_in_all = 0
+    while lacking := await engine.lacking(SMALL, 7):
+        put_in_all += await engine.put_vectors(SMALL, vectors_of(SMALL, *(record.id for record in lacking)))
+    line.send(put_in_all)
+    await engine.close()
 
 
 async def bring_forward(place: Path, _: None, line: Connection) -> None:

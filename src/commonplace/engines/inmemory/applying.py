@@ -39,6 +39,8 @@ def apply(tables: Tables, batch: Batch) -> Receipt:
     if not settlement.puts and operation.id is None:
         return Receipt(batch.owner, 0, batch.at, (), tuple(settlement.ignored))
     Storing(tables, era, position + 1).put_all(settlement.puts, rows)
+    if any(put.terms is not None for put in settlement.puts):
+        jobs.make_embedding_due(tables, batch.at)
     for thread, tail in settlement.tails.items():
         era.records[thread].tail = tail
     entry = Entry(

@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from commonplace.engines.inmemory import applying, erasing, jobs, keeping, reading
+from commonplace.engines.inmemory import applying, erasing, jobs, keeping, reading, sets
 from commonplace.engines.inmemory.tables import Era, Tables
 from commonplace.model.changes import Batch
 from commonplace.model.jobs import Job, JobDraft, JobState
@@ -18,6 +18,7 @@ from commonplace.model.memories import Use
 from commonplace.model.owner import Owner, View
 from commonplace.model.query import Filter, HistoryStep, Page
 from commonplace.model.records import Record
+from commonplace.model.vectors import Embedding, VectorSet
 from commonplace.ports import (
     BookFacts,
     Choose,
@@ -84,14 +85,14 @@ class InMemoryEngine:
         self, owner: Owner, view: View, held: Callable[[int], int | None]
     ) -> list[tuple[Shelf, ShelfDelta]]:
         with self._lock:
-            return reading.since(self._era(owner), view, held)
+            return reading.since(self._tables, self._era(owner), view, held)
 
     async def look(
         self, owner: Owner, view: View, held: Callable[[int], int | None], choose: Choose
     ) -> Sight:
         with self._lock:
             era = self._era(owner)
-            shelves = reading.since(era, view, held)
+            shelves = reading.since(self._tables, era, view, held)
             chosen = choose(shelves)
             return Sight(shelves, None if chosen is None else reading.get(era, view, chosen))
 
@@ -111,6 +112,30 @@ class InMemoryEngine:
     async def put_terms(self, rule: int, terms: Mapping[UUID, bytes]) -> int:
         with self._lock:
             return reading.put_terms(self._tables, rule, terms)
+
+    async def vector_sets(self) -> list[VectorSet]:
+        with self._lock:
+            return sets.listed(self._tables)
+
+    async def begin_set(self, embedding: Embedding) -> VectorSet:
+        with self._lock:
+            return sets.begin(self._tables, embedding)
+
+    async def lacking(self, embedding: Embedding, limit: int) -> list[Record]:
+        with self._lock:
+            return sets.lacking(self._tables, embedding, limit)
+
+    async def put_vectors(self, embedding: Embedding, vectors: Mapping[UUID, bytes]) -> int:
+        with self._lock:
+            return sets.put(self._tables, embedding, vectors)
+
+    async def switch_set(self, embedding: Embedding) -> bool:
+        with self._lock:
+            return sets.switch(self._tables, embedding)
+
+    async def drop_set(self, embedding: Embedding) -> bool:
+        with self._lock:
+            return sets.drop(self._tables, embedding)
 
     # ── jobs ─────────────────────────────────────────────────────────────────────────────────────────────────────
 

@@ -87,6 +87,7 @@ class _Erasing:
         self.removed[row.type] += 1
         self.removed["versions"] += len(kept.versions) - 1
         self.removed["terms"] += kept.terms is not None
+        self.removed["vectors"] += len(kept.vectors)
         self.removed["uses"] += kept.use is not None
         self.removed["links"] += len(kept.sources) + len(tables.resting.pop(kept.id, ()))
         tables.rest(kept, ())

@@ -11,6 +11,7 @@ from uuid import UUID
 from commonplace.engines.inmemory.tables import Era, Tables, Work
 from commonplace.model.ids import new_id
 from commonplace.model.jobs import Job, JobDraft, JobState
+from commonplace.model.vectors import EMBED, embed_job
 
 
 def copied(draft: JobDraft) -> JobDraft:
@@ -52,6 +53,14 @@ def put(tables: Tables, era: Era | None, draft: JobDraft, at: datetime) -> None:
     work.job = replace(
         job, payload=draft.payload, records=draft.records, run_at=run_at, generation=job.generation + 1
     )
+
+
+def make_embedding_due(tables: Tables, at: datetime) -> None:
+    """New passages came: whoever can makes their vectors. A job that waits already will meet them."""
+    for name in tables.sets:
+        put_before = (w.job for w in tables.jobs.values() if (w.job.kind, w.job.key) == (EMBED, name))
+        if not any(job.state is JobState.WAITING for job in put_before):
+            put(tables, None, copied(embed_job(name)), at)
 
 
 def lease(tables: Tables, kinds: Sequence[str], worker: str, at: datetime, seconds: float) -> Job | None:

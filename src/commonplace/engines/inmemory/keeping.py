@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
+from commonplace.engines.inmemory import jobs
 from commonplace.engines.inmemory.tables import Era, Kept, Tables, Version
 from commonplace.errors import Conflict, Erased
 from commonplace.model.ledger import Entry
@@ -69,6 +70,11 @@ def _check_tables(tables: Tables) -> Iterator[str]:
                 yield f"thread {opened.id}: message {kept.id} lies behind its tail"
         if kept.sources != tuple(dict.fromkeys(kept.record().rests_on())):
             yield f"{kept.now.row.type} {kept.id}: its links are not what it rests on"
+        for name, vector in kept.vectors.items():
+            if name not in tables.sets or kept.terms is None:
+                yield f"{kept.now.row.type} {kept.id}: it has a vector of no set, or is no passage"
+            elif len(vector) != tables.sets[name].packed_bytes:
+                yield f"{kept.now.row.type} {kept.id}: its vector of {name} has another length"
     for source, resting in tables.resting.items():
         for id in resting:
             if id not in tables.records or source not in tables.records[id].sources:
@@ -84,6 +90,13 @@ def rebuild(tables: Tables) -> Mapping[str, int]:
         kept.versions[-1] = Version(encode(record, tables.secret), kept.now.audience, kept.now.position)
         kept.sources = ()
         tables.rest(kept, record.rests_on())
+        kept.vectors = {
+            name: vector
+            for name, vector in kept.vectors.items()
+            if kept.terms is not None
+            and name in tables.sets
+            and len(vector) == tables.sets[name].packed_bytes
+        }
         done["links"] += len(kept.sources)
         done["records"] += 1
     done["owners"] = len(tables.living)
@@ -153,6 +166,8 @@ def adopt(
         _settle_in(tables, kept)
     for entry in entries:
         tables.write(era, entry)
+    if any(kept.terms is not None for kept in adopted.values()):
+        jobs.make_embedding_due(tables, entries[-1].at)
     done = Counter(kept.now.row.type for kept in adopted.values())
     done.update(
         versions=sum(not version.current for version in dump.versions),
@@ -180,7 +195,8 @@ def _adopted(tables: Tables, era: Era, dump: dumps.OwnerDump, terms: TermsOf) ->
             kept.use = dump.uses.get(record.id)
     for blank in dump.blanks:
         kept = found[blank.id]
-        row = kept.now.row._replace(version=blank.version, recorded_at=micros(blank.at))
+        # What its status was went with its content.
+        row = kept.now.row._replace(version=blank.version, recorded_at=micros(blank.at), status=None)
         kept.versions.append(Version(row, kept.now.audience, blank.position).blank())
         kept.versions.sort(key=lambda version: version.row.version)
     return found

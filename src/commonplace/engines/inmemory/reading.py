@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from uuid import UUID
@@ -14,8 +15,9 @@ from commonplace.model.owner import View
 from commonplace.model.query import Filter, HistoryStep, Page, place_of
 from commonplace.model.records import Record
 from commonplace.model.values import micros
-from commonplace.ports import Shelf, ShelfDelta
+from commonplace.ports import PassageRows, Shelf, ShelfDelta
 from commonplace.settle import StoredRow
+from commonplace.settle.codec import TAKEN_BACK
 
 
 def get(era: Era, view: View, ids: Sequence[UUID]) -> dict[UUID, Record]:
@@ -59,16 +61,14 @@ def _cursor(cursor: str | None) -> UUID | None:
 
 def matching(era: Era, view: View, filter: Filter) -> list[Kept]:
     """All that a scan would give."""
-    return [kept for kept in era.visible(view) if _meets(kept.now.row, filter)]
+    return [kept for kept in era.visible(view) if _meets(kept, filter)]
 
 
-def _meets(row: StoredRow, filter: Filter) -> bool:
-    held = filter.valid_at is None or (
-        (row.valid_from is None or row.valid_from <= micros(filter.valid_at))
-        and (row.valid_to is None or row.valid_to > micros(filter.valid_at))
-    )
+def _meets(kept: Kept, filter: Filter) -> bool:
+    row = kept.now.row
     return (
-        held
+        _meets_in_time(kept, filter)
+        and _meets_facets(row, filter)
         and row.status != "withdrawn"
         and (filter.types is None or row.type in filter.types)
         and (filter.kinds is None or row.kind in filter.kinds)
@@ -78,6 +78,37 @@ def _meets(row: StoredRow, filter: Filter) -> bool:
         and (filter.since is None or row.at >= micros(filter.since))
         and (filter.until is None or row.at < micros(filter.until))
     )
+
+
+def _meets_in_time(kept: Kept, filter: Filter) -> bool:
+    row = kept.now.row
+    return (
+        (filter.valid_at is None or _valid(row, micros(filter.valid_at)))
+        and (filter.as_of is None or (row.status not in TAKEN_BACK and _valid(row, micros(filter.as_of))))
+        and (filter.known_at is None or _known(kept, micros(filter.known_at)))
+    )
+
+
+def _valid(row: StoredRow, at: int) -> bool:
+    return (row.valid_from is None or row.valid_from <= at) and (row.valid_to is None or row.valid_to > at)
+
+
+def _known(kept: Kept, at: int) -> bool:
+    return kept.learnt <= at and (kept.ended is None or kept.ended > at)
+
+
+def _meets_facets(row: StoredRow, filter: Filter) -> bool:
+    _, agent, key, subject, trust, tags = json.loads(row.facets) if row.facets else _NO_FACETS
+    return (
+        (filter.agent is None or agent == filter.agent)
+        and (filter.keys is None or key in filter.keys)
+        and (filter.subject is None or subject == filter.subject)
+        and (filter.trust is None or trust in filter.trust)
+        and (filter.tags is None or not filter.tags.isdisjoint(tags))
+    )
+
+
+_NO_FACETS = (None, None, None, None, None, ())
 
 
 def history(era: Era, view: View, id: UUID) -> list[HistoryStep]:
@@ -99,17 +130,23 @@ def entries(era: Era, after: int, limit: int) -> list[Entry]:
     return [replace(entry, owner=era.owner) for entry in era.ledger[after : after + limit]]
 
 
-def since(era: Era, view: View, held: Callable[[int], int | None]) -> list[tuple[Shelf, ShelfDelta]]:
+def since(
+    tables: Tables, era: Era, view: View, held: Callable[[int], int | None]
+) -> list[tuple[Shelf, ShelfDelta]]:
     """The view's shelves, each with what came since the mark that is held of it."""
     found = []
+    active = tables.active
     for shelf in era.shelves.values():
         if shelf.audience.readable_by(view):
             mark = held(shelf.number)
+            if mark is not None and mark < shelf.renewed:
+                mark = None
             after = mark or 0
             there = [
                 k for k in era.records.values() if k.now.audience == shelf.audience and k.terms is not None
             ]
-            rows = [kept.passage() for kept in sorted(there, key=lambda kept: kept.mark) if kept.mark > after]
+            came = [kept for kept in sorted(there, key=lambda kept: kept.mark) if kept.mark > after]
+            rows = PassageRows.of([[kept.passage(active) for kept in came]])
             gone = [] if mark is None else [id.bytes for id, left in shelf.gone.items() if left > after]
             found.append(
                 (Shelf(shelf.number, shelf.audience), ShelfDelta(shelf.mark, mark is None, rows, gone))

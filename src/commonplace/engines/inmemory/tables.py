@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from itertools import takewhile
 from uuid import UUID
 
 from commonplace.model.digests import keyed
@@ -13,6 +14,7 @@ from commonplace.model.ledger import Entry
 from commonplace.model.memories import Use
 from commonplace.model.owner import Audience, Owner, View, owner_digest_parts
 from commonplace.model.records import Record
+from commonplace.model.vectors import Embedding
 from commonplace.ports import PassageRow
 from commonplace.settle import StoredRow, decode
 from commonplace.text.terms import RULE
@@ -25,6 +27,8 @@ class Shelf:
     number: int
     audience: Audience
     mark: int = 0
+    #: The mark at which all its passages changed: what is held of an earlier one is void.
+    renewed: int = 0
     #: Passages that left, with the mark of their leaving; one that came back is on the shelf as well.
     gone: dict[UUID, int] = field(default_factory=dict)
 
@@ -83,6 +87,8 @@ class Kept:
     run: bytes | None = None
     terms: bytes | None = None
     rule: int = RULE
+    #: Packed, by the name of their set.
+    vectors: dict[str, bytes] = field(default_factory=dict)
     #: Of its shelf, at the last change.
     mark: int = 0
     #: Of a thread: the last place ever given out in it.
@@ -97,6 +103,17 @@ class Kept:
     def id(self) -> UUID:
         return UUID(bytes=self.now.row.id)
 
+    @property
+    def learnt(self) -> int:
+        """When the book first learnt it."""
+        return self.versions[0].row.recorded_at
+
+    @property
+    def ended(self) -> int | None:
+        """When it ceased to be held; None while it is."""
+        since = takewhile(lambda version: not version.row.held, reversed(self.versions))
+        return min((version.row.recorded_at for version in since), default=None)
+
     def record(self, version: Version | None = None) -> Record:
         """The record as it stands, or as it stood."""
         version = version or self.now
@@ -105,12 +122,12 @@ class Kept:
         id = UUID(bytes=row.id)
         return decode(row.type, id, self.era.owner, version.audience, row.version, row.recorded_at, row.body)
 
-    def passage(self) -> PassageRow:
-        """The record as an index needs it."""
+    def passage(self, active: str | None) -> PassageRow:
+        """The record as an index needs it, with its vector of the active set."""
         row = self.now.row
         return PassageRow(
             row.id, row.type, row.kind, row.status, row.thread, row.seq, row.at, row.valid_from, row.valid_to,
-            self.terms or b"",
+            self.terms or b"", self.vectors.get(active or ""), row.facets, self.learnt, self.ended,
         )  # fmt: skip
 
 
@@ -138,7 +155,14 @@ class Tables:
     #: Keyed digest of a record that was erased → when.
     tombstones: dict[bytes, int] = field(default_factory=dict)
     jobs: dict[UUID, Work] = field(default_factory=dict)
+    #: The embeddings whose vectors passages have, by name; the first is the active one.
+    sets: dict[str, Embedding] = field(default_factory=dict)
     shelves_made: int = 0
+
+    @property
+    def active(self) -> str | None:
+        """The name of the set that recall reads."""
+        return next(iter(self.sets), None)
 
     def new_era(self, owner: Owner, id: UUID | None = None) -> Era:
         """An era for an owner that has none; it is not in the book until ``begin``."""

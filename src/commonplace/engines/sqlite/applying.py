@@ -219,6 +219,8 @@ def _store(
 ) -> Receipt:
     position = owner.position + 1
     hashes = storing.put_all(settlement.puts)
+    if any(put.terms is not None for put in settlement.puts):
+        jobs.make_embedding_due(connection, batch.at)
     for thread, tail in settlement.tails.items():
         connection.execute(sql("set_tail"), (tail, thread.bytes))
     entry = Entry(
@@ -329,7 +331,8 @@ class Storing:
         row = self._row(record)
         shelf = self.shelf(record.audience)
         mark = self.mark(shelf) if put.terms is not None else 0
-        values = (*row, self._owner_no, shelf, self._position, put.run, mark)
+        ended = None if row.held else row.recorded_at
+        values = (*row, row.recorded_at, ended, self._owner_no, shelf, self._position, put.run, mark)
         try:
             no = self._connection.execute(sql("insert_record"), values).lastrowid
         except sqlite3.IntegrityError as exc:
@@ -351,7 +354,7 @@ class Storing:
         self._connection.execute(sql("keep_version"), (row.recorded_at, row.id))
         self._connection.execute(
             sql("update_record"),
-            (*row[2:6], *row[7:], shelf, self._position, mark, row.id),
+            (*row[2:6], *row[7:], row.held, row.recorded_at, shelf, self._position, mark, row.id),
         )
         if put.before is not None and put.before.rests_on() != record.rests_on():
             self._connection.execute(sql("unlink"), (row.id,))

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from uuid import UUID
 
-from commonplace.engines.sqlite import jobs
+from commonplace.engines.sqlite import jobs, sets
 from commonplace.engines.sqlite.applying import (
     Answers,
     OwnerRow,
@@ -92,6 +92,7 @@ class _Erasing:
         self._at = at
         self._removed: Counter[str] = Counter()
         self._answers = Answers(connection, secret, owner)
+        self._sets = sets.Shrinking(connection)
         self._ended = owner.era if target.everything else None
 
     def some(self) -> Erased:
@@ -148,6 +149,7 @@ class _Erasing:
         marks: dict[int, int] = {}
         for record in plan.doomed.values():
             self._remove(record, marks)
+        self._sets.finish()
         self._drop_jobs(plan)
 
     def _remove(self, record: Record, marks: dict[int, int]) -> None:
@@ -157,6 +159,7 @@ class _Erasing:
         self._removed["versions"] += execute(sql("delete_versions"), (no,)).rowcount
         self._removed["terms"] += execute(sql("delete_terms"), (no,)).rowcount
         self._removed["uses"] += execute(sql("delete_use"), (no,)).rowcount
+        self._removed["vectors"] += self._sets.delete(no)
         self._removed["links"] += execute(sql("delete_links_of"), (raw,)).rowcount
         self._removed["links"] += execute(sql("delete_links_to"), (raw,)).rowcount
         execute(sql("delete_record"), (raw,))

@@ -14,6 +14,7 @@ from commonplace.engines.sqlite.statements import sql
 from commonplace.model.ids import new_id
 from commonplace.model.jobs import Job, JobDraft, JobState
 from commonplace.model.values import micros, moment
+from commonplace.model.vectors import EMBED, embed_job
 
 
 def put(connection: sqlite3.Connection, owner_no: int, draft: JobDraft, at: datetime) -> None:
@@ -32,6 +33,12 @@ def put(connection: sqlite3.Connection, owner_no: int, draft: JobDraft, at: date
             "max_wait": None if draft.max_wait is None else int(draft.max_wait * 1_000_000),
         },
     )
+
+
+def make_embedding_due(connection: sqlite3.Connection, at: datetime) -> None:
+    """New passages came: whoever can makes their vectors. A job that waits already will meet them."""
+    for (name,) in connection.execute(sql("sets_not_due"), (EMBED,)).fetchall():
+        put(connection, 0, embed_job(name), at)
 
 
 def is_due(connection: sqlite3.Connection, kinds: Sequence[str], at: datetime) -> bool:

@@ -1,4 +1,4 @@
-"""Upkeep of a whole book in SQLite: proof against the ledger, dumps and adoption, facts."""
+"""Upkeep of a whole book in SQLite: rebuilding, dumps and adoption, facts."""
 
 from __future__ import annotations
 
@@ -10,19 +10,20 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
+from commonplace.engines.sqlite import jobs
 from commonplace.engines.sqlite.applying import OwnerRow, Storing, add_entry, begin_era, find_owner, is_buried
+from commonplace.engines.sqlite.proving import Proving
 from commonplace.engines.sqlite.rows import audience_of, entry_of, owner_of, record_of
 from commonplace.engines.sqlite.statements import sql
 from commonplace.errors import Conflict, Erased
-from commonplace.model.ledger import Entry, Verb, load_entry_body
+from commonplace.model.ledger import Entry, Verb
 from commonplace.model.memories import Use
 from commonplace.model.owner import Owner
 from commonplace.model.records import PASSAGE_TYPES, Record
 from commonplace.model.values import micros, moment, utc_now
-from commonplace.ports import Findings, TermsOf
-from commonplace.settle import Put, StoredRow, dumps, encode
+from commonplace.ports import TermsOf
+from commonplace.settle import Put, dumps, encode
 from commonplace.settle.codec import decode
-from commonplace.settle.proof import Proof, Written, checked, misplaced
 from commonplace.text.terms import RULE
 
 Progress = Callable[[int, int], None]
@@ -30,138 +31,15 @@ Progress = Callable[[int, int], None]
 #: Microseconds after which a backup that was begun and is not there is not waited for any more.
 _LONGEST_BACKUP = 24 * 3600 * 1_000_000
 
-_RECORDS = """
-SELECT r.owner, r.id, r.type, r.version, r.recorded_at, r.slot, r.thread, r.seq, r.kind, r.status, r.at, r.valid_from,
-    r.valid_to, r.body, r.hash, r.position, s.audience, s.agent, s.groups, r.mark > 0 AND t.record IS NOT NULL
-FROM shelves AS s JOIN records AS r ON r.shelf = s.no LEFT JOIN terms AS t ON t.record = r.no WHERE s.owner = ?
-"""
-
-_VERSIONS = """
-SELECT r.id, r.type, v.version, v.position, h.audience, h.agent, h.groups, v.body, v.hash, v.version < r.version
-FROM shelves AS s JOIN records AS r ON r.shelf = s.no JOIN versions AS v ON v.record = r.no
-LEFT JOIN shelves AS h ON h.no = v.shelf AND h.owner = s.owner WHERE s.owner = ?
-"""
-
-#: What is not proven owner by owner: sums, and rows that belong to nothing.
-_SUMS = {
-    "owner {0}: its count of held memories is wrong": """
-        SELECT no FROM owners AS o WHERE erased_at IS NULL AND held <>
-        (SELECT count(*) FROM records WHERE owner = o.no AND type = 'memory' AND status = 'active')""",
-    "owner {0}: its ledger has gaps": """
-        SELECT no FROM owners AS o WHERE position <> (SELECT count(*) FROM ledger WHERE owner = o.no)
-        OR position <> (SELECT coalesce(max(position), 0) FROM ledger WHERE owner = o.no)""",
-    "owner {0}: there is a ledger of it, and no owner": """
-        SELECT DISTINCT owner FROM ledger AS l WHERE NOT EXISTS (SELECT 1 FROM owners WHERE no = l.owner)""",
-    "record number {0}: it stands on no shelf of its owner": """
-        SELECT no FROM records AS r WHERE NOT EXISTS (
-        SELECT 1 FROM shelves AS s JOIN owners AS o ON o.no = s.owner
-        WHERE s.no = r.shelf AND s.owner = r.owner AND o.erased_at IS NULL)""",
-    "versions of record number {0}: it is not there": """
-        SELECT DISTINCT record FROM versions AS v WHERE NOT EXISTS (SELECT 1 FROM records WHERE no = v.record)""",
-    "links of record {0}: it is not there": """
-        SELECT DISTINCT hex(record) FROM links AS l WHERE NOT EXISTS (SELECT 1 FROM records WHERE id = l.record)""",
-    "terms {0}: their passage is not there": """
-        SELECT record FROM terms AS t WHERE NOT EXISTS (SELECT 1 FROM records WHERE no = t.record)""",
-    "use {0}: its memory is not there": """
-        SELECT record FROM uses AS u WHERE NOT EXISTS (SELECT 1 FROM records WHERE no = u.record AND type = 'memory')""",
-    "thread number {0}: a message lies behind its tail": """
-        SELECT no FROM records AS t WHERE type = 'thread' AND seq <
-        (SELECT coalesce(max(seq), 0) FROM records WHERE thread = t.id AND type = 'message')""",
-}
-
-
-def verify(connection: sqlite3.Connection, secret: bytes, progress: Progress | None) -> Findings:
-    """Hold every version against the ledger line that wrote it, and every line against the versions."""
-    total, records, entries = connection.execute(
-        "SELECT (SELECT count(*) FROM records) + (SELECT count(*) FROM versions), (SELECT count(*) FROM records), "
-        "(SELECT count(*) FROM ledger)"
-    ).fetchone()
-    faults: list[str] = []
-    done = 0
-    # Owner by owner: only one ledger's lines are held at a time.
-    for no, tenant, kind, id in connection.execute("SELECT no, tenant, kind, id FROM owners").fetchall():
-        proving = _Proving(connection, secret, no, None if id is None else owner_of(tenant, kind, id))
-        for found in proving.run():
-            faults += found
-            if progress is not None and done % 1000 == 0:
-                progress(done, total)
-            done += 1
-        faults += proving.missing()
-    for sentence, query in _SUMS.items():
-        faults += (sentence.format(row[0]) for row in connection.execute(query))
-    return Findings(records, total - records, entries, tuple(faults))
-
-
-class _Proving:
-    """The proof of one owner's records."""
-
-    def __init__(self, connection: sqlite3.Connection, secret: bytes, no: int, owner: Owner | None) -> None:
-        self._connection = connection
-        self._secret = secret
-        self._no = no
-        self._owner = owner
-        self._proof = Proof(secret)
-        self._unread: list[str] = []
-
-    def run(self) -> Iterator[list[str]]:
-        """The faults of each version, of most of them none."""
-        for position, body in self._connection.execute(
-            "SELECT position, body FROM ledger WHERE owner = ?", (self._no,)
-        ):
-            try:
-                self._proof.expect(position, load_entry_body(body)[0])
-            except (ValueError, TypeError, KeyError, IndexError):
-                self._unread.append(f"owner {self._no}: ledger position {position} cannot be read")
-        if self._owner is not None:
-            for row in self._connection.execute(_RECORDS, (self._no,)):
-                yield list(self._record(row, self._owner))
-            for row in self._connection.execute(_VERSIONS, (self._no,)):
-                yield list(self._version(row))
-
-    def missing(self) -> Iterator[str]:
-        """What the ledger tells of and ``run`` did not meet."""
-        yield from self._unread
-        yield from self._proof.missing()
-
-    def _record(self, row: tuple[Any, ...], owner: Owner) -> Iterator[str]:
-        stored = StoredRow(*row[1:15])
-        position, audience, agent, groups, has_terms = row[15:]
-        name = f"{stored.type} {UUID(bytes=stored.id)}"
-        try:
-            readers = audience_of(audience, agent, groups)
-            record = checked(
-                stored.type,
-                UUID(bytes=stored.id),
-                owner,
-                readers,
-                stored.version,
-                stored.recorded_at,
-                stored.body,
-            )
-        except (ValueError, TypeError, OverflowError):
-            yield f"{name}: what is stored of it cannot be read"
-            return
-        yield from self._proof.check(
-            Written(record.id, stored.type, stored.version, position, readers, stored.body, stored.hash)
-        )
-        yield from misplaced(stored, record, self._secret)
-        links = {each[0] for each in self._connection.execute(sql("links_of"), (stored.id,))}
-        if links != {source.bytes for source in record.rests_on()}:
-            yield f"{name}: its links are not what it rests on"
-        if bool(has_terms) != (record.type in PASSAGE_TYPES):
-            yield f"{name}: it has no terms" if not has_terms else f"{name}: it has terms and is no passage"
-
-    def _version(self, row: tuple[Any, ...]) -> Iterator[str]:
-        id, type_, version, position, audience, agent, groups, body, digest, earlier = row
-        name = f"{type_} {UUID(bytes=id)}, version {version}"
-        if not earlier:
-            yield f"{name}: it stands behind a version that is older"
-        try:
-            readers = audience_of(audience, agent, groups)
-        except (ValueError, TypeError):
-            yield f"{name}: its shelf is not its owner's"
-            return
-        yield from self._proof.check(Written(UUID(bytes=id), type_, version, position, readers, body, digest))
+#: What ``rebuild`` puts right for the whole book at once. Vectors are made by another, and only kept fitting.
+_DERIVED = (
+    """UPDATE records SET learnt = coalesce(
+    (SELECT recorded_at FROM versions WHERE record = records.no ORDER BY version LIMIT 1), recorded_at)""",
+    """DELETE FROM vectors WHERE NOT EXISTS (SELECT 1 FROM terms WHERE record = place & ((1 << 40) - 1))
+    OR NOT EXISTS (SELECT 1 FROM vector_sets WHERE no = place >> 40 AND dimension + 4 = length(packed))""",
+    """UPDATE vector_sets SET through = 0,
+    count = (SELECT count(*) FROM vectors WHERE place > (no << 40) AND place < (no + 1) << 40)""",
+)
 
 
 def rebuild(connection: sqlite3.Connection, secret: bytes, progress: Progress | None) -> Mapping[str, int]:
@@ -175,13 +53,16 @@ def rebuild(connection: sqlite3.Connection, secret: bytes, progress: Progress | 
     )
     connection.execute("UPDATE terms SET rule = 0")
     connection.execute("DELETE FROM terms WHERE record NOT IN (SELECT no FROM records WHERE mark > 0)")
+    for statement in _DERIVED:
+        connection.execute(statement)
     connection.execute("DELETE FROM uses WHERE record NOT IN (SELECT no FROM records)")
     rows = connection.execute(sql("all_of_owner").replace("WHERE o.no = ?", "ORDER BY r.no")).fetchall()
     for row in rows:
         record = record_of(row)
         columns = encode(record, secret)
         connection.execute(
-            "UPDATE records SET slot = ?, kind = ?, status = ?, at = ?, valid_from = ?, valid_to = ? WHERE id = ?",
+            "UPDATE records SET slot = ?, kind = ?, status = ?, at = ?, valid_from = ?, valid_to = ?, facets = ?, "
+            "ended = CASE WHEN ? THEN NULL ELSE coalesce(ended, recorded_at) END WHERE id = ?",
             (
                 columns.slot,
                 columns.kind,
@@ -189,6 +70,8 @@ def rebuild(connection: sqlite3.Connection, secret: bytes, progress: Progress | 
                 columns.at,
                 columns.valid_from,
                 columns.valid_to,
+                columns.facets,
+                columns.held,
                 columns.id,
             ),
         )
@@ -284,7 +167,7 @@ def adopt(
         )
     row = begin_era(connection, secret, owner, dump.era)
     done = _Adopting(connection, secret, row, terms).take(dump)
-    proving = _Proving(connection, secret, row.no, owner)
+    proving = Proving(connection, secret, row.no, owner)
     faults = [fault for found in proving.run() for fault in found] + list(proving.missing())
     if faults:
         raise dumps.broken(0, f"the part does not hold against its own ledger: {faults[0]}")
@@ -313,12 +196,15 @@ class _Adopting:
         for blank in dump.blanks:
             values = {"id": blank.id.bytes, "version": blank.version, "position": blank.position}
             self._connection.execute(sql("add_blank_version"), {**values, "at": micros(blank.at)})
+            self._connection.execute(sql("learnt_by"), (micros(blank.at), blank.id.bytes))
         for id, use in dump.uses.items():
             self._use(id, use)
         for entry in dump.entries:
             self._entry(entry)
         self._connection.execute(sql("move_owner"), (len(dump.entries), 0, self._row.no))
         self._connection.execute(sql("recount_held"), (self._row.no,))
+        if any(record.type in PASSAGE_TYPES for record in current.values()):
+            jobs.make_embedding_due(self._connection, dump.entries[-1].at)
         return self._done
 
     def _version(self, version: dumps.DumpedVersion, current: Record) -> None:

@@ -20,7 +20,7 @@ WHERE no = ?
 
 -- The one place where a view becomes shelves: every read goes through it.
 -- name: visible_shelves
-SELECT s.no, s.audience, s.agent, s.groups, s.mark
+SELECT s.no, s.audience, s.agent, s.groups, s.mark, s.renewed
 FROM owners AS o JOIN shelves AS s ON s.owner = o.no
 WHERE o.tenant = :tenant
   AND o.kind = :kind
@@ -151,9 +151,9 @@ SELECT id FROM records WHERE thread = ? AND owner = ? AND type <> 'thread'
 -- ── writing records ──────────────────────────────────────────────────────────────────────────────────────────────
 
 -- name: insert_record
-INSERT INTO records (id, type, version, recorded_at, slot, thread, seq, kind, status, at, valid_from, valid_to, body, hash,
-    owner, shelf, position, run, mark)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+INSERT INTO records (id, type, version, recorded_at, slot, thread, seq, kind, status, at, valid_from, valid_to, facets, body,
+    hash, learnt, ended, owner, shelf, position, run, mark)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 
 -- name: keep_version
 INSERT INTO versions (record, version, shelf, position, recorded_at, ended_at, body, hash)
@@ -161,8 +161,12 @@ SELECT no, version, shelf, position, recorded_at, ?, body, hash FROM records WHE
 
 -- name: update_record
 UPDATE records SET version = ?, recorded_at = ?, slot = ?, thread = ?, kind = ?, status = ?, at = ?, valid_from = ?, valid_to = ?,
-    body = ?, hash = ?, shelf = ?, position = ?, mark = ?
+    facets = ?, body = ?, hash = ?, ended = CASE WHEN ? THEN NULL ELSE coalesce(ended, ?) END, shelf = ?, position = ?, mark = ?
 WHERE id = ?
+
+-- An adopted record whose first version was emptied was learnt when that one was written.
+-- name: learnt_by
+UPDATE records SET learnt = min(learnt, ?) WHERE id = ?
 
 -- name: where_is
 SELECT no, shelf, version FROM records WHERE id = ?
@@ -244,8 +248,10 @@ SELECT owner, position FROM records WHERE id = ?
 -- ── passages ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
 -- name: passages_since
-SELECT r.id, r.type, r.kind, r.status, r.thread, r.seq, r.at, r.valid_from, r.valid_to, t.packed
+SELECT r.id, r.type, r.kind, r.status, r.thread, r.seq, r.at, r.valid_from, r.valid_to, t.packed, v.packed, r.facets,
+    r.learnt, r.ended
 FROM records AS r JOIN terms AS t ON t.record = r.no
+LEFT JOIN vectors AS v ON v.place = ((SELECT no FROM vector_sets WHERE active = 1) << 40) + r.no
 WHERE r.shelf = ? AND r.mark > ? AND r.mark > 0 ORDER BY r.mark
 
 -- name: gone_since
@@ -261,6 +267,72 @@ WHERE t.rule < ? LIMIT ?
 
 -- name: mark_record
 UPDATE records SET mark = ? WHERE id = ?
+
+-- ── vectors ──────────────────────────────────────────────────────────────────────────────────────────────────────
+
+-- name: vector_sets
+SELECT no, name, dimension, count, active FROM vector_sets ORDER BY active DESC, no
+
+-- name: vector_set
+SELECT no, active, through FROM vector_sets WHERE name = ?
+
+-- name: add_vector_set
+INSERT INTO vector_sets (name, dimension, active)
+VALUES (?, ?, NOT EXISTS (SELECT 1 FROM vector_sets WHERE active = 1)) ON CONFLICT DO NOTHING
+
+-- name: lacking
+SELECT r.type, r.id, o.tenant, o.kind, o.id, s.audience, s.agent, s.groups, r.version, r.recorded_at, r.body
+FROM (
+    SELECT record FROM terms AS t
+    WHERE t.record > :through AND NOT EXISTS (SELECT 1 FROM vectors WHERE place = (:set << 40) + t.record)
+    ORDER BY t.record LIMIT :limit) AS l
+JOIN records AS r ON r.no = l.record JOIN shelves AS s ON s.no = r.shelf JOIN owners AS o ON o.no = r.owner
+ORDER BY r.no
+
+-- name: first_lacking
+SELECT min(record) - 1 FROM (
+    SELECT record FROM terms AS t
+    WHERE t.record > :through AND NOT EXISTS (SELECT 1 FROM vectors WHERE place = (:set << 40) + t.record)
+    ORDER BY t.record LIMIT 1)
+
+-- name: last_passage
+SELECT max(record) FROM terms
+
+-- name: add_vector
+INSERT INTO vectors (place, packed) VALUES ((? << 40) + ?, ?) ON CONFLICT DO NOTHING
+
+-- name: renew_vector
+UPDATE vectors SET packed = ? WHERE place = (? << 40) + ?
+
+-- name: grow_vector_set
+UPDATE vector_sets SET count = count + ?, through = ? WHERE no = ?
+
+-- name: delete_vector
+DELETE FROM vectors WHERE place = (? << 40) + ?
+
+-- name: shrink_vector_set
+UPDATE vector_sets SET count = count - ? WHERE no = ?
+
+-- name: activate_vector_set
+UPDATE vector_sets SET active = (no = ?)
+
+-- name: renew_shelves
+UPDATE shelves SET mark = mark + 1, renewed = mark + 1
+
+-- name: delete_vectors_of_set
+DELETE FROM vectors WHERE place > (:set << 40) AND place < (:set + 1) << 40
+
+-- name: delete_vector_set
+DELETE FROM vector_sets WHERE no = ?
+
+-- name: delete_upkeep
+DELETE FROM jobs WHERE owner = 0 AND kind = ? AND key = ?
+
+-- name: sets_not_due
+SELECT name FROM vector_sets AS s
+WHERE NOT EXISTS (SELECT 1 FROM jobs WHERE owner = 0 AND kind = ? AND key = s.name AND state = 'waiting')
+
+-- ── uses ─────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 -- name: put_use
 INSERT INTO uses (record, strength, used_at, count) VALUES (?, ?, ?, ?)

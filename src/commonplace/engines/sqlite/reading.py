@@ -20,10 +20,12 @@ from commonplace.model.owner import Audience, Owner, View
 from commonplace.model.query import Filter, HistoryStep, Page, place_of
 from commonplace.model.records import Record, RecordType
 from commonplace.model.values import moment
-from commonplace.ports import Choose, PassageRow, Shelf, ShelfDelta, Sight
+from commonplace.ports import Choose, PassageRows, Shelf, ShelfDelta, Sight
 from commonplace.settle.codec import decode
 
 _PAST_ALL = 2**62
+#: Rows of passages that are there as tuples at a time: fewer than make the garbage collector begin.
+_AT_A_TIME = 256
 _FIRST, _LAST = bytes(16), b"\xff" * 16
 
 
@@ -33,12 +35,14 @@ class Seen(NamedTuple):
     number: int
     audience: Audience
     mark: int
+    #: What is held of an earlier mark is void.
+    renewed: int
 
 
 def visible(connection: sqlite3.Connection, owner: Owner, view: View) -> dict[int, Seen]:
     """The shelves of an owner that a view may see, by number."""
     rows = connection.execute(sql("visible_shelves"), view_parameters(owner, view))
-    return {row[0]: Seen(row[0], audience_of(*row[1:4]), row[4]) for row in rows}
+    return {row[0]: Seen(row[0], audience_of(*row[1:4]), *row[4:]) for row in rows}
 
 
 def _in_shelves(
@@ -210,18 +214,23 @@ def _since(
     found = []
     for seen in shelves.values():
         mark = held(seen.number)
+        if mark is not None and mark < seen.renewed:
+            mark = None
         if mark == seen.mark:
             delta = ShelfDelta(seen.mark, False, (), ())
         else:
-            rows = connection.execute(sql("passages_since"), (seen.number, mark or 0)).fetchall()
+            passages = _passages(connection, seen.number, mark or 0)
             gone = (
                 () if mark is None else connection.execute(sql("gone_since"), (seen.number, mark)).fetchall()
             )
-            delta = ShelfDelta(
-                seen.mark, mark is None, [PassageRow(*row) for row in rows], [row[0] for row in gone]
-            )
+            delta = ShelfDelta(seen.mark, mark is None, passages, [row[0] for row in gone])
         found.append((Shelf(seen.number, seen.audience), delta))
     return found
+
+
+def _passages(connection: sqlite3.Connection, shelf: int, after: int) -> PassageRows:
+    rows = connection.execute(sql("passages_since"), (shelf, after))
+    return PassageRows.of(iter(lambda: rows.fetchmany(_AT_A_TIME), []))
 
 
 def uses(connection: sqlite3.Connection, owner: Owner, view: View, ids: Sequence[UUID]) -> dict[UUID, Use]:

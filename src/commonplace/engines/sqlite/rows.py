@@ -14,7 +14,7 @@ from commonplace.model.owner import Audience, AudienceKind, Owner, View
 from commonplace.model.query import Filter
 from commonplace.model.records import Record
 from commonplace.model.values import micros, moment
-from commonplace.settle.codec import decode
+from commonplace.settle.codec import TAKEN_BACK, decode
 
 #: More placeholders than this are asked for in several statements.
 MANY = 500
@@ -98,11 +98,34 @@ def conditions(filter: Filter) -> tuple[str, dict[str, Any]]:
         if limit is not None:
             parts.append(f"r.at {sign} :{name}")
             values[name] = micros(limit)
-    if filter.valid_at is not None:
-        parts.append("(r.valid_from IS NULL OR r.valid_from <= :valid_at)")
-        parts.append("(r.valid_to IS NULL OR r.valid_to > :valid_at)")
-        values["valid_at"] = micros(filter.valid_at)
+    for name, moment_ in (("valid_at", filter.valid_at), ("as_of", filter.as_of)):
+        if moment_ is not None:
+            parts.append(f"(r.valid_from IS NULL OR r.valid_from <= :{name})")
+            parts.append(f"(r.valid_to IS NULL OR r.valid_to > :{name})")
+            values[name] = micros(moment_)
+    if filter.as_of is not None:
+        parts.append("coalesce(r.status, '') NOT IN (SELECT value FROM json_each(:taken_back))")
+        values["taken_back"] = json.dumps(sorted(TAKEN_BACK))
+    if filter.known_at is not None:
+        parts.append("r.learnt <= :known_at AND (r.ended IS NULL OR r.ended > :known_at)")
+        values["known_at"] = micros(filter.known_at)
+    for name, facet, condition in _FACETS:
+        if (wanted := getattr(filter, name)) is not None:
+            parts.append(condition.format(f"nullif(r.facets, ''), '$[{facet}]'", f":{name}"))
+            values[name] = wanted if isinstance(wanted, str) else json.dumps(sorted(wanted))
     return " AND ".join(parts), values
+
+
+_AMONG = "json_extract({0}) IN (SELECT value FROM json_each({1}))"
+
+#: A filter's field, the place of its facet, and the condition over the two.
+_FACETS = (
+    ("agent", 1, "json_extract({0}) = {1}"),
+    ("keys", 2, _AMONG),
+    ("subject", 3, "json_extract({0}) = {1}"),
+    ("trust", 4, _AMONG),
+    ("tags", 5, "EXISTS (SELECT 1 FROM json_each({0}) WHERE value IN (SELECT value FROM json_each({1})))"),
+)
 
 
 def chunks(items: list[bytes]) -> list[list[bytes]]:

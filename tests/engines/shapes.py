@@ -1,0 +1,59 @@
+"""What two engines say, in the shape in which it has to be the same."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+from uuid import UUID
+
+from commonplace.model.jobs import Job
+from commonplace.model.ledger import Entry
+from commonplace.ports import ErasureReceipt
+from tests.engines.random_work import KINDS
+
+#: What an erasure counts in the same way everywhere; other places are an engine's own.
+COUNTED = {*KINDS, "versions", "terms", "uses", "jobs", "vectors"}
+
+
+def difference(one: Any, two: Any) -> str:
+    """Where two answers part, in few words."""
+    if isinstance(one, (list, tuple)) and isinstance(two, (list, tuple)) and len(one) == len(two):
+        parts = [difference(a, b) for a, b in zip(one, two, strict=True) if a != b]
+        return "; ".join(parts[:3])
+    if isinstance(one, dict) and isinstance(two, dict) and list(one) == list(two):
+        return difference(list(one.values()), list(two.values()))
+    return f"{one!r} is not {two!r}"
+
+
+def erasure(receipt: ErasureReceipt) -> tuple[Any, ...]:
+    """What an erasure says in the same words everywhere."""
+    removed = {place: count for place, count in receipt.removed.items() if place in COUNTED}
+    parts = (receipt.kept, receipt.unknown, receipt.ids, receipt.superseded)
+    return (removed, *map(sorted, parts), receipt.era is None)
+
+
+def entry_shape(entry: Entry, eras: Sequence[UUID]) -> tuple[Any, ...]:
+    """An entry without what each book makes by itself: eras, digests, counts of its own tables."""
+    lines = [replace(line, hash=None if line.hash is None else b"") for line in entry.lines]
+    note = dict(entry.note)
+    if "removed" in note:
+        note["removed"] = {place: n for place, n in note["removed"].items() if place in COUNTED}
+    digests = (entry.operation is None, entry.request is None)
+    era = eras.index(entry.era)
+    return (
+        entry.owner,
+        era,
+        entry.position,
+        entry.at,
+        entry.actor,
+        sorted(lines, key=repr),
+        entry.ignored,
+        note,
+        digests,
+    )
+
+
+def job_shape(job: Job | None) -> Any:
+    """A job without its id and era."""
+    return None if job is None else replace(job, id=UUID(int=0), era=None)
