@@ -15,11 +15,8 @@ from proofs._book.omissions import OMISSIONS
 from proofs._book.opening import without_syncs
 
 ABOUT = "what was forgotten is in no byte of book, log, backups and notes, and nothing brings it back"
-CI_COUNT = 5
+CI_COUNT = 20
 FULL_COUNT = 400
-#: Steps that another one covers in these books; the result line names every one.
-_MOST_MISSED = 2
-
 
 #: Small rows of the person's, among as many that grow. Of about a hundred one leaves a copy in a gap of some page.
 _FEW, _MANY = 40, 800
@@ -44,11 +41,11 @@ def run(count: int, seed: int) -> str:
                 late += 1
             else:
                 missed.append(name)
-        if len(missed) > _MOST_MISSED:
+        if missed:
             raise Undetected(f"left out, and nothing was noticed: {', '.join(missed)}")
     return (
         f"{count} books, 5 erasures each, {scanned} canaries found before and 0 after; "
-        f"{late} of {len(OMISSIONS)} steps left out were caught; not noticed: {', '.join(missed) or 'none'}"
+        f"each of {late} steps left out was noticed"
     )
 
 
