@@ -186,7 +186,8 @@ async def experience(s: Session) -> None:
     if tenant in s.actors:
         key = s.pick(tenant, WHOLE, "key", strange=0.9)
         answer = await s.told(s.book(party).keys.revoke(key), tenant, WHOLE, "revoke")
-        if isinstance(answer, CommonplaceError) == s.oracle.sees(tenant, WHOLE, key):
+        is_its_key = s.oracle.sees(tenant, WHOLE, key) and s.oracle.records[key].type == "key"
+        if isinstance(answer, CommonplaceError) == is_its_key:
             raise Leak(f"{tenant.parts} revoking {key}: {answer}")
         if not isinstance(answer, CommonplaceError):
             s.absorb(answer, tenant, WHOLE, asked=[key])

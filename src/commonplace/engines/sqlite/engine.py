@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import Any
 from uuid import UUID
 
-from commonplace.engines.sqlite import applying, erasing, jobs, keeping, reading
+from commonplace.engines.sqlite import aids, applying, erasing, jobs, keeping, reading
 from commonplace.engines.sqlite.file import SqliteFile
 from commonplace.engines.sqlite.migrations import Migration, Migrations
-from commonplace.engines.sqlite.rows import chunks, owner_of, record_of
+from commonplace.engines.sqlite.rows import owner_of, record_of
 from commonplace.engines.sqlite.statements import sql
 from commonplace.errors import StorageError
 from commonplace.model.changes import Batch
@@ -25,7 +25,7 @@ from commonplace.model.memories import Use
 from commonplace.model.owner import Owner, View
 from commonplace.model.query import Filter, HistoryStep, Page
 from commonplace.model.records import Record
-from commonplace.model.values import micros, utc_now
+from commonplace.model.values import utc_now
 from commonplace.ports import (
     BookFacts,
     Choose,
@@ -138,7 +138,7 @@ class SqliteEngine:
         return await self._file.read(lambda c: reading.look(c, owner, view, held, choose))
 
     async def note_use(self, owner: Owner, view: View, uses: Mapping[UUID, Use]) -> int:
-        return await self._file.write(lambda c: _note_use(c, owner, view, uses))
+        return await self._file.write(lambda c: aids.note_use(c, owner, view, uses))
 
     async def uses(self, owner: Owner, view: View, ids: Sequence[UUID]) -> dict[UUID, Use]:
         return await self._file.read(lambda c: reading.uses(c, owner, view, ids))
@@ -149,7 +149,7 @@ class SqliteEngine:
         )
 
     async def put_terms(self, rule: int, terms: Mapping[UUID, bytes]) -> int:
-        return await self._file.write(lambda c: _put_terms(c, rule, terms))
+        return await self._file.write(lambda c: aids.put_terms(c, rule, terms))
 
     # ── jobs ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -320,39 +320,3 @@ def _size(path: str) -> int:
         return os.path.getsize(path)
     except FileNotFoundError:
         return 0
-
-
-def _note_use(connection: sqlite3.Connection, owner: Owner, view: View, uses: Mapping[UUID, Use]) -> int:
-    shelves = reading.visible(connection, owner, view)
-    noted, touched = 0, set()
-    for id, no, shelf in reading.numbers(connection, list(uses), shelves):
-        use = uses[UUID(bytes=id)]
-        used = None if use.used_at is None else micros(use.used_at)
-        connection.execute(sql("put_use"), (no, use.strength, used, use.count))
-        touched.add((id, shelf))
-        noted += 1
-    _remark(connection, touched)
-    return noted
-
-
-def _put_terms(connection: sqlite3.Connection, rule: int, terms: Mapping[UUID, bytes]) -> int:
-    put, touched = 0, set()
-    for piece in chunks([id.bytes for id in terms]):
-        for id in piece:
-            found = connection.execute(sql("where_passage_is"), (id,)).fetchone()
-            if found is not None:
-                connection.execute(sql("put_terms"), (found[0], rule, terms[UUID(bytes=id)]))
-                touched.add((id, found[1]))
-                put += 1
-    _remark(connection, touched)
-    return put
-
-
-def _remark(connection: sqlite3.Connection, touched: set[tuple[bytes, int]]) -> None:
-    """Move the marks of shelves whose passages' aids changed, so that indexes fetch them again."""
-    marks = {
-        shelf: connection.execute(sql("move_mark"), (shelf,)).fetchone()[0]
-        for shelf in {s for _, s in touched}
-    }
-    for id, shelf in touched:
-        connection.execute(sql("mark_record"), (marks[shelf], id))

@@ -10,7 +10,8 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from commonplace.engines.sqlite.applying import OwnerRow, Storing, add_entry, begin_era, find_owner, is_buried
+from commonplace.engines.sqlite.answers import OwnerRow, is_buried
+from commonplace.engines.sqlite.applying import Storing, add_entry, begin_era, find_owner
 from commonplace.engines.sqlite.rows import audience_of, entry_of, owner_of, record_of
 from commonplace.engines.sqlite.statements import sql
 from commonplace.errors import Conflict, Erased
