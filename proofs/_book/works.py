@@ -8,6 +8,7 @@ from commonplace.book.parsing import as_actor
 from commonplace.errors import CommonplaceError, Erased, LimitReached, NotAllowed, NotFound
 from commonplace.model import changes as c
 from commonplace.model.ids import new_id
+from commonplace.model.ledger import Receipt
 from commonplace.model.memories import Memory
 from commonplace.model.owner import EVERYONE, WHOLE, Owner, OwnerKind, View
 from commonplace.ports import ErasureReceipt
@@ -158,7 +159,11 @@ async def _repeat(s: Session) -> None:
         s.book(party).remember(party, text, audience=EVERYONE, operation=name), party, View(), "repetition"
     )
     erased = id not in s.oracle.records
-    if isinstance(answer, Erased) != erased:
+    # Where something else that it changed still stands, the receipt says which part is gone.
+    told_so = isinstance(answer, Erased) or (
+        isinstance(answer, Receipt) and any(item.erased and item.id == id for item in answer.items)
+    )
+    if told_so != erased:
         raise Leak(
             f"{party.parts} repeats an operation, whose record is {'gone' if erased else 'there'}: {answer}"
         )
