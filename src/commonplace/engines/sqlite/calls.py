@@ -12,7 +12,7 @@ from pathlib import Path
 from queue import Empty
 from typing import Any
 
-from commonplace.engines.sqlite.faults import from_sqlite
+from commonplace.engines.sqlite.faults import from_damage, from_sqlite
 from commonplace.errors import StorageError
 
 
@@ -43,6 +43,9 @@ class Call:
         self.result, self.error = None, error
         if isinstance(error, sqlite3.Error):
             self.error = from_sqlite(error, path)
+        elif isinstance(error, UnicodeDecodeError):
+            self.error = from_damage(error, path)
+        if self.error is not error:
             self.error.__cause__ = error
 
 
