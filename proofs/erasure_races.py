@@ -19,7 +19,7 @@ from proofs._book.opening import without_syncs
 from proofs._book.racing import Action, Outcome, Race, Returned, Target, perform
 
 ABOUT = "no append, import, replay or job that ran beside an erasure brings anything back"
-CI_COUNT = 300
+CI_COUNT = 1_000
 FULL_COUNT = 20_000
 
 #: Races in one file before a new one begins.

@@ -24,7 +24,7 @@ from proofs._book.works import WORKS
 from proofs._book.writes import WRITES
 
 ABOUT = "no try of one owner, audience or tenant reaches another's, and without any one condition one does"
-CI_COUNT = 10_000
+CI_COUNT = 100_000
 FULL_COUNT = 2_000_000
 
 #: Tries in one world before a new one begins.
@@ -33,8 +33,6 @@ _WORLD = 5_000
 _WINDOW = 400
 #: A mutant is looked at more often, and must be caught within so many tries.
 _MUTANT_WINDOW, _MUTANT_TRIES = 25, 1_000
-#: Chance may miss a mutant that few tries can reach; the result line names every one.
-_MOST_MISSED = 6
 
 _TRIES: dict[Try, float] = {
     **READS,
@@ -133,12 +131,12 @@ async def _control(worlds: _Worlds, seed: int) -> str:
             caught[mutant.name] = await _caught(worlds, mutant, mutation, f"{seed} {mutant.name}")
         except Undetected:
             missed.append(mutant.name)
-    if len(missed) > _MOST_MISSED:
+    if missed:
         raise Undetected(f"left out, and nothing was noticed in {_MUTANT_TRIES} tries: {'; '.join(missed)}")
     worst = max(caught, key=caught.__getitem__)
     return (
-        f"{len(caught)} of {len(mutants)} mutants caught, {len(isolating.COVERED)} of them with the condition that covers "
-        f"them, the last after {caught[worst]} tries ({worst}); not noticed within {_MUTANT_TRIES} tries: {'; '.join(missed) or 'none'}"
+        f"all {len(caught)} conditions left out in turn were missed, {len(isolating.COVERED)} of them with the one "
+        f"that covers them, the last after {caught[worst]} tries ({worst})"
     )
 
 

@@ -18,7 +18,7 @@ from proofs._kill.reckoning import Broken, Lost, Reckoning
 from proofs._kill.writer import Assignment, live, opened, said
 
 ABOUT = "killed at any point of a commit, a writer loses no acknowledged write and leaves none by half"
-CI_COUNT = 200
+CI_COUNT = 500
 FULL_COUNT = 5000
 
 #: How often each point comes in a round of kills; a random time is as good a point as any other.

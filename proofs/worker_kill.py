@@ -30,7 +30,7 @@ from commonplace.worker import Worker
 from proofs._book.labour import FORM, LEASE_SECONDS, Fate, Manner, Moment, form, hurried, work
 
 ABOUT = "killed workers lose no job and do none twice; only what cannot be done is given up"
-CI_COUNT = 40
+CI_COUNT = 200
 FULL_COUNT = 5_000
 
 _WORKERS = 3

@@ -23,6 +23,7 @@ from proofs._book.session import Session
 
 Try = Callable[[Session], Coroutine[Any, Any, None]]
 _UNSEEN = "not change.audience.readable_by(desk.batch.view)"
+_UNSEEN_THREAD = "not thread.audience.readable_by(desk.batch.view)"
 _CHECKS: list[tuple[Any, str, str]] = [
     (Audience.readable_by, "self.agent == view.agent", "True"),
     (Audience.readable_by, "not set(self.groups).isdisjoint(view.groups)", "True"),
@@ -41,7 +42,7 @@ _CHECKS: list[tuple[Any, str, str]] = [
         "and False",
     ),
     (memories.change_audience, _UNSEEN, "False"),
-    (threads.open_thread, "not thread.audience.readable_by(desk.batch.view)", "False"),
+    (threads.open_thread, _UNSEEN_THREAD, "False"),
     (threads.open_thread, "held.audience.readable_by(desk.batch.view)", "True"),
     (threads.record_episode, f"change.audience is not None and {_UNSEEN}", "False"),
     (threads.record_episode, "not change.audience.within(audience, desk.batch.view)", "False"),
@@ -143,6 +144,9 @@ COVERED: dict[str, Covered] = {
         "nobody but the owner writes for those who do not include the writer",
         f"settle.memories._audience: {_UNSEEN}",
     ),
+    "settle.threads.open_thread: held.audience.readable_by(desk.batch.view)": Covered(
+        "a name is unique within an audience", f"settle.threads.open_thread: {_UNSEEN_THREAD}"
+    ),
     "in_thread: owner = ?": Covered("what it finds is loaded as the owner's own", "load_own: r.owner = ?"),
 }
 #: Conditions that no try of an owner can miss, and why.
@@ -178,7 +182,7 @@ FOCUS: dict[Try, tuple[str, ...]] = {
     ),
     works.forget: (
         *("load_own", "in_thread", "resting_on", "unlink", "blank_versions", "delete_", "positions_of_record", "buried"),
-        *("settle.erasing", "rewrite_entry", "place_taken"),
+        *("settle.erasing", "rewrite_entry", "place_taken", "recount_held"),
     ),
     works.old_era: ("settle.others.refuse_old_era",),
     works.operation: ("by_operation", "settle.operations"),
@@ -197,19 +201,21 @@ FOCUS: dict[Try, tuple[str, ...]] = {
     reads.shelves: ("owners_of_tenant",),
     reads.history: ("settle.erasing.plan", "engines.sqlite.reading.history", "versions_of"),
     reads.another_tenant: ("book.parsing.as_owner", "book.transfer"),
-    writes.remember: ("count_run", "oldest_own", "holders", "free_slot", "settle.memories", "recount_held"),
+    writes.remember: ("count_run", "oldest_own", "holders: r.owner", "free_slot", "settle.memories", "recount_held"),
+    writes.remember_for_another: ("model.owner.Audience.within", "settle.memories._audience"),
     writes.corroborate: ("unlink", "settle.memories.corroborate"),
     writes.supersede: ("settle.memories._obstacle",),
-    writes.share: ("gone_since", "settle.memories.change_audience", "model.owner.Audience.within"),
+    writes.share: ("gone_since", "mark_record", "settle.memories.change_audience", "model.owner.Audience.within"),
     writes.amend: ("version_of", "gone_since"),
-    conversing.undo: ("version_of", "positions_touching", "entry_at", "settle.undoing", "keep_version"),
+    conversing.undo: ("version_of", "holders: r.slot", "positions_touching", "entry_at", "settle.undoing", "keep_version"),
     conversing.undo_what_an_agent_learnt_from: ("positions_touching",),
+    conversing.append: ("settle.desk.Desk.end_of",),
     conversing.episode: ("settle.threads.record_episode",),
     conversing.open_thread: ("settle.threads.open_thread",),
     conversing.profile: ("settle.others.patch_profile",),
 }  # fmt: skip
 #: How much more often.
-FOCUSED = 20
+FOCUSED = 60
 
 
 def focus(mutant: Mutant, tries: dict[Try, float]) -> dict[Try, float]:

@@ -250,6 +250,8 @@ class Session:
         came = {living.get(number or -1) for number in new}
         if came - acting:
             raise Leak(f"rows came to stand for {came - acting}, who did nothing")
+        if miscounted := self.truth.miscounted():
+            raise Leak(f"{miscounted} hold more or fewer memories than are counted")
         self._compare_acting()
 
     def _compare_acting(self) -> None:

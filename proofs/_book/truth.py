@@ -135,6 +135,12 @@ class Truth:
         rows = self._connection.execute("SELECT id, state, worker, attempts, leased_until FROM jobs")
         return {UUID(bytes=row[0]): row[1:] for row in rows}
 
+    def miscounted(self) -> list[tuple[str, ...]]:
+        """The living owners whose count of held memories is not what they hold."""
+        query = """SELECT o.tenant, o.kind, o.id FROM owners AS o WHERE o.erased_at IS NULL AND o.held <> (
+            SELECT count(*) FROM records AS r WHERE r.owner = o.no AND r.type = 'memory' AND r.status = 'active')"""
+        return self._connection.execute(query).fetchall()
+
     def fingerprints(self) -> dict[int | None, int]:
         """For each owner's number what its rows in all tables come to, in whatever order they lie."""
         sums: dict[int | None, int] = {}

@@ -8,6 +8,7 @@ from commonplace.book.parsing import as_actor
 from commonplace.errors import CommonplaceError, Erased, LimitReached, NotAllowed, NotFound
 from commonplace.model import changes as c
 from commonplace.model.ids import new_id
+from commonplace.model.ledger import Receipt
 from commonplace.model.memories import Memory
 from commonplace.model.owner import EVERYONE, WHOLE, Owner, OwnerKind, View
 from commonplace.ports import ErasureReceipt
@@ -158,7 +159,11 @@ async def _repeat(s: Session) -> None:
         s.book(party).remember(party, text, audience=EVERYONE, operation=name), party, View(), "repetition"
     )
     erased = id not in s.oracle.records
-    if isinstance(answer, Erased) != erased:
+    # Where something else that it changed still stands, the receipt says which part is gone.
+    told_so = isinstance(answer, Erased) or (
+        isinstance(answer, Receipt) and any(item.erased and item.id == id for item in answer.items)
+    )
+    if told_so != erased:
         raise Leak(
             f"{party.parts} repeats an operation, whose record is {'gone' if erased else 'there'}: {answer}"
         )
@@ -186,7 +191,8 @@ async def experience(s: Session) -> None:
     if tenant in s.actors:
         key = s.pick(tenant, WHOLE, "key", strange=0.9)
         answer = await s.told(s.book(party).keys.revoke(key), tenant, WHOLE, "revoke")
-        if isinstance(answer, CommonplaceError) == s.oracle.sees(tenant, WHOLE, key):
+        is_its_key = s.oracle.sees(tenant, WHOLE, key) and s.oracle.records[key].type == "key"
+        if isinstance(answer, CommonplaceError) == is_its_key:
             raise Leak(f"{tenant.parts} revoking {key}: {answer}")
         if not isinstance(answer, CommonplaceError):
             s.absorb(answer, tenant, WHOLE, asked=[key])

@@ -9,7 +9,7 @@ from uuid import UUID
 from commonplace import Receipt
 from commonplace.errors import CommonplaceError, InvalidInput, LimitReached, NotFound, Stale
 from commonplace.model.ids import new_id
-from commonplace.model.owner import EVERYONE, Audience, Owner, View
+from commonplace.model.owner import EVERYONE, Audience, AudienceKind, Owner, View
 from proofs._book import world
 from proofs._book.oracle import Leak, may_read
 from proofs._book.session import Session, who
@@ -57,6 +57,32 @@ async def remember(s: Session) -> None:
     _losers_unseen(s, answer, losers, party, view)
     if answer.items:
         s.operations.append((party, operation, text, answer.id))
+
+
+async def remember_for_another(s: Session) -> None:
+    """What some agents may read, concluded from by one of them for another: nobody writes past themselves."""
+    party, view = (
+        s.rng.choice(s.actors),
+        s.rng.choice([view for view in world.VIEWS if view.agent is not None]),
+    )
+    shared = [
+        known.id
+        for known in s.oracle.visible(party, view)
+        if known.audience.kind is AudienceKind.GROUP and known.type in ("memory", "message")
+    ]
+    others = [agent for agent in world.AGENTS if agent != view.agent]
+    if shared and others:
+        source, readers = s.rng.choice(shared), Audience.of_agent(s.rng.choice(others))
+        answer = await s.told(
+            s.book(party).remember(
+                party, "the garden is shared", audience=readers, sources=[source], **as_agent(view)
+            ),
+            party,
+            view,
+            "remember for another",
+        )
+        if not isinstance(answer, InvalidInput):
+            raise Leak(f"{party.parts} as {view} wrote for {readers}, resting on {source}: {answer}")
 
 
 def born_as(s: Session, grounds: Sequence[UUID], audience: Audience | None, view: View) -> Audience | None:
@@ -199,4 +225,4 @@ async def supersede(s: Session) -> None:
     s.absorb(answer, party, view, asked=[loser, winner])
 
 
-WRITES = {remember: 10, retract: 2, amend: 4, share: 2.5, corroborate: 2.5, supersede: 2.5}  # fmt: skip
+WRITES = {remember: 10, remember_for_another: 0.5, retract: 2, amend: 4, share: 2.5, corroborate: 2.5, supersede: 2.5}  # fmt: skip

@@ -69,7 +69,7 @@ def says_something(word: str) -> bool:
     """Whether there is more in a word than stop words of any language."""
     if not terms_of(word):
         return False
-    seen = unicodedata.normalize("NFKC", word).lower()
+    seen = unicodedata.normalize("NFKC", word).lower().replace("ʼ", "'")
     return SPACELESS_STOPS.isdisjoint(seen) and STOPS.isdisjoint([seen, *re.findall(r"[^\W_]+", seen)])
 
 

@@ -4,12 +4,21 @@ from __future__ import annotations
 
 import pytest
 
-from commonplace.errors import Erased, NotAllowed, NotFound
-from commonplace.model.changes import AddExperience, CloseThread, Corroborate, PatchProfile, Retract, Undo
+from commonplace.errors import Erased, LimitReached, NotAllowed, NotFound
+from commonplace.model.changes import (
+    AddExperience,
+    CloseThread,
+    Corroborate,
+    Import,
+    PatchProfile,
+    Retract,
+    Undo,
+)
 from commonplace.model.ids import new_id
 from commonplace.model.ledger import Actor, Verb
 from commonplace.model.messages import ThreadStatus
 from commonplace.model.owner import EVERYONE, WHOLE, Owner, View
+from commonplace.model.trust import Limits
 from commonplace.ports import Engine, Target
 from commonplace.testing.builders import (
     AT_A,
@@ -20,6 +29,7 @@ from commonplace.testing.builders import (
     Follower,
     Pen,
     a_line,
+    a_memory,
     an_episode,
     packed,
 )
@@ -90,6 +100,16 @@ class ErasureSuite(Suite):
         assert [await pen.find(id) for id in (thread, *said, episode.id, told, derived)] == [None] * 6
         with pytest.raises(NotFound):
             await pen.say(thread, "more")
+
+    async def test_what_went_with_another_owner_counts_no_more(self, engine: Engine) -> None:
+        pen, other = Pen(engine), Pen(engine, BEN, limits=Limits(memories_per_owner=1, when_full="reject"))
+        told = await pen.remember("likes tea")
+        heard = await other.write(Import(a_memory(BEN, "ann likes tea", sources=(told,)), packed("tea")))
+        await pen.erase_all()
+        assert await other.find(heard.id) is None
+        await other.remember("likes cake")
+        with pytest.raises(LimitReached):
+            await other.remember("likes bread")
 
     async def test_what_a_forgotten_statement_had_superseded_is_named_and_stays(self, engine: Engine) -> None:
         pen = Pen(engine)

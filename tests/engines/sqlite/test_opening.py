@@ -128,6 +128,18 @@ async def test_a_newer_book_is_refused_and_left_alone(place: Path):
     assert place.read_bytes() == content
 
 
+async def test_damage_that_is_not_even_text_is_told_as_damage(place: Path):
+    await (await open_notes(place)).close()
+    with closing(sqlite3.connect(place)) as connection:
+        connection.execute("PRAGMA writable_schema=ON")
+        connection.execute(
+            "UPDATE sqlite_master SET sql = CAST(x'435245415445a1' AS TEXT) WHERE type = 'table'"
+        )
+        connection.commit()
+    with pytest.raises(Corrupt, match="damaged"):
+        await open_notes(place)
+
+
 async def test_a_damaged_book_is_told_as_damaged(place: Path):
     file = await open_notes(place)
     await asyncio.gather(*(file.write(put("x" * 3000)) for _ in range(50)))

@@ -10,6 +10,7 @@ from commonplace.engines.inmemory.tables import Era, Kept, Tables
 from commonplace.model import questions as q
 from commonplace.model.memories import Memory
 from commonplace.model.messages import Thread
+from commonplace.model.owner import OwnerKind
 from commonplace.model.records import Record, RecordType
 from commonplace.settle import StoredRow
 
@@ -83,7 +84,11 @@ class Answers:
         mine = None if self._era.owner is None else self._era.owner.tenant
         records = (kept.record() for kept in self._tables.records.values())
         return [
-            r for r in records if r.owner.tenant == mine and r.type in (RecordType.KEY, RecordType.EXPERIENCE)
+            record
+            for record in records
+            if record.type in (RecordType.KEY, RecordType.EXPERIENCE)
+            and record.owner.tenant == mine
+            and record.owner.kind in (OwnerKind.TENANT, OwnerKind.AGENT)
         ]
 
     def _end_of(self, thread: UUID) -> q.ThreadEnd | None:

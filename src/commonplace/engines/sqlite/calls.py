@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
+import threading
+from collections import deque
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from queue import Empty, SimpleQueue
+from queue import Empty
 from typing import Any
 
-from commonplace.engines.sqlite.faults import from_sqlite
+from commonplace.engines.sqlite.faults import from_damage, from_sqlite
 from commonplace.errors import StorageError
 
 
@@ -41,48 +43,62 @@ class Call:
         self.result, self.error = None, error
         if isinstance(error, sqlite3.Error):
             self.error = from_sqlite(error, path)
+        elif isinstance(error, UnicodeDecodeError):
+            self.error = from_damage(error, path)
+        if self.error is not error:
             self.error.__cause__ = error
 
 
 class Intake:
-    """Where calls wait for a thread; once it is shut, whatever waits or still comes is refused."""
+    """Where calls wait for a thread; once it is shut, whatever waits or still comes is refused.
+
+    Not a ``SimpleQueue``: in CPython 3.11 its ``get`` with a short timeout may wait for ever.
+    """
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._calls: SimpleQueue[Call | None] = SimpleQueue()
-        self._shut = False
+        self._calls: deque[Call] = deque()
+        self._changed = threading.Condition(threading.Lock())
+        self._ended = False
 
     def put(self, call: Call) -> None:
-        self._calls.put(call)
-        if self._shut:
-            self._refuse_all()
+        with self._changed:
+            if not self._ended:
+                self._calls.append(call)
+                self._changed.notify()
+                return
+        self._refuse([call])
 
     def end(self) -> None:
         """After what waits now there is nothing more to take."""
-        self._calls.put(None)
+        with self._changed:
+            self._ended = True
+            self._changed.notify_all()
 
     def take(self, seconds: float | None = None) -> Call | None:
         """The next call, or None at the end; raises ``Empty`` where none came in time."""
-        return self._calls.get_nowait() if seconds == 0 else self._calls.get(timeout=seconds)
+        with self._changed:
+            if not self._calls and seconds != 0:
+                self._changed.wait_for(lambda: self._calls or self._ended, seconds)
+            if self._calls:
+                return self._calls.popleft()
+            if self._ended:
+                return None
+        raise Empty
 
     def shut(self) -> None:
         """Nobody takes any more."""
-        self._shut = True
-        self._refuse_all()
+        with self._changed:
+            self._ended = True
+            waiting = list(self._calls)
+            self._calls.clear()
+            self._changed.notify_all()
+        self._refuse(waiting)
 
-    def _refuse_all(self) -> None:
-        refused = []
-        while True:
-            try:
-                call = self._calls.get_nowait()
-            except Empty:
-                break
-            if call is not None:
-                call.refuse(StorageError(f"{self._path} is closed: open the book again."), self._path)
-                refused.append(call)
-        # The end is the end for every thread that takes from here.
-        self._calls.put(None)
-        deliver(refused)
+    def _refuse(self, calls: list[Call]) -> None:
+        for call in calls:
+            call.refuse(StorageError(f"{self._path} is closed: open the book again."), self._path)
+        deliver(calls)
 
 
 def deliver(calls: Iterable[Call]) -> None:

@@ -10,13 +10,8 @@ from datetime import datetime
 from uuid import UUID
 
 from commonplace.engines.sqlite import jobs, sets
-from commonplace.engines.sqlite.applying import (
-    Answers,
-    OwnerRow,
-    Storing,
-    add_entry,
-    find_owner,
-)
+from commonplace.engines.sqlite.answers import Answers, OwnerRow
+from commonplace.engines.sqlite.applying import Storing, add_entry, find_owner
 from commonplace.engines.sqlite.rows import entry_of, owner_of, record_of
 from commonplace.engines.sqlite.statements import sql
 from commonplace.model.digests import keyed
@@ -104,10 +99,6 @@ class _Erasing:
             lines = tuple(Line(Verb.ERASE, r.type, r.id, r.version, 0, erased=True) for r in own.values())
             self._carry_out(plan)
             self._write_entry(lines)
-            for owner in {record.owner for record in plan.doomed.values()}:
-                found = find_owner(self._connection, owner)
-                if found is not None:
-                    self._connection.execute(sql("recount_held"), (found.no,))
         return self._done(plan)
 
     def everything(self) -> Erased:
@@ -150,6 +141,11 @@ class _Erasing:
         for record in plan.doomed.values():
             self._remove(record, marks)
         self._sets.finish()
+        for owner in {record.owner for record in plan.doomed.values()}:
+            # Others too: agents who had learnt from it.
+            found = find_owner(self._connection, owner)
+            if found is not None:
+                self._connection.execute(sql("recount_held"), (found.no,))
         self._drop_jobs(plan)
 
     def _remove(self, record: Record, marks: dict[int, int]) -> None:

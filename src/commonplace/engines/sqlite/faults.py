@@ -67,6 +67,11 @@ def from_system(exc: OSError, path: Path) -> StorageError:
     return StorageError(f"The system could not do this with {path} ({exc}): check the disk and the folder.")
 
 
+def from_damage(exc: UnicodeDecodeError, path: Path) -> Corrupt:
+    """SQLite quotes what it cannot read; where that is no text, the driver fails to say what it is."""
+    return Corrupt(f"{path} is damaged ({exc.reason}): restore a backup, or export what can still be read.")
+
+
 @contextmanager
 def translated(path: Path) -> Iterator[None]:
     """Tell the driver's and the system's errors in our own; our own pass as they are."""
@@ -74,6 +79,8 @@ def translated(path: Path) -> Iterator[None]:
         yield
     except sqlite3.Error as exc:
         raise from_sqlite(exc, path) from exc
+    except UnicodeDecodeError as exc:
+        raise from_damage(exc, path) from exc
     except CommonplaceError:
         # Some of ours are system errors too, by inheritance.
         raise

@@ -11,7 +11,8 @@ from typing import Any
 from uuid import UUID
 
 from commonplace.engines.sqlite import jobs
-from commonplace.engines.sqlite.applying import OwnerRow, Storing, add_entry, begin_era, find_owner, is_buried
+from commonplace.engines.sqlite.answers import OwnerRow, is_buried
+from commonplace.engines.sqlite.applying import Storing, add_entry, begin_era, find_owner
 from commonplace.engines.sqlite.proving import Proving
 from commonplace.engines.sqlite.rows import audience_of, entry_of, owner_of, record_of
 from commonplace.engines.sqlite.statements import sql

@@ -1,0 +1,64 @@
+"""Calls that wait for a thread: none is lost, none is kept waiting."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from pathlib import Path
+from queue import Empty
+
+import pytest
+
+from commonplace.engines.sqlite.calls import Call, Intake
+from commonplace.errors import StorageError
+
+
+async def test_waiting_for_next_to_no_time_ends() -> None:
+    intake, gone, call = Intake(Path("book.db")), [], Call.of(lambda c: None)
+
+    def wait() -> None:
+        for _ in range(20_000):
+            intake.put(call)
+            assert intake.take(0) is call
+            with pytest.raises(Empty):
+                intake.take(1e-7)
+        gone.append(True)
+
+    waiting = threading.Thread(target=wait, daemon=True)
+    waiting.start()
+    waiting.join(60)
+    assert gone
+
+
+async def test_what_waits_is_taken_before_the_end_and_what_comes_later_is_refused() -> None:
+    intake = Intake(Path("book.db"))
+    first, late = Call.of(lambda c: None), Call.of(lambda c: None)
+    intake.put(first)
+    intake.end()
+    intake.put(late)
+    assert intake.take() is first
+    assert intake.take() is None
+    assert intake.take(0) is None
+    with pytest.raises(StorageError, match="closed"):
+        await asyncio.wait_for(late.answer, 5)
+
+
+async def test_what_nobody_took_is_refused_when_it_is_shut() -> None:
+    intake = Intake(Path("book.db"))
+    waiting = Call.of(lambda c: None)
+    intake.put(waiting)
+    intake.shut()
+    with pytest.raises(StorageError, match="closed"):
+        await asyncio.wait_for(waiting.answer, 5)
+    assert intake.take() is None
+
+
+async def test_every_thread_that_waits_learns_of_the_end() -> None:
+    intake, told = Intake(Path("book.db")), []
+    threads = [threading.Thread(target=lambda: told.append(intake.take()), daemon=True) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    intake.end()
+    for thread in threads:
+        thread.join(10)
+    assert told == [None, None, None]
