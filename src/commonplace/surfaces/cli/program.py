@@ -48,6 +48,7 @@ COMMANDS = {
     "rebuild": Entry("upkeep", "Make anew what is derived by code."),
     "doctor": Entry("doctor", "Examine the book and where it lives."),
     "jobs": Entry("jobs", "Look after work that waits."),
+    "weights": Entry("weights", "Look after the local model that finds by meaning."),
     "completion": Entry("completion", "Print a shell's completion script."),
 }
 
