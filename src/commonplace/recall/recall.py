@@ -1,12 +1,16 @@
-"""Finds passages by their words: brings the view's indexes up to date, searches them, and fetches what was found."""
+"""Finds passages for a question: brings the view's indexes up to date, searches them, and fetches what was found."""
 
 from __future__ import annotations
 
 import asyncio
 from collections import OrderedDict
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from datetime import datetime
 from uuid import UUID
+
+import numpy as np
+from numpy.typing import NDArray
 
 from commonplace import telemetry
 from commonplace.errors import LimitReached
@@ -14,11 +18,14 @@ from commonplace.model.memories import MemoryStatus
 from commonplace.model.owner import Audience, Owner, View
 from commonplace.model.query import Filter, Hit
 from commonplace.model.records import RecordType
-from commonplace.model.values import micros
+from commonplace.model.values import micros, utc_now
 from commonplace.ports import Passages, Records, Shelf, ShelfDelta
-from commonplace.recall.index import ShelfIndex, WordScore, search
-from commonplace.recall.segments import PassageFilter
-from commonplace.text.terms import TermGroup, forget_words, query_groups
+from commonplace.recall.dates import times_of
+from commonplace.recall.filters import PassageFilter
+from commonplace.recall.index import ShelfIndex, field_of
+from commonplace.recall.search import Found, Mode, Question, search
+from commonplace.settle.codec import TAKEN_BACK
+from commonplace.text.terms import forget_words, query_groups
 
 #: Memory that indexes may hold together.
 INDEX_BYTES = 512 * 1024 * 1024
@@ -31,19 +38,27 @@ _LONG_QUESTION = 1_000
 
 #: What is read when no status is asked for: memories that are held, and what has no status.
 HELD: frozenset[str | None] = frozenset({None, MemoryStatus.ACTIVE.value})
+_WITHDRAWN = frozenset({"withdrawn"})
 
 
 @dataclass(slots=True)
 class _Asked:
-    """A question as its words, and what was found for it."""
+    """A question, and what was found for it."""
 
-    groups: Sequence[TermGroup]
+    question: Question
+    #: The set whose vectors the question's can be compared with.
+    vectors: str
+    mode: Mode
     limit: int
     only: PassageFilter
-    found: list[tuple[UUID, WordScore]] = field(default_factory=list)
+    found: list[tuple[UUID, Found]] = field(default_factory=list)
 
     def search(self, shelves: Sequence[ShelfIndex]) -> None:
-        hits = search(shelves, self.groups, limit=self.limit, only=self.only)
+        question = self.question
+        if any(shelf.vectors not in ("", self.vectors) for shelf in shelves):
+            # Another embedding's set has taken over: words alone, until the asker has noticed.
+            question = replace(question, vector=None)
+        hits = search(field_of(shelves), question, limit=self.limit, only=self.only, mode=self.mode)
         self.found = [(UUID(bytes=hit.id), hit) for hit in hits]
 
 
@@ -80,16 +95,25 @@ class Recall:
         limit: int,
         types: frozenset[RecordType],
         only: Filter,
+        mode: str = Mode.HYBRID,
+        vector: NDArray[np.float32] | None = None,
+        vectors: str = "",
+        now: datetime | None = None,
     ) -> list[Hit]:
-        """The best passages for a question's words, best first."""
+        """The best passages for a question, best first.
+
+        ``vector`` is the question's, and ``vectors`` the name of the set that it can be compared with; without
+        it, or where the book reads another set, words alone find. ``now`` is when it is asked, from which
+        "last week" is counted.
+        """
         if len(question) > QUESTION_LENGTH:
             raise LimitReached(
                 f"question: it has {len(question)} characters; the longest question has {QUESTION_LENGTH}",
                 field="question",
             )
         with telemetry.span("recall"):
-            groups = await _groups_of(question)
-            asked = _Asked(groups, limit, _passage_filter(types, only))
+            read = await _read(question, vector, utc_now() if now is None else now)
+            asked = _Asked(read, vectors, Mode(mode), limit, _passage_filter(types, only))
             before = self._letting_go
             sight = await self._passages.look(owner, view, self._mark, lambda d: self._choose(asked, d))
             if sight.records is not None and self._still_held(owner, view, sight.shelves):
@@ -103,7 +127,7 @@ class Recall:
         for id, scored in found:
             record = records.get(id)
             if record is not None:
-                hits.append(Hit(record, scored.score, len(hits) + 1, scored.parts))
+                hits.append(Hit(record, scored.score, len(hits) + 1, scored.words))
         return hits
 
     def _choose(self, asked: _Asked, deltas: Sequence[tuple[Shelf, ShelfDelta]]) -> list[UUID] | None:
@@ -127,7 +151,7 @@ class Recall:
             self._indexes.move_to_end(number)
         return True
 
-    async def _search(self, shelves: Sequence[ShelfIndex], asked: _Asked) -> list[tuple[UUID, WordScore]]:
+    async def _search(self, shelves: Sequence[ShelfIndex], asked: _Asked) -> list[tuple[UUID, Found]]:
         if sum(shelf.passages for shelf in shelves) > _MANY:
             await asyncio.to_thread(asked.search, shelves)
         else:
@@ -203,6 +227,9 @@ class Recall:
 
     def _drop(self, number: int) -> None:
         del self._indexes[number]
+        for other in self._held[self._owners[number]]:
+            if other in self._indexes:
+                self._indexes[other].forget_others()
         self._locks.pop(number, None)
         self.nbytes -= self._sizes.pop(number)
         owner = self._owners.pop(number)
@@ -224,10 +251,14 @@ class Recall:
                 return
 
 
-async def _groups_of(question: str) -> Sequence[TermGroup]:
+async def _read(question: str, vector: NDArray[np.float32] | None, now: datetime) -> Question:
     if len(question) > _LONG_QUESTION:
-        return await asyncio.to_thread(query_groups, question)
-    return query_groups(question)
+        return await asyncio.to_thread(_understood, question, vector, now)
+    return _understood(question, vector, now)
+
+
+def _understood(question: str, vector: NDArray[np.float32] | None, now: datetime) -> Question:
+    return Question(query_groups(question), vector, times_of(question, now))
 
 
 async def _take_in(index: ShelfIndex, delta: ShelfDelta) -> None:
@@ -238,12 +269,21 @@ async def _take_in(index: ShelfIndex, delta: ShelfDelta) -> None:
 
 
 def _passage_filter(types: frozenset[RecordType], only: Filter) -> PassageFilter:
+    of_now = only.as_of is None and only.known_at is None
     return PassageFilter(
         types=frozenset(type_.value for type_ in types),
         kinds=None if only.kinds is None else frozenset(only.kinds),
-        statuses=HELD if only.statuses is None else frozenset(only.statuses),
+        statuses=frozenset(only.statuses) if only.statuses is not None else HELD if of_now else None,
+        not_statuses=TAKEN_BACK if only.as_of is not None else None if of_now else _WITHDRAWN,
         threads=None if only.thread is None else frozenset({only.thread.bytes}),
         since=None if only.since is None else micros(only.since),
         until=None if only.until is None else micros(only.until),
         valid_at=None if only.valid_at is None else micros(only.valid_at),
+        as_of=None if only.as_of is None else micros(only.as_of),
+        known_at=None if only.known_at is None else micros(only.known_at),
+        agents=None if only.agent is None else frozenset({only.agent}),
+        keys=only.keys,
+        subjects=None if only.subject is None else frozenset({only.subject}),
+        trusts=only.trust,
+        tags=only.tags,
     )

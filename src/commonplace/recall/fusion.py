@@ -1,0 +1,82 @@
+"""Fusion: arms' scores become one, each divided by its best, each as heavy as it is sure of itself."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+class Arm(StrEnum):
+    """A way of finding."""
+
+    WORDS = "words"
+    WORDS_NEAR = "words_near"
+    MEANING = "meaning"
+    MEANING_NEAR = "meaning_near"
+
+
+@dataclass(frozen=True, slots=True)
+class Blend:
+    """How much each arm counts. The defaults were fitted on talks between friends, long chats and short notes."""
+
+    #: The share of each arm's weight that goes to a passage together with its neighbours.
+    words_near: float = 0.75
+    meaning_near: float = 0.6
+    #: Words are the surer, the more of the question their best passage holds.
+    words_power: float = 0.5
+    #: Meaning is the surer, the further its best passage stands above the average one.
+    meaning: float = 1.1
+    meaning_power: float = 1.5
+    #: It never counts as less sure than this: where all passages are equally near, it says so much at least.
+    meaning_least: float = 0.05
+    #: What is added where someone speaks whom the question names.
+    named: float = 0.2
+
+
+BLEND = Blend()
+
+
+def words_weight(blend: Blend, best: float, best_there_could_be: float) -> float:
+    """What words count, by how much of the question their best passage holds."""
+    held = best / best_there_could_be if best_there_could_be > 0 else 0.0
+    return float(min(1.0, held) ** blend.words_power)
+
+
+def meaning_weight(blend: Blend, best: float, average: float) -> float:
+    """What meaning counts, by how far its best stands out.
+
+    Where all are alike to the model, as in a language that it does not know, that is little.
+    """
+    if best <= 0:
+        return 0.0
+    ahead = min(1.0, max(blend.meaning_least, (best - average) / best))
+    return float(blend.meaning * ahead**blend.meaning_power)
+
+
+def weights(blend: Blend, words: float, meaning: float) -> dict[Arm, float]:
+    """The weights of the arms, one together; both nothing: none."""
+    together = words + meaning
+    if together <= 0:
+        return dict.fromkeys(Arm, 0.0)
+    words, meaning = words / together, meaning / together
+    return {
+        Arm.WORDS: words * (1 - blend.words_near),
+        Arm.WORDS_NEAR: words * blend.words_near,
+        Arm.MEANING: meaning * (1 - blend.meaning_near),
+        Arm.MEANING_NEAR: meaning * blend.meaning_near,
+    }
+
+
+def fused(
+    scores: NDArray[np.float64], tops: Sequence[float], weights: Sequence[float]
+) -> NDArray[np.float64]:
+    """One score for each column: every arm's, one a row, as a part of its best, arm by arm."""
+    total = np.zeros(scores.shape[1])
+    for arm, top, weight in zip(scores, tops, weights, strict=True):
+        if top > 0 and weight > 0:
+            total += arm * (weight / top)
+    return total

@@ -1,0 +1,186 @@
+"""Vectors of a segment: whole numbers, whose products with a question are exact in any order of adding."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from functools import cache, cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from commonplace.model.vectors import unpack_vectors
+from commonplace.recall.columns import Kept, Mask, Numbers
+
+#: The largest number of a stored vector, and the largest whole number up to which float32 has them all.
+_MOST, _EXACT = 127, 2**24
+#: The unit in which scales are added up: whole numbers, so that the order of adding cannot alter a sum.
+_SCALE_UNIT = 2.0**24
+#: Rows that are widened at a time.
+_BLOCK = 4096
+
+_count_bits = getattr(np, "bitwise_count", None)  # numpy 2
+_BITS_OF_BYTE = np.array([byte.bit_count() for byte in range(256)], dtype=np.uint8)
+
+
+class Asked:
+    """A question's vector, in the forms in which segments are asked.
+
+    Its numbers are rounded so coarsely that no sum of products with a stored vector of 8 bits can leave the
+    whole numbers that float32 has: however a library orders the sum, its bits are the same. What is lost is a
+    tenth of what storing in 8 bits loses.
+    """
+
+    def __init__(self, vector: NDArray[np.float32]) -> None:
+        self.dimension = len(vector)
+        length = math.sqrt(float(vector @ vector))
+        self.unit = _unit(self.dimension)
+        #: Whole numbers; divided by ``unit``, the vector of length 1.
+        self.numbers = np.rint(vector * np.float32(self.unit / length if length > 0 else 0))
+
+    @cached_property
+    def bits(self) -> NDArray[np.uint64]:
+        """The signs of its numbers."""
+        return _signs(self.numbers[np.newaxis])[:, 0]
+
+
+@cache
+def _unit(dimension: int) -> int:
+    return math.floor(_EXACT / (_MOST * math.sqrt(dimension)) - math.sqrt(dimension) / 2)
+
+
+class Vectors:
+    """One row a passage; a passage without a vector has zeros and no scale. Immutable but for what is made of it."""
+
+    def __init__(self, numbers: NDArray[np.int8], scales: NDArray[np.float64]) -> None:
+        self.numbers = numbers
+        self.scales = scales
+
+    @classmethod
+    def of(cls, packed: Sequence[bytes | None]) -> Vectors | None:
+        """Of rows as stored; None where there is no vector among them.
+
+        While a set takes another's place, vectors of another length are none.
+        """
+        there = [row for row, vector in enumerate(packed) if vector is not None]
+        if not there:
+            return None
+        given = [vector for vector in packed if vector is not None]
+        if any(len(vector) != len(given[-1]) for vector in given):
+            alike = [
+                (row, vector)
+                for row, vector in zip(there, given, strict=True)
+                if len(vector) == len(given[-1])
+            ]
+            there, given = [row for row, _ in alike], [vector for _, vector in alike]
+        scales, numbers = unpack_vectors(given)
+        if len(there) == len(packed):
+            return cls(numbers, scales.astype(np.float64))
+        all_numbers = np.zeros((len(packed), numbers.shape[1]), dtype=np.int8)
+        all_scales = np.zeros(len(packed))
+        all_numbers[there], all_scales[there] = numbers, scales
+        return cls(all_numbers, all_scales)
+
+    @classmethod
+    def joined(cls, parts: Sequence[tuple[Vectors | None, Kept, int]]) -> Vectors | None:
+        """What is kept of several, one after the other; each part comes with the number of its kept rows."""
+        dimensions = [vectors.dimension for vectors, _, _ in parts if vectors is not None]
+        if not dimensions:
+            return None
+        total = sum(rows for _, _, rows in parts)
+        numbers, scales = np.zeros((total, dimensions[-1]), dtype=np.int8), np.zeros(total)
+        start = 0
+        for vectors, keep, rows in parts:
+            if vectors is not None and vectors.dimension == dimensions[-1]:
+                numbers[start : start + rows] = vectors.numbers[keep]
+                scales[start : start + rows] = vectors.scales[keep]
+            start += rows
+        return cls(numbers, scales)
+
+    @property
+    def dimension(self) -> int:
+        return int(self.numbers.shape[1])
+
+    @cached_property
+    def present(self) -> Mask:
+        """Which rows have a vector."""
+        return self.scales > 0
+
+    @cached_property
+    def _wide(self) -> NDArray[np.float32]:
+        return self.numbers.astype(np.float32)
+
+    @cached_property
+    def _planes(self) -> NDArray[np.uint64]:
+        """The signs of the numbers, 64 a word, one word of all rows after the other."""
+        blocks = range(0, len(self.numbers), _BLOCK)
+        return np.concatenate([_signs(self.numbers[first : first + _BLOCK]) for first in blocks], axis=1)
+
+    def cosines(self, asked: Asked) -> NDArray[np.float64]:
+        """How near the question each row is."""
+        return self._cosines(self._wide, self.scales, asked)
+
+    def cosines_at(self, rows: Numbers, asked: Asked) -> NDArray[np.float64]:
+        """The same to the last bit, for some rows only."""
+        wide = self.numbers.take(rows, axis=0).astype(np.float32)
+        return self._cosines(wide, self.scales.take(rows), asked)
+
+    @staticmethod
+    def _cosines(wide: NDArray[np.float32], scales: NDArray[np.float64], asked: Asked) -> NDArray[np.float64]:
+        cosines: NDArray[np.float64] = (wide @ asked.numbers) * scales
+        cosines /= asked.unit
+        return cosines
+
+    def guesses(self, asked: Asked) -> NDArray[np.float64]:
+        """About how near each row is, by signs alone."""
+        differing = np.zeros(len(self.numbers), dtype=np.uint16)
+        for plane, bits in zip(self._planes, asked.bits, strict=True):
+            differing += _ones(plane ^ bits)
+        guessed = _turns(asked.dimension).take(differing)
+        guessed[self.scales == 0] = 0
+        return guessed
+
+    def sum_of(self, rows: Numbers | slice) -> NDArray[np.float64]:
+        """The sum of some rows, in units in which it is exact."""
+        scales = np.rint(self.scales[rows] * _SCALE_UNIT)
+        numbers = self.numbers[rows]
+        total = np.zeros(self.dimension)
+        for first in range(0, len(scales), _BLOCK):
+            part = slice(first, first + _BLOCK)
+            total += scales[part] @ numbers[part].astype(np.float64)
+        return total
+
+    def nbytes(self, *, wide: bool) -> int:
+        """The memory it takes once it was asked, by products or by signs."""
+        size = self.numbers.size
+        return size + self.scales.nbytes + len(self.scales) + (4 * size if wide else size // 8)
+
+
+@cache
+def _turns(dimension: int) -> NDArray[np.float64]:
+    """About what the cosine is, by how many signs differ."""
+    turns: NDArray[np.float64] = np.cos(np.arange(dimension + 1) * (math.pi / dimension))
+    return turns
+
+
+def mean_cosine(total: NDArray[np.float64], count: int, asked: Asked) -> float:
+    """How near the question vectors are on average, from their sum."""
+    return float(np.add.reduce(total * asked.numbers)) / (count * _SCALE_UNIT * asked.unit)
+
+
+def _signs(rows: NDArray[np.floating] | NDArray[np.int8]) -> NDArray[np.uint64]:
+    """Which numbers are positive, one bit each, 64 a word; words first, then rows."""
+    packed = np.packbits(rows > 0, axis=1)
+    padded = np.zeros((len(rows), -(-packed.shape[1] // 8) * 8), dtype=np.uint8)
+    padded[:, : packed.shape[1]] = packed
+    return np.ascontiguousarray(padded.view(np.uint64).T)
+
+
+def _ones(words: NDArray[np.uint64]) -> NDArray[np.uint8]:
+    """How many bits are set in each word."""
+    if _count_bits is not None:
+        counts: NDArray[np.uint8] = _count_bits(words)
+        return counts
+    bits: NDArray[np.uint8] = _BITS_OF_BYTE.take(words.view(np.uint8).reshape(-1, 8))
+    counts = np.add.reduce(bits, axis=1, dtype=np.uint8)
+    return counts

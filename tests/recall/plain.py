@@ -1,0 +1,246 @@
+"""A plain reading of what recall does, one passage and one word after another; and what tests make passages of."""
+
+from __future__ import annotations
+
+import json
+import math
+import struct
+from collections.abc import Iterable, Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from commonplace.model.vectors import pack_vector, unpack_vectors
+from commonplace.ports import PassageRow, ShelfDelta
+from commonplace.recall.filters import PassageFilter
+from commonplace.recall.fusion import Arm
+from commonplace.recall.index import ShelfIndex, field_of
+from commonplace.recall.search import Found, Mode, Question, search
+from commonplace.text.terms import TermGroup, pack, term_hash
+
+EVERYTHING = PassageFilter()
+
+
+def packed(counts: Mapping[int, int]) -> bytes:
+    hashes = sorted(counts)
+    return struct.pack(f"<{len(hashes)}Q", *hashes) + bytes(counts[number] for number in hashes)
+
+
+def unit(*numbers: float) -> NDArray[np.float32]:
+    vector = np.array(numbers, dtype=np.float32)
+    length = np.linalg.norm(vector)
+    return vector / length if length else vector
+
+
+def passage(
+    number: int,
+    text: str | Mapping[int, int] = "",
+    *,
+    type: str = "message",
+    kind: str | None = None,
+    status: str | None = None,
+    thread: bytes | None = None,
+    seq: int | None = None,
+    at: int = 0,
+    valid: tuple[int | None, int | None] = (None, None),
+    vector: NDArray[np.float32] | None = None,
+    facets: str = "",
+    learnt: int = 0,
+    ended: int | None = None,
+) -> PassageRow:
+    terms = pack(text.split()) if isinstance(text, str) else packed(text)
+    made = None if vector is None else pack_vector(vector)
+    place = number if seq is None else seq
+    return PassageRow(
+        identity(number), type, kind, status, thread, place, at, *valid, terms, made, facets, learnt, ended
+    )
+
+
+def identity(number: int) -> bytes:
+    return number.to_bytes(16, "big")
+
+
+def words(text: str) -> list[TermGroup]:
+    return [TermGroup(word, tuple(term_hash(term) for term in word.split("|"))) for word in text.split()]
+
+
+def shelf_of(*rows: PassageRow) -> ShelfIndex:
+    index = ShelfIndex()
+    index.apply(ShelfDelta(1, True, rows, ()))
+    return index
+
+
+def change(index: ShelfIndex, rows: Sequence[PassageRow] = (), gone: Iterable[int] = ()) -> None:
+    index.apply(ShelfDelta(index.mark + 1, False, rows, [identity(number) for number in gone]))
+
+
+def find(
+    index: ShelfIndex,
+    question: str,
+    *others: ShelfIndex,
+    limit: int = 10,
+    only: PassageFilter = EVERYTHING,
+    vector: NDArray[np.float32] | None = None,
+    mode: Mode = Mode.HYBRID,
+) -> list[Found]:
+    asked = Question(words(question), vector)
+    return search(field_of([index, *others]), asked, limit=limit, only=only, mode=mode)
+
+
+def numbers(found: Sequence[Found]) -> list[int]:
+    return [int.from_bytes(one.id, "big") for one in found]
+
+
+def score_of(found: Found, arm: Arm) -> float:
+    return next(one.score for one in found.arms if one.arm is arm)
+
+
+# ── The plain reading ─────────────────────────────────────────────────────────────────────────────────────
+
+
+def plain(
+    rows: Sequence[PassageRow], question: Sequence[TermGroup], vector: NDArray[np.float32] | None
+) -> dict[bytes, dict[Arm, float]]:
+    """What every arm says of every passage."""
+    if not rows:
+        return {}
+    near = {row.id: _beside(rows, row) for row in rows}
+    scores: dict[bytes, dict[Arm, float]] = {row.id: {} for row in rows}
+    if question:
+        counts = {row.id: _counts(row) for row in rows}
+        around = {id: _added(counts, beside) for id, beside in near.items()}
+        for arm, held in ((Arm.WORDS, counts), (Arm.WORDS_NEAR, around)):
+            for id, score in _bm25(counts, held, question).items():
+                scores[id][arm] = score
+    if vector is not None:
+        cosines = {row.id: _cosine(row, vector) for row in rows}
+        with_vector = {row.id for row in rows if row.vector is not None}
+        for id, beside in near.items():
+            lent = {other: share for other, share in beside.items() if other in with_vector}
+            together = sum(cosines[other] * share for other, share in lent.items())
+            scores[id][Arm.MEANING] = cosines[id]
+            scores[id][Arm.MEANING_NEAR] = together / sum(lent.values()) if lent else 0.0
+    return scores
+
+
+def together(
+    rows: Sequence[PassageRow],
+    question: Sequence[TermGroup],
+    vector: NDArray[np.float32] | None,
+    only: PassageFilter,
+) -> dict[bytes, float]:
+    """The one score of every passage that is admitted: each arm as a part of its best, as heavy as it is sure."""
+    scores = {id: of for id, of in plain(rows, question, vector).items() if admits(only, _row(rows, id))}
+    if not scores:
+        return {}
+    tops = {arm: max(of[arm] for of in scores.values()) for arm in next(iter(scores.values()))}
+    words = meaning = 0.0
+    if question:
+        counts = [_counts(row) for row in rows]
+        most = sum(2.2 * _rarity(counts, group) for group in question)
+        words = min(1.0, tops[Arm.WORDS_NEAR] / most) ** 0.5
+    if vector is not None:
+        cosines = [_cosine(row, vector) for row in rows if row.vector is not None]
+        best = tops[Arm.MEANING]
+        average = sum(cosines) / len(cosines) if cosines else 0.0
+        meaning = 1.1 * min(1.0, max(0.05, (best - average) / best)) ** 1.5 if best > 0 else 0.0
+    whole = words + meaning
+    weights = {Arm.WORDS: 0.25 * words, Arm.WORDS_NEAR: 0.75 * words}
+    weights |= {Arm.MEANING: 0.4 * meaning, Arm.MEANING_NEAR: 0.6 * meaning}
+    blended = {
+        id: sum(weights[arm] / whole * of[arm] / tops[arm] for arm in of if tops[arm] > 0 and whole > 0)
+        for id, of in scores.items()
+    }
+    return {
+        id: score + 0.2 * (score > 0 and _speaks(_row(rows, id), question)) for id, score in blended.items()
+    }
+
+
+def _speaks(row: PassageRow, question: Sequence[TermGroup]) -> bool:
+    """Whether someone speaks whom the question names."""
+    speaker = json.loads(row.facets)[0] if row.facets else None
+    return any(term_hash(speaker.lower()) in group.hashes for group in question) if speaker else False
+
+
+def _row(rows: Sequence[PassageRow], id: bytes) -> PassageRow:
+    return next(row for row in rows if row.id == id)
+
+
+def _rarity(counts: Sequence[Mapping[int, float]], group: TermGroup) -> float:
+    holders = sum(any(term in terms for term in group.hashes) for terms in counts)
+    return math.log(1 + (len(counts) - holders + 0.5) / (holders + 0.5))
+
+
+def _beside(rows: Sequence[PassageRow], row: PassageRow) -> dict[bytes, float]:
+    """What lends to a passage, itself among it, and how much."""
+    if row.thread is None or row.type != "message":
+        return {row.id: 1.0}
+    thread = sorted(
+        (other for other in rows if other.thread == row.thread and other.type == "message"),
+        key=lambda other: other.seq,
+    )
+    place = thread.index(row)
+    shares = {0: 1.0, 1: 0.5, 2: 0.25}
+    return {
+        other.id: shares[abs(nth - place)] for nth, other in enumerate(thread) if abs(nth - place) in shares
+    }
+
+
+def _counts(row: PassageRow) -> dict[int, float]:
+    count = len(row.terms) // 9
+    return dict(zip(struct.unpack(f"<{count}Q", row.terms[: 8 * count]), row.terms[8 * count :], strict=True))
+
+
+def _added(counts: Mapping[bytes, Mapping[int, float]], beside: Mapping[bytes, float]) -> dict[int, float]:
+    together: dict[int, float] = {}
+    for id, share in beside.items():
+        for term, count in counts[id].items():
+            together[term] = together.get(term, 0.0) + share * count
+    return together
+
+
+def _bm25(
+    counts: Mapping[bytes, Mapping[int, float]],
+    held: Mapping[bytes, Mapping[int, float]],
+    question: Sequence[TermGroup],
+) -> dict[bytes, float]:
+    """BM25 as the books write it; rarity is that of the passages without their neighbours."""
+    average = sum(sum(terms.values()) for terms in held.values()) / len(held)
+    scores = dict.fromkeys(held, 0.0)
+    for group in question:
+        rarity = _rarity(list(counts.values()), group)
+        for id, terms in held.items():
+            if frequency := sum(terms.get(term, 0) for term in group.hashes):
+                length = 1 - 0.75 + 0.75 * sum(terms.values()) / average
+                scores[id] += rarity * frequency * (1.2 + 1) / (frequency + 1.2 * length)
+    return scores
+
+
+def _cosine(row: PassageRow, vector: NDArray[np.float32]) -> float:
+    if row.vector is None:
+        return 0.0
+    scales, stored = unpack_vectors([row.vector])
+    return float(stored[0].astype(np.float64) @ vector.astype(np.float64)) * float(scales[0])
+
+
+def admits(only: PassageFilter, row: PassageRow) -> bool:
+    return (
+        (only.types is None or row.type in only.types)
+        and (only.kinds is None or row.kind in only.kinds)
+        and (only.statuses is None or row.status in only.statuses)
+        and (only.threads is None or row.thread in only.threads)
+        and (only.since is None or row.at >= only.since)
+        and (only.until is None or row.at < only.until)
+        and all(
+            moment is None
+            or (
+                (row.valid_from is None or row.valid_from <= moment)
+                and (row.valid_to is None or moment < row.valid_to)
+            )
+            for moment in (only.valid_at, only.as_of)
+        )
+        and (
+            only.known_at is None
+            or (row.learnt <= only.known_at and (row.ended is None or row.ended > only.known_at))
+        )
+    )
