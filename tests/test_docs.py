@@ -66,6 +66,7 @@ def test_the_public_names_are_these() -> None:
         "Busy",
         "CommonplaceError",
         "Conflict",
+        "Context",
         "Corrupt",
         "Erased",
         "ErasureReceipt",
@@ -90,6 +91,7 @@ def test_the_public_names_are_these() -> None:
         "VersionMismatch",
         "View",
         "Why",
+        "Window",
         "open",
         "open_sync",
     ]

@@ -77,6 +77,8 @@ def test_a_day_with_the_synchronous_book(book: SyncBook, tmp_path: Path):
     book.share("ana", new, "global")
     assert book.mark_used("ana", [new]) == 1
     assert book.recall("ana", "Porto")[0].record.id in {new, thread.newest()[0].id}
+    assert "Porto" in book.context("ana", thread=thread, budget=500).text
+    assert thread.window(500).messages[0].content == "I moved to Porto"
     assert book.count("ana", types="memory") == len(book.list("ana", types="memory").records)
     assert book.why("ana", new).record == book.get("ana", new)
     assert len(book.history("ana", new)) > 1

@@ -26,6 +26,8 @@ from commonplace.model.owner import Audience, Owner, View
 from commonplace.model.query import Hit, Page, Why
 from commonplace.model.trust import Limits, Trust
 from commonplace.ports import ErasureReceipt
+from commonplace.recall.context.compose import Context
+from commonplace.recall.context.window import Window
 from commonplace.sync import SyncBook, open_sync
 
 __version__ = "0.1.0.dev0"
@@ -37,6 +39,7 @@ __all__ = [
     "Busy",
     "CommonplaceError",
     "Conflict",
+    "Context",
     "Corrupt",
     "Erased",
     "ErasureReceipt",
@@ -61,6 +64,7 @@ __all__ = [
     "VersionMismatch",
     "View",
     "Why",
+    "Window",
     "open",
     "open_sync",
 ]

@@ -26,6 +26,8 @@ from commonplace.model.profiles import Agent, Key, ProfileDocument, Schema
 from commonplace.model.query import HistoryStep, Hit, Page, Why
 from commonplace.model.records import Record
 from commonplace.ports import BookFacts, ErasureReceipt, Findings
+from commonplace.recall.context.compose import Context
+from commonplace.recall.context.window import Window
 
 T = TypeVar("T")
 N = TypeVar("N", Agent, Schema, Key)
@@ -142,6 +144,9 @@ class SyncThread(_Face):
 
     def newest(self, limit: int = 20) -> list[Message]:
         return self._run(self.handle.newest(limit))
+
+    def window(self, budget: int = 2000, **how: Any) -> Window:
+        return self._run(self.handle.window(budget, **how))
 
     def set(self, **how: Any) -> Receipt:
         return self._run(self.handle.set(**how))
@@ -311,6 +316,11 @@ class SyncBook(_Face):
 
     def recall(self, owner: str | Owner, question: str, **how: Any) -> Sequence[Hit]:
         return self._run(self.book.recall(owner, question, **how))
+
+    def context(self, owner: str | Owner, query: str | None = None, **how: Any) -> Context:
+        thread = how.get("thread")
+        given = how | {"thread": thread.handle} if isinstance(thread, SyncThread) else how
+        return self._run(self.book.context(owner, query, **given))
 
     def get(self, owner: str | Owner, id: UUID | str, **how: Any) -> Record:
         return self._run(self.book.get(owner, id, **how))

@@ -85,6 +85,19 @@ def test_a_session_from_the_first_word_to_the_last(shell: Shell) -> None:
         assert b"Lisbon" not in path.read_bytes()
 
 
+def test_a_context_is_made_for_agents_and_for_programs(shell: Shell) -> None:
+    shell.run("remember", "ana", "Is allergic to walnuts", "--agent", "helper")
+    said = shell.json("append", "ana", "user", "Are walnuts fine?", "--agent", "helper", "--name", "chat")
+    thread = said.get("thread") or said["receipt"]["items"][0]["id"]
+    told = shell.run("context", "ana", "walnuts?", "--agent", "helper")
+    assert "<memories>" in told and "Is allergic to walnuts" in told and "estimated" in told
+    made = shell.json("context", "ana", "--thread", thread, "--agent", "helper", "--budget", "500", "--look")
+    assert made["counted"] == "estimated" and made["tokens"] <= 500
+    assert {"memories", "conversation"} <= {block["name"] for block in made["blocks"]}
+    assert "--as-owner" in shell.run("context", "ana", "walnuts?")
+    assert "budget" in shell.run("context", "ana", "x", "--budget", "0", code=2)
+
+
 def test_a_reader_never_makes_a_book(tmp_path: Path) -> None:
     shell = Shell(tmp_path)
     for words in (("recall", "ana", "x"), ("list", "ana"), ("remember", "ana", "x"), ("verify",)):
@@ -194,7 +207,7 @@ def test_damage_is_found(shell: Shell) -> None:
 
 def test_the_demo_shows_what_it_says(tmp_path: Path) -> None:
     shown = Shell(tmp_path).run("demo")
-    for word in ("receipt", "supersede", "why", "undo", "Forgotten", "0 now"):
+    for word in ("receipt", "</memories>", "supersede", "why", "undo", "Forgotten", "0 now"):
         assert word in shown
 
 

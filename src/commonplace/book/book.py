@@ -13,6 +13,7 @@ from uuid import UUID
 from commonplace import telemetry
 from commonplace.book.backups import Backups, OpenCopy
 from commonplace.book.catalogue import Episodes, Experience, Keys, Named, Profiles
+from commonplace.book.contexts import Contexts
 from commonplace.book.explaining import explain
 from commonplace.book.parsing import (
     Only,
@@ -49,17 +50,17 @@ from commonplace.model.changes import (
 )
 from commonplace.model.ids import new_id
 from commonplace.model.ledger import Entry, Receipt
-from commonplace.model.memories import Use
+from commonplace.model.memories import Memory
 from commonplace.model.messages import Thread
 from commonplace.model.owner import EVERYONE, Audience, Owner
 from commonplace.model.profiles import Agent, Key, Schema
 from commonplace.model.query import HistoryStep, Hit, Page, Why
-from commonplace.model.records import PASSAGE_TYPES, Record
+from commonplace.model.records import PASSAGE_TYPES, Record, RecordType
 from commonplace.ports import BookFacts, Engine, ErasureReceipt, Finder, Findings, Target
+from commonplace.recall.context.compose import Context
+from commonplace.text.tokens import Count
 from commonplace.worker import Worker
 
-#: How strongly a use refreshes a memory.
-_REFRESH = 0.3
 #: How long closing waits for the job in hand, and then for its end once it is cancelled: it stays for later.
 _LAST_JOB_SECONDS = 10.0
 
@@ -95,6 +96,7 @@ class Book:
         self.agents: Named[Agent] = Named(rooms, Agent)
         self.schemas: Named[Schema] = Named(rooms, Schema)
         self.keys = Keys(rooms, Key)
+        self._contexts = Contexts(rooms)
         self._working: asyncio.Task[None] | None = None
         self._stop = asyncio.Event()
 
@@ -123,6 +125,7 @@ class Book:
                 await asyncio.wait([working], timeout=_LAST_JOB_SECONDS)
                 working.cancel()
                 await asyncio.wait([working], timeout=_LAST_JOB_SECONDS)
+            await self._contexts.settled()
         finally:
             await self.engine.close()
 
@@ -313,14 +316,9 @@ class Book:
     async def mark_used(self, owner: str | Owner, ids: Iterable[UUID | str], **who: Unpack[Who]) -> int:
         """Note that memories were placed in a prompt: it refreshes their strength. Looking at them is no use."""
         party, view = as_owner(owner, self.tenant), as_view(who)
-        wanted, now = as_ids(ids), self.door.clock()
-        before = await self.engine.uses(party, view, wanted)
-        after = {}
-        for id in wanted:
-            use = before.get(id) or Use()
-            strength = use.strength + (1 - use.strength) * _REFRESH
-            after[id] = Use(strength=strength, used_at=now, count=use.count + 1)
-        return await self.engine.note_use(party, view, after)
+        found = await self.engine.get(party, view, as_ids(ids))
+        placed = [record for record in found.values() if isinstance(record, Memory)]
+        return await self._contexts.use(party, view, placed)
 
     # ── asking ───────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -344,6 +342,41 @@ class Book:
         return await self.finder.find(
             party, view, question, limit=as_limit(limit), types=wanted, only=as_filter(wanted, only or {})
         )
+
+    async def context(
+        self,
+        owner: str | Owner,
+        query: str | None = None,
+        *,
+        thread: UUID | str | ThreadHandle | None = None,
+        budget: int = 2000,
+        limit: int = 10,
+        count: Count | None = None,
+        use: bool = True,
+        **who: Unpack[Who],
+    ) -> Context:
+        """The text that an agent should read before it answers, in at most ``budget`` tokens, and what it is made of.
+
+        Without a query, what was last said in the ``thread`` is the question. ``count`` counts tokens as the agent's
+        model does; without it they are estimated. The memories that are placed count as used, unless ``use`` is False.
+        """
+        party, view = as_owner(owner, self.tenant), as_view(who)
+        if query is not None:
+            as_text(query, "query")
+        where = None
+        if thread is not None:
+            where = thread.id if isinstance(thread, ThreadHandle) else as_id(thread, "thread")
+
+        async def finding(question: str, type_: RecordType | None, most: int) -> Sequence[Hit]:
+            return await self.recall(party, question, types=type_, limit=most, **who)
+
+        budget, limit = as_count(budget, "budget", 1), as_limit(limit)
+        with telemetry.span("context"):
+            made, placed = await self._contexts.make(party, view, finding, query, where, budget, limit, count)
+        telemetry.count("contexts")
+        if use:
+            self._contexts.note(party, view, placed)
+        return made
 
     async def get(self, owner: str | Owner, id: UUID | str, **who: Unpack[Who]) -> Record:
         """One record by its id."""

@@ -7,7 +7,17 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from commonplace.book.parsing import as_actor, as_cursor, as_limit, each, episode_of, message_of
+from commonplace.book.contexts import window
+from commonplace.book.parsing import (
+    as_actor,
+    as_count,
+    as_cursor,
+    as_limit,
+    as_text,
+    each,
+    episode_of,
+    message_of,
+)
 from commonplace.book.rooms import Rooms
 from commonplace.errors import InvalidInput, NotFound
 from commonplace.model.changes import Append, CloseThread, Expect, SetThread
@@ -16,6 +26,8 @@ from commonplace.model.messages import Message, Thread, ThreadStatus
 from commonplace.model.owner import Audience, Owner, View
 from commonplace.model.query import Filter, Page
 from commonplace.model.records import RecordType
+from commonplace.recall.context.window import Window
+from commonplace.text.tokens import Count
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +111,16 @@ class ThreadHandle:
         only = Filter(types=frozenset({RecordType.MESSAGE}), thread=self.id, newest_first=True)
         page = await self._rooms.engine.scan(self.owner, self._view, only, None, as_limit(limit))
         return [record for record in reversed(page.records) if isinstance(record, Message)]
+
+    async def window(self, budget: int = 2000, *, summary: str = "", count: Count | None = None) -> Window:
+        """Its newest turns that fit into a budget of tokens: from a user's turn on, no tool call without its result.
+
+        ``summary`` is what the caller keeps of older turns; it has its place, and is counted. ``count`` counts tokens
+        as the model does that is to read them; without it they are estimated.
+        """
+        room = as_count(budget, "budget", 1)
+        text = as_text(summary, "summary")
+        return await window(self._rooms, self.owner, self._view, self.id, room, count, text)
 
     async def set(self, *, operation: str | None = None, expect: int | None = None, **fields: Any) -> Receipt:
         """Set its title, status, state, result or tags; ``expect`` names the version that the caller has read."""

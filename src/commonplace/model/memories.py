@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any, ClassVar
 from uuid import UUID
@@ -101,6 +102,12 @@ class Memory(Record):
         return self.content if self.key is None else f"{self.key}: {self.content}"
 
 
+#: What is not used has half its strength after so long.
+HALF_LIFE = timedelta(days=30)
+#: How much of what a memory lacks of full strength a use gives back.
+REFRESH = 0.3
+
+
 class Use(Value):
     """How a memory has served: kept beside it, without a version."""
 
@@ -108,3 +115,13 @@ class Use(Value):
     strength: float = Field(default=1.0, ge=0.0, le=1.0)
     used_at: Moment | None = None
     count: int = Field(default=0, ge=0)
+
+    def strength_at(self, now: datetime, learnt: datetime) -> float:
+        """Strength as it has faded since the last use, or since the memory was learnt; nothing stored changes."""
+        since = max(now - (learnt if self.used_at is None else self.used_at), timedelta())
+        return float(self.strength * 0.5 ** (since / HALF_LIFE))
+
+    def again(self, now: datetime, learnt: datetime) -> Use:
+        """This use and one more."""
+        strength = self.strength_at(now, learnt)
+        return Use(strength=strength + (1 - strength) * REFRESH, used_at=now, count=self.count + 1)

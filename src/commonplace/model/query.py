@@ -41,6 +41,8 @@ class Filter:
     as_of: datetime | None = None
     #: What the book knew at this moment: learnt by then, and held then.
     known_at: datetime | None = None
+    #: Of memories, those that are pinned.
+    pinned: bool = False
     #: Newest first instead of oldest first.
     newest_first: bool = False
 

@@ -34,6 +34,13 @@ async def found(pen: Pen, **conditions: Any) -> set[UUID]:
 class FilterSuite(Suite):
     """What an index is told of a passage and what a scan filters by are the same."""
 
+    async def test_of_memories_a_filter_takes_those_that_are_pinned(self, engine: Engine) -> None:
+        pen = Pen(engine)
+        pinned = await pen.remember("always so", pinned=True)
+        await pen.remember("sometimes so")
+        thread = await pen.open()
+        assert await found(pen, pinned=True) == {pinned, thread}
+
     async def test_a_passage_tells_who_and_what_it_is_about(self, engine: Engine) -> None:
         pen = Pen(engine)
         thread = await pen.open(agent="guide")

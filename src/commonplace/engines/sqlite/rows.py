@@ -109,6 +109,8 @@ def conditions(filter: Filter) -> tuple[str, dict[str, Any]]:
     if filter.known_at is not None:
         parts.append("r.learnt <= :known_at AND (r.ended IS NULL OR r.ended > :known_at)")
         values["known_at"] = micros(filter.known_at)
+    if filter.pinned:
+        parts.append("(r.type <> 'memory' OR json_extract(r.body, '$.pinned') = 1)")
     for name, facet, condition in _FACETS:
         if (wanted := getattr(filter, name)) is not None:
             parts.append(condition.format(f"nullif(r.facets, ''), '$[{facet}]'", f":{name}"))

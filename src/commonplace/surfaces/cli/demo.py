@@ -83,6 +83,7 @@ async def _tell(paper: Paper, path: Path) -> None:
     _title(paper, f"Day two, {when(_DAY_TWO)}: the file is opened again, and asked")
     async with _opened(path, _DAY_TWO) as book:
         await _ask(paper, book)
+        await _read(paper, book)
         await _correct(paper, book)
         await _other_agent(paper, book)
     _title(paper, "Forgotten is forgotten")
@@ -121,6 +122,17 @@ async def _ask(paper: Paper, book: Book) -> None:
     _command(paper, f"recall “{question}”")
     for hit in await book.recall(WHO, question, limit=4, agent=AGENT):
         _hit(paper, hit)
+
+
+async def _read(paper: Paper, book: Book) -> None:
+    question = "Which flight shall I book for Ana?"
+    _command(paper, f"context “{question}”, in at most 400 tokens: what an agent reads before it answers")
+    made = await book.context(WHO, question, budget=400, agent=AGENT)
+    paper.block(made.text, indent="  ", style="faint")
+    _note(
+        paper,
+        f"{made.tokens} tokens ({made.counted}); stored text is fenced, and what was placed now counts as used",
+    )
 
 
 def _hit(paper: Paper, hit: Hit) -> None:

@@ -33,6 +33,7 @@ COMMANDS = {
     "append": Entry("messages", "Add what was said to a thread."),
     "remember": Entry("memories", "Keep a statement."),
     "recall": Entry("passages", "Find what answers a question, by its words."),
+    "context": Entry("contexts", "Make the text that an agent reads before it answers."),
     "get": Entry("records", "Show one record."),
     "list": Entry("records", "List records, or owners."),
     "why": Entry("evidence", "Show why the book holds a record."),

@@ -1,0 +1,215 @@
+"""Contexts: gathers what an agent should read for a question or a thread, and notes what was used."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Literal, TypeVar
+from uuid import UUID
+
+from commonplace import telemetry
+from commonplace.book.rooms import Rooms
+from commonplace.errors import CommonplaceError, NotFound
+from commonplace.model.episodes import Episode
+from commonplace.model.experience import ExperienceLine
+from commonplace.model.memories import Memory, MemoryStatus, Use
+from commonplace.model.messages import Message
+from commonplace.model.owner import WHOLE, Owner, OwnerKind, View
+from commonplace.model.profiles import ProfileDocument
+from commonplace.model.query import Filter, Hit
+from commonplace.model.records import Record, RecordType
+from commonplace.model.values import canonical
+from commonplace.recall.context.compose import Composer, Context, Material
+from commonplace.recall.context.window import Window, choose, is_users_turn
+from commonplace.text.tokens import Count, estimate
+
+R = TypeVar("R", bound=Record)
+
+#: Finds passages for a question, as the book's own verb does.
+Finding = Callable[[str, RecordType | None, int], Awaitable[Sequence[Hit]]]
+
+_HELD = frozenset({MemoryStatus.ACTIVE.value})
+#: Profiles and pinned memories, which do not wait for a question.
+_KEPT = Filter(types=frozenset({RecordType.PROFILE, RecordType.MEMORY}), pinned=True)
+_NEWEST = Filter(types=frozenset({RecordType.MEMORY}), statuses=_HELD, newest_first=True)
+_LAST_EPISODES = Filter(types=frozenset({RecordType.EPISODE}), newest_first=True)
+_LEARNT = Filter(types=frozenset({RecordType.EXPERIENCE}), newest_first=True)
+
+#: Turns that are read at a time, and as far back as a window reaches.
+_TURNS = 20
+_MOST_TURNS = 2000
+#: So much of a turn is enough of a question.
+_QUESTION = 2000
+_MOST = 1000
+#: What a model's own form costs around every message.
+_AROUND = 4
+
+
+class Contexts:
+    """Makes contexts of what a book holds."""
+
+    def __init__(self, rooms: Rooms) -> None:
+        self._rooms = rooms
+        self._noting: set[asyncio.Task[None]] = set()
+
+    async def make(
+        self,
+        owner: Owner,
+        view: View,
+        finding: Finding,
+        question: str | None,
+        thread: UUID | None,
+        budget: int,
+        limit: int,
+        count: Count | None,
+    ) -> tuple[Context, list[Memory]]:
+        """A context, and the memories that were placed in it."""
+        turns: list[Message] = []
+        whole = True
+        if thread is not None:
+            turns, whole = await newest_turns(
+                self._rooms, owner, view, thread, budget, lambda turn: estimate(turn.content[: budget * 4])
+            )
+        asked = question if question is not None else _question_of(turns)
+        found, kept, newest, learnt = await asyncio.gather(
+            _nothing() if asked is None else finding(asked, None, limit),
+            self._scan(owner, view, _KEPT, _MOST),
+            self._scan(owner, view, _NEWEST, limit),
+            self._learnt(view),
+        )
+        told = _of(Memory, [hit.record for hit in found])
+        if asked is not None and len(told) <= limit // 3 and len(newest) == limit:
+            # Messages are many and must not crowd out what was concluded from them.
+            told = _of(Memory, [hit.record for hit in await finding(asked, RecordType.MEMORY, limit)])
+        memories = _chosen([*_of(Memory, kept), *told, *_of(Memory, newest)], limit)
+        episodes = _of(Episode, [hit.record for hit in found])
+        if asked is None:
+            episodes = _of(Episode, await self._scan(owner, view, _LAST_EPISODES, max(limit // 4, 1)))
+        material = Material(
+            experience=learnt,
+            profile=_of(ProfileDocument, kept),
+            memories=memories,
+            episodes=episodes,
+            passages=_of(Message, [hit.record for hit in found]),
+            turns=turns,
+            turns_whole=whole,
+        )
+        context = Composer(material, budget, count).compose()
+        placed = set(context.memories)
+        return context, [memory for memory in memories if memory.id in placed]
+
+    async def _learnt(self, view: View) -> list[ExperienceLine]:
+        """What the agent has learnt and still holds, the newest first."""
+        if view.agent is None:
+            return []
+        agent = Owner(tenant=self._rooms.tenant, kind=OwnerKind.AGENT, id=view.agent)
+        lines = _of(ExperienceLine, await self._scan(agent, WHOLE, _LEARNT, _MOST))
+        return [line for line in lines if line.retired_at is None]
+
+    async def _scan(self, owner: Owner, view: View, only: Filter, limit: int) -> Sequence[Record]:
+        return (await self._rooms.engine.scan(owner, view, only, None, limit)).records
+
+    def note(self, owner: Owner, view: View, placed: Sequence[Memory]) -> None:
+        """Note that memories were used, beside whatever comes next: no reader waits for it, or fails from it."""
+        if placed:
+            task = asyncio.create_task(self._note(owner, view, placed))
+            self._noting.add(task)
+            task.add_done_callback(self._noting.discard)
+
+    async def _note(self, owner: Owner, view: View, placed: Sequence[Memory]) -> None:
+        try:
+            await self.use(owner, view, placed)
+        except CommonplaceError:
+            telemetry.count("uses_lost")
+
+    async def use(self, owner: Owner, view: View, placed: Sequence[Memory]) -> int:
+        """Refresh the strength of memories that were placed in a prompt."""
+        before = await self._rooms.engine.uses(owner, view, [memory.id for memory in placed])
+        now = self._rooms.door.clock()
+        after = {memory.id: before.get(memory.id, Use()).again(now, memory.observed_at) for memory in placed}
+        return await self._rooms.engine.note_use(owner, view, after)
+
+    async def settled(self) -> None:
+        """Wait until all that was used so far is noted."""
+        loop = asyncio.get_running_loop()
+        if mine := [task for task in self._noting if task.get_loop() is loop]:
+            await asyncio.wait(mine)
+
+
+async def window(
+    rooms: Rooms, owner: Owner, view: View, thread: UUID, budget: int, count: Count | None, summary: str
+) -> Window:
+    """The newest turns of a thread that fit beside the summary of the older ones."""
+    counter = estimate if count is None else count
+    counted: Literal["exact", "estimated"] = "estimated" if count is None else "exact"
+    spent = counter(summary) if summary else 0
+    costs: dict[UUID, int] = {}
+
+    def cost(message: Message) -> int:
+        if message.id not in costs:
+            costs[message.id] = _AROUND + max(map(counter, _forms(message)))
+        return costs[message.id]
+
+    turns, whole = await newest_turns(rooms, owner, view, thread, budget, cost)
+    kept = summary if spent <= budget else ""
+    chosen = choose(turns, budget - spent if kept else budget, cost, whole=whole)
+    if chosen is None and kept:
+        # What was said last matters more than what was said of it before.
+        chosen = choose(turns, budget, cost, whole=whole)
+        kept = summary if chosen is None else ""
+    messages = chosen.of(turns) if chosen else []
+    tokens = sum(map(cost, messages)) + (spent if kept else 0)
+    earlier = not whole or (chosen.start > 0 if chosen else bool(turns))
+    skipped = chosen.resumes - chosen.start - 1 if chosen else 0
+    return Window(tuple(messages), kept, tokens, counted, earlier, skipped)
+
+
+def _forms(message: Message) -> list[str]:
+    """What of a message may be sent: its text, or its framework's own form."""
+    return (
+        [message.content] if message.native is None else [message.content, canonical(message.native).decode()]
+    )
+
+
+async def newest_turns(
+    rooms: Rooms, owner: Owner, view: View, thread: UUID, budget: int, cost: Callable[[Message], int]
+) -> tuple[list[Message], bool]:
+    """A thread's newest turns, oldest first, a little more than fit; and whether these are all of them."""
+    only = Filter(types=frozenset({RecordType.MESSAGE}), thread=thread, newest_first=True)
+    turns: list[Message] = []
+    cursor: str | None = None
+    spent = 0
+    while True:
+        page = await rooms.engine.scan(owner, view, only, cursor, _TURNS)
+        read = _of(Message, page.records)
+        turns += read
+        spent += sum(map(cost, read))
+        cursor = page.cursor
+        if not turns and thread not in await rooms.engine.get(owner, view, [thread]):
+            raise NotFound(f"there is no thread {thread} that this view may see")
+        # Beyond the budget one reads on only to where a user's turn began what is the newest now.
+        enough = spent > budget and any(map(is_users_turn, turns))
+        if cursor is None or enough or len(turns) >= _MOST_TURNS:
+            return turns[::-1], cursor is None
+
+
+def _chosen(memories: Sequence[Memory], limit: int) -> list[Memory]:
+    """The pinned ones, then the first of the others."""
+    known = {memory.id: memory for memory in memories if memory.active}.values()
+    return [memory for memory in known if memory.pinned] + [memory for memory in known if not memory.pinned][
+        :limit
+    ]
+
+
+def _question_of(turns: Sequence[Message]) -> str | None:
+    """What a thread is at: the newest thing that its user said."""
+    said = next((turn.content for turn in reversed(turns) if is_users_turn(turn)), None)
+    return None if said is None else said[-_QUESTION:]
+
+
+def _of(sort: type[R], records: Sequence[Record]) -> list[R]:
+    return [record for record in records if isinstance(record, sort)]
+
+
+async def _nothing() -> Sequence[Hit]:
+    return ()

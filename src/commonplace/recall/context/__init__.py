@@ -1,0 +1,1 @@
+"""What an agent reads: blocks of text made of records, within a budget of tokens."""

@@ -1,0 +1,131 @@
+"""The window on a thread: its newest turns, from a user's turn on, with every tool call beside its result."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+from typing import Any, Literal, NamedTuple
+
+from commonplace.model.messages import Message
+
+#: Before the first message that is known.
+_BEFORE = -1
+#: Where frameworks keep the id by which a call and its result know each other.
+_IDS = ("tool_call_id", "tool_use_id", "toolCallId", "call_id", "id")
+#: What frameworks call a result, and a call.
+_RESULTS = ("tool_result", "tool-result", "tool-return", "tool_response", "call_output", "retry-prompt")
+_CALLS = ("tool_use", "tool-call", "tool_call", "function_call")
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """The newest turns of a thread that fit into a budget."""
+
+    messages: tuple[Message, ...]
+    #: What the caller keeps of older turns; it is counted, and belongs before the messages.
+    summary: str
+    tokens: int
+    counted: Literal["exact", "estimated"]
+    #: Whether the thread has older messages than these.
+    earlier: bool
+    #: How many messages are left out behind the first one: the middle of a run too long for the budget.
+    skipped: int
+
+
+class Chosen(NamedTuple):
+    """Messages that fit: those from ``start`` on, but for the ones between ``start`` and ``resumes``."""
+
+    start: int
+    resumes: int
+
+    def of(self, messages: Sequence[Message]) -> list[Message]:
+        """The messages."""
+        return [*messages[self.start : self.start + 1], *messages[self.resumes :]]
+
+
+def choose(
+    messages: Sequence[Message], budget: int, cost: Callable[[Message], int], *, whole: bool
+) -> Chosen | None:
+    """As many of a thread's newest messages as fit; None where not even one user's turn does.
+
+    ``messages`` are in order and end with the newest; ``whole`` says that they begin with the first.
+    """
+    costs = [cost(message) for message in messages]
+    behind = [*accumulate(reversed(costs), initial=0)][::-1]
+    clean = _clean(messages, whole)
+    starts = [place for place, message in enumerate(messages) if clean[place] and is_users_turn(message)]
+    for start in starts:
+        if behind[start] <= budget:
+            return Chosen(start, start + 1)
+    if not starts or costs[starts[-1]] > budget:
+        return None
+    start = starts[-1]
+    left = budget - costs[start]
+    places = range(start + 1, len(messages) + 1)
+    return Chosen(start, next(place for place in places if clean[place] and behind[place] <= left))
+
+
+def is_users_turn(message: Message) -> bool:
+    """Whether a user speaks in it, and no tool: some frameworks hand results over in the user's name."""
+    return message.role == "user" and not any(part.is_result for part in _parts(message.native))
+
+
+def _clean(messages: Sequence[Message], whole: bool) -> list[bool]:
+    """Where one may begin without parting a result from its call; a place more than there are messages."""
+    called: dict[str, int] = {}
+    parted = [0] * (len(messages) + 2)
+    for place, message in enumerate(messages):
+        parts = list(_parts(message.native))
+        called |= {part.id: place for part in parts if part.id and not part.is_result}
+        results = [part.id for part in parts if part.is_result]
+        if message.role == "tool" and not results:
+            results = [""]
+        for id in results:
+            call = called.get(id, _BEFORE if id and not whole else _speaker(messages, place))
+            # Beginning anywhere behind the call, up to the result, would part them.
+            parted[call + 1] += 1
+            parted[place + 1] -= 1
+    return [depth == 0 for depth in accumulate(parted)][:-1]
+
+
+def _speaker(messages: Sequence[Message], place: int) -> int:
+    """The nearest message before a tool's that is none; results without an id belong to it."""
+    before = place - 1
+    while before >= 0 and messages[before].role == "tool":
+        before -= 1
+    return before
+
+
+class _Part(NamedTuple):
+    id: str
+    is_result: bool
+
+
+def _parts(native: Any) -> Iterator[_Part]:
+    """Every tool call and result in a message's own form, whatever framework it is of."""
+    if isinstance(native, list):
+        for inner in native:
+            yield from _parts(inner)
+    elif isinstance(native, dict):
+        if (part := _part(native)) is not None:
+            yield part
+        for name, inner in native.items():
+            if name in ("tool_calls", "functionCall", "function_call"):
+                calls = inner if isinstance(inner, list) else [inner]
+                yield from (_Part(_id(call), False) for call in calls if isinstance(call, dict))
+            elif name in ("functionResponse", "function_response") and isinstance(inner, dict):
+                yield _Part(_id(inner), True)
+            else:
+                yield from _parts(inner)
+
+
+def _part(form: dict[str, Any]) -> _Part | None:
+    sort = " ".join(str(form.get(name, "")) for name in ("type", "part_kind", "role")).lower()
+    if any(word in sort for word in _RESULTS) or "tool" in sort.split():
+        return _Part(_id(form), True)
+    return _Part(_id(form), False) if any(word in sort for word in _CALLS) else None
+
+
+def _id(form: dict[str, Any]) -> str:
+    return next((str(form[name]) for name in _IDS if form.get(name)), "")

@@ -1,0 +1,86 @@
+"""Tokens: how much of a model's window a text takes, estimated where no tokenizer of the model is at hand."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from math import ceil
+from typing import Final
+
+#: Counts the tokens of a text.
+Count = Callable[[str], int]
+
+_LATIN: Final = re.compile(r"[A-Za-z\u00aa\u00b5\u00ba\u00c0-\u024f\u1e00-\u1eff]+")
+#: Makes a space of every ASCII sign that is no letter.
+_BUT_LETTERS: Final = {code: " " for code in range(128) if not chr(code).isalpha()}
+#: A sign, but for what Latin words, digits and spaces are made of.
+_SIGNS: Final = re.compile(r"[^A-Za-z0-9\s\u00aa\u00b5\u00ba\u00c0-\u024f\u1e00-\u1eff]")
+
+#: Words that tell English, and words that tell another language written in Latin letters.
+_ENGLISH: Final = frozenset(
+    "the of and to a is it i you that this for on with are be not have has was my at by or as if from we they he she "
+    "his her its your their what when how which will would can do does no but there so all return def import class "
+    "self none true false int str function const let var select where else elif while".split()
+)
+_OTHER: Final = frozenset(
+    "der die das und ist nicht ein eine einen einem einer den dem des mit von zu zum zur auf für im ich sie er es wir "
+    "wird hat sich auch bei nach aus dass le la les du et est une un que qui pour dans pas ne sur au aux je il elle el "
+    "los las y en por con para del se su lo al como más che di non per una gli della sono o os um uma não do da em het "
+    "een van niet voor op och att det som är på inte og jeg ikke w na się nie jest ve bir bu és az egy nem".split()
+)
+
+
+#: The longest word that is weighed as a whole.
+_LONGEST: Final = 64
+
+
+def _by_length(short: float, up_to: int, rate: float) -> tuple[float, ...]:
+    """Tokens of a word by its letters: about one while it is short, then one for every ``rate`` letters."""
+    lengths = range(_LONGEST + 1)
+    return tuple(short if letters <= up_to else max(short, letters / rate) for letters in lengths)
+
+
+#: Measured against a vocabulary of 30,000 pieces that knows English best; those of later models are larger.
+_FAMILIAR: Final = _by_length(1.06, 6, 5.2)
+_UNTOLD: Final = _by_length(1.1, 4, 3.9)
+_FOREIGN: Final = _by_length(1.1, 3, 2.5)
+
+
+def estimate(text: str) -> int:
+    """About as many tokens as a text has, rather more than fewer."""
+    lower = text.lower()
+    words = lower.translate(_BUT_LETTERS).split() if text.isascii() else _LATIN.findall(lower)
+    digits = sum(map(text.count, "0123456789"))
+    tokens = _of_words(words, _weights(words, text.isascii())) + 0.55 * digits + 0.3 * text.count("\n")
+    if text.isascii():
+        tokens += len("".join(text.split())) - len("".join(words)) - digits
+    else:
+        tokens += sum(map(_weight, _SIGNS.findall(text)))
+    return ceil(tokens)
+
+
+def _of_words(words: list[str], weights: tuple[float, ...]) -> float:
+    try:
+        return sum([weights[len(word)] for word in words])
+    except IndexError:
+        return sum([weights[min(len(word), _LONGEST)] * max(len(word) / _LONGEST, 1) for word in words])
+
+
+def _weights(words: list[str], is_ascii: bool) -> tuple[float, ...]:
+    english = sum(map(_ENGLISH.__contains__, words))
+    other = sum(map(_OTHER.__contains__, words))
+    if not is_ascii:
+        other += sum([not word.isascii() for word in words])
+    if english > other:
+        return _FAMILIAR
+    return _FOREIGN if other else _UNTOLD
+
+
+def _weight(sign: str) -> float:
+    """Of signs, and of letters of other scripts: few pieces longer than a letter are known of those."""
+    code = ord(sign)
+    if code < 0x2E80:
+        return 1.0
+    if code > 0xFFFF:
+        return 2.0
+    return 1.6 if 0xAC00 <= code <= 0xD7AF else 1.1

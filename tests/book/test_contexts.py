@@ -1,0 +1,220 @@
+"""Contexts of an open book: who sees what, what counts as use, and windows on threads."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from pathlib import Path
+from uuid import UUID
+
+import pytest
+
+import commonplace
+from commonplace.model.memories import Use
+from commonplace.model.owner import WHOLE, Owner
+from tests.conftest import HandClock
+
+ANA = Owner(id="ana")
+
+
+async def use_of(book: commonplace.Book, id: UUID | None) -> Use | None:
+    await book._contexts.settled()
+    assert id is not None
+    return (await book.engine.uses(ANA, WHOLE, [id])).get(id)
+
+
+async def test_a_context_holds_what_a_new_conversation_needs(book: commonplace.Book) -> None:
+    before = await book.thread("ana", agent="guide")
+    await before.append([{"role": "user", "content": "I prefer action films to romances"}])
+    await before.close("completed", episode={"goal": "Recommend a film", "outcome": "succeeded"})
+    await book.remember("ana", "Prefers action films", kind="preference", agent="guide")
+    await book.profile.patch("ana", {"interests": ["action films"]}, agent="guide")
+    await book.experience.add("guide", "heuristics", "Ask which films were liked before")
+    now = await book.thread("ana", agent="guide")
+    await now.append([{"role": "user", "content": "Which film shall I watch tonight?"}])
+    context = await book.context("ana", thread=now, agent="guide")
+    assert [block.name for block in context.blocks] == [
+        "agent_experience",
+        "user_profile",
+        "memories",
+        "episodes",
+        "passages",
+        "conversation",
+    ]
+    assert context.tokens <= 2000 and context.counted == "estimated"
+    assert "Prefers action films" in context.text and "I prefer action films" in context.text
+    again = await book.context("ana", "Which film shall I watch tonight?", thread=now.id, agent="guide")
+    assert again.text == context.text
+
+
+async def test_a_context_shows_nothing_that_its_view_may_not_see(book: commonplace.Book) -> None:
+    thread = await book.thread("ana", agent="guide")
+    await thread.append("user", "My secret word is walnut")
+    await book.remember("ana", "Secret word: walnut", agent="guide")
+    await book.profile.patch("ana", {"secret": "walnut"}, agent="guide")
+    await book.experience.add("guide", "heuristics", "Never say walnut")
+    assert "walnut" not in (await book.context("ana", "secret word walnut", agent="other")).text
+    with pytest.raises(commonplace.NotFound):
+        await book.context("ana", thread=thread.id, agent="other")
+    with pytest.raises(commonplace.NotFound):
+        await book.context("bob", thread=thread.id, agent="guide")
+
+
+async def test_pinned_memories_are_there_whatever_is_asked(book: commonplace.Book) -> None:
+    pinned = await book.remember("ana", "Is allergic to walnuts", pinned=True)
+    for number in range(30):
+        await book.remember("ana", f"Train number {number} was late")
+    context = await book.context("ana", "When was the train late?", limit=5)
+    (memories,) = [block for block in context.blocks if block.name == "memories"]
+    assert memories.placed[0].id == pinned.id
+    assert len(memories.placed) == 6
+
+
+async def test_what_was_superseded_is_not_placed(book: commonplace.Book) -> None:
+    await book.remember("ana", "Lives in Boston", key="home", pinned=True)
+    await book.remember("ana", "Lives in Lisbon", key="home")
+    text = (await book.context("ana", "Where does she live? Boston, Lisbon?")).text
+    assert "Lives in Lisbon" in text and "Lives in Boston" not in text
+
+
+async def test_being_placed_in_a_context_is_use_and_looking_is_not(
+    book: commonplace.Book, clock: HandClock
+) -> None:
+    memory = (await book.remember("ana", "Prefers metric units", kind="preference")).id
+    await book.list("ana")
+    await book.recall("ana", "metric units")
+    await book.context("ana", "metric units", use=False)
+    assert await use_of(book, memory) is None
+    await book.context("ana", "metric units")
+    first = await use_of(book, memory)
+    assert first is not None and first.count == 1
+    await book.context("ana", "metric units")
+    second = await use_of(book, memory)
+    assert second is not None and second.count == 2
+
+
+async def test_what_is_left_out_for_want_of_room_is_not_used(book: commonplace.Book) -> None:
+    ids = [(await book.remember("ana", f"Metric unit {n} " + "of measure " * 20)).id for n in range(6)]
+    context = await book.context("ana", "metric units", budget=300)
+    assert 0 < len(context.memories) < 6
+    for id in ids:
+        assert (await use_of(book, id) is not None) == (id in context.memories)
+
+
+async def test_a_book_that_takes_no_writes_makes_contexts_all_the_same(tmp_path: Path) -> None:
+    async with commonplace.open(tmp_path / "book.db") as book:
+        memory = (await book.remember("ana", "Prefers metric units")).id
+    async with commonplace.open(tmp_path / "book.db", read_only=True) as book:
+        assert "metric" in (await book.context("ana", "units")).text
+        assert await use_of(book, memory) is None
+
+
+async def test_a_use_is_noted_before_the_book_closes(tmp_path: Path) -> None:
+    async with commonplace.open(tmp_path / "book.db") as book:
+        memory = (await book.remember("ana", "Prefers metric units")).id
+        await book.context("ana", "units")
+    async with commonplace.open(tmp_path / "book.db") as book:
+        use = await use_of(book, memory)
+        assert use is not None and use.count == 1
+
+
+async def test_strength_fades_by_half_in_thirty_days_and_use_gives_some_back(
+    book: commonplace.Book, clock: HandClock
+) -> None:
+    memory = await book.get("ana", (await book.remember("ana", "Prefers metric units")).id)
+    learnt = clock.now
+    fresh = Use()
+    for days, strength in ((0, 1.0), (7, 0.85), (14, 0.72), (30, 0.5), (60, 0.25), (90, 0.125)):
+        assert fresh.strength_at(learnt + timedelta(days=days), learnt) == pytest.approx(strength, abs=0.005)
+    use = Use(strength=0.5, used_at=learnt)
+    for strength in (0.65, 0.755, 0.8285, 0.87995):
+        use = use.again(learnt, learnt)
+        assert use.strength == pytest.approx(strength)
+    # However often it is read, what is stored is the anchor; it fades from there.
+    clock.advance(days=30)
+    await book.context("ana", "units")
+    noted = await use_of(book, memory.id)
+    assert noted is not None
+    assert noted.strength == pytest.approx(0.65, abs=0.001)
+    clock.advance(days=30)
+    assert noted.strength_at(clock.now, learnt) == pytest.approx(0.325, abs=0.001)
+    assert await book.mark_used("ana", [memory.id]) == 1
+    again = await use_of(book, memory.id)
+    assert again is not None and again.strength == pytest.approx(0.325 + 0.675 * 0.3, abs=0.001)
+
+
+async def test_a_clock_that_goes_back_strengthens_nothing() -> None:
+    at = HandClock().now
+    assert Use(strength=0.4, used_at=at).strength_at(at - timedelta(days=300), at) == 0.4
+
+
+async def test_the_steady_beginning_is_the_same_from_turn_to_turn(book: commonplace.Book) -> None:
+    for number in range(6):
+        await book.remember("ana", f"Fact {number} about trains", agent="guide")
+    await book.profile.patch("ana", {"name": "Ana"}, agent="guide")
+    thread = await book.thread("ana", agent="guide")
+    beginnings = set()
+    for number in range(8):
+        await thread.append("user", f"Question {number}: what of trains and weather?")
+        text = (await book.context("ana", thread=thread, agent="guide", budget=1500)).text
+        beginnings.add(text[: text.index("</memories>")])
+        await thread.append("assistant", f"Answer {number}")
+    assert len(beginnings) == 1
+
+
+async def test_tokens_are_counted_by_the_counter_that_is_given(book: commonplace.Book) -> None:
+    await book.remember("ana", "Lives in Lisbon")
+    context = await book.context("ana", "Lisbon", budget=700, count=len)
+    assert context.counted == "exact" and context.tokens == len(context.text) <= 700
+
+
+@pytest.mark.parametrize("budget", [0, -1, 1.5, "many", True])
+async def test_a_malformed_budget_is_refused(book: commonplace.Book, budget: object) -> None:
+    with pytest.raises(commonplace.InvalidInput, match="budget"):
+        await book.context("ana", "Lisbon", budget=budget)  # type: ignore[arg-type]
+
+
+async def test_an_owner_of_whom_nothing_is_known_has_an_empty_context(book: commonplace.Book) -> None:
+    context = await book.context("nobody", "anything")
+    assert (context.text, context.tokens, context.blocks) == ("", 0, ())
+
+
+async def test_a_window_begins_with_a_user_and_keeps_calls_with_results(book: commonplace.Book) -> None:
+    thread = await book.thread("ana", agent="guide")
+    call = {"role": "assistant", "tool_calls": [{"id": "c1"}]}
+    result = {"role": "tool", "tool_call_id": "c1"}
+    for number in range(30):
+        await thread.append("user", f"Question {number} about the weather in Lisbon")
+        await thread.append("assistant", "I look it up", native=call)
+        await thread.append("tool", "sunny", native=result)
+        await thread.append("assistant", f"Answer {number}: sunny")
+    window = await thread.window(400)
+    assert window.messages[0].role == "user" and window.messages[-1].content == "Answer 29: sunny"
+    assert window.earlier and window.tokens <= 400 and len(window.messages) % 4 == 0
+    assert (await thread.window(100_000)).messages[0].content == "Question 0 about the weather in Lisbon"
+    assert not (await thread.window(100_000)).earlier
+    shorter = await thread.window(400, summary="They spoke about the weather. " * 20)
+    assert shorter.summary and shorter.tokens <= 400
+    assert len(shorter.messages) < len(window.messages)
+    counted = await thread.window(400, count=lambda text: len(text.split()))
+    assert counted.counted == "exact" and counted.tokens <= 400
+
+
+async def test_a_summary_that_does_not_fit_is_left_out(book: commonplace.Book) -> None:
+    thread = await book.thread("ana")
+    await thread.append("user", "hello")
+    window = await thread.window(20, summary="words " * 100)
+    assert (window.summary, [message.content for message in window.messages]) == ("", ["hello"])
+
+
+async def test_the_newest_turn_goes_before_the_summary(book: commonplace.Book) -> None:
+    thread = await book.thread("ana")
+    await thread.append("user", "hello " * 10)
+    window = await thread.window(25, summary="words " * 15)
+    assert (window.summary, len(window.messages)) == ("", 1)
+
+
+async def test_a_message_that_is_too_long_leaves_the_window_empty(book: commonplace.Book) -> None:
+    thread = await book.thread("ana")
+    await thread.append("user", "words " * 1000)
+    window = await thread.window(50)
+    assert window.messages == () and window.earlier
