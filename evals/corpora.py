@@ -115,9 +115,7 @@ def _locomo(found: dict[str, Any]) -> Conversation:
 def _turns(talk: dict[str, Any]) -> Iterator[Turn]:
     numbers = sorted(int(name.split("_")[1]) for name in talk if re.fullmatch(r"session_\d+", name))
     for number in numbers:
-        began = datetime.strptime(talk[f"session_{number}_date_time"].upper(), _WHEN.upper()).replace(
-            tzinfo=UTC
-        )
+        began = datetime.strptime(talk[f"session_{number}_date_time"], _WHEN).replace(tzinfo=UTC)
         for place, said in enumerate(talk[f"session_{number}"]):
             caption = said.get("blip_caption")
             text = f"{said['text']} [shares {caption}]" if caption else said["text"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -9,6 +10,9 @@ from pathlib import Path
 import pytest
 
 import commonplace
+
+#: Tests are of words alone, on every machine alike, where they do not ask for an embedder.
+os.environ["COMMONPLACE_EMBEDDING_USE"] = "none"
 
 
 class HandClock:

@@ -167,7 +167,10 @@ OFF_THE_PATH: dict[str, str] = {
                 "owner_of_era",
                 "owner_of_record",
             ),
-            *("add_blank_version", "operations_of_owner"),
+            *("add_blank_version", "operations_of_owner", "learnt_by"),
+            # Sets of vectors belong to the whole book; what is read of them is read with the passages.
+            *("vector_set", "grow_vector_set", "shrink_vector_set", "delete_vector_set"),
+            *("delete_upkeep", "sets_not_due"),
         ),
         _UPKEEP,
     ),

@@ -42,6 +42,7 @@ OMISSIONS: dict[str, Omission] = {
     "its versions": _never("delete_versions"),
     "its terms": _never("delete_terms"),
     "its use": _never("delete_use"),
+    "its vectors": _never("delete_vector"),
     "its links": _never("delete_links_of"),
     # Whatever rests on it has its own links taken away, so this step is missed only together with that one.
     "its links and those to it": lambda: both(_never("delete_links_of"), _never("delete_links_to")),

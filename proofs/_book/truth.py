@@ -45,6 +45,7 @@ _TABLES = {
     "versions": "SELECT r.owner, v.* FROM versions AS v LEFT JOIN records AS r ON r.no = v.record",
     "links": "SELECT r.owner, l.* FROM links AS l LEFT JOIN records AS r ON r.id = l.record",
     "terms": "SELECT r.owner, t.* FROM terms AS t LEFT JOIN records AS r ON r.no = t.record",
+    "vectors": "SELECT r.owner, v.* FROM vectors AS v LEFT JOIN records AS r ON r.no = v.place & 1099511627775",
     "uses": "SELECT r.owner, u.* FROM uses AS u LEFT JOIN records AS r ON r.no = u.record",
     "gone": "SELECT s.owner, g.* FROM gone AS g LEFT JOIN shelves AS s ON s.no = g.shelf",
     "ledger": "SELECT * FROM ledger",

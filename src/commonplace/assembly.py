@@ -13,6 +13,7 @@ from pydantic import Field, ValidationError
 from commonplace.book import Book
 from commonplace.book.backups import NOTE, note_erasure
 from commonplace.door import Door, pack_terms
+from commonplace.embedding import AUTO, EmbeddingSettings, Maker, Missing, find
 from commonplace.engines.inmemory import InMemoryEngine
 from commonplace.engines.sqlite.engine import SqliteEngine
 from commonplace.errors import Busy, InvalidInput
@@ -20,6 +21,7 @@ from commonplace.model.jobs import Job, JobDraft
 from commonplace.model.owner import DEFAULT_TENANT, Owner
 from commonplace.model.trust import Limits
 from commonplace.model.values import Value, refused, utc_now
+from commonplace.model.vectors import EMBED, embed_job
 from commonplace.ports import Clock, Engine
 from commonplace.recall.recall import INDEX_BYTES, Recall
 from commonplace.settings import read_file, settings
@@ -30,6 +32,8 @@ from commonplace.worker import Handler, Worker
 _TERMS_STEP = 500
 #: Between tries to clear the file while another process reads it.
 _SCRUB_SECONDS = 5.0
+#: Before work for another embedder is looked at again.
+_OTHERS_SECONDS = 60.0
 
 
 class RecallSettings(Value):
@@ -39,7 +43,7 @@ class RecallSettings(Value):
 
 
 #: The sections that a settings file may have.
-_SECTIONS = frozenset({"limits", "recall"})
+_SECTIONS = frozenset({"embedding", "limits", "recall"})
 
 
 class Opening:
@@ -73,11 +77,13 @@ def open(
     create: bool = True,
     read_only: bool = False,
     clock: Clock = utc_now,
+    embed: Any = AUTO,
 ) -> Opening:
     """Open a book: a file's path, ``sqlite:///path`` or ``memory://``.
 
     ``limits`` are the guardrails; without them those of the ``config`` file and the environment hold. ``worker`` runs
-    the book's upkeep in this process.
+    the book's upkeep in this process. ``embed`` says what makes vectors: ``"auto"``, the local model where it is
+    installed, else none; None, words alone; a folder with the model's files; ``"provider:model"``; or an embedder.
     """
     return Opening(
         address=address,
@@ -88,6 +94,7 @@ def open(
         create=create,
         read_only=read_only,
         clock=clock,
+        embed=embed,
     )
 
 
@@ -101,6 +108,7 @@ async def _open(
     create: bool,
     read_only: bool,
     clock: Clock,
+    embed: Any,
 ) -> Book:
     try:
         Owner(tenant=tenant, id=tenant)
@@ -113,27 +121,58 @@ async def _open(
     holding = settings("recall", RecallSettings, file)
     if worker and read_only:
         raise InvalidInput("worker: a book that is opened to be read only does no upkeep", field="worker")
+    embedder = await find(embed, settings("embedding", EmbeddingSettings, file))
     engine = await open_engine(address, create=create, read_only=read_only)
+    maker = None if isinstance(embedder, Missing) else Maker(engine, embedder)
+    why_words = embedder.reason if isinstance(embedder, Missing) else ""
     try:
         if not read_only and await engine.stale_terms(RULE, 1):
             await engine.put(JobDraft(kind="terms", key=str(RULE)), clock())
+        if maker is not None and not await _begin(maker, engine, clock, read_only=read_only):
+            other = (await engine.vector_sets())[0].name
+            why_words = (
+                f"recall reads vectors of {other}, not of {maker.embedding.name}; run: commonplace reembed"
+            )
     except BaseException:
         await engine.close()
         raise
     finder = Recall(engine, engine, index_bytes=holding.index_bytes)
+
+    def let_go() -> None:
+        finder.let_go()
+        if not isinstance(embedder, Missing):
+            embedder.let_go()
+
     book = Book(
         engine,
         Door(engine, guardrails, clock),
         finder,
-        Worker(engine, upkeep(engine, clock), clock),
+        Worker(engine, upkeep(engine, clock, maker), clock),
         tenant=tenant,
-        on_erased=finder.let_go,
+        maker=maker,
+        why_words=why_words,
+        on_erased=let_go,
         refresh_terms=lambda: refresh_terms(engine),
         open_copy=lambda path: open_engine(path, create=False),
     )
     if worker:
         book.start_worker()
+    elif maker is not None and not why_words and not read_only:
+        # What is written here becomes vectors here, even where nobody runs the book's other upkeep.
+        book.start_worker(Worker(engine, {EMBED: _embedding(engine, clock, maker)}, clock))
     return book
+
+
+async def _begin(maker: Maker, engine: Engine, clock: Clock, *, read_only: bool) -> bool:
+    """Whether recall reads this embedding's vectors; a book's first set is begun where it may be written."""
+    sets = await engine.vector_sets()
+    if not sets and not read_only:
+        sets = [await engine.begin_set(maker.embedding)]
+    if not sets or sets[0].name != maker.embedding.name:
+        return not sets
+    if not read_only and await engine.lacking(maker.embedding, 1):
+        await engine.put(embed_job(maker.embedding.name), clock())
+    return True
 
 
 async def open_engine(address: str | Path, *, create: bool = True, read_only: bool = False) -> Engine:
@@ -183,7 +222,18 @@ async def refresh_terms(engine: Engine) -> int:
     return done
 
 
-def upkeep(engine: Engine, clock: Clock) -> dict[str, Handler]:
+def _embedding(engine: Engine, clock: Clock, maker: Maker) -> Handler:
+    async def embed(job: Job) -> None:
+        if job.key == maker.embedding.name:
+            await maker.catch_up()
+        else:
+            # Another embedding's: whoever has that one takes it.
+            await engine.put(JobDraft(kind=job.kind, key=job.key, delay=_OTHERS_SECONDS), clock())
+
+    return embed
+
+
+def upkeep(engine: Engine, clock: Clock, maker: Maker | None = None) -> dict[str, Handler]:
     """What a worker does for the book itself."""
 
     async def scrub(job: Job) -> None:
@@ -201,4 +251,5 @@ def upkeep(engine: Engine, clock: Clock) -> dict[str, Handler]:
     async def note(job: Job) -> None:
         await note_erasure(engine, job)
 
-    return {"scrub": scrub, "terms": terms, NOTE: note}
+    handlers: dict[str, Handler] = {"scrub": scrub, "terms": terms, NOTE: note}
+    return handlers if maker is None else {**handlers, EMBED: _embedding(engine, clock, maker)}

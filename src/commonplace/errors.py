@@ -139,3 +139,17 @@ class VersionMismatch(StorageError):
     """The book was written by another version of Commonplace than this program can serve."""
 
     code = "version"
+
+
+class EmbeddingFailed(CommonplaceError):
+    """No vectors were made; what is stored is safe, and recall by words goes on."""
+
+    code = "embedding"
+
+
+class EmbedderDown(EmbeddingFailed):
+    """The provider of the embedding model did not answer, or was too busy: try again later."""
+
+
+class WeightsUnfit(EmbeddingFailed):
+    """The files of the local model are not those that this version knows."""

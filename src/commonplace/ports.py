@@ -138,6 +138,8 @@ class ShelfDelta:
     rows: Sequence[PassageRow]
     #: Ids that left.
     gone: Sequence[bytes]
+    #: The set that the rows' vectors are of; empty where the book has none, or nothing came.
+    vectors: str = ""
 
 
 #: Chooses records of what is seen of a view's shelves; None where it cannot choose yet.
@@ -406,6 +408,23 @@ class Clock(Protocol):
         """The moment that it is."""
 
 
+class MakesVectors(Protocol):
+    """Makes what an embedding's set of a book lacks."""
+
+    @property
+    def embedding(self) -> Embedding:
+        """What its vectors can be compared with."""
+
+    async def query(self, question: str) -> NDArray[np.float32] | None:
+        """A question's vector; None where it could not be made."""
+
+    async def catch_up(self, progress: Callable[[int], None] | None = None) -> int:
+        """Make what is lacking; returns how many vectors were put."""
+
+    async def renew(self, progress: Callable[[int], None] | None = None) -> int:
+        """Make the set beside the one that recall reads, then let recall read it, in one step."""
+
+
 class Finder(Protocol):
     """Finds passages for a question; recall is one."""
 
@@ -418,8 +437,11 @@ class Finder(Protocol):
         limit: int,
         types: frozenset[RecordType],
         only: Filter,
+        mode: str = "hybrid",
+        vector: NDArray[np.float32] | None = None,
+        vectors: str = "",
     ) -> list[Hit]:
-        """The best passages, best first."""
+        """The best passages, best first; ``vector`` is the question's, ``vectors`` names its set."""
 
 
 @runtime_checkable

@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from commonplace.embedding import EmbeddingFailed, LocalEmbedder, WeightsUnfit, minilm, weights
+from commonplace.embedding import LocalEmbedder, minilm, weights
+from commonplace.errors import EmbeddingFailed, WeightsUnfit
 from commonplace.ports import Embedder
 
 #: The first numbers that the model's own page shows for these sentences.

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from commonplace.embedding import EmbedderDown, EmbeddingFailed, RemoteEmbedder
-from commonplace.errors import InvalidInput
+from commonplace.embedding import RemoteEmbedder
+from commonplace.errors import EmbedderDown, EmbeddingFailed, InvalidInput
 from commonplace.ports import Embedder
 
 pytest.importorskip("pydantic_ai", reason="the extra commonplace[models] is not installed")

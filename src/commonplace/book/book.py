@@ -16,6 +16,7 @@ from commonplace.book.catalogue import Episodes, Experience, Keys, Named, Profil
 from commonplace.book.contexts import Contexts
 from commonplace.book.explaining import explain
 from commonplace.book.parsing import (
+    BY_MEANING,
     Only,
     Who,
     as_actor,
@@ -26,10 +27,12 @@ from commonplace.book.parsing import (
     as_id,
     as_ids,
     as_limit,
+    as_mode,
     as_names,
     as_owner,
     as_text,
     as_types,
+    as_vector,
     as_view,
     each,
 )
@@ -56,7 +59,7 @@ from commonplace.model.owner import EVERYONE, Audience, Owner
 from commonplace.model.profiles import Agent, Key, Schema
 from commonplace.model.query import HistoryStep, Hit, Page, Why
 from commonplace.model.records import PASSAGE_TYPES, Record, RecordType
-from commonplace.ports import BookFacts, Engine, ErasureReceipt, Finder, Findings, Target
+from commonplace.ports import BookFacts, Engine, ErasureReceipt, Finder, Findings, MakesVectors, Target
 from commonplace.recall.context.compose import Context
 from commonplace.text.tokens import Count
 from commonplace.worker import Worker
@@ -76,6 +79,8 @@ class Book:
         worker: Worker,
         *,
         tenant: str,
+        maker: MakesVectors | None = None,
+        why_words: str = "",
         on_erased: Callable[[], None],
         refresh_terms: Callable[[], Awaitable[int]],
         open_copy: OpenCopy,
@@ -97,6 +102,9 @@ class Book:
         self.schemas: Named[Schema] = Named(rooms, Schema)
         self.keys = Keys(rooms, Key)
         self._contexts = Contexts(rooms)
+        self._maker = maker
+        #: Why recall goes by words alone; empty where it goes by meaning too.
+        self.why_words = why_words
         self._working: asyncio.Task[None] | None = None
         self._stop = asyncio.Event()
 
@@ -110,10 +118,10 @@ class Book:
     ) -> None:
         await self.close()
 
-    def start_worker(self) -> None:
-        """Work off jobs beside the application until the book is closed."""
+    def start_worker(self, worker: Worker | None = None) -> None:
+        """Work off jobs beside the application until the book is closed: all of the book's, or another worker's."""
         if self._working is None:
-            self._working = asyncio.create_task(self.worker.run(self._stop))
+            self._working = asyncio.create_task((worker or self.worker).run(self._stop))
 
     async def close(self) -> None:
         """Finish the job in hand, if it is done soon, and all writes, and let go of the book."""
@@ -330,18 +338,48 @@ class Book:
         limit: int = 10,
         types: Iterable[str] | str | None = None,
         only: Only | None = None,
+        mode: str = "hybrid",
+        vector: Sequence[float] | None = None,
         **who: Unpack[Who],
     ) -> Sequence[Hit]:
-        """The passages that best answer a question by its words, best first, each with its reasons."""
+        """The passages that best answer a question, best first, each with its reasons.
+
+        ``mode`` is ``hybrid`` (words and meaning, as far as each is there), ``words``, ``meaning`` or ``recent``.
+        ``vector`` is the question's, where the caller has made it with the book's own embedding.
+        """
         party, view = as_owner(owner, self.tenant), as_view(who)
         as_text(question, "question")
         wanted = frozenset(PASSAGE_TYPES) if types is None else as_types(types)
         assert wanted is not None
         if not wanted <= set(PASSAGE_TYPES):
             raise InvalidInput("types: recall finds messages, memories and episodes", field="types")
+        chosen = as_mode(mode)
+        asked = None if vector is None else as_vector(vector, self._maker)
+        if asked is None and self._maker is not None and not self.why_words and chosen in BY_MEANING:
+            asked = await self._maker.query(question)
         return await self.finder.find(
-            party, view, question, limit=as_limit(limit), types=wanted, only=as_filter(wanted, only or {})
+            party,
+            view,
+            question,
+            limit=as_limit(limit),
+            types=wanted,
+            only=as_filter(wanted, only or {}),
+            mode=chosen,
+            vector=asked,
+            vectors=self._maker.embedding.name if self._maker is not None else "",
         )
+
+    async def embed(self, progress: Callable[[int], None] | None = None) -> int:
+        """Make now the vectors that passages still lack; returns how many. Without an embedder there are none."""
+        return 0 if self._maker is None or self.why_words else await self._maker.catch_up(progress)
+
+    async def reembed(self, progress: Callable[[int], None] | None = None) -> int:
+        """Make all vectors anew with this book's embedder, beside those that recall reads meanwhile; then switch."""
+        if self._maker is None:
+            raise NotAllowed(f"there is nothing to make vectors with: {self.why_words}")
+        made = await self._maker.renew(progress)
+        self.why_words = ""
+        return made
 
     async def context(
         self,

@@ -7,6 +7,8 @@ from datetime import datetime
 from typing import Any, Literal, TypedDict
 from uuid import UUID
 
+import numpy as np
+from numpy.typing import NDArray
 from pydantic import ValidationError
 
 from commonplace.errors import InvalidInput, NotAllowed
@@ -20,6 +22,7 @@ from commonplace.model.query import Filter
 from commonplace.model.records import Record, RecordType
 from commonplace.model.trust import TRUST_OF_ROLE, Trust
 from commonplace.model.values import refused, text_fault
+from commonplace.ports import MakesVectors
 
 
 class Who(TypedDict, total=False):
@@ -161,6 +164,34 @@ def as_types(types: Iterable[str | RecordType] | str | None) -> frozenset[Record
         raise InvalidInput(
             f"types: {', '.join(map(str, names))} are not all among {known}", field="types"
         ) from None
+
+
+#: What a recall may go by; some of it needs the question's vector.
+MODES = ("hybrid", "words", "meaning", "recent")
+BY_MEANING = frozenset({"hybrid", "meaning"})
+
+
+def as_mode(mode: Any) -> str:
+    """What a recall goes by."""
+    if mode not in MODES:
+        raise InvalidInput(f"mode: {mode!r} is none of {', '.join(MODES)}", field="mode")
+    return str(mode)
+
+
+def as_vector(given: Any, maker: MakesVectors | None) -> NDArray[np.float32]:
+    """A question's vector, made with the book's own embedding."""
+    if maker is None:
+        raise InvalidInput("vector: this book has no embedding to compare it in", field="vector")
+    try:
+        vector = np.asarray(given, dtype=np.float32)
+    except (TypeError, ValueError) as exc:
+        raise InvalidInput("vector: give numbers", field="vector") from exc
+    length = float(np.linalg.norm(vector)) if vector.ndim == 1 else 0.0
+    if vector.shape != (maker.embedding.dimension,) or not 0 < length < np.inf:
+        raise InvalidInput(
+            f"vector: give {maker.embedding.dimension} finite numbers, not all of them 0", field="vector"
+        )
+    return np.asarray(vector / length, dtype=np.float32)
 
 
 class Only(TypedDict, total=False):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import Field
 
@@ -25,6 +25,8 @@ AUTO = "auto"
 class EmbeddingSettings(Value):
     """How vectors are made, and how many are kept in memory."""
 
+    #: Whether the local model is used where nobody says otherwise.
+    use: Literal["auto", "none"] = "auto"
     #: A folder with the local model's files.
     weights: Path | None = None
     #: The processor's threads for the local model; as many as there are, up to four.

@@ -9,7 +9,7 @@ import sys
 from importlib.util import find_spec
 from pathlib import Path
 
-from commonplace.embedding.faults import EmbeddingFailed
+from commonplace.errors import EmbeddingFailed
 
 #: Names the one release and its hash, and no host: where packages come from is the installer's affair.
 LOCK = Path(__file__).parent / "weights.lock"

@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from commonplace.embedding import weights
-from commonplace.embedding.faults import EmbeddingFailed
 from commonplace.embedding.texts import wellformed
+from commonplace.errors import EmbeddingFailed
 
 #: What must be installed beside the files.
 LIBRARIES = ("onnxruntime", "tokenizers")

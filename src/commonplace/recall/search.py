@@ -242,7 +242,7 @@ def _ranked(field: Field, close: _Close, limit: int, question: Question) -> list
     scores = close.scores.take(at, axis=1)
     ordered = np.sort(close.scores, axis=1)
     ranks = [
-        (len(places) - arm.searchsorted(mine, "right")).tolist()
+        (len(places) + 1 - arm.searchsorted(mine, "right")).tolist()
         for arm, mine in zip(ordered, scores, strict=True)
     ]
     spoken = [group.word for group in question.groups] + [name for name, _ in question.times]

@@ -148,11 +148,12 @@ def build(rows: Sequence[PassageRow], threads: MutableMapping[bytes, int]) -> Se
         b"".join([one[end:] for one, end in zip(packed, ends, strict=True)]), dtype=np.uint8
     )
     running = np.concatenate(([0], np.cumsum(counts, dtype=np.int64)))
+    columns = {name: Column.of(column(name)) for name in ("type", "kind", "status", "thread", "facets")}
     return _assembled(
         ids=np.array(column("id"), dtype="S16"),
         lengths=np.diff(running[np.concatenate(([0], np.cumsum(terms)))]).astype(np.int32),
-        places=_places(column("type"), column("thread"), column("seq"), threads),
-        columns={name: Column.of(column(name)) for name in ("type", "kind", "status", "thread", "facets")},
+        places=_places(columns["type"], columns["thread"], column("seq"), threads),
+        columns=columns,
         series={
             "at": Series.of(np.array(column("at"), dtype=np.int64)),
             "learnt": Series.of(np.array(column("learnt"), dtype=np.int64)),
@@ -173,18 +174,16 @@ def _columns_of(rows: Sequence[PassageRow]) -> Any:
 
 
 def _places(
-    types: Sequence[str], of: Sequence[bytes | None], seqs: Sequence[int], threads: MutableMapping[bytes, int]
+    types: Column, of_threads: Column, seqs: Sequence[int], threads: MutableMapping[bytes, int]
 ) -> Numbers:
     """Where each passage stands in its shelf's line: what was said, thread by thread; then the rest."""
-    return np.array(
-        [
-            ALONE
-            if thread is None or type_ != "message"
-            else threads.setdefault(thread, len(threads)) << PLACE_BITS | seq
-            for type_, thread, seq in zip(types, of, seqs, strict=True)
-        ],
-        dtype=np.int64,
-    )
+    numbers = [
+        threads.setdefault(thread, len(threads)) if isinstance(thread, bytes) else -1
+        for thread in of_threads.values
+    ]
+    thread = np.array(numbers, dtype=np.int64).take(of_threads.codes)
+    said = (thread >= 0) & (types.codes == types.values.get("message", -1))
+    return np.where(said, thread << PLACE_BITS | np.array(seqs, dtype=np.int64), ALONE)
 
 
 def _moments(given: Sequence[int | None], *, missing: int) -> Series:

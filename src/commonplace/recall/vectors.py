@@ -66,7 +66,7 @@ class Vectors:
         if not there:
             return None
         given = [vector for vector in packed if vector is not None]
-        if any(len(vector) != len(given[-1]) for vector in given):
+        if len(set(map(len, given))) > 1:
             alike = [
                 (row, vector)
                 for row, vector in zip(there, given, strict=True)

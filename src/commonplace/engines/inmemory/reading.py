@@ -150,7 +150,10 @@ def since(
             rows = PassageRows.of([[kept.passage(active) for kept in came]])
             gone = [] if mark is None else [id.bytes for id, left in shelf.gone.items() if left > after]
             found.append(
-                (Shelf(shelf.number, shelf.audience), ShelfDelta(shelf.mark, mark is None, rows, gone))
+                (
+                    Shelf(shelf.number, shelf.audience),
+                    ShelfDelta(shelf.mark, mark is None, rows, gone, active or ""),
+                )
             )
     return found
 

@@ -273,6 +273,9 @@ UPDATE records SET mark = ? WHERE id = ?
 -- name: vector_sets
 SELECT no, name, dimension, count, active FROM vector_sets ORDER BY active DESC, no
 
+-- name: active_vector_set
+SELECT name FROM vector_sets WHERE active = 1
+
 -- name: vector_set
 SELECT no, active, through FROM vector_sets WHERE name = ?
 

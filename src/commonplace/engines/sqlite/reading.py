@@ -223,7 +223,10 @@ def _since(
             gone = (
                 () if mark is None else connection.execute(sql("gone_since"), (seen.number, mark)).fetchall()
             )
-            delta = ShelfDelta(seen.mark, mark is None, passages, [row[0] for row in gone])
+            active = connection.execute(sql("active_vector_set")).fetchone()
+            delta = ShelfDelta(
+                seen.mark, mark is None, passages, [row[0] for row in gone], active[0] if active else ""
+            )
         found.append((Shelf(seen.number, seen.audience), delta))
     return found
 

@@ -33,6 +33,7 @@ EXIT_CODES = {
     "corrupt": 11,
     "not_a_book": 12,
     "version": 13,
+    "embedding": 14,
 }
 
 

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import click
 
-from commonplace.embedding import EmbeddingSettings, WeightsUnfit
+from commonplace.embedding import EmbeddingSettings
 from commonplace.embedding.installing import install
 from commonplace.embedding.minilm import LIBRARIES, missing_libraries
 from commonplace.embedding.weights import Place, cache_folder, check, places
-from commonplace.errors import NotFound
+from commonplace.errors import NotFound, WeightsUnfit
 from commonplace.settings import settings
 from commonplace.surfaces.cli import exits
 from commonplace.surfaces.cli.options import opens_book

@@ -1,0 +1,282 @@
+"""What a search returns: the arms, how they are blended, who is named, when, and what filters shut out."""
+
+from __future__ import annotations
+
+import json
+import random
+
+import numpy as np
+import pytest
+
+from commonplace.errors import Corrupt
+from commonplace.recall import search as searching
+from commonplace.recall.filters import PassageFilter
+from commonplace.recall.fusion import Arm
+from commonplace.recall.index import ShelfIndex, field_of
+from commonplace.recall.search import Mode, Question, search
+from tests.recall.plain import (
+    EVERYTHING,
+    change,
+    find,
+    identity,
+    numbers,
+    passage,
+    score_of,
+    shelf_of,
+    unit,
+    words,
+)
+
+
+def facets(
+    speaker: str | None = None,
+    agent: str | None = None,
+    key: str | None = None,
+    subject: str | None = None,
+    trust: str | None = None,
+    tags: tuple[str, ...] = (),
+) -> str:
+    return json.dumps([speaker, agent, key, subject, trust, tags])
+
+
+# ── Arms ──────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_a_passage_is_found_by_what_was_said_beside_it_in_its_thread() -> None:
+    index = shelf_of(
+        passage(1, "which tea then", thread=b"a"),
+        passage(2, "the green one", thread=b"a"),
+        passage(3, "fine", thread=b"a"),
+        passage(4, "good night", thread=b"a"),
+        passage(5, "the green one", thread=b"b"),
+        passage(6, "the green one"),
+    )
+    found = find(index, "tea")
+    assert numbers(found) == [1, 2, 3]
+    assert [one.words for one in found[1:]] == [(), ()]
+    assert all(score_of(one, Arm.WORDS) == 0 < score_of(one, Arm.WORDS_NEAR) for one in found[1:])
+
+
+def test_neighbours_stay_neighbours_however_their_thread_came_in() -> None:
+    rows = [passage(number, f"w{number} tea", thread=b"a", vector=unit(number, 1, 2)) for number in range(30)]
+    index = ShelfIndex()
+    for number in random.Random(3).sample(range(30), 30):
+        change(index, [rows[number]])
+    change(index, gone=[11, 12, 20])
+    left = [row for number, row in enumerate(rows) if number not in {11, 12, 20}]
+    vector = unit(1, 0, 0)
+    assert find(index, "w10 w21", vector=vector) == find(shelf_of(*left), "w10 w21", vector=vector)
+    assert numbers(find(index, "w10", mode=Mode.WORDS)) == [10, 9, 13, 8, 14]
+
+
+def test_memories_of_a_thread_are_no_neighbours_of_its_messages() -> None:
+    index = shelf_of(
+        passage(1, "tea", thread=b"a", seq=1),
+        passage(2, "milk", type="memory", thread=b"a", seq=0),
+        passage(3, "rain", thread=b"a", seq=2),
+    )
+    assert numbers(find(index, "milk")) == [2]
+
+
+def test_meaning_finds_what_shares_no_word() -> None:
+    index = shelf_of(
+        passage(1, "tea", vector=unit(1, 0, 0)),
+        passage(2, "rain", vector=unit(0, 1, 0)),
+        passage(3, "sun"),
+    )
+    (first, *_) = find(index, "drizzle", vector=unit(0.1, 1, 0))
+    assert numbers([first]) == [2]
+    assert score_of(first, Arm.MEANING) == pytest.approx(0.995, abs=1e-3)
+    assert [arm.arm for arm in first.arms] == [Arm.MEANING, Arm.MEANING_NEAR]
+    assert find(index, "drizzle", vector=unit(0.1, 1, 0), mode=Mode.WORDS) == []
+
+
+def test_a_vector_of_another_dimension_is_left_alone() -> None:
+    index = shelf_of(passage(1, "tea", vector=unit(1, 0, 0)), passage(2, "rain", vector=unit(0, 1, 0)))
+    assert numbers(find(index, "tea", vector=unit(0, 1))) == [1]
+    assert find(index, "", vector=unit(0, 1), mode=Mode.MEANING) == []
+    change(index, [passage(2, "rain", vector=unit(0, 1))])
+    assert numbers(find(index, "", vector=unit(0, 1), mode=Mode.MEANING)) == [2]
+
+
+def test_one_passage_alone_is_found_by_its_meaning() -> None:
+    assert numbers(find(shelf_of(passage(1, "tea", vector=unit(1, 2))), "", vector=unit(1, 1))) == [1]
+
+
+def test_every_arm_says_score_rank_and_weight() -> None:
+    index = shelf_of(
+        *(passage(number, "tea " * number, vector=unit(1, number)) for number in range(1, 6)),
+    )
+    found = find(index, "tea", vector=unit(0, 1))
+    assert numbers(found) == [5, 4, 3, 2, 1]
+    for place, one in enumerate(found, start=1):
+        assert [arm.rank for arm in one.arms] == [place] * 4
+        assert sum(arm.weight for arm in one.arms) == pytest.approx(1)
+    assert found[0].score == pytest.approx(1)
+
+
+def test_the_newest_come_first_where_only_that_is_asked() -> None:
+    index = shelf_of(*(passage(number, "tea", at=number // 2) for number in range(10)))
+    assert numbers(find(index, "anything", mode=Mode.RECENT, limit=4)) == [8, 9, 6, 7]
+
+
+# ── The blend ─────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def weights_of(index: ShelfIndex, question: str, vector: np.ndarray) -> tuple[float, float]:
+    arms = {one.arm: one.weight for one in find(index, question, vector=vector)[0].arms}
+    return arms[Arm.WORDS] + arms[Arm.WORDS_NEAR], arms[Arm.MEANING] + arms[Arm.MEANING_NEAR]
+
+
+def test_words_count_more_the_more_of_the_question_they_cover() -> None:
+    index = shelf_of(
+        passage(1, "tea milk sugar", vector=unit(3, 1)),
+        *(passage(number, f"w{number} x{number}", vector=unit(1, 3)) for number in range(2, 30)),
+    )
+    all_of_it, _ = weights_of(index, "tea milk sugar", unit(1, 0))
+    one_of_it, _ = weights_of(index, "tea snow wind storm", unit(1, 0))
+    assert all_of_it > one_of_it > 0
+
+
+def test_meaning_counts_little_where_all_passages_are_alike_to_the_model() -> None:
+    alike = shelf_of(*(passage(number, f"w{number}", vector=unit(9, number / 30)) for number in range(30)))
+    apart = shelf_of(
+        passage(0, "w0", vector=unit(1, 0)),
+        *(passage(number, f"w{number}", vector=unit(number / 90, 1)) for number in range(1, 30)),
+    )
+    assert weights_of(alike, "w0", unit(1, 0))[1] < 0.1 < weights_of(apart, "w0", unit(1, 0))[1]
+
+
+def test_what_a_reader_may_not_see_moves_no_score() -> None:
+    mine = shelf_of(passage(1, "tea milk", vector=unit(1, 2)), passage(2, "rain", vector=unit(2, 1)))
+    before = find(mine, "tea rain", vector=unit(1, 1))
+    shelf_of(*(passage(number, "tea rain", vector=unit(1, 1)) for number in range(3, 50)))
+    assert find(mine, "tea rain", vector=unit(1, 1)) == before
+
+
+def test_a_thread_is_not_continued_by_a_thread_of_another_shelf() -> None:
+    one = shelf_of(passage(1, "tea", thread=b"a"), passage(2, "milk", thread=b"a"))
+    other = shelf_of(passage(3, "rain", thread=b"b"), passage(4, "sun", thread=b"b"))
+    assert numbers(find(one, "rain", other)) == [3, 4]
+    assert numbers(find(one, "milk", other)) == [2, 1]
+
+
+def test_shelves_read_together_are_laid_out_anew_when_one_changes() -> None:
+    one, other = shelf_of(passage(1, "tea")), shelf_of(passage(2, "tea"))
+    assert numbers(find(one, "tea", other)) == [1, 2]
+    change(other, gone=[2])
+    assert numbers(find(one, "tea", other)) == [1]
+    assert numbers(find(one, "tea")) == [1]
+
+
+# ── Who and when ──────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_who_is_named_in_the_question_is_heard_first() -> None:
+    index = shelf_of(
+        passage(1, "bo likes tea", facets=facets("Bo Lind")),
+        passage(2, "ana likes tea", facets=facets("Ana Roth")),
+        passage(3, "we like tea"),
+    )
+    found = find(index, "ana tea")
+    assert numbers(found)[0] == 2
+    assert [one.named for one in found] == [True, False, False]
+    assert not any(one.named for one in find(index, "tea"))
+    assert not any(one.named for one in find(index, "roth tea"))
+
+
+def test_a_time_that_is_named_counts_like_a_word() -> None:
+    index = shelf_of(*(passage(number, "tea", at=number * 10) for number in range(1, 6)))
+    asked = Question(words("tea"), times=(("then", ((30, 40), (50, 60))), ("never", ((900, 901),))))
+    found = search(field_of([index]), asked, limit=10, only=EVERYTHING)
+    assert numbers(found) == [5, 3, 4, 2, 1]
+    assert [word for word, _ in found[0].words] == ["tea", "then"]
+    only_then = Question((), times=(("then", ((30, 40),)),))
+    assert numbers(search(field_of([index]), only_then, limit=10, only=EVERYTHING)) == [3]
+
+
+# ── Filters ───────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize(
+    ("only", "expected"),
+    [
+        (PassageFilter(agents=frozenset({"helper"})), [1, 2]),
+        (PassageFilter(keys=frozenset({"drink", "food"})), [2]),
+        (PassageFilter(subjects=frozenset({"ana"})), [2]),
+        (PassageFilter(trusts=frozenset({"user"})), [1, 3]),
+        (PassageFilter(tags=frozenset({"cold", "hot"})), [2, 3]),
+        (PassageFilter(tags=frozenset({"hot"}), agents=frozenset({"helper"})), [2]),
+        (PassageFilter(tags=frozenset({"none"})), []),
+        (PassageFilter(not_statuses=frozenset({"retracted"})), [1, 2, 4]),
+        (PassageFilter(known_at=5), [1, 4]),
+        (PassageFilter(known_at=8), [1, 2, 4]),
+        (PassageFilter(known_at=10), [2, 4]),
+    ],
+)
+def test_a_filter_admits_by_facets_and_by_what_was_known(only: PassageFilter, expected: list[int]) -> None:
+    index = shelf_of(
+        passage(1, "tea", facets=facets("Ana", "helper", trust="user"), learnt=1, ended=10),
+        passage(2, "tea", facets=facets(None, "helper", "drink", "ana", "agent", ("hot",)), learnt=7),
+        passage(3, "tea", facets=facets(trust="user", tags=("cold", "dry")), status="retracted", learnt=20),
+        passage(4, "tea"),
+    )
+    assert sorted(numbers(find(index, "tea", only=only))) == expected
+
+
+def test_many_distinct_facets_are_filtered_too() -> None:
+    index = shelf_of(*(passage(number, "tea", facets=facets(key=f"k{number}")) for number in range(60)))
+    found = find(index, "tea", only=PassageFilter(keys=frozenset({"k7", "k59", "k99"})))
+    assert sorted(numbers(found)) == [7, 59]
+
+
+def test_damaged_facets_are_told() -> None:
+    index = shelf_of(passage(1, "tea", facets="[1"))
+    with pytest.raises(Corrupt):
+        find(index, "tea")
+
+
+# ── Large shelves ─────────────────────────────────────────────────────────────────────────────────────────
+
+
+def large(count: int, chance: random.Random) -> ShelfIndex:
+    """Passages in threads over a few themes, each with a vector that leans to its theme."""
+    themes = np.random.default_rng(5).normal(size=(60, 64))
+    noise = np.random.default_rng(6)
+
+    def row(number: int) -> object:
+        theme = number // 9 % 60
+        text = " ".join(f"w{int(chance.paretovariate(0.8))}" for _ in range(9)) + f" t{theme}"
+        vector = unit(*(themes[theme] + noise.normal(size=64)))
+        return passage(number, text, thread=identity(number // 9), at=number % 40, vector=vector)
+
+    return shelf_of(*(row(number) for number in range(count)))  # type: ignore[arg-type]
+
+
+def test_the_ten_best_of_a_large_shelf_are_found_without_scoring_all_of_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    chance = random.Random(8)
+    index = large(5000, chance)
+    assert field_of([index]).hole > searching.SHORT and index.passages > searching.COMPARED
+    questions = []
+    for number in range(40):
+        theme = chance.randrange(60)
+        vector = unit(*(np.random.default_rng(5).normal(size=(60, 64))[theme] + chance.gauss(0, 0.5)))
+        questions.append((f"t{theme} w{number} w{int(chance.paretovariate(0.8))}", vector))
+    quick = [find(index, text, vector=vector) for text, vector in questions]
+    monkeypatch.setattr(searching, "SHORT", 10**9)
+    exact = [find(index, text, vector=vector) for text, vector in questions]
+    same = [set(numbers(one)) == set(numbers(other)) for one, other in zip(quick, exact, strict=True)]
+    assert sum(same) >= len(same) - 1
+
+
+def test_a_filter_is_kept_where_few_are_looked_at_closely(monkeypatch: pytest.MonkeyPatch) -> None:
+    index = large(3000, random.Random(9))
+    only = PassageFilter(since=39)
+    monkeypatch.setattr(searching, "COMPARED", 0)
+    vector = unit(*np.random.default_rng(5).normal(size=64))
+    for mode in (Mode.HYBRID, Mode.WORDS, Mode.MEANING):
+        found = find(index, "w1 w2 t5", vector=vector, only=only, mode=mode)
+        assert len(found) == 10
+        assert all(number % 40 == 39 for number in numbers(found))
