@@ -79,6 +79,8 @@ class SqliteEngine:
     @classmethod
     async def open(cls, path: Path, **options: Any) -> SqliteEngine:
         """Open a book, or make one; ``options`` are those of ``SqliteFile.open``."""
+        # Whatever the program's folder is later on.
+        path = path.absolute()
         migrations = options.pop("migrations", None) or book_migrations()
         file = await SqliteFile.open(path, migrations=migrations, **options)
         try:
