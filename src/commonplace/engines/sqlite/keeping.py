@@ -14,7 +14,7 @@ from commonplace.engines.sqlite.answers import OwnerRow, is_buried
 from commonplace.engines.sqlite.applying import Storing, add_entry, begin_era, find_owner
 from commonplace.engines.sqlite.rows import audience_of, entry_of, owner_of, record_of
 from commonplace.engines.sqlite.statements import sql
-from commonplace.errors import Conflict, Erased
+from commonplace.errors import Conflict, Corrupt, Erased
 from commonplace.model.ledger import Entry, Verb, load_entry_body
 from commonplace.model.memories import Use
 from commonplace.model.owner import Owner
@@ -111,7 +111,7 @@ class _Proving:
         ):
             try:
                 self._proof.expect(position, load_entry_body(body)[0])
-            except (ValueError, TypeError, KeyError, IndexError):
+            except Corrupt:
                 self._unread.append(f"owner {self._no}: ledger position {position} cannot be read")
         if self._owner is not None:
             for row in self._connection.execute(_RECORDS, (self._no,)):
@@ -139,7 +139,7 @@ class _Proving:
                 stored.recorded_at,
                 stored.body,
             )
-        except (ValueError, TypeError, OverflowError):
+        except (Corrupt, ValueError, TypeError, OverflowError):
             yield f"{name}: what is stored of it cannot be read"
             return
         yield from self._proof.check(
