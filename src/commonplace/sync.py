@@ -363,6 +363,12 @@ class SyncBook(_Face):
     def rebuild(self, progress: Progress | None = None) -> Mapping[str, int]:
         return self._run(self.book.rebuild(progress))
 
+    def embed(self, progress: Callable[[int], None] | None = None) -> int:
+        return self._run(self.book.embed(progress))
+
+    def reembed(self, progress: Callable[[int], None] | None = None) -> int:
+        return self._run(self.book.reembed(progress))
+
     def owners(self) -> Sequence[Owner]:
         return self._run(self.book.owners())
 

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 import commonplace
-from commonplace import InvalidInput, Owner
+from commonplace import Corrupt, InvalidInput, Owner, StorageError
 from commonplace.assembly import open_engine
-from commonplace.book.backups import noted_erasures, restore
+from commonplace.book.backups import Backups, noted_erasures, restore
 from commonplace.model.ledger import Actor
 from commonplace.model.owner import WHOLE
 from commonplace.model.values import utc_now
@@ -150,3 +153,77 @@ async def test_a_note_that_a_crash_left_undone_is_done_by_the_worker(tmp_path: P
         assert noted_erasures(tmp_path / "copy.db").records == ()
         await book.worker.drain()
     assert noted_erasures(tmp_path / "copy.db").records == (told.id,)
+
+
+async def test_forgetting_and_restoring_open_nothing_to_others(tmp_path: Path) -> None:
+    umask = os.umask(0o022)
+    try:
+        async with commonplace.open(tmp_path / "book.db") as book:
+            secret = await book.remember("ana", "the secret", agent="helper")
+            await book.remember("ana", "the rest", agent="helper")
+            await book.backup(tmp_path / "copy.db")
+            await book.forget("ana", secret.id, view="owner", backups=True)
+        await restore(opened, tmp_path / "copy.db", tmp_path / "restored.db", at=utc_now())
+    finally:
+        os.umask(umask)
+    modes = {path.name: path.stat().st_mode & 0o077 for path in tmp_path.iterdir() if path.is_file()}
+    assert {name for name, mode in modes.items() if mode} == set()
+    assert {"copy.db", "restored.db", "copy.db.erasures"} <= modes.keys()
+
+
+async def test_a_book_stays_where_it_was_opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path)
+    async with commonplace.open("book.db") as book:
+        told = await book.remember("ana", "the secret", agent="helper")
+        await book.backup(Path("copy.db"))
+        monkeypatch.chdir(tmp_path / "elsewhere")
+        receipt = await book.forget("ana", told.id, view="owner", backups=True)
+    assert (receipt.state, receipt.held_by) == ("complete", ())
+    assert b"the secret" not in (tmp_path / "book.db").read_bytes() + (tmp_path / "copy.db").read_bytes()
+
+
+@pytest.mark.parametrize("suffix", ["-journal", "-wal", "-shm"])
+async def test_a_backup_has_no_name_that_sqlite_removes(tmp_path: Path, suffix: str) -> None:
+    async with commonplace.open(tmp_path / "book.db") as book:
+        await book.remember("ana", "likes tea", agent="helper")
+        with pytest.raises(InvalidInput, match=r"another one|is there already"):
+            await book.backup(tmp_path / f"book.db{suffix}")
+        with pytest.raises(InvalidInput, match="another one"):
+            await book.backup(tmp_path / f"other.db{suffix}")
+
+
+async def test_a_copy_that_could_not_be_proven_is_not_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def unproven(self: Backups, copy: Path) -> None:
+        raise StorageError("it does not hold what its ledger says")
+
+    monkeypatch.setattr(Backups, "prove", unproven)
+    async with commonplace.open(tmp_path / "book.db") as book:
+        await book.remember("ana", "likes tea", agent="helper")
+        (tmp_path / "copy.db2").write_text("another file")
+        with pytest.raises(StorageError):
+            await book.backup(tmp_path / "copy.db")
+    assert sorted(path.name for path in tmp_path.glob("copy*")) == ["copy.db2"]
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        """UPDATE records SET body = replace(body, '"assistant"', '"assistanu"') WHERE type = 'memory'""",
+        "UPDATE records SET body = '[' WHERE type = 'memory'",
+        "UPDATE ledger SET body = '{\"l\":7}'",
+    ],
+)
+async def test_what_cannot_be_read_is_told_as_damage(tmp_path: Path, damage: str) -> None:
+    async with commonplace.open(tmp_path / "book.db") as book:
+        told = await book.remember("ana", "likes tea", agent="helper")
+    with closing(sqlite3.connect(tmp_path / "book.db")) as connection:
+        connection.execute(damage)
+        connection.commit()
+    async with commonplace.open(tmp_path / "book.db") as book:
+        with pytest.raises(Corrupt, match="restore a backup"):
+            await book.history("ana", told.id, agent="helper")
+        with pytest.raises(Corrupt, match="restore a backup"):
+            await book.forget("ana", everything=True, view="owner")

@@ -314,6 +314,13 @@ async def test_malformed_ids_cursors_and_limits_name_themselves(book: commonplac
         (book.forget("ana", view="owner"), "ids"),
         (book.thread("ana", status="completed", agent="a"), "status"),  # type: ignore[arg-type]
         (book.remember("ana", "x", operation=""), "operation"),
+        (book.remember(b"ana", "x"), "owner"),  # type: ignore[arg-type]
+        (book.amend("ana", new_id(), {}), "fields"),
+        (book.amend("ana", new_id(), None), "fields"),  # type: ignore[arg-type]
+        (book.backup("a\0b"), "target"),
+        (book.backup(""), "target"),
+        (book.backup(None), "target"),  # type: ignore[arg-type]
+        (book.import_(None), "lines"),  # type: ignore[arg-type]
     ):
         with pytest.raises(InvalidInput) as refused:
             await call

@@ -14,17 +14,15 @@ import pytest
 
 from commonplace.embedding import (
     Cached,
-    EmbeddingFailed,
     EmbeddingSettings,
     Missing,
-    WeightsUnfit,
     find,
     finding,
     installing,
     weights,
 )
 from commonplace.embedding.local import LocalEmbedder
-from commonplace.errors import InvalidInput
+from commonplace.errors import EmbeddingFailed, InvalidInput, WeightsUnfit
 from tests.embedding.conftest import Counting
 
 

@@ -57,7 +57,13 @@ class Backups:
         if target.exists():
             raise InvalidInput(f"target: {target} is there already; name a new file", field="target")
         await engine.backup(target, progress)
-        return await self.prove(target)
+        try:
+            return await self.prove(target)
+        except BaseException:
+            # Whoever finds the file takes it for a proven copy.
+            for suffix in ("", "-wal", "-shm", "-turns", "-turns-next"):
+                Path(f"{target}{suffix}").unlink(missing_ok=True)
+            raise
 
     async def prove(self, copy: Path) -> Findings:
         """Open a copy and hold it against its ledger."""
@@ -148,9 +154,12 @@ async def _alone_with(backup: Path) -> AsyncIterator[None]:
         yield
         return
     path = backup.with_name(f"{backup.name}.lock")
-    with path.open("wb") as file:
+    file = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+    try:
         await asyncio.to_thread(fcntl.flock, file, fcntl.LOCK_EX)
         yield
+    finally:
+        os.close(file)
 
 
 async def restore(
@@ -197,7 +206,7 @@ def _notes_of(backup: Path) -> Path:
 
 def _note_beside(backup: Path, erased: Mapping[str, Any]) -> None:
     notes = _notes_of(backup)
-    with notes.open("ab+") as file:
+    with open(notes, "ab+", opener=_private) as file:
         # A power cut may have torn the last line; a new one must not hang on to it.
         end = file.seek(0, os.SEEK_END)
         torn = False
@@ -223,10 +232,16 @@ def noted_erasures(backup: Path) -> Erasures:
     return Erasures(tuple(eras), tuple(records))
 
 
+def _private(path: str, flags: int) -> int:
+    return os.open(path, flags, 0o600)
+
+
 def _copy(source: Path, target: Path) -> None:
-    with source.open("rb") as reading, target.open("xb") as writing:
+    with source.open("rb") as reading, open(target, "xb", opener=_private) as writing:
         while part := reading.read(1 << 20):
             writing.write(part)
+        # As open to others as it was, and no more, not even while it is being written.
+        os.chmod(target, source.stat().st_mode & 0o777 | 0o600)
         writing.flush()
         os.fsync(writing.fileno())
 

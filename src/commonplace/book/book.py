@@ -23,6 +23,7 @@ from commonplace.book.parsing import (
     as_audience,
     as_count,
     as_cursor,
+    as_fields,
     as_filter,
     as_id,
     as_ids,
@@ -30,6 +31,7 @@ from commonplace.book.parsing import (
     as_mode,
     as_names,
     as_owner,
+    as_path,
     as_text,
     as_types,
     as_vector,
@@ -118,7 +120,7 @@ class Book:
     ) -> None:
         await self.close()
 
-    def start_worker(self, worker: Worker | None = None) -> None:
+    def start_worker(self, *, worker: Worker | None = None) -> None:
         """Work off jobs beside the application until the book is closed: all of the book's, or another worker's."""
         if self._working is None:
             self._working = asyncio.create_task((worker or self.worker).run(self._stop))
@@ -276,8 +278,10 @@ class Book:
         **who: Unpack[Who],
     ) -> Receipt:
         """Change what stands around a memory: pinned, tags, applies_when, valid_from, valid_to."""
-        change = Amend(as_id(id), dict(fields))
-        return await self._change(owner, change, ["amend", str(id), dict(fields)], operation, who)
+        changed = as_fields(fields)
+        return await self._change(
+            owner, Amend(as_id(id), changed), ["amend", str(id), changed], operation, who
+        )
 
     async def share(
         self,
@@ -523,7 +527,7 @@ class Book:
         self, target: str | Path, progress: Callable[[int, int], None] | None = None
     ) -> Findings:
         """Write a copy of the book while it is in use, and prove it."""
-        return await self.backups.backup(Path(target), progress)
+        return await self.backups.backup(as_path(target, "target"), progress)
 
     async def verify(self, progress: Callable[[int, int], None] | None = None) -> Findings:
         """Hold every record against the ledger."""

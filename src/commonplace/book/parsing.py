@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
+from pathlib import Path
 from typing import Any, Literal, TypedDict
 from uuid import UUID
 
@@ -42,6 +43,8 @@ def as_owner(owner: str | Owner, tenant: str) -> Owner:
         if owner.tenant != tenant:
             raise NotAllowed(f"owner: it belongs to another tenant; this book was opened for {tenant!r}")
         return owner
+    if not isinstance(owner, str):
+        raise InvalidInput(f"owner: give a name or an Owner, not {type(owner).__name__}", field="owner")
     try:
         return Owner(tenant=tenant, id=owner)
     except ValidationError as exc:
@@ -124,6 +127,20 @@ def as_versions(expect: Any) -> dict[UUID, int]:
     if not isinstance(expect, Mapping):
         raise InvalidInput("expect: give a mapping of record ids to versions", field="expect")
     return {as_id(id, "expect"): as_count(version, "expect", 1) for id, version in expect.items()}
+
+
+def as_path(value: Any, field: str) -> Path:
+    """A path given as a value or as text."""
+    if not isinstance(value, (str, Path)) or not str(value) or "\0" in str(value):
+        raise InvalidInput(f"{field}: give a path, not {value!r}", field=field)
+    return Path(value)
+
+
+def as_fields(value: Any) -> dict[str, Any]:
+    """Fields to be changed, at least one."""
+    if not isinstance(value, Mapping) or not value:
+        raise InvalidInput("fields: give a mapping of the fields to change", field="fields")
+    return dict(value)
 
 
 def as_id(value: UUID | str, field: str = "id") -> UUID:

@@ -117,9 +117,11 @@ async def _each(lines: Iterable[str] | AsyncIterable[str]) -> AsyncIterator[str]
     if isinstance(lines, AsyncIterable):
         async for line in lines:
             yield line
-    else:
+    elif isinstance(lines, Iterable) and not isinstance(lines, (str, bytes)):
         for line in lines:
             yield line
+    else:
+        raise InvalidInput("lines: give the lines of an export, one by one", field="lines")
 
 
 class _Intake:

@@ -9,7 +9,7 @@ from enum import StrEnum
 from typing import Any, Literal
 from uuid import UUID
 
-from commonplace.errors import NotFound
+from commonplace.errors import Corrupt, NotFound
 from commonplace.model.owner import Owner
 from commonplace.model.records import RecordType
 
@@ -158,24 +158,27 @@ def dump_entry(entry: Entry) -> str:
 
 def load_entry_body(body: str) -> tuple[tuple[Line, ...], tuple[Ignored, ...], dict[str, Any]]:
     """Lines, ignored parts and note of what ``dump_entry`` wrote."""
-    loaded = json.loads(body)
-    lines = tuple(
-        Line(
-            Verb(part[0]),
-            RecordType(part[1]),
-            UUID(hex=part[2]),
-            part[3],
-            part[4],
-            None if part[5] is None else bytes.fromhex(part[5]),
-            len(part) > 6,
+    try:
+        loaded = json.loads(body)
+        lines = tuple(
+            Line(
+                Verb(part[0]),
+                RecordType(part[1]),
+                UUID(hex=part[2]),
+                part[3],
+                part[4],
+                None if part[5] is None else bytes.fromhex(part[5]),
+                len(part) > 6,
+            )
+            for part in loaded["l"]
         )
-        for part in loaded["l"]
-    )
-    ignored = tuple(
-        Ignored(part[0], part[1], None if part[2] is None else UUID(hex=part[2]), part[3])
-        for part in loaded.get("i", ())
-    )
-    return lines, ignored, loaded.get("n", {})
+        ignored = tuple(
+            Ignored(part[0], part[1], None if part[2] is None else UUID(hex=part[2]), part[3])
+            for part in loaded.get("i", ())
+        )
+        return lines, ignored, loaded.get("n", {})
+    except (ValueError, TypeError, LookupError, AttributeError) as exc:
+        raise Corrupt("an entry of a ledger cannot be read, its row is damaged: restore a backup") from exc
 
 
 def _hex(value: bytes | None) -> str | None:

@@ -12,6 +12,7 @@ from uuid import UUID
 
 from pydantic_core import from_json
 
+from commonplace.errors import Corrupt
 from commonplace.model.digests import keyed
 from commonplace.model.episodes import Episode
 from commonplace.model.experience import ExperienceLine
@@ -160,14 +161,17 @@ def decode(
 
     What a book wrote was checked when it came in: what is read most is built without being checked again.
     """
-    fields: dict[str, Any] = from_json(body)
-    fields["id"] = id
-    fields["owner"] = owner
-    fields["audience"] = audience
-    fields["version"] = version
-    fields["recorded_at"] = moment(recorded_at)
-    shape = _SHAPES.get(type_)
-    return CLASS_OF[type_].model_validate(fields) if shape is None else shape.build(fields)
+    try:
+        fields: dict[str, Any] = from_json(body)
+        fields["id"] = id
+        fields["owner"] = owner
+        fields["audience"] = audience
+        fields["version"] = version
+        fields["recorded_at"] = moment(recorded_at)
+        shape = _SHAPES.get(type_)
+        return CLASS_OF[type_].model_validate(fields) if shape is None else shape.build(fields)
+    except (ValueError, TypeError, LookupError, AttributeError) as exc:
+        raise Corrupt(f"record {id} cannot be read, its row is damaged: restore a backup") from exc
 
 
 _set = object.__setattr__

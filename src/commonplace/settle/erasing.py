@@ -58,8 +58,10 @@ def plan_whole_erasure(owner: Owner, view: View, records: dict[UUID, Record]) ->
         raise NotAllowed("only the owner's own view may forget everything; ask for it by name")
     plan = ErasurePlan(doomed=dict(records))
     yield from _spread(plan, [*plan.doomed])
+    own = set(plan.doomed)
     for record in (yield from ask(OtherHolders())):
         _unname(plan, owner, record)
+    yield from _spread(plan, [id for id in plan.doomed if id not in own])
     return plan
 
 

@@ -11,16 +11,19 @@ from commonplace.model.changes import (
     Corroborate,
     Import,
     PatchProfile,
+    PutNamed,
     Retract,
     Undo,
 )
 from commonplace.model.ids import new_id
 from commonplace.model.ledger import Actor, Verb
 from commonplace.model.messages import ThreadStatus
-from commonplace.model.owner import EVERYONE, WHOLE, Owner, View
+from commonplace.model.owner import EVERYONE, WHOLE, Owner, OwnerKind, View
+from commonplace.model.profiles import Key
 from commonplace.model.trust import Limits
 from commonplace.ports import Engine, Target
 from commonplace.testing.builders import (
+    ANN,
     AT_A,
     AT_B,
     BEN,
@@ -100,6 +103,18 @@ class ErasureSuite(Suite):
         assert [await pen.find(id) for id in (thread, *said, episode.id, told, derived)] == [None] * 6
         with pytest.raises(NotFound):
             await pen.say(thread, "more")
+
+    async def test_what_rests_on_a_key_goes_with_the_owner_whom_it_opened(self, engine: Engine) -> None:
+        pen, tenant = Pen(engine), Pen(engine, Owner(kind=OwnerKind.TENANT, id="default"))
+        await pen.remember("likes tea")
+        key = Key(id=new_id(), owner=tenant.owner, name="web", digest="0" * 64, opens=ANN)
+        await tenant.write(PutNamed(key))
+        told = await tenant.remember("the web has a key", sources=(key.id,))
+        other = await tenant.remember("the web is slow")
+        receipt = await pen.erase_all()
+        assert {key.id, told} <= set(receipt.ids)
+        assert [await tenant.find(id) for id in (key.id, told)] == [None, None]
+        assert await tenant.find(other) is not None
 
     async def test_what_went_with_another_owner_counts_no_more(self, engine: Engine) -> None:
         pen, other = Pen(engine), Pen(engine, BEN, limits=Limits(memories_per_owner=1, when_full="reject"))

@@ -17,6 +17,9 @@ from commonplace.errors import Corrupt, InvalidInput, StorageError
 if sys.platform == "darwin":
     from fcntl import F_FULLFSYNC, fcntl
 
+#: What SQLite adds to a database's name for its own files; a database called so may be taken for one of them.
+_SQLITES_OWN = ("-journal", "-wal", "-shm")
+
 #: Pages copied between two reports of progress: 4 MB.
 STEP_PAGES = 1024
 
@@ -46,6 +49,11 @@ def copy_verified(book: Connector, target: Path, progress: Callable[[int, int], 
     """
     if not target.parent.is_dir():
         raise InvalidInput(f"The folder {target.parent} is not there: make it first.", field="target")
+    if target.name.endswith(_SQLITES_OWN):
+        raise InvalidInput(
+            f"{target} is a name that SQLite gives to files of its own, and removes: choose another one.",
+            field="target",
+        )
     if target.exists():
         raise _taken(target)
     # Of its own, for someone else may be making a copy with the same target.

@@ -80,6 +80,7 @@ class SqliteEngine:
     @classmethod
     async def open(cls, path: Path, **options: Any) -> SqliteEngine:
         """Open a book, or make one; ``options`` are those of ``SqliteFile.open``."""
+        path = path.absolute()  # whatever the program's folder is later on
         migrations = options.pop("migrations", None) or book_migrations()
         file = await SqliteFile.open(path, migrations=migrations, **options)
         try:

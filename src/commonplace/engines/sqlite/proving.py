@@ -9,6 +9,7 @@ from uuid import UUID
 
 from commonplace.engines.sqlite.rows import audience_of, owner_of
 from commonplace.engines.sqlite.statements import sql
+from commonplace.errors import Corrupt
 from commonplace.model.ledger import load_entry_body
 from commonplace.model.owner import Owner
 from commonplace.model.records import PASSAGE_TYPES
@@ -115,7 +116,7 @@ class Proving:
         ):
             try:
                 self._proof.expect(position, load_entry_body(body)[0])
-            except (ValueError, TypeError, KeyError, IndexError):
+            except Corrupt:
                 self._unread.append(f"owner {self._no}: ledger position {position} cannot be read")
         if self._owner is not None:
             for row in self._connection.execute(_RECORDS, (self._no,)):
@@ -143,7 +144,7 @@ class Proving:
                 stored.recorded_at,
                 stored.body,
             )
-        except (ValueError, TypeError, OverflowError):
+        except (Corrupt, ValueError, TypeError, OverflowError):
             yield f"{name}: what is stored of it cannot be read"
             return
         yield from self._proof.check(

@@ -53,6 +53,7 @@ def restore_command(session: Session, backup: Path, target: Path, erasures: Sequ
     give the book that the backup was made of, if it still opens. --book plays no part.
     """
     removed, found = session.run(_restore(backup, target, erasures))
+    session.mark_done()
     if session.tell({"target": target.absolute(), "removed": removed, **_counts(found)}):
         return
     session.paper.say(f"restored to {target}", "good")

@@ -22,7 +22,11 @@ from commonplace.surfaces.cli.telling import NOTHING_SEEN
 @click.option("--thread", metavar="ID", help="The conversation that goes on; without a question, it asks.")
 @click.option("--budget", type=int, default=2000, metavar="N", help="Tokens, at most [default: 2000].")
 @click.option(
-    "--limit", type=int, default=10, metavar="N", help="As much as recall finds, and as many memories [default: 10]."
+    "--limit",
+    type=int,
+    default=10,
+    metavar="N",
+    help="As much as recall finds, and as many memories [default: 10].",
 )
 @click.option("--look", is_flag=True, help="Only look: what is placed does not count as used.")
 def context_command(

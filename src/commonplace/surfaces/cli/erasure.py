@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 from uuid import UUID
 
 import click
@@ -12,7 +12,8 @@ from commonplace.book import Book
 from commonplace.book.parsing import Who, as_ids, as_view
 from commonplace.errors import NotFound
 from commonplace.model.owner import Owner
-from commonplace.ports import ErasureReceipt
+from commonplace.ports import CopiesItself, ErasureReceipt
+from commonplace.surfaces.cli.document import document
 from commonplace.surfaces.cli.options import opens_book, owned, seen_as
 from commonplace.surfaces.cli.paper import Column, Paper
 from commonplace.surfaces.cli.session import Session, confirm
@@ -20,6 +21,7 @@ from commonplace.surfaces.cli.telling import tell_records
 
 #: So many records are shown before the question.
 _SHOWN = 10
+_HELD_BY = "may still be held by these backups; forget the same ids with --backups, or delete the backups:"
 
 
 @click.command("forget")
@@ -38,50 +40,79 @@ def forget_command(
     """
     if how["everything"] == bool(words):
         raise click.UsageError("name what to forget by its ID, or ask for --everything")
-    receipt = session.run(_forget(session, party, words, who, yes, how))
-    if not session.tell(receipt):
-        tell_erasure(session.paper, receipt)
+    done = session.run(_forget(session, party, words, who, yes, how))
+    if not session.tell({**document(done.receipt), "rewritten": done.rewritten}):
+        tell_erasure(session.paper, done)
+
+
+@dataclass(frozen=True, slots=True)
+class Forgotten:
+    """What a forgetting did to the book, and to its backups."""
+
+    receipt: ErasureReceipt
+    #: Backups that were rewritten without it.
+    rewritten: tuple[str, ...]
 
 
 async def _forget(
     session: Session, party: Owner, words: Sequence[str], who: Who, yes: bool, how: Mapping[str, bool]
-) -> ErasureReceipt:
+) -> Forgotten:
     async with session.writing() as book:
+        copies = await _copies(book) if how["backups"] else ()
         if how["everything"]:
             what = f"everything of {party}"
         else:
-            what = await _named(session, book, party, as_ids(words), who, quiet=yes)
+            found = await _found(session, book, party, as_ids(words), who, quiet=yes)
+            what = _named(party, as_ids(words), found, copies)
         confirm(f"Forget {what}, with all that rests on it alone? This cannot be undone.", yes=yes)
-        return await book.forget(party, words, **how, **who)
+        receipt = await book.forget(party, words, **how, **who)
+    return Forgotten(receipt, tuple(copy for copy in copies if copy not in receipt.held_by))
 
 
-async def _named(
+async def _copies(book: Book) -> tuple[str, ...]:
+    engine = book.engine
+    return await engine.known_backups() if isinstance(engine, CopiesItself) else ()
+
+
+async def _found(
     session: Session, book: Book, party: Owner, ids: tuple[UUID, ...], who: Who, *, quiet: bool
-) -> str:
-    """What is to be forgotten, in words, and shown before the question."""
+) -> Collection[UUID]:
+    """What of this the book still holds, shown before the question."""
     found = await book.engine.get(party, as_view(who), ids)
-    if not found:
-        raise NotFound(f"there is nothing under {', '.join(map(str, ids))} that this view may see")
-    if not quiet and not session.json:
+    if found and not quiet and not session.json:
         tell_records(session.paper, list(found.values())[:_SHOWN])
-    return f"{len(found)} {'record' if len(found) == 1 else 'records'} of {party}"
+    return found.keys()
 
 
-def tell_erasure(paper: Paper, receipt: ErasureReceipt) -> None:
+def _named(party: Owner, ids: Sequence[UUID], found: Collection[UUID], copies: Sequence[str]) -> str:
+    """What is to be forgotten, in words; what has left the book may be in its backups."""
+    missing = ", ".join(str(id) for id in ids if id not in found)
+    if not found and not copies:
+        raise NotFound(f"there is nothing under {missing} that this view may see")
+    named = [f"{len(found)} {'record' if len(found) == 1 else 'records'} of {party}"] if found else []
+    if missing and copies:
+        named.append(f"what only the backups may still hold of {missing}")
+    return " and ".join(named)
+
+
+def tell_erasure(paper: Paper, done: Forgotten) -> None:
     """What went, what stays, and what may still hold it."""
-    paper.say(f"forgotten for good, of {receipt.owner}", "good")
+    receipt = done.receipt
     if receipt.removed:
+        paper.say(f"forgotten for good, of {receipt.owner}", "good")
         rows = [[place, str(number)] for place, number in receipt.removed.items()]
         paper.table([Column("PLACE"), Column("REMOVED", right=True)], rows)
-    _tell_ids(paper, "not there for this view:", receipt.unknown, "warning")
-    _tell_ids(paper, "stays, resting on its other sources alone:", receipt.kept)
-    _tell_ids(paper, "older statements that it had superseded; they stay:", receipt.superseded)
+    else:
+        paper.say(
+            f"the book holds nothing of this, of {receipt.owner}; nothing was removed from it", "warning"
+        )
+    _tell_lines(paper, "not in the book, or no longer, for this view:", receipt.unknown, "warning")
+    _tell_lines(paper, "backups rewritten without all that was forgotten:", done.rewritten, "good")
+    _tell_lines(paper, "stays, resting on its other sources alone:", receipt.kept)
+    _tell_lines(paper, "older statements that it had superseded; they stay:", receipt.superseded)
     if receipt.era is not None:
         paper.say(f"the owner's era {receipt.era} has ended; the same name may begin anew, empty", "faint")
-    if receipt.held_by:
-        paper.say("still held by these backups; forget with --backups, or delete them:", "warning")
-        for place in receipt.held_by:
-            paper.say(f"  {place}")
+    _tell_lines(paper, _HELD_BY, receipt.held_by, "warning")
     state = f"{receipt.state}: {receipt.pending}" if receipt.pending else receipt.state
     paper.say(f"the book's own files: {state}", "warning" if receipt.pending else "")
     if receipt.pending:
@@ -92,8 +123,8 @@ def tell_erasure(paper: Paper, receipt: ErasureReceipt) -> None:
             paper.block(place, indent="  ", style="faint")
 
 
-def _tell_ids(paper: Paper, label: str, ids: Sequence[Any], style: str = "") -> None:
-    if ids:
+def _tell_lines(paper: Paper, label: str, lines: Sequence[object], style: str = "") -> None:
+    if lines:
         paper.say(label, style)
-        for id in ids:
-            paper.say(f"  {id}")
+        for line in lines:
+            paper.say(f"  {line}")

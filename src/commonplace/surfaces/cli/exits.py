@@ -14,7 +14,7 @@ INTERRUPTED = 130
 #: As a shell shows a program that the end of a pipe stopped.
 PIPE_CLOSED = 141
 
-#: An error's ``code`` → the exit code.
+#: An error's ``code``, or what else ended the command → the exit code.
 EXIT_CODES = {
     "error": 1,
     "invalid": USAGE,
@@ -33,7 +33,13 @@ EXIT_CODES = {
     "corrupt": 11,
     "not_a_book": 12,
     "version": 13,
-    "embedding": 14,
+    # The change is made and kept, and only its answer is lost: the one failure after which nothing is to be repeated.
+    "unanswered": 14,
+    "embedding": 15,
+    # Of the program itself; the number is the one of sysexits.h.
+    "fault": 70,
+    # As a shell shows a program that SIGTERM ended.
+    "terminated": 143,
 }
 
 

@@ -21,6 +21,7 @@ from commonplace.surfaces.cli.json_lines import texts
 from commonplace.surfaces.cli.options import opens_book, owned
 from commonplace.surfaces.cli.paper import Column, Paper
 from commonplace.surfaces.cli.session import Session
+from commonplace.surfaces.cli.streams import put
 
 
 @click.command("export")
@@ -47,7 +48,7 @@ async def _export(session: Session, party: Owner | None, output: Path | None) ->
         if output is None:
             guarded = sys.stdout.isatty()
             async for line in lines:
-                click.echo((harmless(line) if guarded else line).encode() + b"\n", nl=False)
+                put((harmless(line) if guarded else line).encode() + b"\n", nl=False)
         else:
             await _write(lines, output)
 

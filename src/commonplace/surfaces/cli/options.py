@@ -17,6 +17,7 @@ from commonplace.errors import InvalidInput
 from commonplace.model.owner import DEFAULT_TENANT, Owner, OwnerKind
 from commonplace.model.records import RecordType
 from commonplace.model.values import refused
+from commonplace.surfaces.cli import ending
 from commonplace.surfaces.cli.paper import Paper
 from commonplace.surfaces.cli.session import Session
 
@@ -64,16 +65,29 @@ def opens_book(command: Command) -> Command:
     ) -> None:
         ctx = click.get_current_context()
         before = ctx.find_root().params
-        ctx.meta["commonplace.debug"] = debug or before.get("debug")
+        if debug or before.get("debug"):
+            ending.show_origins(ctx)
         session = Session(
-            address=book or before.get("book") or os.environ.get(BOOK_VARIABLE) or DEFAULT_BOOK,
-            tenant=tenant or before.get("tenant") or DEFAULT_TENANT,
-            config=config or before.get("config"),
+            address=_given("--book", book, before.get("book")) or _usual_book(),
+            tenant=_given("--tenant", tenant, before.get("tenant")) or DEFAULT_TENANT,
+            config=_given("--config", config, before.get("config")),
             paper=Paper.here(json=as_json or bool(before.get("as_json"))),
         )
         command(session=session, **rest)
 
     return opened
+
+
+def _usual_book() -> str:
+    return _given(f"${BOOK_VARIABLE}", os.environ.get(BOOK_VARIABLE)) or DEFAULT_BOOK
+
+
+def _given(name: str, *values: str | None) -> str | None:
+    """The first value that was given; an empty one is a variable that was never set, and means no default."""
+    value = next((value for value in values if value is not None), None)
+    if value is not None and not value.strip():
+        raise click.UsageError(f"{name} is empty; give it a value, or leave it out for the default")
+    return value
 
 
 def owned(

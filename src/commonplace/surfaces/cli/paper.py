@@ -12,6 +12,7 @@ import click
 
 from commonplace.surfaces.cli.document import spelled
 from commonplace.surfaces.cli.glyphs import cells, fitted, lines_of, one_line, takes_colour, visible
+from commonplace.surfaces.cli.streams import put
 
 #: A flexible column narrower than this goes below its row.
 _NARROWEST = 28
@@ -61,13 +62,13 @@ class Paper:
 
     def say(self, text: str = "", style: str = "") -> None:
         """One line for people, or an empty one."""
-        click.echo(self.ink(visible(text), style), color=self.colour)
+        put(self.ink(visible(text), style), color=self.colour)
 
     def block(self, text: str, indent: str = "", style: str = "") -> None:
         """A text of any length, broken to the terminal."""
         width = None if self.width is None else self.width - cells(indent)
         for line in lines_of(text, width):
-            click.echo(indent + self.ink(line, style), color=self.colour)
+            put(indent + self.ink(line, style), color=self.colour)
 
     def pairs(self, pairs: Sequence[tuple[str, str]], indent: str = "  ") -> None:
         """Names and values under each other; empty values are left out."""
@@ -80,9 +81,9 @@ class Paper:
         """A text that hangs under the end of its lead."""
         width = None if self.width is None else max(self.width - cells(lead), _NARROWEST)
         first, *rest = lines_of(text, width)
-        click.echo(self.ink(lead, lead_style) + self.ink(first, style), color=self.colour)
+        put(self.ink(lead, lead_style) + self.ink(first, style), color=self.colour)
         for line in rest:
-            click.echo(" " * cells(lead) + self.ink(line, style), color=self.colour)
+            put(" " * cells(lead) + self.ink(line, style), color=self.colour)
 
     def table(self, columns: Sequence[Column], rows: Sequence[Sequence[str]]) -> None:
         """Rows under titles; a flexible column is cut to the terminal, or goes below its row."""
@@ -124,11 +125,11 @@ class Paper:
             pad = " " * (width - cells(text))
             inked = self.ink(text, "faint" if heading else column.style)
             parts.append(pad + inked if column.right else inked + pad)
-        click.echo(_GAP.join(parts).rstrip(), color=self.colour)
+        put(_GAP.join(parts).rstrip(), color=self.colour)
         if below is not None and not heading:
             assert self.width is not None
-            click.echo("    " + fitted(row[below], self.width - 4), color=self.colour)
+            put("    " + fitted(row[below], self.width - 4), color=self.colour)
 
     def document(self, value: Any) -> None:
         """One JSON document on a line of its own, in UTF-8 whatever the terminal's encoding."""
-        click.echo(spelled(value).encode() + b"\n", nl=False)
+        put(spelled(value).encode() + b"\n", nl=False)

@@ -2,22 +2,15 @@
 
 from __future__ import annotations
 
-import contextlib
-import os
 import sys
-import traceback
 from collections.abc import Sequence
 from importlib import import_module
 from typing import Any, NamedTuple, NoReturn
 
 import click
 
-from commonplace.errors import CommonplaceError, InvalidInput
-from commonplace.surfaces.cli import exits
-from commonplace.surfaces.cli.glyphs import one_line, takes_colour
-
-#: Lines of items that were refused in one batch.
-_ITEMS = 20
+from commonplace.surfaces.cli import ending, exits, streams
+from commonplace.surfaces.cli.termination import Termination
 
 
 class Entry(NamedTuple):
@@ -76,65 +69,39 @@ class Program(click.Group):
             done = super().invoke(ctx)
             sys.stdout.flush()
             return done
-        except BrokenPipeError:
-            _leave_the_pipe()
-        except CommonplaceError as exc:
-            _refuse(ctx, str(exc), exits.EXIT_CODES[exc.code], _other_items(exc))
-        except OSError as exc:
-            _refuse(
-                ctx, f"{exc.filename or 'the system'}: {exc.strerror or exc}", exits.EXIT_CODES["storage"]
-            )
+        except (click.ClickException, click.exceptions.Exit, click.Abort):
+            raise
+        except Exception as exc:  # noqa: BLE001 - nobody is above to tell people what happened
+            exits.leave(ending.tell(exc, ctx.meta))
 
     def main(self, args: Sequence[str] | None = None, prog_name: str | None = None, **extra: Any) -> NoReturn:  # type: ignore[override] # it never returns
-        for stream in (sys.stdout, sys.stderr):
-            # What a terminal's encoding lacks is spelled out instead of ending the command.
-            if reconfigure := getattr(stream, "reconfigure", None):
-                reconfigure(errors="backslashreplace")
+        streams.mend()
         extra.pop("standalone_mode", None)
-        code: object = None
-        try:
-            code = super().main(args, prog_name or "commonplace", standalone_mode=False, **extra)
-        except click.Abort:
-            _complain("interrupted; what had been confirmed before is kept")
-            code = exits.INTERRUPTED
-        except click.UsageError as exc:
-            where = exc.ctx.command_path if exc.ctx else "commonplace"
-            _complain(f"{exc.format_message().removesuffix('.')}; see {where} --help")
-            code = exc.exit_code
-        except click.ClickException as exc:
-            _complain(exc.format_message())
-            code = exc.exit_code
+        with Termination() as termination:
+            try:
+                code = super().main(args, prog_name or "commonplace", standalone_mode=False, **extra)
+            except click.Abort:
+                code = _interrupted("terminated" if termination.asked else "interrupted")
+            except click.ClickException as exc:
+                code = _misused(exc)
+            except Exception as exc:  # noqa: BLE001 - as above
+                # Before there is a command to end, as with --help on a full disk.
+                code = ending.tell(exc, {})
         sys.exit(code if isinstance(code, int) else exits.OK)
 
 
-def _other_items(exc: CommonplaceError) -> list[str]:
-    if not isinstance(exc, InvalidInput):
-        return []
-    others = [str(error) for error in exc.errors if error is not exc]
-    left = len(others) - _ITEMS
-    return others[:_ITEMS] + ([f"and {left} more"] if left > 0 else [])
+def _interrupted(how: str) -> int:
+    ending.complain(f"{how}; what had been confirmed before is kept, and no unfinished file is left")
+    return exits.EXIT_CODES["terminated"] if how == "terminated" else exits.INTERRUPTED
 
 
-def _refuse(ctx: click.Context, message: str, code: int, others: Sequence[str] = ()) -> NoReturn:
-    if ctx.meta.get("commonplace.debug"):
-        traceback.print_exc()
-    _complain(message)
-    for other in others:
-        click.echo(f"       {one_line(other)}", err=True)
-    exits.leave(code)
-
-
-def _complain(message: str) -> None:
-    colour = takes_colour(sys.stderr)
-    label = click.style("error:", fg="red", bold=True) if colour else "error:"
-    click.echo(f"{label} {one_line(message)}", err=True, color=colour)
-
-
-def _leave_the_pipe() -> NoReturn:
-    """Nobody reads on: what is still buffered goes nowhere, without a complaint at exit."""
-    with contextlib.suppress(OSError, ValueError):
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    exits.leave(exits.PIPE_CLOSED)
+def _misused(exc: click.ClickException) -> int:
+    message = exc.format_message()
+    if isinstance(exc, click.UsageError):
+        where = exc.ctx.command_path if exc.ctx else "commonplace"
+        message = f"{message.removesuffix('.')}; see {where} --help"
+    ending.complain(message)
+    return exc.exit_code
 
 
 @click.command(

@@ -6,7 +6,8 @@ import asyncio
 import os
 import shlex
 import sys
-from collections.abc import Coroutine
+from collections.abc import AsyncIterator, Coroutine
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
@@ -16,8 +17,9 @@ import click
 
 from commonplace.assembly import Opening
 from commonplace.assembly import open as open_book
+from commonplace.book import Book
 from commonplace.errors import InvalidInput, NotABook
-from commonplace.surfaces.cli import exits
+from commonplace.surfaces.cli import ending, exits
 from commonplace.surfaces.cli.paper import Paper
 from commonplace.surfaces.cli.progress import Progress
 
@@ -47,14 +49,24 @@ class Session:
         path = self._standing()
         return self._open(read_only=path is not None and not _writable(path))
 
-    def writing(self) -> Opening:
+    @asynccontextmanager
+    async def writing(self) -> AsyncIterator[Book]:
         """The book, for commands that change it."""
         self._standing()
-        return self._open()
+        async with self._open() as book:
+            yield book
+        self.mark_done()
 
-    def making(self) -> Opening:
+    @asynccontextmanager
+    async def making(self) -> AsyncIterator[Book]:
         """The book, made where there is none."""
-        return self._open(create=True)
+        async with self._open(create=True) as book:
+            yield book
+        self.mark_done()
+
+    def mark_done(self) -> None:
+        """What the command was to change is kept; an answer that fails now says so."""
+        ending.mark_done(click.get_current_context())
 
     def progress(self, label: str) -> Progress:
         """A bar for long work."""
