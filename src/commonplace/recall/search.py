@@ -21,9 +21,12 @@ from commonplace.recall.vectors import Asked
 from commonplace.recall.words import Said
 from commonplace.text.terms import TermGroup
 
-#: Lines up to this long are scored whole; of longer ones, so many candidates are, or more for long answers.
+#: Lines up to this long are scored whole; of longer ones, so many candidates are, more in very long ones and
+#: for long answers, and more where they cost less, by words alone.
 SHORT = 2048
-CANDIDATES = 320
+CANDIDATES = 192
+CANDIDATES_BY_WORDS = 512
+_PASSAGES_A_CANDIDATE = 250
 _CANDIDATES_A_HIT = 8
 _BEST_BY_WORDS = 32
 #: Vectors up to this many are all compared; of more, the signs first.
@@ -188,7 +191,8 @@ class _Look:
         """The likeliest of these places, of a long line."""
         guesses = self._guesses(places)
         likely = self._close(places, guesses, None).together
-        most = max(CANDIDATES if self._asked is not None else 2 * CANDIDATES, _CANDIDATES_A_HIT * limit)
+        least = CANDIDATES_BY_WORDS if self._asked is None else CANDIDATES
+        most = max(least, self._field.living // _PASSAGES_A_CANDIDATE, _CANDIDATES_A_HIT * limit)
         best = _best(self._field, places, likely, most)
         # Each arm is divided by its best: that must be among them, also where it is but guessed.
         most = min(_BEST_BY_WORDS, len(places))

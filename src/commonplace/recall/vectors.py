@@ -16,6 +16,10 @@ from commonplace.recall.columns import Kept, Mask, Numbers
 _MOST, _EXACT = 127, 2**24
 #: The unit in which scales are added up: whole numbers, so that the order of adding cannot alter a sum.
 _SCALE_UNIT = 2.0**24
+#: Where a number of a question counts as large, against what is usual for its dimension.
+_LARGE = 0.98
+#: How much nearer a vector is than its bits agree, where its numbers are spread as chance spreads them.
+_STRETCHED = 2.07
 #: Rows that are widened at a time.
 _BLOCK = 4096
 
@@ -39,9 +43,12 @@ class Asked:
         self.numbers = np.rint(vector * np.float32(self.unit / length if length > 0 else 0))
 
     @cached_property
-    def bits(self) -> NDArray[np.uint64]:
-        """The signs of its numbers."""
-        return _signs(self.numbers[np.newaxis])[:, 0]
+    def bits(self) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
+        """Its numbers as -3, -1, 1 or 3: the signs, which count twice, and what tells the large from the small."""
+        large = np.abs(self.numbers) > _LARGE * self.unit / math.sqrt(self.dimension)
+        positive = self.numbers > 0
+        signs, rest = _signs(np.array([positive, positive == large]))
+        return signs, rest
 
 
 @cache
@@ -114,7 +121,8 @@ class Vectors:
     def _planes(self) -> NDArray[np.uint64]:
         """The signs of the numbers, 64 a word, one word of all rows after the other."""
         blocks = range(0, len(self.numbers), _BLOCK)
-        return np.concatenate([_signs(self.numbers[first : first + _BLOCK]) for first in blocks], axis=1)
+        parts = [_signs(self.numbers[first : first + _BLOCK] > 0) for first in blocks]
+        return np.ascontiguousarray(np.concatenate(parts).T)
 
     def cosines(self, asked: Asked) -> NDArray[np.float64]:
         """How near the question each row is."""
@@ -133,11 +141,15 @@ class Vectors:
 
     def guesses(self, asked: Asked) -> NDArray[np.float64]:
         """About how near each row is, by signs alone."""
-        differing = np.zeros(len(self.numbers), dtype=np.uint16)
-        for plane, bits in zip(self._planes, asked.bits, strict=True):
-            differing += _ones(plane ^ bits)
-        guessed = _turns(asked.dimension).take(differing)
-        guessed[self.scales == 0] = 0
+        small: type[np.unsignedinteger] = np.uint16 if asked.dimension < 16_384 else np.uint32
+        differing: NDArray[np.unsignedinteger] = np.zeros(len(self.numbers), dtype=small)
+        for plane, sign, rest in zip(self._planes, *asked.bits, strict=True):
+            ones = _ones(plane ^ sign)
+            ones += ones
+            ones += _ones(plane ^ rest)
+            np.add(differing, ones, out=differing)
+        guessed = _guesses(asked.dimension).take(differing)
+        guessed[~self.present] = 0
         return guessed
 
     def sum_of(self, rows: Numbers | slice) -> NDArray[np.float64]:
@@ -157,10 +169,10 @@ class Vectors:
 
 
 @cache
-def _turns(dimension: int) -> NDArray[np.float64]:
-    """About what the cosine is, by how many signs differ."""
-    turns: NDArray[np.float64] = np.cos(np.arange(dimension + 1) * (math.pi / dimension))
-    return turns
+def _guesses(dimension: int) -> NDArray[np.float64]:
+    """About what the cosine is, by how much differs: signs of the question twice, and the rest."""
+    guesses: NDArray[np.float64] = np.linspace(_STRETCHED, -_STRETCHED, 3 * dimension + 1)
+    return guesses
 
 
 def mean_cosine(total: NDArray[np.float64], count: int, asked: Asked) -> float:
@@ -168,12 +180,12 @@ def mean_cosine(total: NDArray[np.float64], count: int, asked: Asked) -> float:
     return float(np.add.reduce(total * asked.numbers)) / (count * _SCALE_UNIT * asked.unit)
 
 
-def _signs(rows: NDArray[np.floating] | NDArray[np.int8]) -> NDArray[np.uint64]:
-    """Which numbers are positive, one bit each, 64 a word; words first, then rows."""
-    packed = np.packbits(rows > 0, axis=1)
+def _signs(rows: Mask) -> NDArray[np.uint64]:
+    """One bit each, 64 a word."""
+    packed = np.packbits(rows, axis=1)
     padded = np.zeros((len(rows), -(-packed.shape[1] // 8) * 8), dtype=np.uint8)
     padded[:, : packed.shape[1]] = packed
-    return np.ascontiguousarray(padded.view(np.uint64).T)
+    return padded.view(np.uint64)
 
 
 def _ones(words: NDArray[np.uint64]) -> NDArray[np.uint8]:
