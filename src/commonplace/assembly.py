@@ -159,7 +159,7 @@ async def _open(
         book.start_worker()
     elif maker is not None and not why_words and not read_only:
         # What is written here becomes vectors here, even where nobody runs the book's other upkeep.
-        book.start_worker(worker=Worker(engine, {EMBED: _embedding(engine, clock, maker)}, clock))
+        book.work_aside(Worker(engine, {EMBED: _embedding(engine, clock, maker)}, clock))
     return book
 
 

@@ -108,6 +108,7 @@ class Book:
         #: Why recall goes by words alone; empty where it goes by meaning too.
         self.why_words = why_words
         self._working: asyncio.Task[None] | None = None
+        self._aside: asyncio.Task[None] | None = None
         self._stop = asyncio.Event()
 
     # ── life ─────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -120,21 +121,28 @@ class Book:
     ) -> None:
         await self.close()
 
-    def start_worker(self, *, worker: Worker | None = None) -> None:
-        """Work off jobs beside the application until the book is closed: all of the book's, or another worker's."""
+    def start_worker(self) -> None:
+        """Work off jobs beside the application until the book is closed."""
         if self._working is None:
-            self._working = asyncio.create_task((worker or self.worker).run(self._stop))
+            self._working = asyncio.create_task(self.worker.run(self._stop))
+
+    def work_aside(self, worker: Worker) -> None:
+        """Let another worker do a part of the jobs, until the book is closed."""
+        self._aside = asyncio.create_task(worker.run(self._stop))
 
     async def close(self) -> None:
         """Finish the job in hand, if it is done soon, and all writes, and let go of the book."""
         self._stop.set()
-        working, self._working = self._working, None
+        tasks = [task for task in (self._working, self._aside) if task is not None]
+        self._working = self._aside = None
         try:
             # A loop that is gone, or another thread's, never tells that the worker is done.
-            if working is not None and working.get_loop() is asyncio.get_running_loop():
-                await asyncio.wait([working], timeout=_LAST_JOB_SECONDS)
-                working.cancel()
-                await asyncio.wait([working], timeout=_LAST_JOB_SECONDS)
+            if tasks and tasks[0].get_loop() is asyncio.get_running_loop():
+                _, late = await asyncio.wait(tasks, timeout=_LAST_JOB_SECONDS)
+                for task in late:
+                    task.cancel()
+                if late:
+                    await asyncio.wait(late, timeout=_LAST_JOB_SECONDS)
             await self._contexts.settled()
         finally:
             await self.engine.close()
