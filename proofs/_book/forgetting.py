@@ -216,7 +216,7 @@ class Case:
             pass
         else:
             raise Remains("a job that was under way wrote down what was forgotten")
-        if await book.engine.finish(job, self._clock()):
+        if await book.engine.finish(job):
             raise Remains("a job about what was forgotten is still there")
 
     async def _bring_back(self, book: Book, person: Person, part: Part, exports: list[list[str]]) -> None:

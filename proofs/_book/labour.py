@@ -65,7 +65,7 @@ async def _work(path: Path, fate: Fate, manner: Manner) -> None:
         seen += 1
         _strike(fate, "before the write", seen)
         if manner == "finishes first":
-            await book.engine.finish(job, utc_now())
+            await book.engine.finish(job)
             _strike(fate, "between write and finish", seen)
         await form(book, job, named=manner != "no operation id")
         _strike(fate, "between write and finish", seen)

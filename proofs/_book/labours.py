@@ -37,7 +37,7 @@ async def jobs(s: Session) -> None:
     await _alone(s, second, "renew", engine.renew(second, s.clock(), 1e6))
     ending = s.rng.choice(("finish", "fail", "give up"))
     if ending == "finish":
-        await _alone(s, first, ending, engine.finish(first, s.clock()))
+        await _alone(s, first, ending, engine.finish(first))
     else:
         later = s.clock() if ending == "fail" else None
         await _alone(s, first, ending, engine.fail(first, "enough", s.clock(), later))
@@ -45,7 +45,7 @@ async def jobs(s: Session) -> None:
         revive = s.rng.random() < 0.5
         asking = engine.replay(first.id, s.clock()) if revive else engine.drop(first.id)
         await _alone(s, first, "replay" if revive else "drop", asking)
-    await _alone(s, second, "finish", engine.finish(second, s.clock()))
+    await _alone(s, second, "finish", engine.finish(second))
     s.touched |= {job.owner for job in (first, second) if job.owner}
     for job in await engine.jobs(None, 200):
         if job.owner and owner_of(str(job.payload["word"])) != world.NUMBER_OF[job.owner]:

@@ -234,7 +234,7 @@ class Jobs(Protocol):
     async def renew(self, job: Job, at: datetime, seconds: float) -> bool:
         """Prolong a lease; False where it was lost."""
 
-    async def finish(self, job: Job, at: datetime) -> bool:
+    async def finish(self, job: Job) -> bool:
         """Take a done job away, or make it due again if it was put anew meanwhile; False where the lease was lost."""
 
     async def fail(self, job: Job, error: str, at: datetime, retry_at: datetime | None) -> bool:

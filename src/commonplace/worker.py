@@ -79,12 +79,12 @@ class Worker:
             await self._handle(job)
         except Erased:
             # Whom it was for is gone: so is the work.
-            await self._jobs.finish(job, self._clock())
+            await self._jobs.finish(job)
         except _Failed as failed:
             _log.warning("job %s (%s) failed at attempt %d: %s", job.id, job.kind, job.attempts, failed.kind)
             await self._again(job, f"{failed.kind}: {failed}")
         else:
-            await self._jobs.finish(job, self._clock())
+            await self._jobs.finish(job)
             telemetry.count("jobs.done")
         finally:
             renewing.cancel()

@@ -180,7 +180,7 @@ class Working:
         self._world.tick(dice)
         jobs, now = dice.pick(self._pair.leases), self._world.now
         calls: tuple[Callable[[int, Engine], Awaitable[bool]], ...] = (
-            lambda number, engine: engine.finish(jobs[number], now),
+            lambda number, engine: engine.finish(jobs[number]),
             lambda number, engine: engine.fail(jobs[number], "so", now, None),
             lambda number, engine: engine.fail(jobs[number], "so", now, now.replace(year=2026)),
             lambda number, engine: engine.renew(jobs[number], now, 9),

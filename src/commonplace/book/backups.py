@@ -97,7 +97,7 @@ class Backups:
                 now = self._clock()
                 await self._engine.fail(job, str(exc), now, now + timedelta(seconds=_LEASE_SECONDS))
                 return
-            await self._engine.finish(job, self._clock())
+            await self._engine.finish(job)
 
     async def _rewrite(self, backup: Path, target: Target, receipt: ErasureReceipt) -> bool:
         """Put a backup without the target in the backup's place; False where that did not succeed."""

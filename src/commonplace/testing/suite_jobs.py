@@ -86,8 +86,8 @@ class JobSuite(Suite):
         pen = Pen(engine)
         await self.put(pen)
         job = await self.leased(pen)
-        assert await engine.finish(job, pen.now)
-        assert not await engine.finish(job, pen.now)
+        assert await engine.finish(job)
+        assert not await engine.finish(job)
         assert await engine.jobs(None, 10) == []
 
     async def test_a_failed_job_comes_back_at_its_time(self, engine: Engine) -> None:
@@ -146,12 +146,12 @@ class JobSuite(Suite):
         job = await self.leased(pen)
         await self.put(pen, payload={"n": 2}, delay=5)
         assert await self.lease(pen, "two") is None
-        assert await engine.finish(job, pen.now)
+        assert await engine.finish(job)
         assert await self.lease(pen, "two") is None
         pen.tick(5)
         again = await self.leased(pen, "two")
         assert (again.id, again.payload, again.attempts, again.generation) == (job.id, {"n": 2}, 1, 2)
-        assert await engine.finish(again, pen.now)
+        assert await engine.finish(again)
         assert await engine.jobs(None, 10) == []
 
     async def test_a_job_put_again_while_it_runs_is_not_given_up_with_the_old_one(
@@ -192,9 +192,9 @@ class JobSuite(Suite):
         new = await self.leased(pen, "two")
         assert (new.id, new.attempts) == (old.id, 2)
         assert not await engine.renew(old, pen.now, MINUTE)
-        assert not await engine.finish(old, pen.now)
+        assert not await engine.finish(old)
         assert not await engine.fail(old, "late", pen.now, None)
-        assert await engine.finish(new, pen.now)
+        assert await engine.finish(new)
 
     async def test_the_same_worker_is_too_late_for_its_own_earlier_lease(self, engine: Engine) -> None:
         pen = Pen(engine)
@@ -202,8 +202,8 @@ class JobSuite(Suite):
         old = await self.leased(pen, "one", seconds=1)
         pen.tick(1)
         new = await self.leased(pen, "one")
-        assert not await engine.finish(old, pen.now)
-        assert await engine.finish(new, pen.now)
+        assert not await engine.finish(old)
+        assert await engine.finish(new)
 
     async def test_a_renewed_lease_holds(self, engine: Engine) -> None:
         pen = Pen(engine)
@@ -213,7 +213,7 @@ class JobSuite(Suite):
         assert await engine.renew(job, pen.now, 10)
         pen.tick(9)
         assert await self.lease(pen, "two") is None
-        assert await engine.finish(job, pen.now)
+        assert await engine.finish(job)
 
     async def test_putting_a_dead_job_again_revives_it(self, engine: Engine) -> None:
         pen = Pen(engine)
@@ -256,7 +256,7 @@ class JobSuite(Suite):
         await engine.fail(await self.leased(pen), "no use", pen.now, None)
         await pen.erase_all()
         assert [job for job in await engine.jobs(None, 10) if job.kind == "form"] == []
-        assert not await engine.finish(job, pen.now)
+        assert not await engine.finish(job)
         assert not await engine.renew(job, pen.now, MINUTE)
         with pytest.raises(Erased):
             await pen.write(pen.remembering("late"), era=job.era)

@@ -29,7 +29,7 @@ class OperationSuite(Suite):
         first = await engine.apply(batch)
         job = await engine.lease(["form"], "worker", pen.tick(), 60)
         assert job is not None
-        assert await engine.finish(job, pen.now)
+        assert await engine.finish(job)
         again = await engine.apply(replace(batch, changes=(pen.remembering("she likes tea"),), at=pen.tick()))
         assert again == replace(first, repeated=True)
         assert await engine.find_operation(pen.owner, "one") == again

@@ -151,7 +151,7 @@ class InMemoryEngine:
         with self._lock:
             return jobs.renew(self._tables, job, at, seconds)
 
-    async def finish(self, job: Job, at: datetime) -> bool:
+    async def finish(self, job: Job) -> bool:
         with self._lock:
             return jobs.finish(self._tables, job)
 

@@ -184,7 +184,7 @@ class SqliteEngine:
     async def renew(self, job: Job, at: datetime, seconds: float) -> bool:
         return await self._file.write(lambda c: jobs.renew(c, job, at, seconds))
 
-    async def finish(self, job: Job, at: datetime) -> bool:
+    async def finish(self, job: Job) -> bool:
         return await self._file.write(lambda c: jobs.finish(c, job))
 
     async def fail(self, job: Job, error: str, at: datetime, retry_at: datetime | None) -> bool:
