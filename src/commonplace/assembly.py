@@ -136,7 +136,7 @@ async def _open(
     except BaseException:
         await engine.close()
         raise
-    finder = Recall(engine, engine, index_bytes=holding.index_bytes)
+    finder = Recall(engine, index_bytes=holding.index_bytes)
 
     def let_go() -> None:
         finder.let_go()

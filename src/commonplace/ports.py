@@ -17,7 +17,7 @@ from commonplace.model.jobs import Job, JobDraft, JobState
 from commonplace.model.ledger import Actor, Entry, Receipt
 from commonplace.model.memories import Use
 from commonplace.model.owner import Audience, Owner, View
-from commonplace.model.query import Filter, HistoryStep, Hit, Page
+from commonplace.model.query import Filter, HistoryStep, Page, Recalled, Times
 from commonplace.model.records import Record, RecordType
 from commonplace.model.vectors import Embedding, VectorSet
 
@@ -153,6 +153,10 @@ class Sight:
     shelves: list[tuple[Shelf, ShelfDelta]]
     #: None where nothing could be chosen yet.
     records: dict[UUID, Record] | None
+    #: How those that are memories have served.
+    uses: Mapping[UUID, Use] = field(default_factory=dict)
+    #: What they cite, as far as the view sees it.
+    grounds: Mapping[UUID, Record] = field(default_factory=dict)
 
 
 class Passages(Protocol):
@@ -161,7 +165,9 @@ class Passages(Protocol):
     async def look(
         self, owner: Owner, view: View, held: Callable[[int], int | None], choose: Choose
     ) -> Sight:
-        """What ``since`` gives, and with it the records that ``choose`` picks: one way to the engine and back.
+        """What ``since`` gives, and with it the records that ``choose`` picks, their uses and what they cite.
+
+        All of it is of one moment, and one way to the engine and back.
 
         ``choose`` may be called in any thread, while the event loop goes on.
         """
@@ -186,6 +192,9 @@ class Aids(Protocol):
 
     async def uses(self, owner: Owner, view: View, ids: Sequence[UUID]) -> dict[UUID, Use]:
         """How memories have served; those never used are left out."""
+
+    async def most_used(self, owner: Owner, view: View, filter: Filter, limit: int) -> list[UUID]:
+        """Memories that were used, the most used first; among equals the one used last."""
 
     async def stale_terms(self, rule: int, limit: int) -> list[Record]:
         """Passages whose terms an earlier rule made, across owners; for upkeep only."""
@@ -217,6 +226,10 @@ class Vectors(Protocol):
 
     async def drop_set(self, embedding: Embedding) -> bool:
         """Give up a set that is being made; False where there is none, or recall reads it."""
+
+
+class Readable(Records, Passages, Aids, Protocol):
+    """What recall reads of an engine."""
 
 
 # ── Jobs ─────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -440,8 +453,15 @@ class Finder(Protocol):
         mode: str = "hybrid",
         vector: NDArray[np.float32] | None = None,
         vectors: str = "",
-    ) -> list[Hit]:
-        """The best passages, best first; ``vector`` is the question's, ``vectors`` names its set."""
+        times: Times = (),
+        pinned_first: bool = False,
+        why_not: Sequence[UUID] | None = None,
+        now: datetime,
+    ) -> Recalled:
+        """The best passages, best first; ``vector`` is the question's, ``vectors`` names its set.
+
+        ``times`` are stretches of time that the question names beside those that its own words tell.
+        """
 
 
 @runtime_checkable

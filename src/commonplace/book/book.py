@@ -11,20 +11,24 @@ from typing import Any, Literal, Self, Unpack
 from uuid import UUID
 
 from commonplace import telemetry
+from commonplace.book.anchors import Anchors
 from commonplace.book.backups import Backups, OpenCopy
 from commonplace.book.catalogue import Episodes, Experience, Keys, Named, Profiles
 from commonplace.book.contexts import Contexts
 from commonplace.book.explaining import explain
 from commonplace.book.parsing import (
     BY_MEANING,
+    SEARCHES,
     Only,
     Who,
     as_actor,
     as_audience,
     as_count,
     as_cursor,
+    as_explained,
     as_fields,
     as_filter,
+    as_flag,
     as_id,
     as_ids,
     as_limit,
@@ -59,7 +63,7 @@ from commonplace.model.memories import Memory
 from commonplace.model.messages import Thread
 from commonplace.model.owner import EVERYONE, Audience, Owner
 from commonplace.model.profiles import Agent, Key, Schema
-from commonplace.model.query import HistoryStep, Hit, Page, Why
+from commonplace.model.query import HistoryStep, Hit, Page, Recalled, Why
 from commonplace.model.records import PASSAGE_TYPES, Record, RecordType
 from commonplace.ports import BookFacts, Engine, ErasureReceipt, Finder, Findings, MakesVectors, Target
 from commonplace.recall.context.compose import Context
@@ -104,6 +108,7 @@ class Book:
         self.schemas: Named[Schema] = Named(rooms, Schema)
         self.keys = Keys(rooms, Key)
         self._contexts = Contexts(rooms)
+        self._anchors = Anchors(rooms, finder)
         self._maker = maker
         #: Why recall goes by words alone; empty where it goes by meaning too.
         self.why_words = why_words
@@ -351,13 +356,17 @@ class Book:
         types: Iterable[str] | str | None = None,
         only: Only | None = None,
         mode: str = "hybrid",
+        pinned_first: bool = False,
         vector: Sequence[float] | None = None,
+        explain: bool | Iterable[UUID | str] | UUID | str = False,
         **who: Unpack[Who],
-    ) -> Sequence[Hit]:
+    ) -> Recalled:
         """The passages that best answer a question, best first, each with its reasons.
 
-        ``mode`` is ``hybrid`` (words and meaning, as far as each is there), ``words``, ``meaning`` or ``recent``.
-        ``vector`` is the question's, where the caller has made it with the book's own embedding.
+        ``mode`` is ``hybrid`` (words and meaning, as far as each is there), ``words`` or ``meaning``; ``recent``, the
+        newest, or ``most_used``, the memories used most with one place in five for the newest, whatever the question.
+        ``vector`` is the question's, where the caller has made it with the book's own embedding. ``explain`` names
+        ids of which the answer's ``absent`` tells why they are no hits, or is True for those that come next.
         """
         party, view = as_owner(owner, self.tenant), as_view(who)
         as_text(question, "question")
@@ -366,6 +375,7 @@ class Book:
         if not wanted <= set(PASSAGE_TYPES):
             raise InvalidInput("types: recall finds messages, memories and episodes", field="types")
         chosen = as_mode(mode)
+        why_not = as_explained(explain)
         asked = None if vector is None else as_vector(vector, self._maker)
         if asked is None and self._maker is not None and not self.why_words and chosen in BY_MEANING:
             asked = await self._maker.query(question)
@@ -379,6 +389,10 @@ class Book:
             mode=chosen,
             vector=asked,
             vectors=self._maker.embedding.name if self._maker is not None else "",
+            times=await self._anchors.times_of(party, view, question) if chosen in SEARCHES else (),
+            pinned_first=as_flag(pinned_first, "pinned_first"),
+            why_not=why_not,
+            now=self.door.clock(),
         )
 
     async def embed(self, progress: Callable[[int], None] | None = None) -> int:

@@ -145,6 +145,9 @@ class SqliteEngine:
     async def uses(self, owner: Owner, view: View, ids: Sequence[UUID]) -> dict[UUID, Use]:
         return await self._file.read(lambda c: reading.uses(c, owner, view, ids))
 
+    async def most_used(self, owner: Owner, view: View, filter: Filter, limit: int) -> list[UUID]:
+        return await self._file.read(lambda c: reading.most_used(c, owner, view, filter, limit))
+
     async def stale_terms(self, rule: int, limit: int) -> list[Record]:
         return await self._file.read(
             lambda c: [record_of(row) for row in c.execute(sql("stale_terms"), (rule, limit)).fetchall()]

@@ -345,6 +345,11 @@ ON CONFLICT (record) DO UPDATE SET strength = excluded.strength, used_at = exclu
 SELECT r.id, u.strength, u.used_at, u.count FROM uses AS u JOIN records AS r ON r.no = u.record
 WHERE r.id IN ({ids}) AND +r.shelf IN ({shelves})
 
+-- name: most_used
+SELECT -u.count, -coalesce(u.used_at, 0), r.id FROM records AS r JOIN uses AS u ON u.record = r.no
+WHERE r.shelf = :shelf AND r.type = 'memory' AND u.count > 0 AND {conditions}
+ORDER BY 1, 2, 3 LIMIT :limit
+
 -- name: tails_of_owner
 SELECT r.id, r.seq FROM shelves AS s JOIN records AS r ON r.shelf = s.no AND r.type = 'thread' WHERE s.owner = ?
 

@@ -18,6 +18,7 @@ from commonplace.model.ledger import Entry
 from commonplace.model.memories import Use
 from commonplace.model.owner import Audience, Owner, View
 from commonplace.model.query import Filter, HistoryStep, Page, place_of
+from commonplace.model.quoting import cited_by
 from commonplace.model.records import Record, RecordType
 from commonplace.model.values import moment
 from commonplace.ports import Choose, PassageRows, Shelf, ShelfDelta, Sight
@@ -205,7 +206,17 @@ def look(
     visible_ = visible(connection, owner, view)
     shelves = _since(connection, visible_, held)
     chosen = choose(shelves)
-    return Sight(shelves, None if chosen is None else _on_shelves(connection, owner, visible_, chosen))
+    if chosen is None:
+        return Sight(shelves, None)
+    records = _on_shelves(connection, owner, visible_, chosen)
+    memories = [id for id, record in records.items() if record.type is RecordType.MEMORY]
+    grounds = cited_by(records.values())
+    return Sight(
+        shelves,
+        records,
+        _uses(connection, visible_, memories) if memories else {},
+        _on_shelves(connection, owner, visible_, grounds) if grounds else {},
+    )
 
 
 def _since(
@@ -238,13 +249,31 @@ def _passages(connection: sqlite3.Connection, shelf: int, after: int) -> Passage
 
 def uses(connection: sqlite3.Connection, owner: Owner, view: View, ids: Sequence[UUID]) -> dict[UUID, Use]:
     """How memories have served."""
+    return _uses(connection, visible(connection, owner, view), ids)
+
+
+def _uses(connection: sqlite3.Connection, shelves: dict[int, Seen], ids: Sequence[UUID]) -> dict[UUID, Use]:
     found = {}
-    for id, strength, used_at, times in _in_shelves(
-        connection, "uses", [id.bytes for id in ids], visible(connection, owner, view)
-    ):
+    for id, strength, used_at, times in _in_shelves(connection, "uses", [id.bytes for id in ids], shelves):
         used = None if used_at is None else moment(used_at)
         found[UUID(bytes=id)] = Use(strength=strength, used_at=used, count=times)
     return found
+
+
+def most_used(
+    connection: sqlite3.Connection, owner: Owner, view: View, filter: Filter, limit: int
+) -> list[UUID]:
+    """Memories that were used, the most used first."""
+    condition, values = conditions(filter)
+    values["limit"] = limit
+    if filter.thread is not None:
+        values["thread"] = filter.thread.bytes
+        condition = f"{condition} AND r.thread = :thread"
+    statement = sql("most_used").replace("{conditions}", condition)
+    found: list[tuple[int, int, bytes]] = []
+    for shelf in visible(connection, owner, view):
+        found += connection.execute(statement, {**values, "shelf": shelf})
+    return [UUID(bytes=id) for *_, id in sorted(found)[:limit]]
 
 
 def numbers(
