@@ -195,7 +195,7 @@ class Aids(Protocol):
     """Terms and use: beside the records; terms can be made again, the last batch of use may be lost."""
 
     async def note_use(self, owner: Owner, view: View, uses: Mapping[UUID, Use]) -> int:
-        """Keep how memories have served; returns for how many the view allowed it."""
+        """Keep how memories have served; returns for how many the view allowed it. No shelf's mark moves."""
 
     async def uses(self, owner: Owner, view: View, ids: Sequence[UUID]) -> dict[UUID, Use]:
         """How memories have served; those never used are left out."""
