@@ -47,7 +47,8 @@ class StandIn:
 
     async def query(self, text: str) -> Floats:
         """A question's unit vector."""
-        return (await self.passages([text]))[0]
+        found: Floats = (await self.passages([text]))[0]
+        return found
 
     async def close(self) -> None:
         """There is nothing to let go of."""

@@ -165,7 +165,7 @@ def uses(era: Era, view: View, ids: Sequence[UUID]) -> dict[UUID, Use]:
 
 
 def note_use(era: Era, view: View, noted: Mapping[UUID, Use]) -> int:
-    """Keep how memories have served; no mark moves, for indexes hold nothing of it."""
+    """Keep how memories have served."""
     found = (era.seen(view, id) for id in noted)
     seen = [kept for kept in found if kept is not None and kept.now.row.type == "memory"]
     for kept in seen:

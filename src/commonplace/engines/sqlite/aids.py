@@ -14,14 +14,14 @@ from commonplace.model.values import micros
 
 
 def note_use(connection: sqlite3.Connection, owner: Owner, view: View, uses: Mapping[UUID, Use]) -> int:
-    """Keep how memories have served; no mark moves, for indexes hold nothing of it."""
-    rows = []
-    for id, no in reading.numbers(connection, list(uses), reading.visible(connection, owner, view)):
+    """Keep how memories have served."""
+    shelves = reading.visible(connection, owner, view)
+    found = reading.numbers(connection, list(uses), shelves)
+    for id, no, _ in found:
         use = uses[UUID(bytes=id)]
         used = None if use.used_at is None else micros(use.used_at)
-        rows.append((no, use.strength, used, use.count))
-    connection.executemany(sql("put_use"), rows)
-    return len(rows)
+        connection.execute(sql("put_use"), (no, use.strength, used, use.count))
+    return len(found)
 
 
 def put_terms(connection: sqlite3.Connection, rule: int, terms: Mapping[UUID, bytes]) -> int:

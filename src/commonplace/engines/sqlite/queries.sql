@@ -367,7 +367,7 @@ FROM shelves AS s JOIN records AS r ON r.shelf = s.no AND r.type = 'memory' JOIN
 WHERE s.owner = ? ORDER BY r.no
 
 -- name: numbers_in_view
-SELECT r.id, r.no FROM records AS r
+SELECT r.id, r.no, r.shelf FROM records AS r
 WHERE r.id IN ({ids}) AND +r.shelf IN ({shelves}) AND r.type = 'memory'
 
 -- ── jobs ─────────────────────────────────────────────────────────────────────────────────────────────────────────

@@ -280,6 +280,6 @@ def uses(connection: sqlite3.Connection, owner: Owner, view: View, ids: Sequence
 
 def numbers(
     connection: sqlite3.Connection, ids: Sequence[UUID], shelves: dict[int, Seen]
-) -> list[tuple[bytes, int]]:
-    """Id and row number of the memories that lie on these shelves."""
+) -> list[tuple[bytes, int, int]]:
+    """Id, row number and shelf of the records that lie on these shelves."""
     return list(_in_shelves(connection, "numbers_in_view", [id.bytes for id in ids], shelves))
