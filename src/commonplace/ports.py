@@ -24,6 +24,16 @@ from commonplace.model.vectors import Embedding, VectorSet
 # ── Records ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
+class Scan(NamedTuple):
+    """What a scan asks."""
+
+    owner: Owner
+    view: View
+    filter: Filter
+    cursor: str | None
+    limit: int
+
+
 class Records(Protocol):
     """What was written, and the one way of writing it. Every call is bounded by an owner and a view."""
 
@@ -35,6 +45,9 @@ class Records(Protocol):
 
     async def scan(self, owner: Owner, view: View, filter: Filter, cursor: str | None, limit: int) -> Page:
         """The view's records in the order of their ids."""
+
+    async def scans(self, asked: Sequence[Scan]) -> list[Page]:
+        """Several scans of one moment, each bounded by its own owner and view: one way to the engine and back."""
 
     async def count(self, owner: Owner, view: View, filter: Filter) -> int:
         """How many records a scan would give."""
@@ -188,7 +201,7 @@ class Aids(Protocol):
     """Terms and use: beside the records; terms can be made again, the last batch of use may be lost."""
 
     async def note_use(self, owner: Owner, view: View, uses: Mapping[UUID, Use]) -> int:
-        """Keep how memories have served; returns for how many the view allowed it."""
+        """Keep how memories have served; returns for how many the view allowed it. No shelf's mark moves."""
 
     async def uses(self, owner: Owner, view: View, ids: Sequence[UUID]) -> dict[UUID, Use]:
         """How memories have served; those never used are left out."""

@@ -417,22 +417,26 @@ class Book:
         limit: int = 10,
         count: Count | None = None,
         use: bool = True,
+        vector: Sequence[float] | None = None,
         **who: Unpack[Who],
     ) -> Context:
         """The text that an agent should read before it answers, in at most ``budget`` tokens, and what it is made of.
 
         Without a query, what was last said in the ``thread`` is the question. ``count`` counts tokens as the agent's
         model does; without it they are estimated. The memories that are placed count as used, unless ``use`` is False.
+        ``vector`` is the query's, as ``recall`` takes it.
         """
         party, view = as_owner(owner, self.tenant), as_view(who)
         if query is not None:
             as_text(query, "query")
+        elif vector is not None:
+            raise InvalidInput("vector: it is a query's; give the query too", field="vector")
         where = None
         if thread is not None:
             where = thread.id if isinstance(thread, ThreadHandle) else as_id(thread, "thread")
 
         async def finding(question: str, type_: RecordType | None, most: int) -> Sequence[Hit]:
-            return await self.recall(party, question, types=type_, limit=most, **who)
+            return await self.recall(party, question, types=type_, limit=most, vector=vector, **who)
 
         budget, limit = as_count(budget, "budget", 1), as_limit(limit)
         with telemetry.span("context"):

@@ -24,6 +24,7 @@ from commonplace.ports import (
     Choose,
     ErasureReceipt,
     Findings,
+    Scan,
     Shelf,
     ShelfDelta,
     Sight,
@@ -62,6 +63,13 @@ class InMemoryEngine:
     async def scan(self, owner: Owner, view: View, filter: Filter, cursor: str | None, limit: int) -> Page:
         with self._lock:
             return reading.scan(self._era(owner), view, filter, cursor, limit)
+
+    async def scans(self, asked: Sequence[Scan]) -> list[Page]:
+        with self._lock:
+            return [
+                reading.scan(self._era(owner), view, filter, cursor, limit)
+                for owner, view, filter, cursor, limit in asked
+            ]
 
     async def count(self, owner: Owner, view: View, filter: Filter) -> int:
         with self._lock:

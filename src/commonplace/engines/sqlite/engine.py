@@ -33,6 +33,7 @@ from commonplace.ports import (
     ErasureReceipt,
     Erasures,
     Findings,
+    Scan,
     Shelf,
     ShelfDelta,
     Sight,
@@ -114,6 +115,9 @@ class SqliteEngine:
 
     async def scan(self, owner: Owner, view: View, filter: Filter, cursor: str | None, limit: int) -> Page:
         return await self._file.read(lambda c: reading.scan(c, owner, view, filter, cursor, limit))
+
+    async def scans(self, asked: Sequence[Scan]) -> list[Page]:
+        return await self._file.read(lambda c: reading.scans(c, asked))
 
     async def count(self, owner: Owner, view: View, filter: Filter) -> int:
         return await self._file.read(lambda c: reading.count(c, owner, view, filter))

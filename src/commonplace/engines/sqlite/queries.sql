@@ -90,7 +90,20 @@ FROM records AS r
 WHERE r.shelf = :shelf AND r.type = :type AND r.id < :cursor AND {conditions}
 ORDER BY r.id DESC LIMIT :limit
 
--- name: scan_thread
+-- Pinned memories are few among many: every stream of them goes through their own index.
+-- name: scan_pinned_up
+SELECT r.type, r.id, r.shelf, r.version, r.recorded_at, r.body
+FROM records AS r INDEXED BY memories_pinned
+WHERE r.shelf = :shelf AND r.type = 'memory' AND instr(r.body, '"pinned":true') > 0 AND r.id > :cursor AND {conditions}
+ORDER BY r.id LIMIT :limit
+
+-- name: scan_pinned_down
+SELECT r.type, r.id, r.shelf, r.version, r.recorded_at, r.body
+FROM records AS r INDEXED BY memories_pinned
+WHERE r.shelf = :shelf AND r.type = 'memory' AND instr(r.body, '"pinned":true') > 0 AND r.id < :cursor AND {conditions}
+ORDER BY r.id DESC LIMIT :limit
+
+-- name: scan_thread_up
 SELECT r.type, r.id, r.shelf, r.version, r.recorded_at, r.body
 FROM records AS r
 WHERE r.thread = :thread AND +r.shelf = :shelf AND +r.type = :type AND r.id > :cursor AND {conditions}
