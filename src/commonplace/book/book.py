@@ -361,8 +361,8 @@ class Book:
         """The passages that best answer a question, best first, each with its reasons.
 
         ``mode`` is ``hybrid`` (words and meaning, as far as each is there), ``words``, ``meaning`` or ``recent``.
-        ``vector`` is the question's, where the caller has made it with the book's own embedding. Only by meaning alone
-        is it an error that a question can have no vector.
+        ``vector`` is the question's, where the caller has made it with the book's own embedding. By meaning alone
+        it is an error that there are no vectors to compare.
         """
         party, view = as_owner(owner, self.tenant), as_view(who)
         as_text(question, "question")
@@ -373,8 +373,8 @@ class Book:
         chosen = as_mode(mode)
         maker = self.meaning.maker
         asked = None if vector is None else as_vector(vector, maker)
-        if asked is None and chosen in BY_MEANING:
-            asked = await self.meaning.of_question(question, needed=chosen == "meaning")
+        if chosen in BY_MEANING:
+            asked = await self.meaning.of_question(question, asked, needed=chosen == "meaning")
         return await self.finder.find(
             party,
             view,
