@@ -122,18 +122,25 @@ class TestWaiting:
             assert await book.embed() == 1
             assert await by_meaning(book, "insects") == ["Keeps bees"]
 
-    @pytest.mark.parametrize("shape", [(1, 2), (2, 3), (3,)])
-    async def test_what_is_no_vector_of_the_embedding_is_never_stored(
-        self, path: Path, shape: tuple[int, ...]
+    @pytest.mark.parametrize(
+        "given",
+        [np.ones((1, 1)), np.ones((1, 2)), np.ones((2, 3)), np.ones(3), np.full((1, 3), np.nan), [[1]]],
+    )
+    async def test_what_is_no_vector_of_the_embedding_is_never_stored_nor_compared(
+        self, path: Path, given: Any
     ) -> None:
         class Wrong(Topics):
             async def passages(self, texts: Sequence[str]) -> NDArray[np.float32]:
-                return np.ones(shape, dtype=np.float32)
+                return given  # type: ignore[no-any-return]
+
+            async def query(self, text: str) -> NDArray[np.float32]:
+                return given[0]  # type: ignore[no-any-return]
 
         async with opened(path, Wrong()) as book:
             receipt = await book.remember("ana", "Keeps bees", wait_for="embedded")
             assert receipt.state == "stored" and "test/topics/3" in receipt.words_alone
             assert (await vectors(book))["have"] == 0
+            assert len(await book.recall("ana", "bees")) == 1
 
     async def test_without_an_embedder_every_receipt_of_a_passage_says_why_words_alone(
         self, path: Path

@@ -78,14 +78,9 @@ class Maker:
         return await self._vectors.put_vectors(self.embedding, found)
 
     async def _packed(self, texts: Sequence[str]) -> list[bytes]:
-        """The texts' vectors as they are stored; what an embedder gives that is none is its failure."""
+        """The texts' vectors as they are stored; whatever goes wrong is the embedder's failure."""
         try:
-            made = await self.embedder.passages(texts)
-            if made.shape != (len(texts), self.embedding.dimension):
-                raise EmbeddingFailed(
-                    f"{self.embedding.name} gave an array of shape {made.shape} for {len(texts)} texts"
-                )
-            return pack_vectors(made)
+            return pack_vectors(await self.embedder.passages(texts))
         except EmbeddingFailed:
             raise
         except Exception as exc:
