@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+import commonplace
 from commonplace import Book, EmbedderDown
 from commonplace.model.vectors import Embedding
 from tests.embedding.conftest import Counting
@@ -58,6 +60,11 @@ class Down(Topics):
         if self.failure is not None:
             raise self.failure
         return await super().query(text)
+
+
+def opened(path: Path, embed: Any, *, worker: bool | None = False) -> Any:
+    """A book that makes vectors only where it is told to."""
+    return commonplace.open(path, embed=embed, worker=worker)
 
 
 async def vectors(book: Book) -> dict[str, Any]:
