@@ -17,7 +17,7 @@ from commonplace.model.memories import Memory, MemoryStatus, Use
 from commonplace.model.messages import Message
 from commonplace.model.owner import WHOLE, Owner, OwnerKind, View
 from commonplace.model.profiles import ProfileDocument
-from commonplace.model.query import Filter, Hit, Page
+from commonplace.model.query import Because, Filter, Folded, Hit, Page
 from commonplace.model.records import Record, RecordType
 from commonplace.model.values import canonical
 from commonplace.ports import Scan
@@ -93,17 +93,18 @@ class Contexts:
                 finding(question, None, limit),
                 self._beside(owner, view, thread, budget, limit, episodes=False),
             )
-        told = _of(Memory, [hit.record for hit in found])
+        told = _memories_of(found)
         if question is not None and len(told) <= limit // 3 and len(beside.newest) == limit:
             # Messages are many and must not crowd out what was concluded from them.
-            told = _of(Memory, [hit.record for hit in await finding(question, RecordType.MEMORY, limit)])
+            told = _memories_of(await finding(question, RecordType.MEMORY, limit))
         memories = _chosen([*_of(Memory, beside.kept), *told, *beside.newest], limit)
         material = Material(
             experience=beside.learnt,
             profile=_of(ProfileDocument, beside.kept),
             memories=memories,
-            episodes=beside.episodes if question is None else _of(Episode, [hit.record for hit in found]),
-            passages=_of(Message, [hit.record for hit in found]),
+            episodes=beside.episodes if question is None else _of(Episode, _shown(found)),
+            passages=_of(Message, _shown(found)),
+            better=frozenset(hit.id for hit in found if any(_concluded(other) for other in hit.folded)),
             turns=beside.turns,
             turns_whole=beside.turns_whole,
         )
@@ -248,6 +249,24 @@ def _chosen(memories: Sequence[Memory], limit: int) -> list[Memory]:
     return [memory for memory in known if memory.pinned] + [memory for memory in known if not memory.pinned][
         :limit
     ]
+
+
+def _memories_of(found: Sequence[Hit]) -> list[Memory]:
+    """The memories among hits, and those that are shown with what they were concluded from."""
+    return _of(Memory, _shown(found))
+
+
+def _shown(found: Sequence[Hit]) -> list[Record]:
+    """What hits show, and what is shown with them; what says the same needs no second mention."""
+    return [
+        record
+        for hit in found
+        for record in (hit.record, *(one.record for one in hit.folded if one.because is not Because.SAME))
+    ]
+
+
+def _concluded(other: Folded) -> bool:
+    return other.because is Because.CONCLUSION
 
 
 def _question_of(turns: Sequence[Message]) -> str | None:

@@ -17,7 +17,7 @@ from commonplace.model.records import RecordType
 from commonplace.model.values import micros
 from commonplace.recall.dates import times_of
 from commonplace.recall.filters import PassageFilter
-from commonplace.recall.folding import enough, reach
+from commonplace.recall.folding import MOST_REACHED, enough, reach
 from commonplace.recall.index import ShelfIndex, field_of
 from commonplace.recall.search import Found, Mode, Question, search
 from commonplace.settle.codec import TAKEN_BACK
@@ -48,10 +48,7 @@ class Asked:
 
     def search(self, shelves: Sequence[ShelfIndex]) -> None:
         """Find what answers it on these shelves."""
-        if self.mode is Mode.RECENT:
-            best = self.best(shelves, self.limit)
-        else:
-            best = enough(self.best(shelves, reach(self.limit)), self.limit)
+        best = self.best(shelves, self.limit) if self.mode is Mode.RECENT else self._enough(shelves)
         if self.pinned_first:
             pinned = replace(self.only, types=_MEMORIES, pinned=True)
             if self.only.types is None or self.only.types & _MEMORIES:
@@ -59,6 +56,16 @@ class Asked:
                 there = {hit.id for hit in first}
                 best = first + [hit for hit in best if hit.id not in there]
         self.found = [(UUID(bytes=hit.id), hit) for hit in best]
+
+    def _enough(self, shelves: Sequence[ShelfIndex]) -> list[Found]:
+        """As many of the best as leave enough hits once what says the same is folded."""
+        most = reach(self.limit)
+        while True:
+            found = self.best(shelves, most)
+            chosen = enough(found, self.limit)
+            if chosen is not None or len(found) < most or most >= MOST_REACHED:
+                return found if chosen is None else chosen
+            most *= 4
 
     def best(
         self, shelves: Sequence[ShelfIndex], limit: int, only: PassageFilter | None = None

@@ -13,6 +13,9 @@ from commonplace.model.query import Because, Folded
 from commonplace.model.records import Record
 from commonplace.recall.search import Found
 
+#: However much says the same, no more than so many are looked at.
+MOST_REACHED = 4000
+
 _WORD = re.compile(r"\w+")
 
 
@@ -29,22 +32,22 @@ def reach(limit: int) -> int:
     return limit + max(4, limit // 2)
 
 
-def enough(found: Sequence[Found], limit: int) -> list[Found]:
-    """The best of them, as many as may be needed: each that repeats another's words makes room for one more.
+def enough(found: Sequence[Found], limit: int) -> list[Found] | None:
+    """The best of them, as many as may be needed; None where there are too few.
 
-    So does each memory beside something that it may rest on.
+    Each that repeats another's words makes room for one more; so does each memory beside what it may rest on.
     """
     kin: set[int] = set()
     spare = 0
     memories = others = 0
     for place, one in enumerate(found):
         if place >= limit + spare + min(memories, others):
-            return list(found[:place])
+            return [*found[:place], *(other for other in found[place:] if other.kin in kin)]
         spare += one.kin in kin
         kin.add(one.kin)
         memories += one.is_memory
         others += not one.is_memory
-    return list(found)
+    return None
 
 
 def folded(ranked: Sequence[Ranked]) -> Iterator[tuple[Ranked, tuple[Folded, ...]]]:
