@@ -17,7 +17,7 @@ from commonplace.model.records import RecordType
 from commonplace.model.values import micros
 from commonplace.recall.dates import times_of
 from commonplace.recall.filters import PassageFilter
-from commonplace.recall.folding import MOST_REACHED, enough, reach
+from commonplace.recall.folding import enough
 from commonplace.recall.index import ShelfIndex, field_of
 from commonplace.recall.search import Found, Mode, Question, search
 from commonplace.settle.codec import TAKEN_BACK
@@ -25,6 +25,12 @@ from commonplace.text.terms import query_groups
 
 #: The longest question whose words are read on the event loop, in characters.
 _LONG_QUESTION = 1_000
+
+#: What is read beside what was asked for, in the ordinary case; and what is looked at for repetitions.
+SPARE = 2
+_TWINS = 4
+#: However much is folded, no more than so many are looked at.
+MOST_REACHED = 4000
 
 #: What is read when no status is asked for: memories that are held, and what has no status.
 HELD: frozenset[str | None] = frozenset({None, MemoryStatus.ACTIVE.value})
@@ -43,8 +49,11 @@ class Asked:
     limit: int
     only: PassageFilter
     pinned_first: bool = False
-    #: As many of the best as may be needed once some of them are folded into others.
+    #: How many more of the best are read than are asked for: strength may lift them, folds make room for them.
+    spare: int = SPARE
+    #: What was found, best first, and whether there is more.
     found: list[tuple[UUID, Found]] = field(default_factory=list)
+    more: bool = False
 
     def search(self, shelves: Sequence[ShelfIndex]) -> None:
         """Find what answers it on these shelves."""
@@ -59,10 +68,11 @@ class Asked:
 
     def _enough(self, shelves: Sequence[ShelfIndex]) -> list[Found]:
         """As many of the best as leave enough hits once what says the same is folded."""
-        most = reach(self.limit)
+        most = self.limit + self.spare + _TWINS
         while True:
             found = self.best(shelves, most)
-            chosen = enough(found, self.limit)
+            chosen = enough(found, self.limit, self.spare)
+            self.more = len(found) == most or chosen is not None
             if chosen is not None or len(found) < most or most >= MOST_REACHED:
                 return found if chosen is None else chosen
             most *= 4

@@ -13,9 +13,6 @@ from commonplace.model.query import Because, Folded
 from commonplace.model.records import Record
 from commonplace.recall.search import Found
 
-#: However much says the same, no more than so many are looked at.
-MOST_REACHED = 4000
-
 _WORD = re.compile(r"\w+")
 
 
@@ -25,28 +22,23 @@ class Ranked(NamedTuple):
     record: Record
     found: Found
     score: float
+    #: Of a memory, as it was counted.
+    strength: float | None
 
 
-def reach(limit: int) -> int:
-    """How many of the best are looked at, so that there are enough hits when some are folded."""
-    return limit + max(4, limit // 2)
+def enough(found: Sequence[Found], limit: int, spare: int) -> list[Found] | None:
+    """The best of them, so many more than asked for where memories are among them; None where there are too few.
 
-
-def enough(found: Sequence[Found], limit: int) -> list[Found] | None:
-    """The best of them, as many as may be needed; None where there are too few.
-
-    Each that repeats another's words makes room for one more; so does each memory beside what it may rest on.
+    Each that repeats another's words makes room for one more, and comes with those that it repeats.
     """
     kin: set[int] = set()
-    spare = 0
-    memories = others = 0
+    again = more = 0
     for place, one in enumerate(found):
-        if place >= limit + spare + min(memories, others):
+        if place >= limit + again + more:
             return [*found[:place], *(other for other in found[place:] if other.kin in kin)]
-        spare += one.kin in kin
+        again += one.kin in kin
+        more = spare if one.is_memory else more
         kin.add(one.kin)
-        memories += one.is_memory
-        others += not one.is_memory
     return None
 
 
@@ -56,6 +48,10 @@ def folded(ranked: Sequence[Ranked]) -> Iterator[tuple[Ranked, tuple[Folded, ...
     The best of a group stands for it. Messages are the same where the same one says the very same, memories
     where case, punctuation and spacing alone tell them apart; what is done is never the same.
     """
+    if not _may_fold(ranked):
+        for one in ranked:
+            yield one, ()
+        return
     heads: dict[UUID, list[Folded]] = {}
     #: Of everything passed so far, what stands for it; and of every source named so far, what named it.
     standing: dict[UUID, UUID] = {}
@@ -81,6 +77,13 @@ def folded(ranked: Sequence[Ranked]) -> Iterator[tuple[Ranked, tuple[Folded, ...
     for one in ranked:
         if one.record.id in heads:
             yield one, tuple(heads[one.record.id])
+
+
+def _may_fold(ranked: Sequence[Ranked]) -> bool:
+    """Whether any has the words of another, or names a source."""
+    if len({one.found.kin for one in ranked}) < len(ranked):
+        return True
+    return any(one.strength is not None and _sources(one.record) for one in ranked)
 
 
 def _sources(record: Record) -> tuple[UUID, ...]:

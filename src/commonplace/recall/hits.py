@@ -38,7 +38,8 @@ def ranked(readings: Readings, now: datetime, *, pinned_first: bool) -> list[Ran
         record = readings.records.get(id)
         if record is not None:
             strength = _strength(record, readings.uses, hour)
-            passages.append(Ranked(record, found, found.score * (1 + STRENGTH * (strength or 0.0))))
+            score = found.score if strength is None else found.score * (1 + STRENGTH * strength)
+            passages.append(Ranked(record, found, score, strength))
     if pinned_first:
         passages.sort(key=lambda one: (not getattr(one.record, "pinned", False), -one.score))
     else:
@@ -47,11 +48,10 @@ def ranked(readings: Readings, now: datetime, *, pinned_first: bool) -> list[Ran
 
 
 def hits_of(
-    passages: Sequence[Ranked], readings: Readings, limit: int, now: datetime, conditions: Mapping[str, Any]
+    passages: Sequence[Ranked], readings: Readings, limit: int, conditions: Mapping[str, Any]
 ) -> tuple[Hit, ...]:
     """So many hits, each with all its reasons."""
     hits: list[Hit] = []
-    hour = now.replace(minute=0, second=0, microsecond=0)
     for one, others in folded(passages):
         if len(hits) == limit:
             break
@@ -64,8 +64,8 @@ def hits_of(
                 found.words,
                 found.arms,
                 found.named,
-                _strength(record, readings.uses, hour),
-                readings.uses.get(record.id, _NEVER).count,
+                one.strength,
+                0 if one.strength is None else readings.uses.get(record.id, _NEVER).count,
                 others,
                 tuple(
                     source_of(source)
@@ -76,6 +76,14 @@ def hits_of(
             )
         )
     return tuple(hits)
+
+
+def listed(readings: Readings, conditions: Mapping[str, Any]) -> tuple[Hit, ...]:
+    """What was found as hits that nothing but their order tells of."""
+    records = [readings.records[id] for id, _ in readings.found if id in readings.records]
+    return tuple(
+        Hit(record, 0.0, rank, conditions=conditions) for rank, record in enumerate(records, start=1)
+    )
 
 
 def _strength(record: Record, uses: Mapping[UUID, Use], now: datetime) -> float | None:

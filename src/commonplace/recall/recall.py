@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
+from typing import Any
 from uuid import UUID
 
 import numpy as np
@@ -21,8 +22,8 @@ from commonplace.model.quoting import cited_by
 from commonplace.model.records import PASSAGE_TYPES, RecordType
 from commonplace.ports import Readable, Shelf, ShelfDelta
 from commonplace.recall.absence import absences
-from commonplace.recall.asking import Asked, passage_filter, understood
-from commonplace.recall.hits import Readings, conditions_of, hits_of, ranked
+from commonplace.recall.asking import MOST_REACHED, Asked, passage_filter, understood
+from commonplace.recall.hits import Readings, conditions_of, hits_of, listed, ranked
 from commonplace.recall.index import ShelfIndex
 from commonplace.recall.search import Mode
 from commonplace.text.terms import forget_words
@@ -101,15 +102,25 @@ class Recall:
                 return Recalled(await self._most_used(owner, view, limit, only))
             read = await understood(question, vector, times, now)
             asked = Asked(read, vectors, Mode(mode), limit, passage_filter(types, only), pinned_first)
-            readings = await self._readings(owner, view, asked)
-            if asked.mode is Mode.RECENT:
-                hits = _listed(readings, only, types)
-            else:
-                passages = ranked(readings, now, pinned_first=pinned_first)
-                hits = hits_of(passages, readings, limit, now, conditions_of(types, only, _EVERY))
+            conditions = conditions_of(types, only, _EVERY)
+            hits = await self._hits(owner, view, asked, conditions, now)
             absent = () if why_not is None else await self._absent(owner, view, why_not, asked, hits)
         telemetry.count("recalls")
         return Recalled(hits, absent)
+
+    async def _hits(
+        self, owner: Owner, view: View, asked: Asked, conditions: Mapping[str, Any], now: datetime
+    ) -> tuple[Hit, ...]:
+        while True:
+            readings = await self._readings(owner, view, asked)
+            if asked.mode is Mode.RECENT:
+                return listed(readings, conditions)
+            passages = ranked(readings, now, pinned_first=asked.pinned_first)
+            hits = hits_of(passages, readings, asked.limit, conditions)
+            if len(hits) == asked.limit or not asked.more or asked.spare >= MOST_REACHED:
+                return hits
+            # So much was folded that more must be read.
+            asked.spare = 4 * (asked.spare + asked.limit)
 
     async def _absent(
         self, owner: Owner, view: View, ids: Sequence[UUID], asked: Asked, hits: Sequence[Hit]
@@ -278,11 +289,3 @@ async def _take_in(index: ShelfIndex, delta: ShelfDelta) -> None:
         await asyncio.to_thread(index.apply, delta)
     else:
         index.apply(delta)
-
-
-def _listed(readings: Readings, only: Filter, types: frozenset[RecordType]) -> tuple[Hit, ...]:
-    conditions = conditions_of(types, only, _EVERY)
-    records = [readings.records[id] for id, _ in readings.found if id in readings.records]
-    return tuple(
-        Hit(record, 0.0, rank, conditions=conditions) for rank, record in enumerate(records, start=1)
-    )
