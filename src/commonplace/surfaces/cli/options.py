@@ -166,78 +166,57 @@ def once(command: Command) -> Command:
     return option(command)
 
 
-def narrowed(command: Command) -> Command:
-    """Give a command ``types`` and ``only``: conditions on what it shows."""
-
-    @click.option(
+#: Conditions on what is shown, in the order in which help tells them.
+_CONDITIONS = (
+    click.option(
         "--type",
         "types",
         multiple=True,
         type=click.Choice([type_.value for type_ in RecordType]),
         help="Of this type; repeatable.",
-    )
-    @click.option("--kind", "kinds", metavar="KIND", multiple=True, help="Of this kind or role; repeatable.")
-    @click.option(
+    ),
+    click.option("--kind", "kinds", metavar="KIND", multiple=True, help="Of this kind or role; repeatable."),
+    click.option(
         "--status",
         "statuses",
         metavar="STATUS",
         multiple=True,
         help="With this status, such as superseded; repeatable.",
-    )
-    @click.option("--thread", metavar="ID", help="In this thread.")
-    @click.option("--since", type=MOMENT, metavar="TIME", help="Said or observed at or after.")
-    @click.option("--until", type=MOMENT, metavar="TIME", help="Said or observed before.")
-    @click.option("--valid-at", type=MOMENT, metavar="TIME", help="Memories that held at this time.")
-    @click.option(
+    ),
+    click.option("--thread", metavar="ID", help="In this thread."),
+    click.option("--since", type=MOMENT, metavar="TIME", help="Said or observed at or after."),
+    click.option("--until", type=MOMENT, metavar="TIME", help="Said or observed before."),
+    click.option("--valid-at", type=MOMENT, metavar="TIME", help="Memories that held at this time."),
+    click.option(
         "--as-of",
         type=MOMENT,
         metavar="TIME",
         help="What was true at this time, superseded since or not.",
-    )
-    @click.option("--known-at", type=MOMENT, metavar="TIME", help="What the book knew at this time.")
-    @click.option("--key", "keys", metavar="KEY", multiple=True, help="Memories with this key; repeatable.")
-    @click.option("--subject", metavar="NAME", help="Memories about this.")
-    @click.option("--of-agent", metavar="NAME", help="Written by this agent, or said to it.")
-    @click.option("--tag", "tags", metavar="TAG", multiple=True, help="With one of these tags; repeatable.")
-    @click.option("--trust", metavar="WAY", multiple=True, help="Come in this way, such as user; repeatable.")
-    @click.option("--pinned", is_flag=True, help="Of memories, those that are pinned.")
+    ),
+    click.option("--known-at", type=MOMENT, metavar="TIME", help="What the book knew at this time."),
+    click.option("--key", "keys", metavar="KEY", multiple=True, help="Memories with this key; repeatable."),
+    click.option("--subject", metavar="NAME", help="Memories about this."),
+    click.option("--of-agent", metavar="NAME", help="Written by this agent, or said to it."),
+    click.option("--tag", "tags", metavar="TAG", multiple=True, help="With one of these tags; repeatable."),
+    click.option("--trust", metavar="WAY", multiple=True, help="Come in this way, such as user; repeatable."),
+    click.option("--pinned", is_flag=True, help="Of memories, those that are pinned."),
+)
+#: Those of them that are passed on under their own names.
+_ONLY = "kinds statuses thread since until valid_at as_of known_at keys subject tags trust".split()
+
+
+def narrowed(command: Command) -> Command:
+    """Give a command ``types`` and ``only``: conditions on what it shows."""
+
     @functools.wraps(command)
-    def with_conditions(
-        types: tuple[str, ...],
-        kinds: tuple[str, ...],
-        statuses: tuple[str, ...],
-        thread: str | None,
-        since: datetime | None,
-        until: datetime | None,
-        valid_at: datetime | None,
-        as_of: datetime | None,
-        known_at: datetime | None,
-        keys: tuple[str, ...],
-        subject: str | None,
-        of_agent: str | None,
-        tags: tuple[str, ...],
-        trust: tuple[str, ...],
-        pinned: bool,
-        **given: Any,
-    ) -> None:
-        only = Only(
-            kinds=kinds or None,
-            statuses=statuses or None,
-            thread=thread,
-            since=since,
-            until=until,
-            valid_at=valid_at,
-            as_of=as_of,
-            known_at=known_at,
-            keys=keys or None,
-            subject=subject,
-            agent=of_agent,
-            tags=tags or None,
-            trust=trust or None,
-            pinned=pinned,
-        )
+    def with_conditions(types: tuple[str, ...], of_agent: str | None, **given: Any) -> None:
+        chosen = {name: given.pop(name) for name in _ONLY}
+        mine = {name: None if value == () else value for name, value in chosen.items()}
+        only = Only(agent=of_agent, pinned=given.pop("pinned"), **mine)  # type: ignore[typeddict-item]
         command(types=types or None, only=only, **given)
 
+    for option in reversed(_CONDITIONS):
+        with_conditions = option(with_conditions)
     return with_conditions
 
 
