@@ -97,9 +97,9 @@ class Life:
         """Something to build upon, half of it with vectors already."""
         for owner in OWNERS:
             await self._apply(self.world.first(owner))
-        for reader in self.readers:
-            await reader.engine.begin_set(EMBEDDERS[0].embedding)
-        await self.take("embed", Dice(0))
+        for reader, embedder in product(self.readers, EMBEDDERS):
+            await reader.engine.begin_set(embedder.embedding)
+            await embed(reader.engine, embedder, (await reader.engine.lacking(embedder.embedding, 99))[::2])
 
     async def take(self, step: str, dice: Dice) -> None:
         """One step."""
@@ -134,7 +134,7 @@ class Life:
             await embed(reader.engine, embedder, lacking[place::2])
 
     async def _sets(self, dice: Dice) -> None:
-        embedding, verb = dice.pick(EMBEDDERS).embedding, dice.pick(("begin", "switch", "switch", "drop"))
+        embedding, verb = dice.pick(EMBEDDERS).embedding, dice.pick(("begin", "begin", "switch", "drop"))
         for reader in self.readers:
             await getattr(reader.engine, f"{verb}_set")(embedding)
 
@@ -152,7 +152,7 @@ class Life:
 
     async def _ask(self, dice: Dice) -> None:
         """An index that read before has the rest to catch up with."""
-        owner, view = dice.pick(OWNERS), dice.pick(VIEWS)
+        owner, view = dice.pick((ANN, ANN, *OWNERS)), dice.pick((WHOLE, *VIEWS))
         told = [await reader.asked(owner, view) for reader in self.readers]
         assert told[0] == told[1]
 
