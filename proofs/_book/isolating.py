@@ -15,6 +15,7 @@ from commonplace.engines.sqlite import reading
 from commonplace.engines.sqlite.statements import statements
 from commonplace.model.ledger import Entry
 from commonplace.model.owner import Audience
+from commonplace.recall import facets, filters
 from commonplace.settle import erasing, memories, operations, others, threads, undoing
 from commonplace.settle.desk import Desk
 from proofs._book import arrivals, conversing, labours, reads, recalls, works, writes
@@ -58,6 +59,9 @@ _CHECKS: list[tuple[Any, str, str]] = [
     (parsing.as_owner, "owner.tenant != tenant", "False"),
     (Transfer.export, "owner is not None and owner.tenant != self._tenant", "False"),
     (Book.ledger, "not as_view(who).whole", "False"),
+    (filters._asked, "if chosen is not None:", "if False:"),
+    (facets._meets, "held not in values", "False"),
+    (facets._meets, "values.isdisjoint(held)", "False"),
 ]
 
 
@@ -160,7 +164,6 @@ OFF_THE_PATH: dict[str, str] = {
     **dict.fromkeys(
         (
             *(
-                "where_passage_is",
                 "stale_terms",
                 "links_of",
                 "erased_eras",
@@ -168,9 +171,8 @@ OFF_THE_PATH: dict[str, str] = {
                 "owner_of_record",
             ),
             *("add_blank_version", "operations_of_owner", "learnt_by"),
-            # Sets of vectors belong to the whole book; what is read of them is read with the passages.
-            *("vector_set", "grow_vector_set", "shrink_vector_set", "delete_vector_set"),
-            *("delete_upkeep", "sets_not_due"),
+            # A set is switched to, or given up, for the whole book.
+            *("delete_vector_set", "delete_upkeep", "sets_not_due"),
         ),
         _UPKEEP,
     ),
@@ -197,8 +199,10 @@ FOCUS: dict[Try, tuple[str, ...]] = {
     reads.list_: ("scan_", "places_", "visible_shelves"),
     reads.export: ("uses_of_owner", "tails_of_owner", "ledger_of_owner", "all_of_owner"),
     recalls.recall: ("passages_since",),
+    recalls.recall_filtered: ("recall.",),
+    recalls.vectors_again: ("renew_vector",),
     recalls.recall_what_moved: ("gone_since",),
-    recalls.recall_without_the_others: ("passages_since",),
+    recalls.recall_without_the_others: ("passages_since", "vector_set", "where_passage_is"),
     reads.uses: ("uses",),
     reads.ledger: ("entries_after", "book.book.Book.ledger"),
     reads.shelves: ("owners_of_tenant",),

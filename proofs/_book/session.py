@@ -13,9 +13,11 @@ from uuid import UUID
 
 import commonplace
 from commonplace import Book, CommonplaceError
+from commonplace.embedding import Maker
 from commonplace.errors import NotFound
 from commonplace.model.ledger import Receipt, ReceiptItem, Verb
 from commonplace.model.owner import Audience, Owner, View
+from commonplace.testing.embedder import StubEmbedder
 from proofs._book import world
 from proofs._book.canaries import Mint, canaries_in, owner_of
 from proofs._book.oracle import Known, Leak, Oracle, may_read
@@ -23,6 +25,8 @@ from proofs._book.truth import Row, Truth, columns_of
 
 T = TypeVar("T")
 
+#: Makes the vectors that recall reads; the other one's set is never switched to.
+EMBEDDER, OTHER_EMBEDDER = StubEmbedder(), StubEmbedder("others")
 #: How many owners ever act in a world, so that each gets far, and how many act at a time.
 _CAST, _AT_A_TIME = 14, 7
 
@@ -69,7 +73,7 @@ class Session:
         books = {}
         for tenant in world.TENANTS:
             books[tenant] = await commonplace.open(
-                path, tenant=tenant, limits=world.LIMITS, clock=notes.clock
+                path, tenant=tenant, limits=world.LIMITS, clock=notes.clock, embed=EMBEDDER
             )
         return cls(path, notes, books, rng)
 
@@ -80,6 +84,14 @@ class Session:
 
     def book(self, party: Owner) -> Book:
         return self.books[party.tenant]
+
+    async def embed(self) -> None:
+        """Make what lacks vectors whole, in the set that recall reads and in the one beside it."""
+        engine = self.books[world.TENANTS[0]].engine
+        for embedder in (EMBEDDER, OTHER_EMBEDDER):
+            await Maker(engine, embedder).catch_up()
+        if miscounted := self.truth.lacking_vectors():
+            raise Leak(f"sets of vectors lack some, or are counted wrongly: {miscounted}")
 
     # ── picking ──────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -239,6 +251,7 @@ class Session:
         before, names = self._sums or self.truth.fingerprints(), self.truth.numbers()
         for attempt in tries:
             await attempt(self)
+        await self.embed()
         after = self._sums = self.truth.fingerprints()
         acting = {party.parts for party in (*self.actors, *self.touched)}
         for number, sum_ in before.items():
@@ -275,6 +288,8 @@ async def build(path: Path) -> Notes:
             taught: dict[str, UUID | None] = {}
             for party in world.parties(tenant):
                 taught.setdefault(party.id, await session.populate(party, taught.get(party.id)))
+        await session.books[world.TENANTS[0]].engine.begin_set(OTHER_EMBEDDER.embedding)
+        await session.embed()
     finally:
         await session.close()
     return notes
