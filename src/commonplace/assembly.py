@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Generator
 from pathlib import Path
 from types import TracebackType
@@ -12,6 +13,7 @@ from pydantic import Field, ValidationError
 
 from commonplace.book import Book
 from commonplace.book.backups import NOTE, note_erasure
+from commonplace.book.meaning import Meaning
 from commonplace.door import Door, pack_terms
 from commonplace.embedding import AUTO, EmbeddingSettings, Maker, Missing, find
 from commonplace.engines.inmemory import InMemoryEngine
@@ -22,7 +24,7 @@ from commonplace.model.owner import DEFAULT_TENANT, Owner
 from commonplace.model.trust import Limits
 from commonplace.model.values import Value, refused, utc_now
 from commonplace.model.vectors import EMBED, embed_job
-from commonplace.ports import Clock, Engine
+from commonplace.ports import Clock, Embedder, Engine
 from commonplace.recall.recall import INDEX_BYTES, Recall
 from commonplace.settings import read_file, settings
 from commonplace.text.terms import RULE
@@ -34,6 +36,9 @@ _TERMS_STEP = 500
 _SCRUB_SECONDS = 5.0
 #: Before work for another embedder is looked at again.
 _OTHERS_SECONDS = 60.0
+
+
+_log = logging.getLogger("commonplace.embedding")
 
 
 class RecallSettings(Value):
@@ -73,7 +78,7 @@ def open(
     tenant: str = DEFAULT_TENANT,
     limits: Limits | None = None,
     config: str | Path | None = None,
-    worker: bool = False,
+    worker: bool | None = None,
     create: bool = True,
     read_only: bool = False,
     clock: Clock = utc_now,
@@ -81,9 +86,10 @@ def open(
 ) -> Opening:
     """Open a book: a file's path, ``sqlite:///path`` or ``memory://``.
 
-    ``limits`` are the guardrails; without them those of the ``config`` file and the environment hold. ``worker`` runs
-    the book's upkeep in this process. ``embed`` says what makes vectors: ``"auto"``, the local model where it is
-    installed, else none; None, words alone; a folder with the model's files; ``"provider:model"``; or an embedder.
+    ``limits`` are the guardrails; without them those of the ``config`` file and the environment hold. ``worker``: True
+    runs the book's upkeep in this process, False none of it; left out, it makes vectors of what is stored, and no more.
+    ``embed`` says what makes vectors: ``"auto"``, what the settings name, else the local model where it is installed,
+    else none; None, words alone; a folder with the model's files; ``"provider:model"``; or an embedder.
     """
     return Opening(
         address=address,
@@ -104,7 +110,7 @@ async def _open(
     tenant: str,
     limits: Limits | None,
     config: str | Path | None,
-    worker: bool,
+    worker: bool | None,
     create: bool,
     read_only: bool,
     clock: Clock,
@@ -124,19 +130,20 @@ async def _open(
     embedder = await find(embed, settings("embedding", EmbeddingSettings, file))
     engine = await open_engine(address, create=create, read_only=read_only)
     maker = None if isinstance(embedder, Missing) else Maker(engine, embedder)
-    why_words = embedder.reason if isinstance(embedder, Missing) else ""
     try:
         if not read_only and await engine.stale_terms(RULE, 1):
             await engine.put(JobDraft(kind="terms", key=str(RULE)), clock())
-        if maker is not None and not await _begin(maker, engine, clock, read_only=read_only):
-            other = (await engine.vector_sets())[0].name
-            why_words = (
-                f"recall reads vectors of {other}, not of {maker.embedding.name}; run: commonplace reembed"
-            )
+        if maker is not None:
+            await _begin(maker, engine, clock, read_only=read_only)
+        why_words = await _why_words(embedder, engine)
     except BaseException:
         await engine.close()
         raise
     finder = Recall(engine, engine, index_bytes=holding.index_bytes)
+
+    embedding = None if maker is None else {EMBED: _embedding(engine, clock, maker)}
+    making = None if embedding is None or read_only else Worker(engine, embedding, clock)
+    meaning = Meaning(engine, maker, making, why_words=why_words)
 
     def let_go() -> None:
         finder.let_go()
@@ -149,30 +156,43 @@ async def _open(
         finder,
         Worker(engine, upkeep(engine, clock, maker), clock),
         tenant=tenant,
-        maker=maker,
-        why_words=why_words,
+        meaning=meaning,
         on_erased=let_go,
         refresh_terms=lambda: refresh_terms(engine),
         open_copy=lambda path: open_engine(path, create=False),
     )
     if worker:
         book.start_worker()
-    elif maker is not None and not why_words and not read_only:
+    elif worker is None:
         # What is written here becomes vectors here, even where nobody runs the book's other upkeep.
-        book.work_aside(Worker(engine, {EMBED: _embedding(engine, clock, maker)}, clock))
+        meaning.start()
     return book
 
 
-async def _begin(maker: Maker, engine: Engine, clock: Clock, *, read_only: bool) -> bool:
-    """Whether recall reads this embedding's vectors; a book's first set is begun where it may be written."""
-    sets = await engine.vector_sets()
-    if not sets and not read_only:
-        sets = [await engine.begin_set(maker.embedding)]
-    if not sets or sets[0].name != maker.embedding.name:
-        return not sets
-    if not read_only and await engine.lacking(maker.embedding, 1):
+async def _begin(maker: Maker, engine: Engine, clock: Clock, *, read_only: bool) -> None:
+    """Begin a book's first set, and make due what lacks in it, where it may be written."""
+    if read_only:
+        return
+    sets = await engine.vector_sets() or [await engine.begin_set(maker.embedding)]
+    if sets[0].name == maker.embedding.name and await engine.lacking(maker.embedding, 1):
         await engine.put(embed_job(maker.embedding.name), clock())
-    return True
+
+
+async def _why_words(embedder: Embedder | Missing, engine: Engine) -> str:
+    """Why recall goes by words alone, which the log tells; empty where it goes by meaning too."""
+    sets = await engine.vector_sets()
+    if isinstance(embedder, Missing):
+        # A book with vectors was meant to be found by meaning, too.
+        level = logging.WARNING if sets and not embedder.asked else logging.INFO
+        _log.log(level, "recall goes by words alone: %s", embedder.reason)
+        return embedder.reason
+    name = embedder.embedding.name
+    if not sets or sets[0].name == name:
+        _log.info("recall goes by words and by meaning, with %s", name)
+        return ""
+    why = f"recall reads vectors of {sets[0].name}, not of {name}; run: commonplace reembed"
+    _log.warning("recall goes by words alone: %s", why)
+    return why
 
 
 async def open_engine(address: str | Path, *, create: bool = True, read_only: bool = False) -> Engine:

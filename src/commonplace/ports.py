@@ -415,14 +415,20 @@ class MakesVectors(Protocol):
     def embedding(self) -> Embedding:
         """What its vectors can be compared with."""
 
-    async def query(self, question: str) -> NDArray[np.float32] | None:
-        """A question's vector; None where it could not be made."""
+    async def query(self, question: str) -> NDArray[np.float32]:
+        """A question's vector."""
+
+    async def make(self, records: Sequence[Record], progress: Callable[[int], None] | None = None) -> int:
+        """Make the vectors of exactly these; returns how many were put."""
 
     async def catch_up(self, progress: Callable[[int], None] | None = None) -> int:
         """Make what is lacking; returns how many vectors were put."""
 
     async def renew(self, progress: Callable[[int], None] | None = None) -> int:
         """Make the set beside the one that recall reads, then let recall read it, in one step."""
+
+    async def close(self) -> None:
+        """Let go of what it holds."""
 
 
 class Finder(Protocol):

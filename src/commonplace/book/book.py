@@ -15,6 +15,7 @@ from commonplace.book.backups import Backups, OpenCopy
 from commonplace.book.catalogue import Episodes, Experience, Keys, Named, Profiles
 from commonplace.book.contexts import Contexts
 from commonplace.book.explaining import explain
+from commonplace.book.meaning import Meaning
 from commonplace.book.parsing import (
     BY_MEANING,
     Only,
@@ -38,7 +39,7 @@ from commonplace.book.parsing import (
     as_view,
     each,
 )
-from commonplace.book.rooms import Rooms
+from commonplace.book.rooms import Rooms, WaitFor
 from commonplace.book.threads import ThreadHandle
 from commonplace.book.transfer import ImportReport, Transfer
 from commonplace.door import Door
@@ -61,7 +62,7 @@ from commonplace.model.owner import EVERYONE, Audience, Owner
 from commonplace.model.profiles import Agent, Key, Schema
 from commonplace.model.query import HistoryStep, Hit, Page, Why
 from commonplace.model.records import PASSAGE_TYPES, Record, RecordType
-from commonplace.ports import BookFacts, Engine, ErasureReceipt, Finder, Findings, MakesVectors, Target
+from commonplace.ports import BookFacts, Engine, ErasureReceipt, Finder, Findings, Target
 from commonplace.recall.context.compose import Context
 from commonplace.text.tokens import Count
 from commonplace.worker import Worker
@@ -81,8 +82,7 @@ class Book:
         worker: Worker,
         *,
         tenant: str,
-        maker: MakesVectors | None = None,
-        why_words: str = "",
+        meaning: Meaning,
         on_erased: Callable[[], None],
         refresh_terms: Callable[[], Awaitable[int]],
         open_copy: OpenCopy,
@@ -96,7 +96,7 @@ class Book:
         self._refresh_terms = refresh_terms
         self.transfer = Transfer(engine, door, tenant)
         self.backups = Backups(engine, door.clock, open_copy)
-        self._rooms = rooms = Rooms(engine, door, tenant)
+        self._rooms = rooms = Rooms(engine, door, tenant, meaning)
         self.profile = Profiles(rooms)
         self.episodes = Episodes(rooms)
         self.experience = Experience(rooms)
@@ -104,11 +104,8 @@ class Book:
         self.schemas: Named[Schema] = Named(rooms, Schema)
         self.keys = Keys(rooms, Key)
         self._contexts = Contexts(rooms)
-        self._maker = maker
-        #: Why recall goes by words alone; empty where it goes by meaning too.
-        self.why_words = why_words
+        self.meaning = meaning
         self._working: asyncio.Task[None] | None = None
-        self._aside: asyncio.Task[None] | None = None
         self._stop = asyncio.Event()
 
     # ── life ─────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -126,15 +123,12 @@ class Book:
         if self._working is None:
             self._working = asyncio.create_task(self.worker.run(self._stop))
 
-    def work_aside(self, worker: Worker) -> None:
-        """Let another worker do a part of the jobs, until the book is closed."""
-        self._aside = asyncio.create_task(worker.run(self._stop))
-
     async def close(self) -> None:
         """Finish the job in hand, if it is done soon, and all writes, and let go of the book."""
         self._stop.set()
-        tasks = [task for task in (self._working, self._aside) if task is not None]
-        self._working = self._aside = None
+        self.meaning.stop()
+        tasks = [task for task in (self._working, self.meaning.working) if task is not None]
+        self._working = self.meaning.working = None
         try:
             # A loop that is gone, or another thread's, never tells that the worker is done.
             if tasks and tasks[0].get_loop() is asyncio.get_running_loop():
@@ -146,6 +140,12 @@ class Book:
             await self._contexts.settled()
         finally:
             await self.engine.close()
+            await self.meaning.close()
+
+    @property
+    def why_words(self) -> str:
+        """Why recall goes by words alone; empty where it goes by meaning too."""
+        return self.meaning.why_words
 
     # ── what was said ────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -209,6 +209,7 @@ class Book:
         agent: str | None = None,
         groups: Sequence[str] = (),
         view: Literal["owner"] | None = None,
+        wait_for: WaitFor = "stored",
         **fields: Any,
     ) -> Receipt:
         """Keep a statement: kind, key, subject, applies_when, data, tags, sources, supersedes, valid_from, …"""
@@ -223,6 +224,7 @@ class Book:
             agent=agent,
             groups=groups,
             view=view,
+            wait_for=wait_for,
         )
 
     async def remember_all(
@@ -234,9 +236,10 @@ class Book:
         run: str | None = None,
         operation: str | None = None,
         expect: Mapping[UUID, int] | None = None,
+        wait_for: WaitFor = "stored",
         **who: Unpack[Who],
     ) -> Receipt:
-        """Keep several statements, all or none."""
+        """Keep several statements, all or none; ``wait_for="embedded"`` makes their vectors before it returns."""
         return await self._rooms.remember(
             as_owner(owner, self.tenant),
             as_view(who),
@@ -245,6 +248,7 @@ class Book:
             run=run,
             operation=operation,
             expect=expect,
+            wait_for=wait_for,
         )
 
     async def supersede(
@@ -357,7 +361,8 @@ class Book:
         """The passages that best answer a question, best first, each with its reasons.
 
         ``mode`` is ``hybrid`` (words and meaning, as far as each is there), ``words``, ``meaning`` or ``recent``.
-        ``vector`` is the question's, where the caller has made it with the book's own embedding.
+        ``vector`` is the question's, where the caller has made it with the book's own embedding. Only by meaning alone
+        is it an error that a question can have no vector.
         """
         party, view = as_owner(owner, self.tenant), as_view(who)
         as_text(question, "question")
@@ -366,9 +371,10 @@ class Book:
         if not wanted <= set(PASSAGE_TYPES):
             raise InvalidInput("types: recall finds messages, memories and episodes", field="types")
         chosen = as_mode(mode)
-        asked = None if vector is None else as_vector(vector, self._maker)
-        if asked is None and self._maker is not None and not self.why_words and chosen in BY_MEANING:
-            asked = await self._maker.query(question)
+        maker = self.meaning.maker
+        asked = None if vector is None else as_vector(vector, maker)
+        if asked is None and chosen in BY_MEANING:
+            asked = await self.meaning.of_question(question, needed=chosen == "meaning")
         return await self.finder.find(
             party,
             view,
@@ -378,20 +384,19 @@ class Book:
             only=as_filter(wanted, only or {}),
             mode=chosen,
             vector=asked,
-            vectors=self._maker.embedding.name if self._maker is not None else "",
+            vectors=maker.embedding.name if maker is not None else "",
         )
 
     async def embed(self, progress: Callable[[int], None] | None = None) -> int:
         """Make now the vectors that passages still lack; returns how many. Without an embedder there are none."""
-        return 0 if self._maker is None or self.why_words else await self._maker.catch_up(progress)
+        return await self.meaning.catch_up(progress)
 
     async def reembed(self, progress: Callable[[int], None] | None = None) -> int:
-        """Make all vectors anew with this book's embedder, beside those that recall reads meanwhile; then switch."""
-        if self._maker is None:
-            raise NotAllowed(f"there is nothing to make vectors with: {self.why_words}")
-        made = await self._maker.renew(progress)
-        self.why_words = ""
-        return made
+        """Make all vectors with this book's embedder, beside those that recall reads meanwhile; then switch.
+
+        A call that was interrupted goes on where it stopped when it is made again; returns how many it made itself.
+        """
+        return await self.meaning.renew(progress)
 
     async def context(
         self,
@@ -555,8 +560,8 @@ class Book:
         return await self.engine.owners(self.tenant)
 
     async def facts(self) -> BookFacts:
-        """What the book is and holds."""
-        return await self.engine.facts()
+        """What the book is and holds; ``details["vectors"]`` says by what recall goes, and how much has its vector."""
+        return await self.meaning.facts(await self.engine.facts())
 
     async def _change(
         self, owner: str | Owner, change: Change, request: Sequence[Any], operation: str | None, who: Who

@@ -18,10 +18,11 @@ from commonplace.book.parsing import (
     as_owner,
     as_text,
     as_view,
+    as_wait,
     each,
     episode_of,
 )
-from commonplace.book.rooms import Rooms
+from commonplace.book.rooms import Rooms, WaitFor
 from commonplace.errors import InvalidInput, NotFound
 from commonplace.model.changes import (
     AddExperience,
@@ -134,15 +135,18 @@ class Episodes(_Shelf):
         agent: str | None = None,
         groups: Sequence[str] = (),
         view: Literal["owner"] | None = None,
+        wait_for: WaitFor = "stored",
         **fields: Any,
     ) -> Receipt:
         """Keep the record of a finished run: goal, summary, tool_calls, outcome, tags, started_at, ended_at."""
+        waiting = as_wait(wait_for)
         reader = as_view({"agent": agent, "groups": groups, "view": view})
         party = as_owner(owner, self._rooms.tenant)
         now = self._rooms.door.clock()
         episode = each([fields], "episode", lambda draft: episode_of(draft, party, agent, now))[0]
         change = RecordEpisode(episode, audience=as_audience(audience, reader))
-        return await self._write(party, reader, change, ["episode", fields, str(audience)], operation)
+        receipt = await self._write(party, reader, change, ["episode", fields, str(audience)], operation)
+        return await self._rooms.meaning.reached(receipt, waiting)
 
     async def list(
         self,

@@ -195,6 +195,13 @@ def as_mode(mode: Any) -> str:
     return str(mode)
 
 
+def as_wait(wait_for: Any) -> str:
+    """What a write waits for beyond its durable commit."""
+    if wait_for not in ("stored", "embedded"):
+        raise InvalidInput(f"wait_for: {wait_for!r} is neither stored nor embedded", field="wait_for")
+    return str(wait_for)
+
+
 def as_vector(given: Any, maker: MakesVectors | None) -> NDArray[np.float32]:
     """A question's vector, made with the book's own embedding."""
     if maker is None:

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal, TypeAlias
 from uuid import UUID
 
-from commonplace.book.parsing import as_actor, as_audience, as_text, as_versions, each, memory_of
+from commonplace.book.meaning import Meaning
+from commonplace.book.parsing import as_actor, as_audience, as_text, as_versions, as_wait, each, memory_of
 from commonplace.door import Door
 from commonplace.errors import InvalidInput
 from commonplace.model.changes import Change, Expect, Remember
 from commonplace.model.ledger import Receipt
 from commonplace.model.owner import Audience, Owner, View
 from commonplace.ports import Engine
+
+#: What a write waits for: its durable commit, or that its passages are found by their meaning, too.
+WaitFor: TypeAlias = Literal["stored", "embedded"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +27,7 @@ class Rooms:
     engine: Engine
     door: Door
     tenant: str
+    meaning: Meaning
 
     async def write(
         self,
@@ -55,8 +60,10 @@ class Rooms:
         run: str | None,
         operation: str | None,
         expect: Mapping[UUID, int] | None,
+        wait_for: WaitFor,
     ) -> Receipt:
         """Keep statements, all or none."""
+        waiting = as_wait(wait_for)
         readers, now = as_audience(audience, view), self.door.clock()
         memories = each(statements, "statements", lambda draft: memory_of(draft, owner, view.agent, now))
         if not memories:
@@ -65,4 +72,5 @@ class Rooms:
             as_text(run, "run")
         changes: list[Change] = [Remember(memory, audience=readers, run=run) for memory in memories]
         request = ["remember", list(statements), str(audience), run]
-        return await self.write(owner, view, changes, request, operation, expect)
+        receipt = await self.write(owner, view, changes, request, operation, expect)
+        return await self.meaning.reached(receipt, waiting)

@@ -14,11 +14,12 @@ from commonplace.book.parsing import (
     as_cursor,
     as_limit,
     as_text,
+    as_wait,
     each,
     episode_of,
     message_of,
 )
-from commonplace.book.rooms import Rooms
+from commonplace.book.rooms import Rooms, WaitFor
 from commonplace.errors import InvalidInput, NotFound
 from commonplace.model.changes import Append, CloseThread, Expect, SetThread
 from commonplace.model.ledger import Receipt
@@ -46,12 +47,15 @@ class ThreadHandle:
         *,
         operation: str | None = None,
         expect_last: int | None = None,
+        wait_for: WaitFor = "stored",
         **fields: Any,
     ) -> Receipt:
         """Add one message (``append("user", "text")``) or several (``append([{"role": …, "content": …}])``).
 
-        ``expect_last`` names the place of the last message that the caller has read.
+        ``expect_last`` names the place of the last message that the caller has read; ``wait_for="embedded"`` makes
+        the vectors of these messages before it returns.
         """
+        waiting = as_wait(wait_for)
         if isinstance(role_or_messages, str):
             drafts: Sequence[Mapping[str, Any]] = [{"role": role_or_messages, "content": content, **fields}]
         elif content is None and not fields:
@@ -62,7 +66,7 @@ class ThreadHandle:
             raise InvalidInput("messages: none given", field="messages")
         received = self._rooms.door.clock()
         messages = each(drafts, "messages", lambda draft: message_of(draft, self.owner, self.id, received))
-        return await self._rooms.door.write(
+        receipt = await self._rooms.door.write(
             self.owner,
             self._view,
             as_actor(self._view),
@@ -71,6 +75,7 @@ class ThreadHandle:
             operation=operation,
             expect=Expect() if expect_last is None else Expect(last={self.id: expect_last}),
         )
+        return await self._rooms.meaning.reached(receipt, waiting)
 
     async def remember(
         self,
@@ -80,6 +85,7 @@ class ThreadHandle:
         run: str | None = None,
         operation: str | None = None,
         expect: Mapping[UUID, int] | None = None,
+        wait_for: WaitFor = "stored",
         **fields: Any,
     ) -> Receipt:
         """Keep a statement that was made in this thread."""
@@ -92,6 +98,7 @@ class ThreadHandle:
             run=run,
             operation=operation,
             expect=expect,
+            wait_for=wait_for,
         )
 
     async def get(self) -> Thread:
@@ -141,8 +148,10 @@ class ThreadHandle:
         result: Any = None,
         episode: Mapping[str, Any] | None = None,
         operation: str | None = None,
+        wait_for: WaitFor = "stored",
     ) -> Receipt:
         """Finish the thread, with the episode that records what was done, if one is given."""
+        waiting = as_wait(wait_for)
         try:
             ended = ThreadStatus(status)
         except ValueError:
@@ -156,7 +165,7 @@ class ThreadHandle:
             made = each(
                 [{"thread": self.id, **episode}], "episode", lambda d: episode_of(d, self.owner, agent, now)
             )[0]
-        return await self._rooms.door.write(
+        receipt = await self._rooms.door.write(
             self.owner,
             self._view,
             as_actor(self._view),
@@ -164,3 +173,4 @@ class ThreadHandle:
             request=["close", str(self.id), status, result, episode],
             operation=operation,
         )
+        return await self._rooms.meaning.reached(receipt, waiting)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from pydantic import Field
 
@@ -20,13 +20,15 @@ from commonplace.ports import Embedder
 
 #: The local model where it is there, else none.
 AUTO = "auto"
+#: Words alone, as the settings say it.
+NONE = "none"
 
 
 class EmbeddingSettings(Value):
     """How vectors are made, and how many are kept in memory."""
 
-    #: Whether the local model is used where nobody says otherwise.
-    use: Literal["auto", "none"] = "auto"
+    #: What makes vectors where nobody says otherwise: ``auto``, ``none``, a folder, or ``provider:model``.
+    use: str = Field(default="auto", min_length=1)
     #: A folder with the local model's files.
     weights: Path | None = None
     #: The processor's threads for the local model; as many as there are, up to four.
@@ -44,6 +46,8 @@ class Missing:
     """There is no embedder: recall goes by words alone."""
 
     reason: str
+    #: Words alone are what was wished for.
+    asked: bool = False
 
 
 async def find(wish: Any = AUTO, settings: EmbeddingSettings | None = None) -> Cached | Missing:
@@ -52,8 +56,10 @@ async def find(wish: Any = AUTO, settings: EmbeddingSettings | None = None) -> C
     ``auto`` and None may end in ``Missing``; whatever else is wished for is there, or an error says what it lacks.
     """
     chosen = settings or EmbeddingSettings()
+    if isinstance(wish, str) and wish == AUTO:
+        wish = None if chosen.use == NONE else chosen.use
     if wish is None:
-        return Missing("words alone were asked for")
+        return Missing("words alone were asked for", asked=True)
     if isinstance(wish, Embedder):
         return Cached(wish, chosen.cache_bytes, closes=False)
     found: Embedder

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import logging
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from commonplace.errors import EmbeddingFailed
-from commonplace.model.vectors import Embedding, SetState, pack_vectors
+from commonplace.model.records import Record
+from commonplace.model.vectors import Embedding, pack_vectors
 from commonplace.ports import Embedder, Vectors
 
 #: Passages that are embedded in one step, after which what was made is kept.
 STEP = 64
-
-_log = logging.getLogger("commonplace.embedding")
 
 #: Is told how many vectors were made so far.
 Progress = Callable[[int], None]
@@ -33,34 +31,29 @@ class Maker:
         """What its vectors can be compared with."""
         return self.embedder.embedding
 
-    async def query(self, question: str) -> NDArray[np.float32] | None:
-        """A question's vector; None where it could not be made: then recall goes by words alone."""
+    async def query(self, question: str) -> NDArray[np.float32]:
+        """A question's vector."""
         try:
             return await self.embedder.query(question)
-        except EmbeddingFailed as exc:
-            _log.warning("recall goes by words alone: %s", exc)
-            return None
+        except EmbeddingFailed:
+            raise
+        except Exception as exc:
+            raise self._failed(exc) from exc
 
-    async def begin(self) -> bool:
-        """Give the book its first set; False where recall reads another embedding's."""
-        found = await self._vectors.begin_set(self.embedding) if await self._is_free() else None
-        if found is not None:
-            return found.state is SetState.ACTIVE
-        return (await self._vectors.vector_sets())[0].name == self.embedding.name
-
-    async def _is_free(self) -> bool:
-        return not await self._vectors.vector_sets()
+    async def make(self, records: Sequence[Record], progress: Progress | None = None) -> int:
+        """Make the vectors of exactly these; returns how many were put."""
+        made = 0
+        for start in range(0, len(records), STEP):
+            made += await self._step(records[start : start + STEP])
+            if progress is not None:
+                progress(made)
+        return made
 
     async def catch_up(self, progress: Progress | None = None) -> int:
         """Make what is lacking in this embedding's set, if the book has it; returns how many vectors were put."""
         made = 0
         while records := await self._vectors.lacking(self.embedding, STEP):
-            texts = [record.passage_text() or "" for record in records]
-            packed = pack_vectors(await self.embedder.passages(texts))
-            put = await self._vectors.put_vectors(
-                self.embedding, {record.id: one for record, one in zip(records, packed, strict=True)}
-            )
-            made += put
+            made += await self._step(records)
             if progress is not None:
                 progress(made)
         return made
@@ -74,3 +67,30 @@ class Maker:
         made = await self.catch_up(progress)
         await self._vectors.switch_set(self.embedding)
         return made
+
+    async def close(self) -> None:
+        """Let go of the embedder, where it is the book's."""
+        await self.embedder.close()
+
+    async def _step(self, records: Sequence[Record]) -> int:
+        packed = await self._packed([record.passage_text() or "" for record in records])
+        found = {record.id: one for record, one in zip(records, packed, strict=True)}
+        return await self._vectors.put_vectors(self.embedding, found)
+
+    async def _packed(self, texts: Sequence[str]) -> list[bytes]:
+        """The texts' vectors as they are stored; what an embedder gives that is none is its failure."""
+        try:
+            made = await self.embedder.passages(texts)
+            if made.shape != (len(texts), self.embedding.dimension):
+                raise EmbeddingFailed(
+                    f"{self.embedding.name} gave an array of shape {made.shape} for {len(texts)} texts"
+                )
+            return pack_vectors(made)
+        except EmbeddingFailed:
+            raise
+        except Exception as exc:
+            raise self._failed(exc) from exc
+
+    def _failed(self, exc: Exception) -> EmbeddingFailed:
+        """Whatever an application's own embedder raises, as the one failure that the book knows."""
+        return EmbeddingFailed(f"{self.embedding.name} made no vectors: {type(exc).__name__}: {exc}")

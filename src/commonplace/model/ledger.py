@@ -206,8 +206,11 @@ class Receipt:
     at: datetime
     items: tuple[ReceiptItem, ...]
     ignored: tuple[Ignored, ...] = ()
-    #: How far what was written has come: stored, and so found by its words at once.
-    state: Literal["stored"] = "stored"
+    #: How far what was written had come: stored, and so found by its words; or embedded, and found by its meaning too.
+    #: This and the next are of the moment, not of the ledger: receipts of one operation are equal without them.
+    state: Literal["stored", "embedded"] = field(default="stored", compare=False)
+    #: Why passages of this write have no vectors, and are found by their words alone; empty where nothing is amiss.
+    words_alone: str = field(default="", compare=False)
     #: The same request had been applied before; this is its first receipt.
     repeated: bool = False
 

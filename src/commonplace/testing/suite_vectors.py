@@ -235,10 +235,10 @@ class VectorSuite(Suite):
         assert leased is not None
         assert await lacking(engine, SMALL) != []
         await pen.remember("cake")
-        await engine.finish(leased, pen.tick())
+        await engine.finish(leased)
         again = await engine.lease([EMBED], "one", pen.tick(), 60)
         assert again is not None
-        await engine.finish(again, pen.tick())
+        await engine.finish(again)
         assert await embed_jobs(engine) == []
 
     async def test_a_dump_has_no_vectors_and_adopting_it_makes_the_job_due(

@@ -13,6 +13,7 @@ import click
 from commonplace.book import Book
 from commonplace.model.jobs import JobState
 from commonplace.model.values import utc_now
+from commonplace.model.vectors import EMBED
 from commonplace.ports import BookFacts
 from commonplace.surfaces.cli import exits, health
 from commonplace.surfaces.cli.health import Check
@@ -20,6 +21,8 @@ from commonplace.surfaces.cli.options import opens_book
 from commonplace.surfaces.cli.paper import Paper
 from commonplace.surfaces.cli.session import Session
 
+#: Jobs that are looked at, longest due first; those of vectors are one for each set.
+_JOBS = 100
 _MOUNTS = Path("/proc/mounts")
 _STYLES = {"ok": "good", "note": "", "warning": "warning"}
 
@@ -41,8 +44,11 @@ def doctor_command(session: Session) -> None:
 async def _examine(session: Session) -> tuple[BookFacts, list[Check]]:
     async with session.reading() as book:
         facts = await book.facts()
-        waiting = await book.engine.jobs(JobState.WAITING, 1)
-        checks = health.upkeep(facts, waiting[0] if waiting else None, utc_now())
+        waiting = await book.engine.jobs(JobState.WAITING, _JOBS)
+        # Vectors may wait for somebody who can make them; a check of their own tells how many.
+        overdue = [job for job in waiting if job.kind != EMBED]
+        checks = health.upkeep(facts, overdue[0] if overdue else None, utc_now())
+        checks += health.meaning(facts.details["vectors"])
         checks.append(health.backups(list(facts.details.get("backups", ())), time.time()))
         return facts, checks + await _of_file(book)
 

@@ -72,6 +72,11 @@ def complain(message: str, others: list[str] | None = None) -> None:
         _say(f"       {one_line(other)}")
 
 
+def note(message: str) -> None:
+    """What people should know although the command did what it was to do, on the error stream."""
+    _say(f"note: {one_line(message)}")
+
+
 def _say(text: str, *, colour: bool = False) -> None:
     """Where not even an error can be written, the exit code says it alone."""
     try:

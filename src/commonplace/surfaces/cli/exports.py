@@ -15,6 +15,7 @@ from commonplace.book.transfer import ImportReport
 from commonplace.errors import InvalidInput, NotFound
 from commonplace.model.ledger import IGNORED
 from commonplace.model.owner import Owner
+from commonplace.model.records import PASSAGE_TYPES
 from commonplace.surfaces.cli import exits
 from commonplace.surfaces.cli.document import harmless
 from commonplace.surfaces.cli.json_lines import texts
@@ -22,6 +23,7 @@ from commonplace.surfaces.cli.options import opens_book, owned
 from commonplace.surfaces.cli.paper import Column, Paper
 from commonplace.surfaces.cli.session import Session
 from commonplace.surfaces.cli.streams import put
+from commonplace.surfaces.cli.vectors import catch_up, waits
 
 
 @click.command("export")
@@ -77,25 +79,29 @@ async def _write(lines: AsyncIterator[str], output: Path) -> None:
 @click.command("import")
 @opens_book
 @click.argument("file", type=click.Path(path_type=Path, allow_dash=True), default="-")
-def import_command(session: Session, file: Path) -> None:
+@waits
+def import_command(session: Session, file: Path, wait: bool) -> None:
     """Take in an export from FILE, or from standard input.
 
     An owner that is new here comes whole, ledger and all; one that is here already gets what it lacks.
     """
-    report = session.run(_import(session, file))
+    report = session.run(_import(session, file, wait=wait))
     if not session.tell(report):
         _tell(session.paper, report)
     if report.errors:
         exits.leave(exits.FOUND_FAULTS)
 
 
-async def _import(session: Session, file: Path) -> ImportReport:
+async def _import(session: Session, file: Path, *, wait: bool) -> ImportReport:
     async with session.writing() as book:
         with (
             nullcontext(sys.stdin.buffer) if str(file) == "-" else file.open("rb") as stream,
             session.progress("lines") as progress,
         ):
-            return await book.import_(texts(stream), progress)
+            report = await book.import_(texts(stream), progress)
+        if any(report.records[type_.value] for type_ in PASSAGE_TYPES):
+            await catch_up(session, book, wait=wait)
+        return report
 
 
 def _tell(paper: Paper, report: ImportReport) -> None:

@@ -8,7 +8,7 @@ import stat
 import statistics
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -121,6 +121,26 @@ def upkeep(facts: BookFacts, oldest: Job | None, now: datetime) -> list[Check]:
     if facts.stale_terms:
         found = f"{facts.stale_terms} passages have terms of an older rule; recall serves them meanwhile"
         checks.append(Check("terms", "note", found, "run: commonplace jobs run"))
+    return checks
+
+
+def meaning(vectors: Mapping[str, Any]) -> list[Check]:
+    """By what recall goes, and which passages have what it needs; words alone are worth knowing, and no fault."""
+    reads, passages, lack = vectors["reads"], vectors["passages"], vectors["lack"]
+    have = f"{vectors['have']} of {passages} passages have vectors of {reads}"
+    if vectors["words_alone"]:
+        why, _, advice = vectors["words_alone"].partition("; run: ")
+        found = f"recall goes by words alone: {why}" + (f"; {have}" if reads else "")
+        checks = [Check("meaning", "note", found, f"run: {advice}" if advice else "")]
+    elif lack:
+        advice = "any open book makes them; to do it now, run: commonplace reembed"
+        checks = [Check("meaning", "note", f"recall goes by words and meaning; {have}, {lack} wait", advice)]
+    else:
+        checks = [Check("meaning", "ok", f"recall goes by words and meaning; {have}")]
+    for name, made in vectors["making"].items():
+        found = f"{made} of {passages} passages have vectors of {name}, which recall does not read yet"
+        advice = "to finish them and switch, run: commonplace reembed"
+        checks.append(Check("meaning to come", "note", found, advice))
     return checks
 
 

@@ -18,7 +18,7 @@ from commonplace.surfaces.cli.telling import when
 
 @click.group("jobs", no_args_is_help=False)
 def jobs_command() -> None:
-    """Look after work that waits: erased content to be cleared, terms to be made anew."""
+    """Look after work that waits: erased content to be cleared, terms and vectors to be made."""
 
 
 @jobs_command.command("list")

@@ -21,9 +21,10 @@ from commonplace.surfaces.cli.json_lines import objects
 from commonplace.surfaces.cli.options import MOMENT, once, opens_book, owned, seen_as, seen_as_agent, versions
 from commonplace.surfaces.cli.session import Session
 from commonplace.surfaces.cli.telling import tell_receipt
+from commonplace.surfaces.cli.vectors import finish, waits
 
 #: Options that say how it is written, not what.
-_HOW = ("audience", "run", "operation", "expect", "source_file")
+_HOW = ("audience", "run", "operation", "expect", "source_file", "wait")
 
 
 @click.command("remember")
@@ -31,6 +32,7 @@ _HOW = ("audience", "run", "operation", "expect", "source_file")
 @owned("[CONTENT]", most=1)
 @seen_as_agent
 @once
+@waits
 @click.option(
     "--kind",
     metavar="KIND",
@@ -88,7 +90,7 @@ def remember_command(session: Session, party: Owner, words: Sequence[str], who: 
         "operation": given["operation"],
         "expect": versions(given["expect"]) or None,
     }
-    session.run(_told(session, "remember_all", party, statements, **how, **who))
+    session.run(_told(session, "remember_all", party, statements, wait=given["wait"], **how, **who))
 
 
 def _statements(words: Sequence[str], given: Mapping[str, Any]) -> list[Mapping[str, Any]]:
@@ -148,9 +150,11 @@ def undo_command(
     session.run(_told(session, "undo", party, int(words[0]), together=together, operation=operation, **who))
 
 
-async def _told(session: Session, verb: str, *given: Any, **how: Any) -> None:
-    """Write, and tell the receipt."""
+async def _told(session: Session, verb: str, *given: Any, wait: bool | None = None, **how: Any) -> None:
+    """Write, and tell the receipt; ``wait`` is asked of what stores passages."""
     async with session.writing() as book:
         receipt: Receipt = await getattr(book, verb)(*given, **how)
+        if wait is not None:
+            receipt = await finish(session, book, receipt, wait=wait)
     if not session.tell(receipt):
         tell_receipt(session.paper, receipt)

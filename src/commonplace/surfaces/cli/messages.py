@@ -22,6 +22,7 @@ from commonplace.surfaces.cli.json_lines import objects
 from commonplace.surfaces.cli.options import MOMENT, once, opens_book, owned, seen_as
 from commonplace.surfaces.cli.session import Session
 from commonplace.surfaces.cli.telling import tell_receipt
+from commonplace.surfaces.cli.vectors import finish, waits
 
 
 @click.command("append")
@@ -29,6 +30,7 @@ from commonplace.surfaces.cli.telling import tell_receipt
 @owned("[ROLE CONTENT]", most=2)
 @seen_as
 @once
+@waits
 @click.option("--thread", metavar="ID", help="The thread, by its id.")
 @click.option(
     "--name", metavar="NAME", help="The thread, by your own name for it; made where it is not there."
@@ -79,7 +81,7 @@ async def _append(
         _check(book, party, drafts)
         handle = await _thread(book, party, who, given)
         receipt = await handle.append(drafts, operation=given["operation"], expect_last=given["expect"])
-        return handle.id, receipt
+        return handle.id, await finish(session, book, receipt, wait=given["wait"])
 
 
 async def _thread(book: Book, party: Owner, who: Who, given: Mapping[str, Any]) -> ThreadHandle:

@@ -39,6 +39,7 @@ COMMANDS = {
     "backup": Entry("backups", "Copy the book while it is in use, and verify the copy."),
     "restore": Entry("backups", "Put a backup to a new place, without what was erased since."),
     "verify": Entry("upkeep", "Hold every record against the ledger."),
+    "reembed": Entry("vectors", "Make all vectors with the present model, while recall goes on."),
     "rebuild": Entry("upkeep", "Make anew what is derived by code."),
     "doctor": Entry("doctor", "Examine the book and where it lives."),
     "jobs": Entry("jobs", "Look after work that waits."),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import os
 import shlex
 import sys
@@ -25,6 +26,9 @@ from commonplace.surfaces.cli.progress import Progress
 
 T = TypeVar("T")
 
+#: Tells at each opening why recall goes by words alone; at a shell ``doctor`` tells it when it is asked.
+_TELLS_OFTEN = logging.getLogger("commonplace.embedding")
+
 
 @dataclass(frozen=True, slots=True)
 class Session:
@@ -42,7 +46,12 @@ class Session:
 
     def run(self, work: Coroutine[Any, Any, T]) -> T:
         """Do the command's work."""
-        return asyncio.run(work)
+        level = _TELLS_OFTEN.level
+        _TELLS_OFTEN.setLevel(logging.ERROR)
+        try:
+            return asyncio.run(work)
+        finally:
+            _TELLS_OFTEN.setLevel(level)
 
     def reading(self) -> Opening:
         """The book, for commands that change nothing; one that cannot be written is opened to be read only."""
@@ -79,8 +88,14 @@ class Session:
         return self.json
 
     def _open(self, *, create: bool = False, read_only: bool = False) -> Opening:
+        # Without a worker: a command that only reads shall not begin to make the vectors of others' writes.
         return open_book(
-            self.address, tenant=self.tenant, config=self.config, create=create, read_only=read_only
+            self.address,
+            tenant=self.tenant,
+            config=self.config,
+            worker=False,
+            create=create,
+            read_only=read_only,
         )
 
     def _standing(self) -> Path | None:
