@@ -21,7 +21,7 @@ ABOUT = "two processes that write and read in turn never read a stale answer, by
 CI_COUNT = 1_000
 FULL_COUNT = 10_000
 
-#: How often vectors are made between write and read; else the books' own workers make them some time.
+#: How often vectors are waited for, or made between write and read; else the books' own workers make them some time.
 _EMBEDDED = 0.4
 #: Steps after which one of them has another model, and makes all vectors anew.
 _RENEWAL = 400
@@ -96,16 +96,22 @@ class _Alternation:
 
     def _step(self, writer: Connection, reader: Connection) -> None:
         subject, asked = self._talk.next_write()
+        embedded = self._rng.random() < _EMBEDDED
+        waits = embedded and asked.verb in ("say", "remember", "supersede") and self._rng.random() < 0.5
+        asked = asked._replace(wait_for="embedded") if waits else asked
         self._talk.written(subject, asked, ask(writer, asked))
         self._find(reader, subject, asked, self._rng.choice(("words", "words", "hybrid")))
-        if self._rng.random() < _EMBEDDED:
-            ask(self._rng.choice((writer, reader)), Asked("embed"))
+        if embedded:
+            if not waits:
+                ask(self._rng.choice((writer, reader)), Asked("embed"))
             self._find(reader, subject, asked, "meaning")
 
     def _find(self, reader: Connection, subject: Subject, asked: Asked, mode: Mode) -> None:
         """All that is held of a subject and nothing else of it; by meaning a statement's text before all others."""
         if mode == "meaning":
-            for id, text in list(subject.held.items())[-2:]:
+            # What was waited for has a vector; what came before has one if all that lacked some were made.
+            lately = list(subject.held.items())[-1 if asked.wait_for == "embedded" else -2 :]
+            for id, text in lately:
                 found = self._found(reader, subject, asked, Asked("recall", subject.owner, text, mode=mode))
                 # A message is as near as its neighbours let it be.
                 best = found[:1] if id in subject.statements else found[:_NEAR]

@@ -16,7 +16,7 @@ from proofs._book.conversing import CONVERSING
 from proofs._book.isolating import Try
 from proofs._book.labours import LABOURS
 from proofs._book.mutants import Mutant, both
-from proofs._book.opening import without_asides, without_syncs, without_threads
+from proofs._book.opening import without_syncs, without_threads
 from proofs._book.reads import READS
 from proofs._book.recalls import RECALLS
 from proofs._book.session import Session, build, copied, kept
@@ -50,7 +50,7 @@ class Undetected(Exception):
 
 
 def run(count: int, seed: int) -> str:
-    with tempfile.TemporaryDirectory() as folder, without_syncs(rewriting=False), without_asides():
+    with tempfile.TemporaryDirectory() as folder, without_syncs(rewriting=False):
         return asyncio.run(_prove(Path(folder), count, seed))
 
 

@@ -13,6 +13,8 @@ from typing import Any
 import commonplace
 from commonplace import Book, CommonplaceError, assembly
 from commonplace.book.backups import restore
+from commonplace.embedding import Maker
+from commonplace.embedding.cache import Cached
 from commonplace.errors import Erased, NotFound
 from commonplace.model import changes as c
 from commonplace.model.ids import new_id
@@ -25,7 +27,7 @@ from commonplace.ports import ErasureReceipt
 from commonplace.recall.recall import Recall
 from commonplace.worker import Worker
 from proofs._book.person import FORM, LATER_SECONDS, PARTS, Moving, Part, Person
-from proofs._book.scanning import Marks, files_of, found_in
+from proofs._book.scanning import Marking, Marks, files_of, found_in
 
 _LIMITS = Limits(content_length=100_000, writes_per_run=1000, memories_per_owner=100_000)
 
@@ -45,12 +47,21 @@ class Case:
         self._rows = rows
         self._forgetting = forgetting
         self._marks = Marks(rng)
+        #: Recall reads the first one's vectors; the other one's set is always being made.
+        self._embedders = Marking(self._marks, "read"), Marking(self._marks, "being made")
         self._clock = Moving()
         self._path = folder / "book.db"
         self._found = 0
 
     async def _open(self) -> Book:
-        return await commonplace.open(self._path, limits=_LIMITS, clock=self._clock)
+        return await commonplace.open(
+            self._path, limits=_LIMITS, clock=self._clock, embed=self._embedders[0], worker=False
+        )
+
+    async def _embed(self, book: Book) -> None:
+        await book.embed()
+        await book.engine.begin_set(self._embedders[1].embedding)
+        await Maker(book.engine, self._embedders[1]).catch_up()
 
     async def prove(self) -> int:
         """Forget all four parts; gives how many canaries there were before."""
@@ -60,6 +71,7 @@ class Case:
             old, recent = self._folder / "old backup.db", self._folder / "recent backup.db"
             await book.backup(self._folder / "first backup.db")
             await person.live()
+            await self._embed(book)
             await book.backup(old)
             exports = [await _all(book.export()), await _all(book.export(person.owner))]
             await book.backup(recent)
@@ -169,6 +181,11 @@ class Case:
             for table in ("terms", "uses", "versions"):
                 orphan = f"SELECT 1 FROM {table} WHERE record NOT IN (SELECT no FROM records) AND 1 = ?"  # noqa: S608
                 _expect_none(connection, orphan, 1, f"{table} of no record are left")
+            orphan = "SELECT 1 FROM vectors WHERE place & 1099511627775 NOT IN (SELECT no FROM records) AND 1 = ?"
+            _expect_none(connection, orphan, 1, "vectors of no record are left")
+            count = """SELECT 1 FROM vector_sets AS s WHERE 1 = ? AND count <> (
+                SELECT count(*) FROM vectors WHERE place >> 40 = s.no)"""
+            _expect_none(connection, count, 1, "a set counts other vectors than it has")
             for id in part.kept:
                 if connection.execute("SELECT 1 FROM records WHERE id = ?", (id.bytes,)).fetchone() is None:
                     raise Remains(f"{id} rested on something else as well, and went")
@@ -179,12 +196,24 @@ class Case:
         """The index of this book holds nothing of it; that of another lets go as soon as it reads."""
         if isinstance(book.finder, Recall) and book.finder.shelves:
             raise Remains(f"the index of this book outlives {part.name}")
+        if self._remembered(book):
+            raise Remains(f"the embedder of this book remembers vectors of before {part.name} was forgotten")
         question = "zq said water gardens"
         for reader in (book, other):
+            # The first read lets go of what another process forgot; only the next question may be remembered.
+            await reader.recall(person.owner, question, view="owner")
             hits = await reader.recall(person.owner, question, limit=1000, view="owner")
             if {hit.id for hit in hits} & {*part.ids, *part.derived}:
                 raise Remains(f"recall finds what was forgotten with {part.name}")
             self._check_held(reader, part)
+            if self._remembered(reader) > 1:
+                raise Remains(f"an embedder remembers more than the last question after {part.name} was forgotten")
+
+    def _remembered(self, book: Book) -> int:
+        """How many vectors an embedder keeps in memory."""
+        maker = book.meaning.maker
+        assert isinstance(maker, Maker) and isinstance(maker.embedder, Cached)
+        return len(maker.embedder._entries)
 
     def _check_held(self, reader: Book, part: Part) -> None:
         """An index holds as many passages as the book has on the shelf."""
@@ -231,6 +260,7 @@ class Case:
                 await book.engine.replay(job.id, self._clock())
         worker = Worker(book.engine, {FORM: lambda job: _form(book, self._clock, job)}, self._clock)
         await worker.drain(limit=50)
+        await self._embed(book)
         await book.engine.scrub()
         gone = tuple(person.parts)[: list(person.parts).index(part.name) + 1]
         self._scan(gone, f"after all that might bring {part.name} back")

@@ -88,6 +88,10 @@ def _kept(statement: str) -> Callable[[], Any]:
     return lambda: replaced(statement, f"{statements()[statement]} AND 0")
 
 
+def _altered(statement: str, part: str, other: str) -> Any:
+    return replaced(statement, statements()[statement].replace(part, other))
+
+
 #: Not conditions of their own, but what makes some conditions superfluous.
 _NAMED = "UPDATE owners SET erased_at = ?, held = 0 WHERE no = ?"
 COVERS = [
@@ -102,6 +106,12 @@ COVERS = [
     ),
     of_function(Entry.scrubbed, "gone is None or line.id in gone", "True"),
     of_function(Desk.need, "not isinstance(record, what)", "False"),
+]
+
+#: Left out, the condition by which a passage finds its vector would give it all of the book's: here it gives a wrong one.
+_OTHERS_VECTORS = [
+    Mutant("passages_since", f"{right} and not {wrong}", partial(_altered, "passages_since", right, wrong))
+    for right, wrong in (("<< 40) + r.no", "<< 40) + r.no - 1"), ("WHERE active = 1", "WHERE active = 0"))
 ]
 
 _ENDED = "an era that ended keeps no name by which it could be found"
@@ -235,4 +245,4 @@ def focus(mutant: Mutant, tries: dict[Try, float]) -> dict[Try, float]:
 
 def mutants() -> list[Mutant]:
     """One for every condition of the statements, and of the rules above them."""
-    return [*of_statements(), *(of_function(*check) for check in _CHECKS)]
+    return [*of_statements(), *_OTHERS_VECTORS, *(of_function(*check) for check in _CHECKS)]

@@ -19,7 +19,7 @@ _BOUNDS = (
 )
 _COLUMN = rf"(?:\w+\.)?(?:{'|'.join(_BOUNDS)})|json_extract\(r\.body, '\$\.agent'\)"
 #: A vector's place is told by its set and its record.
-_SET = r"(?:\?|:set|\(SELECT no FROM vector_sets WHERE active = 1\))"
+_SET = r"(?:\?|:set)"
 _VALUE = rf"\({_SET} << 40\) \+ (?:\?|\w+\.\w+)|" r"\?|:\w+|'\w*'|NULL|\w+\.\w+|\(\{\w+\}\)|\(SELECT value FROM json_each\(:\w+\)\)"
 #: A row that is bounded already looks up its own owner, shelf or record by number: no filter.
 _LOOKUP = re.compile(

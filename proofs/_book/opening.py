@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, TypeVar, cast
 from unittest.mock import patch
 
-from commonplace import Book, assembly
+from commonplace import assembly
 from commonplace.engines.sqlite import engine as sqlite_engine
 from commonplace.engines.sqlite.connections import Connector
 from commonplace.engines.sqlite.engine import SqliteEngine
@@ -85,9 +85,3 @@ def without_threads() -> Iterator[None]:
     with patch.object(assembly, "open_engine", _open_threadless):
         yield
 
-
-@contextmanager
-def without_asides() -> Iterator[None]:
-    """Open every book without the task that makes vectors beside it: they are made when the proof asks for them."""
-    with patch.object(Book, "work_aside", lambda book, worker: None):
-        yield

@@ -70,11 +70,9 @@ class Session:
 
     @classmethod
     async def open(cls, path: Path, notes: Notes, rng: random.Random) -> Session:
-        books = {}
-        for tenant in world.TENANTS:
-            books[tenant] = await commonplace.open(
-                path, tenant=tenant, limits=world.LIMITS, clock=notes.clock, embed=EMBEDDER
-            )
+        # Vectors are made when this proof asks for them, and not by a worker beside it.
+        given: dict[str, Any] = {"limits": world.LIMITS, "clock": notes.clock, "embed": EMBEDDER, "worker": False}
+        books = {tenant: await commonplace.open(path, tenant=tenant, **given) for tenant in world.TENANTS}
         return cls(path, notes, books, rng)
 
     async def close(self) -> None:

@@ -40,6 +40,7 @@ class Asked(NamedTuple):
     id: str = ""
     mode: Mode = "words"
     embedder: int = 0
+    wait_for: Literal["stored", "embedded"] = "stored"
 
 
 @contextmanager
@@ -109,11 +110,14 @@ class _Process:
                 return await self._book.reembed() if asked.verb == "reembed" else 0
             case "say":
                 thread = await book.thread(asked.owner, name="talk")
-                return _made(await thread.append("user", asked.text))
+                return _made(await thread.append("user", asked.text, wait_for=asked.wait_for))
             case "remember":
-                return _made(await book.remember(asked.owner, asked.text))
+                return _made(await book.remember(asked.owner, asked.text, wait_for=asked.wait_for))
             case "supersede":
-                return _made(await book.remember(asked.owner, asked.text, supersedes=[asked.id]))
+                made = await book.remember(
+                    asked.owner, asked.text, supersedes=[asked.id], wait_for=asked.wait_for
+                )
+                return _made(made)
             case "retract":
                 return _made(await book.retract(asked.owner, asked.id, view="owner"))
             case "undo":

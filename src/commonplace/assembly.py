@@ -139,16 +139,12 @@ async def _open(
     except BaseException:
         await engine.close()
         raise
-    finder = Recall(engine, engine, index_bytes=holding.index_bytes)
+    on_erased = _nothing if isinstance(embedder, Missing) else embedder.let_go
+    finder = Recall(engine, engine, index_bytes=holding.index_bytes, on_erased=on_erased)
 
     embedding = None if maker is None else {EMBED: _embedding(engine, clock, maker)}
     making = None if embedding is None or read_only else Worker(engine, embedding, clock)
     meaning = Meaning(engine, maker, making, why_words=why_words)
-
-    def let_go() -> None:
-        finder.let_go()
-        if not isinstance(embedder, Missing):
-            embedder.let_go()
 
     book = Book(
         engine,
@@ -157,7 +153,7 @@ async def _open(
         Worker(engine, upkeep(engine, clock, maker), clock),
         tenant=tenant,
         meaning=meaning,
-        on_erased=let_go,
+        on_erased=finder.let_go,
         refresh_terms=lambda: refresh_terms(engine),
         open_copy=lambda path: open_engine(path, create=False),
     )
@@ -193,6 +189,10 @@ async def _why_words(embedder: Embedder | Missing, engine: Engine) -> str:
     why = f"recall reads vectors of {sets[0].name}, not of {name}; run: commonplace reembed"
     _log.warning("recall goes by words alone: %s", why)
     return why
+
+
+def _nothing() -> None:
+    """Words alone leave nothing else in memory."""
 
 
 async def open_engine(address: str | Path, *, create: bool = True, read_only: bool = False) -> Engine:

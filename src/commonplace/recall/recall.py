@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from uuid import UUID
@@ -65,10 +65,19 @@ class _Asked:
 class Recall:
     """The finder over one engine's passages. Tasks of one event loop share it."""
 
-    def __init__(self, records: Records, passages: Passages, *, index_bytes: int = INDEX_BYTES) -> None:
+    def __init__(
+        self,
+        records: Records,
+        passages: Passages,
+        *,
+        index_bytes: int = INDEX_BYTES,
+        on_erased: Callable[[], None] = lambda: None,
+    ) -> None:
         self._records = records
         self._passages = passages
         self._limit = index_bytes
+        #: Is called where something was erased, perhaps by another process.
+        self._on_erased = on_erased
         #: Least recently read first.
         self._indexes: OrderedDict[int, ShelfIndex] = OrderedDict()
         self._sizes: dict[int, int] = {}
@@ -197,7 +206,7 @@ class Recall:
                     return None
                 if delta.gone:
                     # Perhaps erased, and by another process.
-                    forget_words()
+                    self._forget()
             self._indexes[shelf.number] = index
             self._held.setdefault(owner, {})[shelf.number] = shelf.audience
             self._owners[shelf.number] = owner
@@ -214,7 +223,11 @@ class Recall:
         self._held.clear()
         self._owners.clear()
         self.nbytes = 0
+        self._forget()
+
+    def _forget(self) -> None:
         forget_words()
+        self._on_erased()
 
     def _drop_erased(self, owner: Owner, view: View, there: set[int]) -> None:
         """Drop the owner's indexes that this view would have been given, if their shelves still were."""
@@ -223,7 +236,7 @@ class Recall:
         for number in erased:
             self._drop(number)
         if erased:
-            forget_words()
+            self._forget()
 
     def _drop(self, number: int) -> None:
         del self._indexes[number]
