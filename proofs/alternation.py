@@ -124,7 +124,9 @@ class _Alternation:
         if of_it != subject.held.keys():
             raise Stale(f"after {asked} a process finds {of_it} by {mode}, not {sorted(subject.held)}")
 
-    def _found(self, reader: Connection, subject: Subject, asked: Asked, recall: Asked) -> list[tuple[str, str]]:
+    def _found(
+        self, reader: Connection, subject: Subject, asked: Asked, recall: Asked
+    ) -> list[tuple[str, str]]:
         self._read[recall.mode] += 1
         found: list[tuple[str, str]] = ask(reader, recall)
         if left := subject.gone & {id for id, _ in found}:

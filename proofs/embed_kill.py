@@ -26,12 +26,14 @@ from commonplace.model.query import Filter
 from commonplace.model.records import PASSAGE_TYPES
 from commonplace.model.vectors import pack_vector
 from commonplace.recall.recall import Recall
-from proofs._book.embedding import LEASE_SECONDS, Assignment, Manner, Moment, Task, work
+from proofs._book.embedding import Assignment, Manner, Moment, Task, work
 from proofs._book.meanings import judge_vectors
 from proofs._book.opening import without_syncs
 from proofs._book.racing import EMBEDDERS, Returned
 
-ABOUT = "killed at any moment, what makes vectors loses none and makes none wrong; a change of model is one step"
+ABOUT = (
+    "killed at any moment, what makes vectors loses none and makes none wrong; a change of model is one step"
+)
 CI_COUNT = 120
 FULL_COUNT = 3_000
 
@@ -153,7 +155,7 @@ class _Yard:
 
     def _start(self, task: Task, moment: Moment | None = None) -> tuple[BaseProcess, Moment]:
         model = EMBEDDERS[1 - self._active if task == "reembed" else self._active].embedding.model
-        chosen = moment or self._rng.choice(_MOMENTS[task])
+        chosen = self._rng.choice(_MOMENTS[task]) if moment is None else moment
         # A few steps are needed for all of it anew, and one for what came lately.
         time_ = self._rng.randint(1, 3) if task == "reembed" and chosen in _MOMENTS["work"] else 1
         given = Assignment(self._path, model, task, chosen, time_, self._manner)
@@ -166,7 +168,9 @@ class _Yard:
         while process.is_alive():
             if time.monotonic() > deadline:
                 process.kill()
-                raise Wrong(f"nothing that lacks a vector is given to anyone, or what should die {moment} does not")
+                raise Wrong(
+                    f"nothing that lacks a vector is given to anyone, or what should die {moment} does not"
+                )
             await asyncio.sleep(0.005)
         if process.exitcode == -signal.SIGKILL:
             self.struck[moment] += 1

@@ -15,8 +15,8 @@ import commonplace
 from commonplace import Book
 from commonplace.model.owner import Owner
 from proofs._book.companions import Companions
-from proofs._book.opening import without_syncs
 from proofs._book.meanings import judge_vectors
+from proofs._book.opening import without_syncs
 from proofs._book.racing import EMBEDDERS, Action, Outcome, Race, Returned, Target, perform
 
 ABOUT = "no append, import, replay, job or vector that was made beside an erasure brings anything back"

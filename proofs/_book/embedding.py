@@ -33,7 +33,9 @@ from proofs._book.opening import without_syncs
 LEASE_SECONDS = 0.2
 
 #: Where a process ends, at its n-th time there; ``random``: whenever its starter likes.
-Moment = Literal["random", "before making", "made", "putting", "put", "before the switch", "switching", "switched"]
+Moment = Literal[
+    "random", "before making", "made", "putting", "put", "before the switch", "switching", "switched"
+]
 #: ``work``: the job that makes what lacks; ``reembed``: all of it anew, then the switch.
 Task = Literal["work", "reembed"]
 #: All but the first are controls.
@@ -66,7 +68,7 @@ class Assignment:
 class _Counting(StubEmbedder):
     """Tells how many texts were made into vectors, by all processes together."""
 
-    def __init__(self, model: str, strike: Callable[[Moment], None], made: Synchronized[int]) -> None:
+    def __init__(self, model: str, strike: Callable[[str], None], made: Synchronized[int]) -> None:
         super().__init__(model)
         self._strike = strike
         self._made = made
@@ -85,7 +87,7 @@ def work(given: Assignment, made: Synchronized[int]) -> None:
     logging.disable(logging.CRITICAL)
     come = 0
 
-    def strike(here: Moment) -> None:
+    def strike(here: str) -> None:
         nonlocal come
         come += given.moment == here
         if come >= given.time:
@@ -96,7 +98,9 @@ def work(given: Assignment, made: Synchronized[int]) -> None:
         stack.enter_context(_MANNERS[given.manner]())
         # Within the transactions, where some of it is written already.
         for place, name in (("putting", "_through"), ("switching", "_remove")):
-            stack.enter_context(patch.object(sets, name, _before(getattr(sets, name), partial(strike, place))))
+            stack.enter_context(
+                patch.object(sets, name, _before(getattr(sets, name), partial(strike, place)))
+            )
         asyncio.run(_work(given, _Counting(given.model, strike, made), strike))
 
 
@@ -108,7 +112,7 @@ def _before(function: Any, strike: Callable[[], None]) -> Any:
     return struck
 
 
-async def _work(given: Assignment, embedder: StubEmbedder, strike: Callable[[Moment], None]) -> None:
+async def _work(given: Assignment, embedder: StubEmbedder, strike: Callable[[str], None]) -> None:
     async with commonplace.open(given.path, embed=embedder, worker=False) as book:
         put_vectors, switch_set = book.engine.put_vectors, book.engine.switch_set
 

@@ -27,13 +27,10 @@ from commonplace.ports import ErasureReceipt
 from commonplace.recall.recall import Recall
 from commonplace.worker import Worker
 from proofs._book.person import FORM, LATER_SECONDS, PARTS, Moving, Part, Person
+from proofs._book.remains import Remains, check_tables
 from proofs._book.scanning import Marking, Marks, files_of, found_in
 
 _LIMITS = Limits(content_length=100_000, writes_per_run=1000, memories_per_owner=100_000)
-
-
-class Remains(Exception):
-    """Something of what was forgotten is still there, came back, or took too much with it."""
 
 
 class Case:
@@ -158,39 +155,12 @@ class Case:
     async def _check(self, book: Book, other: Book, person: Person, part: Part) -> None:
         gone = tuple(person.parts)[: list(person.parts).index(part.name) + 1]
         self._scan(gone, f"after forgetting {part.name}")
-        await self._check_records(book, part)
+        check_tables(self._path, part)
         await self._check_indexes(book, other, person, part)
         if faults := (await book.verify()).faults:
             raise Remains(f"after forgetting {part.name} verify says: {faults[0]}")
         if part.name != "owner" and not found_in(self._marks, [self._path]):
             raise AssertionError("the whole life went with a part of it")
-
-    async def _check_records(self, book: Book, part: Part) -> None:
-        connection = sqlite3.connect(self._path)
-        try:
-            for id in (*part.ids, *part.derived):
-                _expect_none(connection, "SELECT 1 FROM records WHERE id = ?", id.bytes, f"{id} stands")
-                link = "SELECT 1 FROM links WHERE ? IN (record, source)"
-                _expect_none(connection, link, id.bytes, f"a link names {id}")
-                for table in ("records", "versions"):
-                    text = f"SELECT 1 FROM {table} WHERE instr(body, ?)"  # noqa: S608 - our own names
-                    _expect_none(connection, text, str(id), f"{table} name {id}")
-                _expect_none(
-                    connection, "SELECT 1 FROM jobs WHERE instr(records, ?)", id.hex, f"a job is about {id}"
-                )
-            for table in ("terms", "uses", "versions"):
-                orphan = f"SELECT 1 FROM {table} WHERE record NOT IN (SELECT no FROM records) AND 1 = ?"  # noqa: S608
-                _expect_none(connection, orphan, 1, f"{table} of no record are left")
-            orphan = "SELECT 1 FROM vectors WHERE place & 1099511627775 NOT IN (SELECT no FROM records) AND 1 = ?"
-            _expect_none(connection, orphan, 1, "vectors of no record are left")
-            count = """SELECT 1 FROM vector_sets AS s WHERE 1 = ? AND count <> (
-                SELECT count(*) FROM vectors WHERE place >> 40 = s.no)"""
-            _expect_none(connection, count, 1, "a set counts other vectors than it has")
-            for id in part.kept:
-                if connection.execute("SELECT 1 FROM records WHERE id = ?", (id.bytes,)).fetchone() is None:
-                    raise Remains(f"{id} rested on something else as well, and went")
-        finally:
-            connection.close()
 
     async def _check_indexes(self, book: Book, other: Book, person: Person, part: Part) -> None:
         """The index of this book holds nothing of it; that of another lets go as soon as it reads."""
@@ -207,7 +177,9 @@ class Case:
                 raise Remains(f"recall finds what was forgotten with {part.name}")
             self._check_held(reader, part)
             if self._remembered(reader) > 1:
-                raise Remains(f"an embedder remembers more than the last question after {part.name} was forgotten")
+                raise Remains(
+                    f"an embedder remembers more than the last question after {part.name} was forgotten"
+                )
 
     def _remembered(self, book: Book) -> int:
         """How many vectors an embedder keeps in memory."""
@@ -297,11 +269,6 @@ class Case:
 
 #: Canaries that the book never stores in any spelling: operation ids are kept as keyed digests.
 NEVER_STORED = frozenset({"memory operation", "messages operation", "thread operation", "owner operation"})
-
-
-def _expect_none(connection: sqlite3.Connection, query: str, value: object, fault: str) -> None:
-    if connection.execute(query, (value,)).fetchone() is not None:
-        raise Remains(fault)
 
 
 async def _form(book: Book, clock: Moving, job: Job) -> None:

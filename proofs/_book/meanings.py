@@ -34,7 +34,9 @@ async def _judge_right(book: Book, embedder: StubEmbedder, found: dict[bytes, by
         page = await book.list(owner, types=PASSAGE_TYPES, limit=1000, view="owner")
         for record in page.records:
             if found.get(record.id.bytes) != pack_vector(embedder.of(record.passage_text() or "")):
-                raise Returned(f"{when}: {record.type} {record.id} of {owner.id} has no vector, or a wrong one")
+                raise Returned(
+                    f"{when}: {record.type} {record.id} of {owner.id} has no vector, or a wrong one"
+                )
 
 
 #: Every vector with the name of its set and the id of its passage; None where there is none.

@@ -20,7 +20,8 @@ _BOUNDS = (
 _COLUMN = rf"(?:\w+\.)?(?:{'|'.join(_BOUNDS)})|json_extract\(r\.body, '\$\.agent'\)"
 #: A vector's place is told by its set and its record.
 _SET = r"(?:\?|:set)"
-_VALUE = rf"\({_SET} << 40\) \+ (?:\?|\w+\.\w+)|" r"\?|:\w+|'\w*'|NULL|\w+\.\w+|\(\{\w+\}\)|\(SELECT value FROM json_each\(:\w+\)\)"
+_PLACE = rf"\({_SET} << 40\) \+ (?:\?|\w+\.\w+)"
+_VALUE = rf"{_PLACE}|\?|:\w+|'\w*'|NULL|\w+\.\w+|\(\{{\w+\}}\)|\(SELECT value FROM json_each\(:\w+\)\)"  # noqa: S608
 #: A row that is bounded already looks up its own owner, shelf or record by number: no filter.
 _LOOKUP = re.compile(
     r"[os]\.no = \w\.(?:owner|shelf)|r\.no = \w\.record|\w\.record = r\.no|r\.id = l\.record"

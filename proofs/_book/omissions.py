@@ -46,7 +46,9 @@ OMISSIONS: dict[str, Omission] = {
     "its use": _never("delete_use"),
     "its vectors": _never("delete_vector"),
     "its vectors in the set that is being made": _skipping(
-        Shrinking.__init__, 'connection.execute(sql("vector_sets"))', 'connection.execute(sql("vector_sets")).fetchmany(1)'
+        Shrinking.__init__,
+        'connection.execute(sql("vector_sets"))',
+        'connection.execute(sql("vector_sets")).fetchmany(1)',
     ),
     "the count of vectors": _never("shrink_vector_set"),
     "what the embedder remembers": _skipping(Cached.let_go, "self._entries.clear()"),

@@ -84,4 +84,3 @@ def without_threads() -> Iterator[None]:
     """Open every book, within ``without_syncs``, so that its calls are done by who makes them."""
     with patch.object(assembly, "open_engine", _open_threadless):
         yield
-

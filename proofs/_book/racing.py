@@ -30,7 +30,9 @@ EMBEDDERS = (StubEmbedder("one"), StubEmbedder("two"))
 FORM = "form"
 #: In how many races all vectors are made anew.
 _REEMBEDDING = 0.2
-Kind = Literal["forget", "append", "remember", "derive", "both", "import", "work", "drain", "embed", "reembed"]
+Kind = Literal[
+    "forget", "append", "remember", "derive", "both", "import", "work", "drain", "embed", "reembed"
+]
 Target = Literal["owner", "thread", "messages"]
 
 

@@ -49,10 +49,11 @@ async def recall_filtered(s: Session) -> None:
     if sought is None or sought.type not in PASSAGE_TYPES:
         return
     facets = {facet: sought.body.get(facet) for facet in ("agent", "key", "tags")}
-    only: dict[str, Any] = {"agent": facets["agent"], "keys": facets["key"], "tags": facets["tags"]}
-    only |= {"kinds": sought.kind, "thread": sought.thread}
-    names = [name for name, value in only.items() if value]
-    only = {name: only[name] for name in s.rng.sample(names, min(len(names), s.rng.choice((1, 1, 2))))}
+    properties: dict[str, Any] = {"agent": facets["agent"], "keys": facets["key"], "tags": facets["tags"]}
+    properties |= {"kinds": sought.kind, "thread": sought.thread}
+    names = [name for name, value in properties.items() if value]
+    chosen = s.rng.sample(names, min(len(names), s.rng.choice((1, 1, 2))))
+    only: Any = {name: properties[name] for name in chosen}
     asking = s.book(party).recall(party, "garden", only=only, mode="recent", limit=1000, **who(view))
     found = {hit.id for hit in await asking}
     expected = {
@@ -68,7 +69,12 @@ def _has(row: Row | None, only: dict[str, Any]) -> bool:
     """Whether a row has all these properties."""
     if row is None:
         return False
-    held = {"agent": row.body.get("agent"), "keys": row.body.get("key"), "kinds": row.kind, "thread": row.thread}
+    held = {
+        "agent": row.body.get("agent"),
+        "keys": row.body.get("key"),
+        "kinds": row.kind,
+        "thread": row.thread,
+    }
     return all(
         not set(wanted).isdisjoint(row.body.get("tags", ())) if name == "tags" else held[name] == wanted
         for name, wanted in only.items()

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import pickle
 import random
-import shutil
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -73,7 +71,12 @@ class Session:
     @classmethod
     async def open(cls, path: Path, notes: Notes, rng: random.Random) -> Session:
         # Vectors are made when this proof asks for them, and not by a worker beside it.
-        given: dict[str, Any] = {"limits": world.LIMITS, "clock": notes.clock, "embed": EMBEDDER, "worker": False}
+        given: dict[str, Any] = {
+            "limits": world.LIMITS,
+            "clock": notes.clock,
+            "embed": EMBEDDER,
+            "worker": False,
+        }
         books = {tenant: await commonplace.open(path, tenant=tenant, **given) for tenant in world.TENANTS}
         return cls(path, notes, books, rng)
 
@@ -89,8 +92,10 @@ class Session:
         """Make what lacks vectors whole, in the set that recall reads and in the one beside it."""
         engine = self.books[world.TENANTS[0]].engine
         for embedder in (EMBEDDER, OTHER_EMBEDDER):
-            # Once, whatever comes of it: where a condition is left out, something may lack a vector forever.
-            await Maker(engine, embedder).make(await engine.lacking(embedder.embedding, _ALL))
+            # The oldest last, and no oftener: where a condition is left out, something may lack a vector forever.
+            maker, lacking = Maker(engine, embedder), await engine.lacking(embedder.embedding, _ALL)
+            await maker.make(lacking[1:])
+            await maker.make(await engine.lacking(embedder.embedding, _ALL))
         if miscounted := self.truth.lacking_vectors():
             raise Leak(f"sets of vectors lack some, or are counted wrongly: {miscounted}")
 
@@ -278,34 +283,6 @@ class Session:
             for id, found in standing.items():
                 if found != (known[id].version, columns_of(known[id].audience)):
                     raise Leak(f"{known[id].type} {id} of {party.parts} changed without a word in a receipt")
-
-
-async def build(path: Path) -> Notes:
-    """Make a world's file; gives what belongs beside it."""
-    notes = Notes(Oracle(world.AGENTS, world.GROUPS), Mint(), world.TickingClock())
-    session = await Session.open(path, notes, random.Random(0))
-    try:
-        for tenant in world.TENANTS:
-            taught: dict[str, UUID | None] = {}
-            for party in world.parties(tenant):
-                taught.setdefault(party.id, await session.populate(party, taught.get(party.id)))
-        await session.books[world.TENANTS[0]].engine.begin_set(OTHER_EMBEDDER.embedding)
-        await session.embed()
-    finally:
-        await session.close()
-    return notes
-
-
-def copied(original: Path, notes: bytes, target: Path) -> tuple[Path, Notes]:
-    """Another world that begins like the original."""
-    shutil.copyfile(original, target)
-    found: Notes = pickle.loads(notes)
-    return target, found
-
-
-def kept(notes: Notes) -> bytes:
-    """Notes as they can be kept beside a world's file."""
-    return pickle.dumps(notes)
 
 
 def who(view: View) -> dict[str, Any]:

@@ -175,9 +175,9 @@ class Talk:
     def _verbs(self, subject: Subject, held: Sequence[str]) -> list[Verb]:
         verbs: list[Verb] = ["say", "remember", "remember"]
         if held:
-            verbs += ["supersede"] * 3 + ["retract", "forget"]
+            verbs += ["supersede", "supersede", "supersede", "retract", "forget"]
         if subject.retracted is not None:
-            verbs += ["undo"] * 4
+            verbs += ["undo", "undo", "undo", "undo"]
         return verbs
 
     def written(self, subject: Subject, asked: Asked, told: tuple[str, int]) -> None:

@@ -27,7 +27,7 @@ from commonplace.model.vectors import EMBED, embed_job
 from commonplace.ports import Clock, Embedder, Engine
 from commonplace.recall.recall import INDEX_BYTES, Recall
 from commonplace.settings import read_file, settings
-from commonplace.text.terms import RULE
+from commonplace.text.terms import RULE, forget_words
 from commonplace.worker import Handler, Worker
 
 #: Passages whose terms are made anew in one step.
@@ -139,9 +139,13 @@ async def _open(
     except BaseException:
         await engine.close()
         raise
-    on_erased = _nothing if isinstance(embedder, Missing) else embedder.let_go
-    finder = Recall(engine, engine, index_bytes=holding.index_bytes, on_erased=on_erased)
 
+    def forget() -> None:
+        forget_words()
+        if not isinstance(embedder, Missing):
+            embedder.let_go()
+
+    finder = Recall(engine, engine, index_bytes=holding.index_bytes, forget=forget)
     embedding = None if maker is None else {EMBED: _embedding(engine, clock, maker)}
     making = None if embedding is None or read_only else Worker(engine, embedding, clock)
     meaning = Meaning(engine, maker, making, why_words=why_words)
@@ -189,10 +193,6 @@ async def _why_words(embedder: Embedder | Missing, engine: Engine) -> str:
     why = f"recall reads vectors of {sets[0].name}, not of {name}; run: commonplace reembed"
     _log.warning("recall goes by words alone: %s", why)
     return why
-
-
-def _nothing() -> None:
-    """Words alone leave nothing else in memory."""
 
 
 async def open_engine(address: str | Path, *, create: bool = True, read_only: bool = False) -> Engine:

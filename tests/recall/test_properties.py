@@ -52,7 +52,11 @@ QUESTIONS = ("who likes tea or gin", "what was said yesterday, about tea for 2")
 #: What is asked: every mode, and some filters.
 ASKED = (
     *((QUESTIONS[0], Filter(types=PASSAGES), mode) for mode in searching.Mode),
-    (QUESTIONS[1], Filter(types=PASSAGES, kinds=frozenset({"fact", "user"}), agent="a"), searching.Mode.HYBRID),
+    (
+        QUESTIONS[1],
+        Filter(types=PASSAGES, kinds=frozenset({"fact", "user"}), agent="a"),
+        searching.Mode.HYBRID,
+    ),
     (QUESTIONS[1], Filter(types=PASSAGES, known_at=START + timedelta(seconds=30)), searching.Mode.HYBRID),
 )
 STRANGER = Owner(tenant="elsewhere", id="ann")

@@ -71,13 +71,13 @@ class Recall:
         passages: Passages,
         *,
         index_bytes: int = INDEX_BYTES,
-        on_erased: Callable[[], None] = lambda: None,
+        forget: Callable[[], None] = forget_words,
     ) -> None:
         self._records = records
         self._passages = passages
         self._limit = index_bytes
-        #: Is called where something was erased, perhaps by another process.
-        self._on_erased = on_erased
+        #: What else must not remember what was erased, perhaps by another process.
+        self._forget = forget
         #: Least recently read first.
         self._indexes: OrderedDict[int, ShelfIndex] = OrderedDict()
         self._sizes: dict[int, int] = {}
@@ -224,10 +224,6 @@ class Recall:
         self._owners.clear()
         self.nbytes = 0
         self._forget()
-
-    def _forget(self) -> None:
-        forget_words()
-        self._on_erased()
 
     def _drop_erased(self, owner: Owner, view: View, there: set[int]) -> None:
         """Drop the owner's indexes that this view would have been given, if their shelves still were."""
