@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import random
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -74,6 +75,7 @@ def ask(connection: Connection, asked: Asked) -> Any:
 
 
 def _serve(connection: Connection, path: Path) -> None:
+    logging.disable(logging.CRITICAL)  # of reading with another model's vectors
     asyncio.run(_Process(path).serve(connection))
 
 
