@@ -21,6 +21,12 @@ class Scale:
     #: Numbers of owners, few and many, and passages of each.
     owners: tuple[int, int]
     passages: int
+    #: The same of owners whose vectors would take too long to make.
+    crowd: tuple[int, int]
+    #: Passages of a shelf of messages, memories and episodes.
+    mixed: int
+    #: Passages that wait for the local model.
+    backlog: int
     #: Messages whose bytes are counted.
     messages: int
     #: Times that a process is started.
@@ -28,10 +34,10 @@ class Scale:
     processes: int = 16
 
 
-FULL = Scale(2000, (100, 1000, 10_000, 100_000), (100, 10_000), 100, 20_000, 9)
-QUICK = Scale(300, (100, 1000, 10_000), (50, 500), 20, 2000, 3, 8)
+FULL = Scale(2000, (1000, 10_000, 100_000), (100, 1000), 100, (100, 10_000), 10_000, 1024, 20_000, 9)
+QUICK = Scale(300, (1000, 10_000), (50, 200), 100, (50, 500), 2000, 128, 2000, 3, 8)
 #: For the tests: that it runs.
-TINY = Scale(12, (30,), (2, 4), 10, 40, 1, 2)
+TINY = Scale(12, (30,), (2, 4), 10, (2, 4), 200, 10, 40, 1, 2)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +54,8 @@ class Row:
     """One line of a table. Where there are percentiles, the value is the median."""
 
     name: str
-    value: float
+    #: None where it could not be measured; the note says why.
+    value: float | None
     unit: str
     p95: float | None = None
     p99: float | None = None
@@ -57,10 +64,20 @@ class Row:
     #: The value is to be at most this.
     target: float | None = None
     note: str = ""
+    #: The value is to be at least this.
+    least: float | None = None
 
     @property
     def missed(self) -> bool:
-        return self.target is not None and self.value > self.target
+        if self.value is None:
+            return False
+        too_much = self.target is not None and self.value > self.target
+        return too_much or (self.least is not None and self.value < self.least)
+
+    def times(self, other: Row) -> float:
+        """How many times the other's value this one's is."""
+        assert self.value is not None and other.value is not None
+        return self.value / other.value
 
     def as_json(self) -> dict[str, Any]:
         return {name: value for name, value in asdict(self).items() if value not in (None, "")}
@@ -106,14 +123,20 @@ def table(title: str, rows: Iterable[Row]) -> str:
     """Rows for people."""
     lines = [f"{title:<60} {'p50':>10} {'p95':>9} {'p99':>9} {'CPU ms':>8} {'target':>9}"]
     for row in rows:
-        cells = [_number(row.value) + (f" {row.unit}" if row.unit != "ms" else "")]
+        cells = ["not measured" if row.value is None else _number(row.value) + _unit(row)]
         cells += [_number(each) for each in (row.p95, row.p99, row.cpu_ms)]
-        wanted = "" if row.target is None else f"≤ {_number(row.target)}{' MISSED' if row.missed else ''}"
+        bounds = (("≤", row.target), ("≥", row.least))
+        wanted = " ".join(f"{sign} {_number(bound)}" for sign, bound in bounds if bound is not None)
+        wanted += " MISSED" if row.missed else ""
         note = f"  {row.note}" if row.note else ""
         lines.append(
             f"  {row.name:<58} {cells[0]:>10} {cells[1]:>9} {cells[2]:>9} {cells[3]:>8} {wanted:>9}{note}".rstrip()
         )
     return "\n".join(lines)
+
+
+def _unit(row: Row) -> str:
+    return "" if row.unit == "ms" else f" {row.unit}"
 
 
 def _number(value: float | None) -> str:

@@ -30,7 +30,7 @@ import asyncio, sys, commonplace
 imported = time.perf_counter()
 async def main():
     begun = time.perf_counter()
-    async with commonplace.open(sys.argv[1]) as book:
+    async with commonplace.open(sys.argv[1], embed=None) as book:
         opened = time.perf_counter()
         await book.recall("ann", "anything at all", agent="helper")
         answered = time.perf_counter()
@@ -53,7 +53,7 @@ def size(place: Place) -> Iterator[Row]:
 
 async def _append(path: Path, place: Place, *, operations: bool) -> None:
     talk = Talk(place.seed)
-    async with commonplace.open(path) as book:
+    async with commonplace.open(path, embed=None) as book:
         thread = await book.thread("ann", agent=_AGENT)
         for number in range(place.scale.messages // 10):
             drafts = [{"role": "user", "content": talk.characters(CHARACTERS)} for _ in range(10)]

@@ -1,186 +1,132 @@
-"""How fast a book finds passages by their words, and what its index takes."""
+"""How fast a book finds passages by words and meaning, whether they are the exact best, and what its index takes."""
 
 from __future__ import annotations
 
 import asyncio
 import multiprocessing
-import os
-import random
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from unittest.mock import patch
 
 import commonplace
 from bench.figures import Place, Row, Timed
 from bench.machine import resident_bytes
+from bench.shelves import AGENT, STAND_IN, Question, ask, fill, lend_vectors, questions
+from bench.standin import StandIn
 from bench.text import Talk
 from commonplace import Book
+from commonplace.recall import search
 from commonplace.recall.recall import Recall
 
 #: Passages in a shelf → the median of a warm recall that is to be reached, in milliseconds.
-TARGETS = {100: 0.5, 1000: 0.6, 10_000: 1.5, 100_000: 8.0}
-#: How much slower recall may become where there are a hundred times as many owners.
-GROWTH = 1.3
+TARGETS = {10_000: 2.0, 100_000: 15.0}
+#: The same of the first recall of a book that was just opened.
+COLD_TARGETS = {100_000: 2000.0}
+#: Of questions, the share that is to be answered by the exact best ten, in per cent.
+EXACT = 99.0
 
-_AGENT = "helper"
-_BATCH = 500
-HITS = 10
-
-
-async def fill(book: Book, owner: str, passages: int, talk: Talk, sentences: int = 3) -> None:
-    """Say so many passages, through the front door, in batches."""
-    thread = await book.thread(owner, agent=_AGENT)
-    left = passages
-    while left > 0:
-        count = min(left, _BATCH)
-        await thread.append([{"role": "user", "content": talk.passage(sentences)} for _ in range(count)])
-        left -= count
+#: Questions that are asked once more with every passage looked at, in small shelves and in large ones.
+_CHECKED, _CHECKED_IN_LARGE = 400, 100
+_LARGE = 50_000
+_WHOLE = 10**9
 
 
 def recall(place: Place) -> Iterator[Row]:
     """One shelf of growing size, read cold and warm."""
+    stand_in = StandIn(place.seed)
     for size in place.scale.shelves:
         path = place.folder / f"shelf-{size}.db"
-        asyncio.run(_make_shelf(path, size, place.seed))
-        yield asyncio.run(_warm(path, size, place))
-        yield asyncio.run(_cold(path, size, place))
-        yield from _memory(path, size)
+        asyncio.run(_make_shelf(path, size, place.seed, stand_in))
+        yield from asyncio.run(_warm(path, size, place, stand_in))
+        yield asyncio.run(_cold(path, size, place, stand_in))
+        yield from asyncio.run(_exact(path, size, place, stand_in))
+        yield from _memory(path, size, place.seed)
 
 
-async def _make_shelf(path: Path, size: int, seed: int) -> None:
-    async with commonplace.open(path) as book:
+async def _make_shelf(path: Path, size: int, seed: int, stand_in: StandIn) -> None:
+    async with commonplace.open(path, embed=None) as book:
         await fill(book, "ann", size, Talk(seed))
+        await lend_vectors(book, stand_in)
 
 
-async def _warm(path: Path, size: int, place: Place) -> Row:
-    timed = Timed()
-    async with commonplace.open(path) as book:
-        questions = await _questions(book, size, place)
-        with timed.all():
-            for number in range(max(len(questions), min(place.scale.samples, 4_000_000 // size))):
-                with timed.once():
-                    await book.recall("ann", questions[number % len(questions)], limit=HITS, agent=_AGENT)
-    return timed.row(f"recall: warm, {size:,} passages", target=TARGETS.get(size))
+async def _warm(path: Path, size: int, place: Place, stand_in: StandIn) -> list[Row]:
+    """The same questions by words and meaning and by words alone, in turn."""
+    hybrid, words = Timed(), Timed()
+    async with commonplace.open(path, embed=stand_in) as book:
+        asked = await questions(book, "ann", stand_in, place)
+        await ask(book, "ann", asked[0])
+        times = max(len(asked), min(place.scale.samples, 4_000_000 // size))
+        for mode, timed in (("hybrid", hybrid), ("words", words)):
+            with timed.all():
+                for number in range(times):
+                    with timed.once():
+                        await ask(book, "ann", asked[number % len(asked)], mode=mode)
+    name = f"recall: warm, {size:,} passages"
+    return [hybrid.row(name, target=TARGETS.get(size), note=STAND_IN), words.row(f"{name}, words alone")]
 
 
-async def _questions(book: Book, size: int, place: Place) -> list[str]:
-    """Questions that have as many answers as are asked for; looking for them also reads the shelf."""
-    talk = Talk(place.seed + 1)
-    page = await book.list("ann", types="message", limit=1000, agent=_AGENT)
-    said = [record.passage_text() or "" for record in page.records]
-    wanted = min(60, place.scale.samples)
-    found: list[str] = []
-    for number in range(wanted * 20):
-        question = talk.question(said[number * 7919 % len(said)])
-        if len(await book.recall("ann", question, limit=HITS, agent=_AGENT)) == min(HITS, size):
-            found.append(question)
-        if len(found) == wanted:
-            break
-    return found
-
-
-async def _cold(path: Path, size: int, place: Place) -> Row:
+async def _cold(path: Path, size: int, place: Place, stand_in: StandIn) -> Row:
     """The first recall of a book that was just opened: the shelf is read from the file."""
     talk = Talk(place.seed + 2)
     timed = Timed()
-    for _ in range(max(2, min(20, 100_000 // size))):
-        async with commonplace.open(path) as book:
-            question = talk.question(talk.passage())
+    for _ in range(max(3, min(20, 100_000 // size))):
+        async with commonplace.open(path, embed=stand_in) as book:
+            text = talk.question(talk.passage())
+            question = Question(text, await stand_in.query(text))
             with timed.all(), timed.once():
-                await book.recall("ann", question, limit=HITS, agent=_AGENT)
-    return timed.row(f"recall: cold, {size:,} passages")
+                await ask(book, "ann", question)
+    return timed.row(f"recall: cold, {size:,} passages", target=COLD_TARGETS.get(size), note=STAND_IN)
 
 
-def _memory(path: Path, size: int) -> Iterator[Row]:
+async def _exact(path: Path, size: int, place: Place, stand_in: StandIn) -> list[Row]:
+    """How many questions get the very ten, in their order, that looking at every passage gives."""
+    checked = min(place.scale.samples, _CHECKED_IN_LARGE if size >= _LARGE else _CHECKED)
+    async with commonplace.open(path, embed=stand_in) as book:
+        asked = await _many(book, checked, place, stand_in)
+        rows = []
+        for mode, name in (("hybrid", "words and meaning"), ("meaning", "meaning alone")):
+            found = await _hits(book, asked, mode)
+            with patch.object(search, "SHORT", _WHOLE):
+                whole = await _hits(book, asked, mode)
+            share = 100 * sum(map(list.__eq__, found, whole)) / len(asked)
+            note = f"{len(asked)} questions; {STAND_IN}"
+            rows.append(Row(f"  exact ten, {size:,} passages, {name}", share, "%", least=EXACT, note=note))
+    return rows
+
+
+async def _many(book: Book, count: int, place: Place, stand_in: StandIn) -> list[Question]:
+    talk = Talk(place.seed + 4)
+    page = await book.list("ann", types="message", limit=1000, agent=AGENT)
+    said = [record.passage_text() or "" for record in page.records]
+    texts = [talk.question(said[number * 7919 % len(said)]) for number in range(count)]
+    return [Question(text, await stand_in.query(text)) for text in texts]
+
+
+async def _hits(book: Book, asked: Sequence[Question], mode: str) -> list[list[object]]:
+    return [[hit.id for hit in await ask(book, "ann", question, mode=mode)] for question in asked]
+
+
+def _memory(path: Path, size: int, seed: int) -> Iterator[Row]:
     with multiprocessing.get_context("spawn").Pool(1) as pool:
-        index, growth = pool.apply(_hold, (path,))
+        index, growth = pool.apply(_hold, (path, seed))
     yield Row(f"  index in memory, {size:,} passages", index / size, "B each")
     if growth is not None:
         yield Row("  growth of the process", growth / size, "B each")
 
 
-def _hold(path: Path) -> tuple[int, int | None]:
+def _hold(path: Path, seed: int) -> tuple[int, int | None]:
     """Bytes of the index, and by how much a fresh process grew with it."""
 
     async def work() -> tuple[int, int | None]:
-        async with commonplace.open(path) as book:
-            await book.recall("nobody", "something to import and compile what is needed", agent=_AGENT)
+        stand_in = StandIn(seed)
+        question = Question("anything at all", await stand_in.query("anything at all"))
+        async with commonplace.open(path, embed=stand_in) as book:
+            await ask(book, "nobody", question)
             before = resident_bytes()
-            await book.recall("ann", "anything at all", agent=_AGENT)
+            await ask(book, "ann", question)
             after = resident_bytes()
             finder = book.finder
             assert isinstance(finder, Recall)
             return finder.nbytes, None if before is None or after is None else after - before
 
     return asyncio.run(work())
-
-
-def owners(place: Place) -> Iterator[Row]:
-    """What other owners cost: the same recall beside few and beside many of them."""
-    few, many = place.scale.owners
-    path = place.folder / "owners.db"
-    medians = []
-    for begin, end in ((0, few), (few, many)):
-        _add_owners(path, begin, end, place)
-        warm, cold = asyncio.run(_anybody(path, end, place))
-        medians.append((warm.value, cold.value))
-        yield warm
-        yield cold
-    (warm_few, cold_few), (warm_many, cold_many) = medians
-    yield Row(f"growth from {few:,} to {many:,} owners, warm", warm_many / warm_few, "x", target=GROWTH)
-    yield Row("growth, owners not read before", cold_many / cold_few, "x")
-
-
-def _add_owners(path: Path, begin: int, end: int, place: Place) -> None:
-    """As many processes as there are cores fill the book."""
-    cores = min(os.cpu_count() or 1, 8)
-    with multiprocessing.get_context("spawn").Pool(cores) as pool:
-        work = [(path, begin + part, end, cores, place) for part in range(cores)]
-        pool.starmap(_add_some, work, chunksize=1)
-
-
-def _add_some(path: Path, begin: int, end: int, step: int, place: Place) -> None:
-    async def add() -> None:
-        async with commonplace.open(path) as book:
-            talk = Talk(place.seed + begin)
-            for first in range(begin, end, step * 4):
-                wave = range(first, min(first + step * 4, end), step)
-                await asyncio.gather(
-                    *(fill(book, f"user {number}", place.scale.passages, talk, 2) for number in wave)
-                )
-
-    asyncio.run(add())
-
-
-async def _anybody(path: Path, count: int, place: Place) -> tuple[Row, Row]:
-    """The first recall of each of some owners, then more of the same owners', in any order."""
-    rng = random.Random(place.seed)
-    talk = Talk(place.seed + 3)
-    chosen = [f"user {number}" for number in rng.sample(range(count), min(count, place.scale.samples))]
-    warm, cold = Timed(), Timed()
-    async with commonplace.open(path) as book:
-        # Imports, compiled statements and the tables of words are nobody's own.
-        for _ in range(20):
-            await book.recall("nobody", talk.question(talk.passage()), agent=_AGENT)
-        with cold.all():
-            for owner in chosen:
-                question = talk.question(talk.passage())
-                with cold.once():
-                    await book.recall(owner, question, limit=HITS, agent=_AGENT)
-        questions = {owner: await _question_of(book, owner, talk) for owner in chosen}
-        with warm.all():
-            for owner in rng.choices(chosen, k=place.scale.samples):
-                with warm.once():
-                    await book.recall(owner, questions[owner], limit=HITS, agent=_AGENT)
-    name = f"{count:,} owners of {place.scale.passages} passages"
-    return warm.row(f"recall: warm, {name}"), cold.row(f"recall: not read before, {name}")
-
-
-async def _question_of(book: Book, owner: str, talk: Talk) -> str:
-    """A question that this owner's passages answer in full, as far as some tries find one."""
-    page = await book.list(owner, types="message", limit=10, agent=_AGENT)
-    question = ""
-    for record in page.records:
-        question = talk.question(record.passage_text() or "")
-        if len(await book.recall(owner, question, limit=HITS, agent=_AGENT)) == HITS:
-            break
-    return question

@@ -8,7 +8,7 @@ from itertools import accumulate
 VOCABULARY = 30_000
 
 #: The words that join the others are real ones, so that the language is known and stop words are dropped.
-_COMMON = """the to and of a in that it is was for on you with he as i we at be this they have from or by not but what
+COMMON = """the to and of a in that it is was for on you with he as i we at be this they have from or by not but what
 all were when can there an your which their if do will each about how up out them then she many some so these would
 other into has more her two like him see time could no make than first been its who now people my made over did down
 only way find use may water long little very after words called just where most know""".split()
@@ -26,8 +26,8 @@ class Talk:
 
     def __init__(self, seed: int, vocabulary: int = VOCABULARY) -> None:
         self._rng = random.Random(seed)
-        self._common = (_COMMON, _zipf(len(_COMMON)))
-        words = _vocabulary(vocabulary - len(_COMMON))
+        self._common = (COMMON, _zipf(len(COMMON)))
+        words = _vocabulary(vocabulary - len(COMMON))
         self._rare = (words, _zipf(len(words)))
         #: What is being talked of; it changes now and then.
         self._topic: list[str] = []

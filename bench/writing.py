@@ -13,8 +13,9 @@ from typing import Any
 import commonplace
 from bench.figures import Place, Row, Timed, percentile
 from bench.machine import fsync_ms
+from bench.shelves import ROOMY
 from bench.text import Talk
-from commonplace import Book, Limits, ThreadHandle
+from commonplace import Book, ThreadHandle
 from commonplace.engines.sqlite.engine import SqliteEngine
 
 TASKS = 16
@@ -24,7 +25,6 @@ COMMITS_PER_APPEND = 0.15
 CPU_MS_PER_APPEND = 0.4
 
 _AGENT = "helper"
-_ROOMY = Limits(writes_per_run=100, memories_per_owner=1_000_000)
 
 
 def append(place: Place) -> Iterator[Row]:
@@ -41,7 +41,7 @@ async def _tasks(place: Place, name: str, owners: int, sync: float) -> list[Row]
     each = max(1, place.scale.samples // TASKS)
     said = [[talk.characters(CHARACTERS) for _ in range(each)] for _ in range(TASKS)]
     timed = Timed()
-    async with commonplace.open(place.folder / f"append-{owners}.db") as book:
+    async with commonplace.open(place.folder / f"append-{owners}.db", embed=None) as book:
         threads = [await book.thread(f"user {number % owners}", agent=_AGENT) for number in range(TASKS)]
         await asyncio.gather(*(thread.append("user", talk.sentence()) for thread in threads))
         before = _counters(book)
@@ -107,7 +107,7 @@ def _process(path: Path, number: int, appends: int, seed: int) -> tuple[list[flo
         talk = Talk(seed + number)
         texts = [talk.characters(CHARACTERS) for _ in range(appends)]
         timed = Timed()
-        async with commonplace.open(path) as book:
+        async with commonplace.open(path, embed=None) as book:
             thread = await book.thread(f"user {number}", agent=_AGENT)
             assert _barrier is not None
             _barrier.wait()
@@ -131,7 +131,7 @@ async def _batches(place: Place) -> Row:
     drafts = [
         [{"role": "user", "content": talk.characters(CHARACTERS)} for _ in range(10)] for _ in range(count)
     ]
-    async with commonplace.open(place.folder / "batches.db") as book:
+    async with commonplace.open(place.folder / "batches.db", embed=None) as book:
         thread = await book.thread("ann", agent=_AGENT)
         with timed.all():
             for messages in drafts:
@@ -153,7 +153,7 @@ async def _remember(place: Place, name: str, fields: dict[str, Any]) -> Row:
     count = max(2, place.scale.samples // 4)
     texts = [talk.characters(150) for _ in range(count)]
     path = place.folder / f"remember-{len(fields)}.db"
-    async with commonplace.open(path, limits=_ROOMY) as book:
+    async with commonplace.open(path, limits=ROOMY, embed=None) as book:
         await book.remember("ann", "likes tea", agent=_AGENT, **fields)
         with timed.all():
             for text in texts:

@@ -23,6 +23,7 @@ from commonplace.embedding.making import STEP
 from commonplace.model.owner import WHOLE, Owner
 from commonplace.model.query import Filter
 from commonplace.model.records import PASSAGE_TYPES
+from commonplace.model.values import utc_now
 from commonplace.model.vectors import pack_vector
 from commonplace.recall.recall import Recall
 from proofs._book.embedding import Assignment, Manner, Moment, Task, work
@@ -108,7 +109,7 @@ class _Yard:
     async def run(self, kills: int) -> None:
         """Kill so many processes, let the last one finish, and count."""
         async with commonplace.open(self._path, limits=_LIMITS, embed=EMBEDDERS[0], worker=False) as book:
-            self._held = Recall(book.engine, book.engine)
+            self._held = Recall(book.engine)
             await self._write(book, _AT_FIRST)
             while self.struck.total() < kills:
                 await self._round(book)
@@ -194,16 +195,16 @@ class _Yard:
 
     async def _compare(self, book: Book) -> None:
         """Who holds an index and who makes one anew get the same, whichever of the two models they ask with."""
-        types = frozenset(PASSAGE_TYPES)
+        types, now = frozenset(PASSAGE_TYPES), utc_now()
         for owner, embedder in product(_OWNERS, EMBEDDERS):
             told = [
                 await finder.find(
                     owner, WHOLE, _QUESTION, limit=20, types=types, only=Filter(types=types),
-                    vector=embedder.of(_QUESTION), vectors=embedder.embedding.name,
+                    vector=embedder.of(_QUESTION), vectors=embedder.embedding.name, now=now,
                 )
-                for finder in (self._held, Recall(book.engine, book.engine))
+                for finder in (self._held, Recall(book.engine))
             ]  # fmt: skip
-            held, anew = [[(hit.id, hit.score) for hit in hits] for hits in told]
+            held, anew = [[(hit.id, hit.score) for hit in recalled] for recalled in told]
             if held != anew:
                 raise Wrong(f"an index that was held scores {held[:2]}, and one that is made anew {anew[:2]}")
 

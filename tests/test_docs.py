@@ -11,6 +11,7 @@ import pytest
 
 import commonplace
 from commonplace.assembly import RecallSettings
+from commonplace.embedding import EmbeddingSettings
 from commonplace.model.trust import Limits
 
 ROOT = Path(__file__).parent.parent
@@ -46,9 +47,11 @@ def test_every_python_block_of_the_readme_is_an_example() -> None:
 
 def test_every_setting_is_documented() -> None:
     text = (ROOT / "docs" / "using.md").read_text("utf-8")
-    for section, of in (("limits", Limits), ("recall", RecallSettings)):
+    own = (ROOT / "docs" / "embedding.md").read_text("utf-8")
+    for section, of in (("limits", Limits), ("embedding", EmbeddingSettings), ("recall", RecallSettings)):
         for name in of.model_fields:
             assert f"`{section}.{name}`" in text, name
+            assert section != "embedding" or f"`{section}.{name}`" in own, name
 
 
 def test_every_proof_is_documented() -> None:
@@ -68,6 +71,8 @@ def test_the_public_names_are_these() -> None:
         "Conflict",
         "Context",
         "Corrupt",
+        "EmbedderDown",
+        "EmbeddingFailed",
         "Erased",
         "ErasureReceipt",
         "Full",

@@ -131,40 +131,38 @@ async def recall_without_the_others(s: Session) -> None:
     party, view = s.someone()
     question, mode = "what did we say about the garden in spring, and who dug early", s.rng.choice(MODES)
     await s.embed()
-    hits = await s.book(party).recall(party, question, limit=200, mode=mode, **who(view))
-    alone = InMemoryEngine()
+    alone = _Without()
     lines = [line async for line in s.book(party).engine.dump(party, private=False)]
     if not lines:
         return
     await alone.adopt(party, lines, pack_terms)
     await alone.begin_set(EMBEDDER.embedding)
     await Maker(alone, EMBEDDER).catch_up()
-    hidden = [known.id for known in s.oracle.of[party].values() if not may_read(known.audience, view)]
-    types = frozenset(PASSAGE_TYPES)
-    finder = Recall(alone, _Without(alone, frozenset(id.bytes for id in hidden)))
-    expected = await finder.find(
-        party, view, question, limit=200, types=types, only=Filter(types=types), mode=mode,
-        vector=EMBEDDER.of(question), vectors=EMBEDDER.embedding.name,
-    )  # fmt: skip
+    alone.hidden = {k.id.bytes for k in s.oracle.of[party].values() if not may_read(k.audience, view)}
+    types, now = frozenset(PASSAGE_TYPES), s.clock()
+    hits, expected = [
+        await finder.find(
+            party, view, question, limit=200, types=types, only=Filter(types=types), mode=mode,
+            vector=EMBEDDER.of(question), vectors=EMBEDDER.embedding.name, now=now,
+        )
+        for finder in (s.book(party).finder, Recall(alone))
+    ]  # fmt: skip
     if [(hit.id, hit.score) for hit in hits] != [(hit.id, hit.score) for hit in expected]:
         raise Leak(f"recall of {party.parts} as {view} scores by {mode} otherwise than in a book of its own")
 
 
-class _Without:
-    """Passages without those that a view may not see, whatever shelf they would be on."""
+class _Without(InMemoryEngine):
+    """A book without the passages that a view may not see, whatever shelf they would be on."""
 
-    def __init__(self, engine: InMemoryEngine, hidden: frozenset[bytes]) -> None:
-        self._engine = engine
-        self._hidden = hidden
+    hidden: set[bytes]
 
     async def look(self, owner: Owner, view: View, held: Any, choose: Any) -> Sight:
         return Sight(await self.since(owner, view, held), None)
 
     async def since(self, owner: Owner, view: View, held: Any) -> Any:
-        found = await self._engine.since(owner, view, held)
         return [
-            (shelf, replace(delta, rows=[row for row in delta.rows if row.id not in self._hidden]))
-            for shelf, delta in found
+            (shelf, replace(delta, rows=[row for row in delta.rows if row.id not in self.hidden]))
+            for shelf, delta in await super().since(owner, view, held)
         ]
 
 

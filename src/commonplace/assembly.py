@@ -145,7 +145,7 @@ async def _open(
         if not isinstance(embedder, Missing):
             embedder.let_go()
 
-    finder = Recall(engine, engine, index_bytes=holding.index_bytes, forget=forget)
+    finder = Recall(engine, index_bytes=holding.index_bytes, forget=forget)
     embedding = None if maker is None else {EMBED: _embedding(engine, clock, maker)}
     making = None if embedding is None or read_only else Worker(engine, embedding, clock)
     meaning = Meaning(engine, maker, making, why_words=why_words)

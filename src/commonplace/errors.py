@@ -10,6 +10,9 @@ CommonplaceError
 │   ├── OperationReused     another request already used this operation id
 │   └── BuiltUpon           an undo would break later changes; they are listed
 ├── Erased                  it was forgotten, and does not come back
+├── EmbeddingFailed         no vectors were made; recall by words goes on
+│   ├── EmbedderDown        the provider did not answer
+│   └── WeightsUnfit        the local model's files are not the published ones
 └── StorageError            the engine could not do its work
     ├── Busy                another process holds the book; try again
     ├── ReadOnly            the book, its folder or its server refuses writes

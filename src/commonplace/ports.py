@@ -17,11 +17,21 @@ from commonplace.model.jobs import Job, JobDraft, JobState
 from commonplace.model.ledger import Actor, Entry, Receipt
 from commonplace.model.memories import Use
 from commonplace.model.owner import Audience, Owner, View
-from commonplace.model.query import Filter, HistoryStep, Hit, Page
+from commonplace.model.query import Filter, HistoryStep, Page, Recalled, Times
 from commonplace.model.records import Record, RecordType
 from commonplace.model.vectors import Embedding, VectorSet
 
 # ── Records ──────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+class Scan(NamedTuple):
+    """What a scan asks."""
+
+    owner: Owner
+    view: View
+    filter: Filter
+    cursor: str | None
+    limit: int
 
 
 class Records(Protocol):
@@ -35,6 +45,9 @@ class Records(Protocol):
 
     async def scan(self, owner: Owner, view: View, filter: Filter, cursor: str | None, limit: int) -> Page:
         """The view's records in the order of their ids."""
+
+    async def scans(self, asked: Sequence[Scan]) -> list[Page]:
+        """Several scans of one moment, each bounded by its own owner and view: one way to the engine and back."""
 
     async def count(self, owner: Owner, view: View, filter: Filter) -> int:
         """How many records a scan would give."""
@@ -153,6 +166,10 @@ class Sight:
     shelves: list[tuple[Shelf, ShelfDelta]]
     #: None where nothing could be chosen yet.
     records: dict[UUID, Record] | None
+    #: How those that are memories have served.
+    uses: Mapping[UUID, Use] = field(default_factory=dict)
+    #: What they cite, as far as the view sees it.
+    grounds: Mapping[UUID, Record] = field(default_factory=dict)
 
 
 class Passages(Protocol):
@@ -161,7 +178,9 @@ class Passages(Protocol):
     async def look(
         self, owner: Owner, view: View, held: Callable[[int], int | None], choose: Choose
     ) -> Sight:
-        """What ``since`` gives, and with it the records that ``choose`` picks: one way to the engine and back.
+        """What ``since`` gives, and with it the records that ``choose`` picks, their uses and what they cite.
+
+        All of it is of one moment, and one way to the engine and back.
 
         ``choose`` may be called in any thread, while the event loop goes on.
         """
@@ -182,10 +201,13 @@ class Aids(Protocol):
     """Terms and use: beside the records; terms can be made again, the last batch of use may be lost."""
 
     async def note_use(self, owner: Owner, view: View, uses: Mapping[UUID, Use]) -> int:
-        """Keep how memories have served; returns for how many the view allowed it."""
+        """Keep how memories have served; returns for how many the view allowed it. No shelf's mark moves."""
 
     async def uses(self, owner: Owner, view: View, ids: Sequence[UUID]) -> dict[UUID, Use]:
         """How memories have served; those never used are left out."""
+
+    async def most_used(self, owner: Owner, view: View, filter: Filter, limit: int) -> list[UUID]:
+        """Memories that were used, the most used first; among equals the one used last."""
 
     async def stale_terms(self, rule: int, limit: int) -> list[Record]:
         """Passages whose terms an earlier rule made, across owners; for upkeep only."""
@@ -217,6 +239,10 @@ class Vectors(Protocol):
 
     async def drop_set(self, embedding: Embedding) -> bool:
         """Give up a set that is being made; False where there is none, or recall reads it."""
+
+
+class Readable(Records, Passages, Aids, Protocol):
+    """What recall reads of an engine."""
 
 
 # ── Jobs ─────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -446,8 +472,15 @@ class Finder(Protocol):
         mode: str = "hybrid",
         vector: NDArray[np.float32] | None = None,
         vectors: str = "",
-    ) -> list[Hit]:
-        """The best passages, best first; ``vector`` is the question's, ``vectors`` names its set."""
+        times: Times = (),
+        pinned_first: bool = False,
+        why_not: Sequence[UUID] | None = None,
+        now: datetime,
+    ) -> Recalled:
+        """The best passages, best first; ``vector`` is the question's, ``vectors`` names its set.
+
+        ``times`` are stretches of time that the question names beside those that its own words tell.
+        """
 
 
 @runtime_checkable

@@ -23,7 +23,7 @@ from commonplace.model.ledger import Entry, Receipt
 from commonplace.model.messages import Message, Thread
 from commonplace.model.owner import Audience, Owner
 from commonplace.model.profiles import Agent, Key, ProfileDocument, Schema
-from commonplace.model.query import HistoryStep, Hit, Page, Why
+from commonplace.model.query import HistoryStep, Page, Recalled, Why
 from commonplace.model.records import Record
 from commonplace.ports import BookFacts, ErasureReceipt, Findings
 from commonplace.recall.context.compose import Context
@@ -314,7 +314,7 @@ class SyncBook(_Face):
     def mark_used(self, owner: str | Owner, ids: Iterable[UUID | str], **who: Any) -> int:
         return self._run(self.book.mark_used(owner, ids, **who))
 
-    def recall(self, owner: str | Owner, question: str, **how: Any) -> Sequence[Hit]:
+    def recall(self, owner: str | Owner, question: str, **how: Any) -> Recalled:
         return self._run(self.book.recall(owner, question, **how))
 
     def context(self, owner: str | Owner, query: str | None = None, **how: Any) -> Context:

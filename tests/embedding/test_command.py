@@ -73,11 +73,11 @@ def test_an_installer_that_fails_is_told_with_what_it_said(
 ) -> None:
     failing = [sys.executable, "-c", "print('no such release'); raise SystemExit(3)"]
     monkeypatch.setattr(installing, "command", lambda into: failing)
-    assert "no such release" in run("install", code=1)
+    assert "no such release" in run("install", code=15)
 
 
 def test_a_package_without_the_published_files_is_not_taken(
     bare: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(installing, "command", lambda into: [sys.executable, "-c", ""])
-    assert "not whole" in run("install", code=1)
+    assert "not whole" in run("install", code=15)

@@ -313,7 +313,7 @@ def test_after_any_changes_it_answers_as_if_built_anew_and_as_the_books_say(
     said = plain(every, question, vector)
     for one in found:
         held = {arm: score for arm, score, _, _ in one.arms}
-        assert held == pytest.approx({arm: said[one.id][arm] for arm in held}, abs=1e-4)
+        assert held == pytest.approx({arm: said[one.id][Arm(arm)] for arm in held}, abs=1e-4)
     scores = together(every, question, vector, only)
     assert {one.id: one.score for one in found} == pytest.approx(
         {one.id: scores[one.id] for one in found}, abs=1e-3

@@ -73,20 +73,20 @@ class Reader:
     held: Recall = field(init=False)
 
     def __post_init__(self) -> None:
-        self.held = Recall(self.engine, self.engine)
+        self.held = Recall(self.engine)
 
     async def asked(self, owner: Owner, view: View, *, anew: bool = False) -> Answers:
         """Every question, with what was found for it."""
-        finder = Recall(self.engine, self.engine) if anew else self.held
+        finder = Recall(self.engine) if anew else self.held
         found: Answers = {}
         sets = await self.engine.vector_sets()
         active = next((one for one in EMBEDDERS if sets and one.embedding.name == sets[0].name), EMBEDDERS[0])
         for question, only, mode in ASKED:
-            hits = await finder.find(
+            recalled = await finder.find(
                 owner, view, question, limit=50, types=PASSAGES, only=only, mode=mode,
                 vector=active.of(question), vectors=active.embedding.name, now=START,
             )  # fmt: skip
-            found[question, only, mode] = [(hit.id, hit.score, hit.record) for hit in hits]
+            found[question, only, mode] = [(hit.id, hit.score, hit.record) for hit in recalled]
         return found
 
 

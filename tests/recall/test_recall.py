@@ -11,6 +11,7 @@ import pytest
 import commonplace
 from commonplace import LimitReached
 from commonplace.ports import ShelfDelta
+from commonplace.recall import asking
 from commonplace.recall import recall as finding
 from commonplace.recall.index import ShelfIndex
 from commonplace.recall.recall import QUESTION_LENGTH, Recall
@@ -40,7 +41,7 @@ async def test_a_long_question_is_read_beside_the_event_loop(
         threads.append(threading.current_thread() is threading.main_thread())
         return terms.query_groups(question)
 
-    monkeypatch.setattr(finding, "query_groups", noted)
+    monkeypatch.setattr(asking, "query_groups", noted)
     assert await book.recall("ana", "tea")
     assert await book.recall("ana", "tea " * 300)
     assert threads == [True, False]
@@ -113,7 +114,7 @@ async def test_an_erasure_while_an_index_is_built_leaves_no_index_of_before(
 
 async def test_indexes_that_are_let_go_of_for_room_leave_nothing_behind(tmp_path: Path):
     async with commonplace.open(tmp_path / "book.db") as book:
-        finder = Recall(book.engine, book.engine, index_bytes=1)
+        finder = Recall(book.engine, index_bytes=1)
         book.finder = finder
         for owner in ("ana", "bo", "cy"):
             await book.remember(owner, "likes tea")

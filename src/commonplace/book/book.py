@@ -11,6 +11,7 @@ from typing import Any, Literal, Self, Unpack
 from uuid import UUID
 
 from commonplace import telemetry
+from commonplace.book.anchors import Anchors
 from commonplace.book.backups import Backups, OpenCopy
 from commonplace.book.catalogue import Episodes, Experience, Keys, Named, Profiles
 from commonplace.book.contexts import Contexts
@@ -18,14 +19,17 @@ from commonplace.book.explaining import explain
 from commonplace.book.meaning import Meaning
 from commonplace.book.parsing import (
     BY_MEANING,
+    SEARCHES,
     Only,
     Who,
     as_actor,
     as_audience,
     as_count,
     as_cursor,
+    as_explained,
     as_fields,
     as_filter,
+    as_flag,
     as_id,
     as_ids,
     as_limit,
@@ -60,7 +64,7 @@ from commonplace.model.memories import Memory
 from commonplace.model.messages import Thread
 from commonplace.model.owner import EVERYONE, Audience, Owner
 from commonplace.model.profiles import Agent, Key, Schema
-from commonplace.model.query import HistoryStep, Hit, Page, Why
+from commonplace.model.query import HistoryStep, Hit, Page, Recalled, Why
 from commonplace.model.records import PASSAGE_TYPES, Record, RecordType
 from commonplace.ports import BookFacts, Engine, ErasureReceipt, Finder, Findings, Target
 from commonplace.recall.context.compose import Context
@@ -104,6 +108,7 @@ class Book:
         self.schemas: Named[Schema] = Named(rooms, Schema)
         self.keys = Keys(rooms, Key)
         self._contexts = Contexts(rooms)
+        self._anchors = Anchors(rooms, finder)
         self.meaning = meaning
         self._working: asyncio.Task[None] | None = None
         self._stop = asyncio.Event()
@@ -355,14 +360,18 @@ class Book:
         types: Iterable[str] | str | None = None,
         only: Only | None = None,
         mode: str = "hybrid",
+        pinned_first: bool = False,
         vector: Sequence[float] | None = None,
+        explain: bool | Iterable[UUID | str] | UUID | str = False,
         **who: Unpack[Who],
-    ) -> Sequence[Hit]:
+    ) -> Recalled:
         """The passages that best answer a question, best first, each with its reasons.
 
-        ``mode`` is ``hybrid`` (words and meaning, as far as each is there), ``words``, ``meaning`` or ``recent``.
-        ``vector`` is the question's, where the caller has made it with the book's own embedding. Only by meaning alone
-        is it an error that a question can have no vector.
+        ``mode`` is ``hybrid`` (words and meaning, as far as each is there), ``words`` or ``meaning``; ``recent``, the
+        newest, or ``most_used``, the memories used most with one place in five for the newest, whatever the question.
+        By meaning alone it is an error that there are no vectors to compare. ``vector`` is the question's, where the
+        caller has made it with the book's own embedding. ``explain`` names ids of which the answer's ``absent`` tells
+        why they are no hits, or is True for those that come next.
         """
         party, view = as_owner(owner, self.tenant), as_view(who)
         as_text(question, "question")
@@ -371,10 +380,11 @@ class Book:
         if not wanted <= set(PASSAGE_TYPES):
             raise InvalidInput("types: recall finds messages, memories and episodes", field="types")
         chosen = as_mode(mode)
+        why_not = as_explained(explain)
         maker = self.meaning.maker
         asked = None if vector is None else as_vector(vector, maker)
-        if asked is None and chosen in BY_MEANING:
-            asked = await self.meaning.of_question(question, needed=chosen == "meaning")
+        if chosen in BY_MEANING:
+            asked = await self.meaning.of_question(question, asked, needed=chosen == "meaning")
         return await self.finder.find(
             party,
             view,
@@ -385,6 +395,10 @@ class Book:
             mode=chosen,
             vector=asked,
             vectors=maker.embedding.name if maker is not None else "",
+            times=await self._anchors.times_of(party, view, question) if chosen in SEARCHES else (),
+            pinned_first=as_flag(pinned_first, "pinned_first"),
+            why_not=why_not,
+            now=self.door.clock(),
         )
 
     async def embed(self, progress: Callable[[int], None] | None = None) -> int:
@@ -408,22 +422,26 @@ class Book:
         limit: int = 10,
         count: Count | None = None,
         use: bool = True,
+        vector: Sequence[float] | None = None,
         **who: Unpack[Who],
     ) -> Context:
         """The text that an agent should read before it answers, in at most ``budget`` tokens, and what it is made of.
 
         Without a query, what was last said in the ``thread`` is the question. ``count`` counts tokens as the agent's
         model does; without it they are estimated. The memories that are placed count as used, unless ``use`` is False.
+        ``vector`` is the query's, as ``recall`` takes it.
         """
         party, view = as_owner(owner, self.tenant), as_view(who)
         if query is not None:
             as_text(query, "query")
+        elif vector is not None:
+            raise InvalidInput("vector: it is a query's; give the query too", field="vector")
         where = None
         if thread is not None:
             where = thread.id if isinstance(thread, ThreadHandle) else as_id(thread, "thread")
 
         async def finding(question: str, type_: RecordType | None, most: int) -> Sequence[Hit]:
-            return await self.recall(party, question, types=type_, limit=most, **who)
+            return await self.recall(party, question, types=type_, limit=most, vector=vector, **who)
 
         budget, limit = as_count(budget, "budget", 1), as_limit(limit)
         with telemetry.span("context"):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
 from typing import Literal, TypeVar
 from uuid import UUID
 
@@ -16,9 +17,10 @@ from commonplace.model.memories import Memory, MemoryStatus, Use
 from commonplace.model.messages import Message
 from commonplace.model.owner import WHOLE, Owner, OwnerKind, View
 from commonplace.model.profiles import ProfileDocument
-from commonplace.model.query import Filter, Hit
+from commonplace.model.query import Because, Filter, Folded, Hit, Page
 from commonplace.model.records import Record, RecordType
 from commonplace.model.values import canonical
+from commonplace.ports import Scan
 from commonplace.recall.context.compose import Composer, Context, Material
 from commonplace.recall.context.window import Window, choose, is_users_turn
 from commonplace.text.tokens import Count, estimate
@@ -45,6 +47,22 @@ _MOST = 1000
 _AROUND = 4
 
 
+@dataclass(frozen=True, slots=True)
+class _Beside:
+    """What a context holds beside what answers its question."""
+
+    #: Profiles and pinned memories.
+    kept: Sequence[Record]
+    #: Newest first, as the following.
+    newest: Sequence[Memory]
+    episodes: Sequence[Episode]
+    #: What the agent has learnt and still holds.
+    learnt: Sequence[ExperienceLine]
+    #: Oldest first.
+    turns: Sequence[Message]
+    turns_whole: bool
+
+
 class Contexts:
     """Makes contexts of what a book holds."""
 
@@ -64,50 +82,70 @@ class Contexts:
         count: Count | None,
     ) -> tuple[Context, list[Memory]]:
         """A context, and the memories that were placed in it."""
-        turns: list[Message] = []
-        whole = True
-        if thread is not None:
-            turns, whole = await newest_turns(
-                self._rooms, owner, view, thread, budget, lambda turn: estimate(turn.content[: budget * 4])
+        found: Sequence[Hit] = ()
+        if question is None:
+            beside = await self._beside(owner, view, thread, budget, limit, episodes=True)
+            question = _question_of(beside.turns)
+            if question is not None:
+                found = await finding(question, None, limit)
+        else:
+            found, beside = await asyncio.gather(
+                finding(question, None, limit),
+                self._beside(owner, view, thread, budget, limit, episodes=False),
             )
-        asked = question if question is not None else _question_of(turns)
-        found, kept, newest, learnt = await asyncio.gather(
-            _nothing() if asked is None else finding(asked, None, limit),
-            self._scan(owner, view, _KEPT, _MOST),
-            self._scan(owner, view, _NEWEST, limit),
-            self._learnt(view),
-        )
-        told = _of(Memory, [hit.record for hit in found])
-        if asked is not None and len(told) <= limit // 3 and len(newest) == limit:
+        told = _memories_of(found)
+        if question is not None and len(told) <= limit // 3 and len(beside.newest) == limit:
             # Messages are many and must not crowd out what was concluded from them.
-            told = _of(Memory, [hit.record for hit in await finding(asked, RecordType.MEMORY, limit)])
-        memories = _chosen([*_of(Memory, kept), *told, *_of(Memory, newest)], limit)
-        episodes = _of(Episode, [hit.record for hit in found])
-        if asked is None:
-            episodes = _of(Episode, await self._scan(owner, view, _LAST_EPISODES, max(limit // 4, 1)))
+            told = _memories_of(await finding(question, RecordType.MEMORY, limit))
+        memories = _chosen([*_of(Memory, beside.kept), *told, *beside.newest], limit)
         material = Material(
-            experience=learnt,
-            profile=_of(ProfileDocument, kept),
+            experience=beside.learnt,
+            profile=_of(ProfileDocument, beside.kept),
             memories=memories,
-            episodes=episodes,
-            passages=_of(Message, [hit.record for hit in found]),
-            turns=turns,
-            turns_whole=whole,
+            episodes=beside.episodes if question is None else _of(Episode, _shown(found)),
+            passages=_of(Message, _shown(found)),
+            better=frozenset(hit.id for hit in found if any(_concluded(other) for other in hit.folded)),
+            turns=beside.turns,
+            turns_whole=beside.turns_whole,
         )
         context = Composer(material, budget, count).compose()
         placed = set(context.memories)
         return context, [memory for memory in memories if memory.id in placed]
 
-    async def _learnt(self, view: View) -> list[ExperienceLine]:
-        """What the agent has learnt and still holds, the newest first."""
-        if view.agent is None:
-            return []
-        agent = Owner(tenant=self._rooms.tenant, kind=OwnerKind.AGENT, id=view.agent)
-        lines = _of(ExperienceLine, await self._scan(agent, WHOLE, _LEARNT, _MOST))
-        return [line for line in lines if line.retired_at is None]
-
-    async def _scan(self, owner: Owner, view: View, only: Filter, limit: int) -> Sequence[Record]:
-        return (await self._rooms.engine.scan(owner, view, only, None, limit)).records
+    async def _beside(
+        self, owner: Owner, view: View, thread: UUID | None, budget: int, limit: int, *, episodes: bool
+    ) -> _Beside:
+        """What a context holds beside what answers its question, in one way to the engine and back."""
+        scans = [Scan(owner, view, _KEPT, None, _MOST), Scan(owner, view, _NEWEST, None, limit)]
+        if episodes:
+            scans.append(Scan(owner, view, _LAST_EPISODES, None, max(limit // 4, 1)))
+        if view.agent is not None:
+            agent = Owner(tenant=self._rooms.tenant, kind=OwnerKind.AGENT, id=view.agent)
+            scans.append(Scan(agent, WHOLE, _LEARNT, None, _MOST))
+        if thread is not None:
+            scans.append(Scan(owner, view, _turns_of(thread), None, _TURNS))
+        pages = await self._rooms.engine.scans(scans)
+        read = [record for page in pages[1:] for record in page.records]
+        turns: list[Message] = []
+        whole = True
+        if thread is not None:
+            turns, whole = await newest_turns(
+                self._rooms,
+                owner,
+                view,
+                thread,
+                budget,
+                lambda turn: estimate(turn.content[: budget * 4]),
+                first=pages[-1],
+            )
+        return _Beside(
+            kept=pages[0].records,
+            newest=_of(Memory, read),
+            episodes=_of(Episode, read),
+            learnt=[line for line in _of(ExperienceLine, read) if line.retired_at is None],
+            turns=turns,
+            turns_whole=whole,
+        )
 
     def note(self, owner: Owner, view: View, placed: Sequence[Memory]) -> None:
         """Note that memories were used, beside whatever comes next: no reader waits for it, or fails from it."""
@@ -172,15 +210,23 @@ def _forms(message: Message) -> list[str]:
 
 
 async def newest_turns(
-    rooms: Rooms, owner: Owner, view: View, thread: UUID, budget: int, cost: Callable[[Message], int]
+    rooms: Rooms,
+    owner: Owner,
+    view: View,
+    thread: UUID,
+    budget: int,
+    cost: Callable[[Message], int],
+    *,
+    first: Page | None = None,
 ) -> tuple[list[Message], bool]:
     """A thread's newest turns, oldest first, a little more than fit; and whether these are all of them."""
-    only = Filter(types=frozenset({RecordType.MESSAGE}), thread=thread, newest_first=True)
+    only = _turns_of(thread)
     turns: list[Message] = []
     cursor: str | None = None
     spent = 0
     while True:
-        page = await rooms.engine.scan(owner, view, only, cursor, _TURNS)
+        page = first or await rooms.engine.scan(owner, view, only, cursor, _TURNS)
+        first = None
         read = _of(Message, page.records)
         turns += read
         spent += sum(map(cost, read))
@@ -193,12 +239,34 @@ async def newest_turns(
             return turns[::-1], cursor is None
 
 
+def _turns_of(thread: UUID) -> Filter:
+    return Filter(types=frozenset({RecordType.MESSAGE}), thread=thread, newest_first=True)
+
+
 def _chosen(memories: Sequence[Memory], limit: int) -> list[Memory]:
     """The pinned ones, then the first of the others."""
     known = {memory.id: memory for memory in memories if memory.active}.values()
     return [memory for memory in known if memory.pinned] + [memory for memory in known if not memory.pinned][
         :limit
     ]
+
+
+def _memories_of(found: Sequence[Hit]) -> list[Memory]:
+    """The memories among hits, and those that are shown with what they were concluded from."""
+    return _of(Memory, _shown(found))
+
+
+def _shown(found: Sequence[Hit]) -> list[Record]:
+    """What hits show, and what is shown with them; what says the same needs no second mention."""
+    return [
+        record
+        for hit in found
+        for record in (hit.record, *(one.record for one in hit.folded if one.because is not Because.SAME))
+    ]
+
+
+def _concluded(other: Folded) -> bool:
+    return other.because is Because.CONCLUSION
 
 
 def _question_of(turns: Sequence[Message]) -> str | None:
@@ -209,7 +277,3 @@ def _question_of(turns: Sequence[Message]) -> str | None:
 
 def _of(sort: type[R], records: Sequence[Record]) -> list[R]:
     return [record for record in records if isinstance(record, sort)]
-
-
-async def _nothing() -> Sequence[Hit]:
-    return ()

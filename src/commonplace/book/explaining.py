@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from datetime import datetime
-from typing import cast
 from uuid import UUID
 
 from commonplace.errors import NotFound
-from commonplace.model.episodes import Episode
-from commonplace.model.experience import ExperienceLine
-from commonplace.model.memories import Memory
-from commonplace.model.messages import Message, Thread
 from commonplace.model.owner import Owner, View
-from commonplace.model.query import Source, Why, quote
+from commonplace.model.query import Source, Why
+from commonplace.model.quoting import source_of
 from commonplace.model.records import Record
 from commonplace.ports import Records
 
@@ -39,30 +34,5 @@ async def _sources(
     found = []
     for source in (await records.get(owner, view, wanted)).values():
         inner = await _sources(records, owner, view, source, seen | {source.id}, depth - 1)
-        found.append(Source(source.id, source.type, _by(source), _at(source), quote(_text(source)), inner))
+        found.append(source_of(source, inner))
     return tuple(found)
-
-
-def _by(record: Record) -> str:
-    if isinstance(record, Message):
-        return record.speaker or (record.agent or record.role if record.role == "assistant" else record.role)
-    if isinstance(record, (Memory, Episode, Thread)):
-        return record.agent or "application"
-    return str(record.owner)
-
-
-def _at(record: Record) -> datetime:
-    for name in ("observed_at", "started_at"):
-        if hasattr(record, name):
-            return cast(datetime, getattr(record, name))
-    return record.recorded_at
-
-
-def _text(record: Record) -> str:
-    if isinstance(record, Message):
-        return record.content
-    if isinstance(record, Thread):
-        return record.title or record.name or "a conversation"
-    if isinstance(record, ExperienceLine):
-        return record.line
-    return record.passage_text() or record.type.value

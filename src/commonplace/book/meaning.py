@@ -25,6 +25,7 @@ Made = Callable[[int], None]
 
 #: What a write does to a passage that is then found by what it says.
 _KEPT = frozenset({Verb.APPEND, Verb.REMEMBER, Verb.CORROBORATE, Verb.ADD})
+_PASSAGES = frozenset(PASSAGE_TYPES)
 
 _log = logging.getLogger("commonplace.embedding")
 
@@ -89,10 +90,10 @@ class Meaning:
             records = await self._engine.get(owner, WHOLE, ids)
             if await maker.make(list(records.values()), made) or not records:
                 return ""
+            return await self._unread()
         except (EmbeddingFailed, StorageError) as exc:
             _log.warning("vectors of what was just stored are made later: %s", exc)
             return f"vectors are made later: {exc}"
-        return f"the book has no vectors of {maker.embedding.name} any more; open it again"
 
     async def catch_up(self, made: Made | None = None) -> int:
         """Make what passages still lack; returns how many vectors were made."""
@@ -130,18 +131,29 @@ class Meaning:
 
     # ── asking ───────────────────────────────────────────────────────────────────────────────────────────────────
 
-    async def of_question(self, question: str, *, needed: bool) -> NDArray[np.float32] | None:
-        """A question's vector; None where there is none, which is an error only where it is needed."""
-        if self.maker is not None and not self.why_words:
-            try:
-                return await self.maker.query(question)
-            except EmbeddingFailed as exc:
-                if needed:
-                    raise
-                _log.warning("recall goes by words alone: %s", exc)
-        elif needed:
-            raise EmbeddingFailed(f"mode: there is no recall by meaning here: {self.why_words}")
-        return None
+    async def of_question(
+        self, question: str, given: NDArray[np.float32] | None, *, needed: bool
+    ) -> NDArray[np.float32] | None:
+        """A question's vector, if it is not given; None where there is none, which is an error only if it is needed."""
+        if needed and (why := self.why_words or await self._unread()):
+            raise EmbeddingFailed(f"mode: there is no recall by meaning here: {why}")
+        if given is not None or self.maker is None or self.why_words:
+            return given
+        try:
+            return await self.maker.query(question)
+        except EmbeddingFailed as exc:
+            if needed:
+                raise
+            _log.warning("recall goes by words alone: %s", exc)
+            return None
+
+    async def _unread(self) -> str:
+        """Why recall reads no vectors of this embedding: another process may have changed the model meanwhile."""
+        sets = await self._engine.vector_sets()
+        name = "" if self.maker is None else self.maker.embedding.name
+        if any(one.state is SetState.ACTIVE and one.name == name for one in sets):
+            return ""
+        return f"the book has no vectors of {name} now; open it again"
 
     async def facts(self, found: BookFacts) -> BookFacts:
         """What a book is and holds, with what is to be known of its vectors."""
@@ -167,7 +179,5 @@ def _passages(found: BookFacts) -> int:
 def kept(receipt: Receipt) -> list[UUID]:
     """The passages that a write has stored, or said again."""
     return [
-        item.id
-        for item in receipt.items
-        if item.type in PASSAGE_TYPES and item.verb in _KEPT and not item.erased
+        item.id for item in receipt.items if item.type in _PASSAGES and item.verb in _KEPT and not item.erased
     ]

@@ -184,8 +184,10 @@ def as_types(types: Iterable[str | RecordType] | str | None) -> frozenset[Record
 
 
 #: What a recall may go by; some of it needs the question's vector.
-MODES = ("hybrid", "words", "meaning", "recent")
+MODES = ("hybrid", "words", "meaning", "recent", "most_used")
 BY_MEANING = frozenset({"hybrid", "meaning"})
+#: Those that look for what answers a question; the others are orders of what is there.
+SEARCHES = frozenset({"hybrid", "words", "meaning"})
 
 
 def as_mode(mode: Any) -> str:
@@ -193,6 +195,20 @@ def as_mode(mode: Any) -> str:
     if mode not in MODES:
         raise InvalidInput(f"mode: {mode!r} is none of {', '.join(MODES)}", field="mode")
     return str(mode)
+
+
+def as_flag(value: Any, field: str) -> bool:
+    """Yes or no."""
+    if not isinstance(value, bool):
+        raise InvalidInput(f"{field}: give True or False, not {value!r}", field=field)
+    return value
+
+
+def as_explained(value: Any) -> tuple[UUID, ...] | None:
+    """The ids whose absence is to be explained; none of them: of those that come next; None: nothing."""
+    if isinstance(value, bool):
+        return () if value else None
+    return as_ids(value, "explain")
 
 
 def as_wait(wait_for: Any) -> str:
@@ -239,6 +255,8 @@ class Only(TypedDict, total=False):
     as_of: datetime | None
     #: What the book knew at a moment.
     known_at: datetime | None
+    #: Of memories, those that are pinned.
+    pinned: bool
 
 
 def as_filter(types: frozenset[RecordType] | None, only: Only, *, newest_first: bool = False) -> Filter:
@@ -267,6 +285,7 @@ def as_filter(types: frozenset[RecordType] | None, only: Only, *, newest_first: 
         trust=_words(only.get("trust"), "trust", _TRUSTS),
         as_of=_moment(only.get("as_of"), "as_of"),
         known_at=_moment(only.get("known_at"), "known_at"),
+        pinned=as_flag(only.get("pinned", False), "pinned"),
         newest_first=newest_first,
     )
 

@@ -10,6 +10,7 @@ from hashlib import blake2b
 import numpy as np
 from numpy.typing import NDArray
 
+from commonplace.errors import EmbeddingFailed
 from commonplace.model.vectors import Embedding
 from commonplace.ports import Embedder
 
@@ -50,7 +51,7 @@ class Cached:
         lacking = {key: text for key, text in zip(keys, texts, strict=True) if key not in known}
         if lacking:
             era = self._era
-            made = await self.embedder.passages(list(lacking.values()))
+            made = self._checked(await self.embedder.passages(list(lacking.values())), len(lacking))
             known |= zip(lacking, made, strict=True)
             self._keep({key: known[key] for key in lacking}, era)
         found = np.empty((len(texts), self.embedding.dimension), dtype=np.float32)
@@ -65,7 +66,7 @@ class Cached:
             self._entries.move_to_end(key)
             return kept
         era = self._era
-        made = await self.embedder.query(text)
+        made = self._checked(await self.embedder.query(text))
         self._keep({key: made}, era)
         return made
 
@@ -83,6 +84,16 @@ class Cached:
     @property
     def _entry(self) -> int:
         return self.embedding.dimension * 4 + _ENTRY_BYTES
+
+    def _checked(self, made: Floats, *rows: int) -> Floats:
+        """What the embedder gave, if these are vectors of its embedding: it may be an application's own."""
+        if made.shape != (*rows, self.embedding.dimension) or not np.isfinite(made).all():
+            many = f"{rows[0]} vectors" if rows else "a vector"
+            raise EmbeddingFailed(
+                f"{self.embedding.name} gave an array of shape {made.shape} instead of {many} of "
+                f"{self.embedding.dimension} finite numbers"
+            )
+        return made
 
     def _key(self, purpose: bytes, text: str) -> bytes:
         content = text.encode("utf-8", "surrogatepass")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Sequence
 
 import numpy as np
@@ -25,6 +26,7 @@ class Maker:
     def __init__(self, vectors: Vectors, embedder: Embedder) -> None:
         self._vectors = vectors
         self.embedder = embedder
+        self._turn = asyncio.Lock()
 
     @property
     def embedding(self) -> Embedding:
@@ -52,11 +54,15 @@ class Maker:
     async def catch_up(self, progress: Progress | None = None) -> int:
         """Make what is lacking in this embedding's set, if the book has it; returns how many vectors were put."""
         made = 0
-        while records := await self._vectors.lacking(self.embedding, STEP):
-            made += await self._step(records)
+        while True:
+            # One at a time: what two would find lacking at once would be made twice.
+            async with self._turn:
+                records = await self._vectors.lacking(self.embedding, STEP)
+                if not records:
+                    return made
+                made += await self._step(records)
             if progress is not None:
                 progress(made)
-        return made
 
     async def renew(self, progress: Progress | None = None) -> int:
         """Make this embedding's set beside the one that recall reads, then let recall read it, in one step.
@@ -78,14 +84,9 @@ class Maker:
         return await self._vectors.put_vectors(self.embedding, found)
 
     async def _packed(self, texts: Sequence[str]) -> list[bytes]:
-        """The texts' vectors as they are stored; what an embedder gives that is none is its failure."""
+        """The texts' vectors as they are stored; whatever goes wrong is the embedder's failure."""
         try:
-            made = await self.embedder.passages(texts)
-            if made.shape != (len(texts), self.embedding.dimension):
-                raise EmbeddingFailed(
-                    f"{self.embedding.name} gave an array of shape {made.shape} for {len(texts)} texts"
-                )
-            return pack_vectors(made)
+            return pack_vectors(await self.embedder.passages(texts))
         except EmbeddingFailed:
             raise
         except Exception as exc:

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
+from enum import StrEnum
+from typing import Any, NamedTuple
 from uuid import UUID
 
 from commonplace.errors import InvalidInput
 from commonplace.model.ledger import Actor, Verb
 from commonplace.model.messages import Message
 from commonplace.model.records import Record, RecordType
+
+#: Words of a question, and the stretches of time that they may mean, each up to its end; microseconds since the epoch.
+Times = Sequence[tuple[str, Sequence[tuple[int, int]]]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +103,40 @@ class Why:
     history: tuple[HistoryStep, ...]
 
 
+class ArmScore(NamedTuple):
+    """What one way of finding says of a passage."""
+
+    #: ``words``, ``words_near``, ``meaning`` or ``meaning_near``: of the passage alone, or together with its
+    #: neighbours in the thread.
+    arm: str
+    #: BM25, or the cosine; with neighbours, BM25 over their words too, or the mean of their cosines.
+    score: float
+    #: Among what was looked at closely: everything, in a shelf that is not large.
+    rank: int
+    #: Its part in the whole: a passage that is the best of every arm has 1.
+    weight: float
+
+
+class Because(StrEnum):
+    """Why a passage was folded into another."""
+
+    #: It says the same in the same words.
+    SAME = "same"
+    #: The other rests on it.
+    SOURCE = "source"
+    #: It rests on the other, which answers better.
+    CONCLUSION = "conclusion"
+
+
+@dataclass(frozen=True, slots=True)
+class Folded:
+    """A passage that was found too, and is shown with another."""
+
+    record: Record
+    score: float
+    because: Because
+
+
 @dataclass(frozen=True, slots=True)
 class Hit:
     """A passage that recall found, and why."""
@@ -104,8 +144,21 @@ class Hit:
     record: Record
     score: float
     rank: int
-    #: Each word of the question that the passage holds, with its share of the score.
-    words: tuple[tuple[str, float], ...]
+    #: Each word of the question that the passage holds, with its share of the score of the arm of words.
+    words: tuple[tuple[str, float], ...] = ()
+    #: What each way of finding says of it; none where only its time or its use counted.
+    arms: tuple[ArmScore, ...] = ()
+    #: The question names who speaks here.
+    named: bool = False
+    #: Of a memory: its strength when it was found, which raised its score, and how often it was used.
+    strength: float | None = None
+    uses: int = 0
+    #: What was found too and says the same, or is what this rests on.
+    folded: tuple[Folded, ...] = ()
+    #: What it rests on, quoted, as far as the view may see it; the first few.
+    sources: tuple[Source, ...] = ()
+    #: The conditions that it met.
+    conditions: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def id(self) -> UUID:
@@ -118,6 +171,46 @@ class Hit:
         if isinstance(self.record, Message):
             return self.record.content
         return self.record.passage_text() or ""
+
+
+class Absent(StrEnum):
+    """Why a passage is not among those that recall gave."""
+
+    #: There is nothing of this id that the view may see.
+    UNKNOWN = "unknown"
+    #: It is no message, memory or episode.
+    NO_PASSAGE = "no passage"
+    #: It does not meet a condition.
+    CONDITION = "condition"
+    #: Nothing in it answers the question.
+    UNLIKE = "unlike"
+    #: Others answer better.
+    OUTRANKED = "outranked"
+    #: It is shown with another.
+    FOLDED = "folded"
+
+
+@dataclass(frozen=True, slots=True)
+class Absence:
+    """Why an id is not among the hits."""
+
+    id: UUID
+    because: Absent
+    #: The same for people, with its figures.
+    reason: str
+    #: Its place among all that answer, and what that counted; nothing where it does not answer at all.
+    rank: int | None = None
+    score: float | None = None
+    arms: tuple[ArmScore, ...] = ()
+
+
+class Recalled(list[Hit]):
+    """The passages that recall found, best first."""
+
+    def __init__(self, hits: Iterable[Hit] = (), absent: tuple[Absence, ...] = ()) -> None:
+        super().__init__(hits)
+        #: For each id that was asked after and is no hit: why.
+        self.absent = absent
 
 
 def place_of(cursor: str | None) -> int | None:

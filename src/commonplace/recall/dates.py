@@ -3,14 +3,22 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
-from typing import Final
+from typing import Final, NamedTuple
 
+from commonplace.model.query import Times
 from commonplace.model.values import micros
 
-#: Words of the question, and the stretches that they may mean, each up to its end; microseconds since the epoch.
-Times = Sequence[tuple[str, Sequence[tuple[int, int]]]]
+
+class Day(NamedTuple):
+    """A day of the calendar, whose year may not have been told."""
+
+    year: int | None
+    month: int
+    day: int
+
+
 _Stretch = tuple[datetime, datetime]
 
 _MONTHS: Final = (
@@ -47,9 +55,9 @@ _UNITS: Final = {
     "month": "month months monat monate monaten mes meses mois mese mesi mês maand maanden månad månader",
     "year": "year years jahr jahre jahren año años an ans anno anni ano anos jaar jaren år",
 }
-_UNIT_OF: Final = {name: unit for unit, names in _UNITS.items() for name in names.split()}
-_UNIT: Final = "|".join(sorted(_UNIT_OF, key=len, reverse=True))
-_NUMBERS: Final = {
+UNIT_OF: Final = {name: unit for unit, names in _UNITS.items() for name in names.split()}
+UNIT: Final = "|".join(sorted(UNIT_OF, key=len, reverse=True))
+NUMBERS: Final = {
     word: number
     for number, words in enumerate(
         (
@@ -68,13 +76,13 @@ _NUMBERS: Final = {
     )
     for word in words.split()
 }
-_NUMBER: Final = rf"(?P<number>\d{{1,3}}|{'|'.join(sorted(_NUMBERS, key=len, reverse=True))})"
+NUMBER: Final = rf"(?P<number>\d{{1,3}}|{'|'.join(sorted(NUMBERS, key=len, reverse=True))})"
 _YESTERDAY: Final = "yesterday|gestern|ayer|hier soir|ieri|ontem|gisteren|igår"
 _TODAY: Final = "today|heute|hoy|aujourd'hui|oggi|hoje|vandaag|idag"
 
 #: A question with none of these words and without a number names no time.
 _TELLING: Final = frozenset(
-    [*_MONTH_OF, *_UNIT_OF, *_YESTERDAY.split("|"), *_TODAY.replace("'", "|").split("|"), "hier"]
+    [*_MONTH_OF, *UNIT_OF, *_YESTERDAY.split("|"), *_TODAY.replace("'", "|").split("|"), "hier"]
 )
 _WORD: Final = re.compile(r"\w+")
 _FORMS: Final = tuple(
@@ -87,15 +95,17 @@ _FORMS: Final = tuple(
         rf"\b(?P<last>{_LAST})\s+(?P<month>{_MONTH})\b",
         rf"\b(?P<month>{_MONTH})\s+(?P<last>{_LAST})\b",
         rf"\b(?:{_BEFORE})\s+(?P<month>{_MONTH})\b",
-        rf"\b{_NUMBER}\s+(?:of\s+)?(?P<unit>{_UNIT})\s+(?P<ago>ago|fa|atrás|geleden|sedan)\b",
-        rf"\b(?P<ago>vor|hace|il y a|há|för)\s+{_NUMBER}\s+(?P<unit>{_UNIT})\b",
-        rf"\b(?P<last>{_LAST})\s+(?P<unit>{_UNIT})\b",
-        rf"\b(?P<unit>{_UNIT})\s+(?P<last>{_LAST})\b",
+        rf"\b{NUMBER}\s+(?:of\s+)?(?P<unit>{UNIT})\s+(?P<ago>ago|fa|atrás|geleden|sedan)\b",
+        rf"\b(?P<ago>vor|hace|il y a|há|för)\s+{NUMBER}\s+(?P<unit>{UNIT})\b",
+        rf"\b(?P<last>{_LAST})\s+(?P<unit>{UNIT})\b",
+        rf"\b(?P<unit>{UNIT})\s+(?P<last>{_LAST})\b",
         rf"\b(?P<yesterday>{_YESTERDAY})\b",
         rf"\b(?P<today>{_TODAY})\b",
         rf"\b{_YEAR}\b",
     )
 )
+#: Those that tell a day.
+_DAYS: Final = _FORMS[:3]
 #: Of a month or a day without a year, as many years back as are looked at.
 _YEARS_BACK: Final = 12
 
@@ -117,6 +127,18 @@ def times_of(question: str, now: datetime) -> Times:
                 for name, stretches in _named(match, now.astimezone(UTC)):
                     found.setdefault(name, [(micros(since), micros(until)) for since, until in stretches])
     return tuple((name, stretches) for name, stretches in found.items() if stretches)
+
+
+def days_in(text: str) -> Iterator[tuple[tuple[int, int], Day]]:
+    """The days that a text tells by month and day, each with where it stands."""
+    for form in _DAYS:
+        for match in form.finditer(text):
+            said = match.groupdict()
+            name = said.get("month")
+            month = _MONTH_OF[name.lower()] if name else int(said["number_of_month"])
+            if 1 <= month <= 12 and 1 <= int(said["day"]) <= 31:
+                year = said.get("year")
+                yield match.span(), Day(None if year is None else int(year), month, int(said["day"]))
 
 
 def _named(match: re.Match[str], now: datetime) -> Iterator[tuple[str, list[_Stretch]]]:
@@ -152,10 +174,10 @@ def _of_calendar(match: re.Match[str], now: datetime) -> Iterator[tuple[str, lis
 
 
 def _counted(said: dict[str, str | None], now: datetime) -> list[_Stretch]:
-    unit = _UNIT_OF[str(said["unit"]).lower()]
+    unit = UNIT_OF[str(said["unit"]).lower()]
     number = 1
     if word := said.get("number"):
-        number = int(word) if word.isdecimal() else _NUMBERS[word.lower()]
+        number = int(word) if word.isdecimal() else NUMBERS[word.lower()]
     midnight = now.replace(hour=0, minute=0, second=0, microsecond=0)
     before: Callable[[], _Stretch | None] = {
         "day": lambda: (midnight - timedelta(days=number), midnight - timedelta(days=number - 1)),

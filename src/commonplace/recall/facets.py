@@ -1,4 +1,4 @@
-"""Facets: who spoke, which agent, about what, by which way, under which tags; read once a distinct value."""
+"""Facets: who spoke, which agent, about what, by which way, under which tags, pinned or not; read once a value."""
 
 from __future__ import annotations
 
@@ -26,6 +26,7 @@ class Facet:
     subject: str | None = None
     trust: str | None = None
     tags: frozenset[str] = frozenset()
+    pinned: bool = False
 
     @classmethod
     def read(cls, stored: str) -> Facet:
@@ -33,10 +34,10 @@ class Facet:
         if not stored:
             return cls()
         try:
-            speaker, agent, key, subject, trust, tags = json.loads(stored)
+            speaker, agent, key, subject, trust, tags, *pinned = json.loads(stored)
         except ValueError:
             raise Corrupt("The facets of a passage are damaged: rebuild the book.") from None
-        return cls(speaker, agent, key, subject, trust, frozenset(tags))
+        return cls(speaker, agent, key, subject, trust, frozenset(tags), bool(pinned))
 
 
 class Facets:
@@ -49,6 +50,10 @@ class Facets:
     def where(self, meets: Mapping[str, frozenset[str]]) -> Mask | None:
         """Where each named facet is one of some values, and one tag is among some; None: everywhere."""
         return self._column.where([code for code, facet in enumerate(self.distinct) if _meets(facet, meets)])
+
+    def pinned(self) -> Mask | None:
+        """Where it is pinned; None: everywhere."""
+        return self._column.where([code for code, facet in enumerate(self.distinct) if facet.pinned])
 
     @cached_property
     def speakers(self) -> tuple[tuple[str, ...], NDArray[np.integer]] | None:

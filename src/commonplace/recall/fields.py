@@ -225,6 +225,10 @@ class Field:
         """When each of these passages was said, observed or begun."""
         return self._gathered(places, lambda segment: segment.series["at"].numbers)
 
+    def kin(self, places: Numbers) -> Numbers:
+        """A number that these passages share with those of the same words; it is odd for memories."""
+        return self._gathered(places, lambda segment: segment.series["kin"].numbers)
+
     def ids(self, places: Numbers) -> NDArray[np.bytes_]:
         """The ids of these passages."""
         return self._gathered(places, lambda segment: segment.ids)

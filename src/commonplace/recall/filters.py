@@ -42,6 +42,8 @@ class PassageFilter:
     trusts: frozenset[str] | None = None
     #: With at least one of these.
     tags: frozenset[str] | None = None
+    #: Of memories, those that are pinned.
+    pinned: bool = False
 
 
 #: Where each condition on facets finds its facet.
@@ -69,6 +71,10 @@ def _asked(segment: Segment, only: PassageFilter) -> Iterator[Mask | None]:
     meets = {facet: chosen for name, facet in _FACETS.items() if (chosen := getattr(only, name)) is not None}
     if meets:
         yield segment.facets.where(meets)
+    if only.pinned and (pinned := segment.facets.pinned()) is not None:
+        types = segment.columns["type"]
+        others = types.within(types.values.keys() - {"memory"})
+        yield None if others is None else others | pinned
     yield from _in_time(segment, only)
 
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
+from typing import Any
 from uuid import UUID
 
 import numpy as np
@@ -16,65 +17,41 @@ from commonplace import telemetry
 from commonplace.errors import LimitReached
 from commonplace.model.memories import MemoryStatus
 from commonplace.model.owner import Audience, Owner, View
-from commonplace.model.query import Filter, Hit
-from commonplace.model.records import RecordType
-from commonplace.model.values import micros, utc_now
-from commonplace.ports import Passages, Records, Shelf, ShelfDelta
-from commonplace.recall.dates import times_of
-from commonplace.recall.filters import PassageFilter
-from commonplace.recall.index import ShelfIndex, field_of
-from commonplace.recall.search import Found, Mode, Question, search
-from commonplace.settle.codec import TAKEN_BACK
-from commonplace.text.terms import forget_words, query_groups
+from commonplace.model.query import Absence, Filter, Hit, Recalled, Times
+from commonplace.model.quoting import cited_by
+from commonplace.model.records import PASSAGE_TYPES, RecordType
+from commonplace.ports import Readable, Shelf, ShelfDelta
+from commonplace.recall.absence import absences
+from commonplace.recall.asking import MOST_REACHED, Asked, passage_filter, understood
+from commonplace.recall.hits import Readings, conditions_of, hits_of, listed, ranked
+from commonplace.recall.index import ShelfIndex
+from commonplace.recall.search import Mode
+from commonplace.text.terms import forget_words
 
 #: Memory that indexes may hold together.
 INDEX_BYTES = 512 * 1024 * 1024
 #: More passages than this are searched, and more rows taken in, beside the event loop.
 _MANY = 20_000
 _MANY_ROWS = 500
-#: The longest question, in characters, and the longest whose words are read on the event loop.
+#: The longest question, in characters.
 QUESTION_LENGTH = 10_000
-_LONG_QUESTION = 1_000
+#: Of the most used, one in so many places is kept for the newest.
+_NEWEST_SHARE = 5
 
-#: What is read when no status is asked for: memories that are held, and what has no status.
-HELD: frozenset[str | None] = frozenset({None, MemoryStatus.ACTIVE.value})
-_WITHDRAWN = frozenset({"withdrawn"})
+#: The order that counts how often memories were used, and asks for no question.
+MOST_USED = "most_used"
 
-
-@dataclass(slots=True)
-class _Asked:
-    """A question, and what was found for it."""
-
-    question: Question
-    #: The set whose vectors the question's can be compared with.
-    vectors: str
-    mode: Mode
-    limit: int
-    only: PassageFilter
-    found: list[tuple[UUID, Found]] = field(default_factory=list)
-
-    def search(self, shelves: Sequence[ShelfIndex]) -> None:
-        question = self.question
-        if any(shelf.vectors not in ("", self.vectors) for shelf in shelves):
-            # Another embedding's set has taken over: words alone, until the asker has noticed.
-            question = replace(question, vector=None)
-        hits = search(field_of(shelves), question, limit=self.limit, only=self.only, mode=self.mode)
-        self.found = [(UUID(bytes=hit.id), hit) for hit in hits]
+_HELD = frozenset({MemoryStatus.ACTIVE.value})
+_EVERY = frozenset(PASSAGE_TYPES)
 
 
 class Recall:
     """The finder over one engine's passages. Tasks of one event loop share it."""
 
     def __init__(
-        self,
-        records: Records,
-        passages: Passages,
-        *,
-        index_bytes: int = INDEX_BYTES,
-        forget: Callable[[], None] = forget_words,
+        self, engine: Readable, *, index_bytes: int = INDEX_BYTES, forget: Callable[[], None] = forget_words
     ) -> None:
-        self._records = records
-        self._passages = passages
+        self._engine = engine
         self._limit = index_bytes
         #: What else must not remember what was erased, perhaps by another process.
         self._forget = forget
@@ -107,13 +84,17 @@ class Recall:
         mode: str = Mode.HYBRID,
         vector: NDArray[np.float32] | None = None,
         vectors: str = "",
-        now: datetime | None = None,
-    ) -> list[Hit]:
+        times: Times = (),
+        pinned_first: bool = False,
+        why_not: Sequence[UUID] | None = None,
+        now: datetime,
+    ) -> Recalled:
         """The best passages for a question, best first.
 
         ``vector`` is the question's, and ``vectors`` the name of the set that it can be compared with; without
         it, or where the book reads another set, words alone find. ``now`` is when it is asked, from which
-        "last week" is counted.
+        "last week" is counted; ``times`` are others that it names. For each id of ``why_not`` that is no hit
+        it is told why; where that is empty, for those that come next.
         """
         if len(question) > QUESTION_LENGTH:
             raise LimitReached(
@@ -121,25 +102,73 @@ class Recall:
                 field="question",
             )
         with telemetry.span("recall"):
-            read = await _read(question, vector, utc_now() if now is None else now)
-            asked = _Asked(read, vectors, Mode(mode), limit, _passage_filter(types, only))
-            before = self._letting_go
-            sight = await self._passages.look(owner, view, self._mark, lambda d: self._choose(asked, d))
-            if sight.records is not None and self._still_held(owner, view, sight.shelves):
-                found, records = asked.found, sight.records
-            else:
-                shelves = await self._fresh(owner, view, sight.shelves, before)
-                found = await self._search(shelves, asked)
-                records = await self._records.get(owner, view, [id for id, _ in found])
+            if mode == MOST_USED:
+                return Recalled(await self._most_used(owner, view, limit, only))
+            read = await understood(question, vector, times, now)
+            asked = Asked(read, vectors, Mode(mode), limit, passage_filter(types, only), pinned_first)
+            conditions = conditions_of(types, only, _EVERY)
+            hits = await self._hits(owner, view, asked, conditions, now)
+            absent = () if why_not is None else await self._absent(owner, view, why_not, asked, hits)
         telemetry.count("recalls")
-        hits: list[Hit] = []
-        for id, scored in found:
-            record = records.get(id)
-            if record is not None:
-                hits.append(Hit(record, scored.score, len(hits) + 1, scored.words))
-        return hits
+        return Recalled(hits, absent)
 
-    def _choose(self, asked: _Asked, deltas: Sequence[tuple[Shelf, ShelfDelta]]) -> list[UUID] | None:
+    async def _hits(
+        self, owner: Owner, view: View, asked: Asked, conditions: Mapping[str, Any], now: datetime
+    ) -> tuple[Hit, ...]:
+        while True:
+            readings = await self._readings(owner, view, asked)
+            if asked.mode is Mode.RECENT:
+                return listed(readings, conditions)
+            passages = ranked(readings, now, pinned_first=asked.pinned_first)
+            hits = hits_of(passages, readings, asked.limit, conditions)
+            if len(hits) == asked.limit or not asked.more or asked.spare >= MOST_REACHED:
+                return hits
+            # So much was folded that more must be read.
+            asked.spare = 4 * (asked.spare + asked.limit)
+
+    async def _absent(
+        self, owner: Owner, view: View, ids: Sequence[UUID], asked: Asked, hits: Sequence[Hit]
+    ) -> tuple[Absence, ...]:
+        before = self._letting_go
+        deltas = await self._engine.since(owner, view, self._mark)
+        shelves = await self._fresh(owner, view, deltas, before)
+        there = await self._engine.get(owner, view, ids)
+        return await asyncio.to_thread(absences, ids, there, asked, hits, shelves)
+
+    async def _readings(self, owner: Owner, view: View, asked: Asked) -> Readings:
+        before = self._letting_go
+        sight = await self._engine.look(owner, view, self._mark, lambda d: self._choose(asked, d))
+        if sight.records is not None and self._still_held(owner, view, sight.shelves):
+            return Readings(asked.found, sight.records, sight.uses, sight.grounds)
+        shelves = await self._fresh(owner, view, sight.shelves, before)
+        await self._search(shelves, asked)
+        records = await self._engine.get(owner, view, [id for id, _ in asked.found])
+        memories = [id for id, record in records.items() if record.type is RecordType.MEMORY]
+        uses = await self._engine.uses(owner, view, memories) if memories else {}
+        grounds = cited_by(records.values())
+        return Readings(
+            asked.found, records, uses, await self._engine.get(owner, view, grounds) if grounds else {}
+        )
+
+    async def _most_used(self, owner: Owner, view: View, limit: int, only: Filter) -> tuple[Hit, ...]:
+        """Memories by how often they were used, with some places kept for the newest."""
+        statuses = _HELD if only.statuses is None else only.statuses
+        of_memories = replace(only, types=frozenset({RecordType.MEMORY}), statuses=statuses)
+        reserved = max(1, limit // _NEWEST_SHARE) if limit > 1 else 0
+        most = await self._engine.most_used(owner, view, of_memories, limit - reserved)
+        page = await self._engine.scan(owner, view, replace(of_memories, newest_first=True), None, limit)
+        newest = [record.id for record in page.records if record.id not in most]
+        ids = [*most, *newest[: limit - len(most)]]
+        records = await self._engine.get(owner, view, ids)
+        uses = await self._engine.uses(owner, view, ids)
+        conditions = conditions_of(frozenset({RecordType.MEMORY}), only, _EVERY)
+        found = [(record, uses[id].count if id in uses else 0) for id, record in records.items()]
+        return tuple(
+            Hit(record, float(count), rank, uses=count, conditions=conditions)
+            for rank, (record, count) in enumerate(found, start=1)
+        )
+
+    def _choose(self, asked: Asked, deltas: Sequence[tuple[Shelf, ShelfDelta]]) -> list[UUID] | None:
         """Search at once where the indexes are up to date already; called in an engine's thread."""
         shelves = []
         for shelf, delta in deltas:
@@ -160,12 +189,11 @@ class Recall:
             self._indexes.move_to_end(number)
         return True
 
-    async def _search(self, shelves: Sequence[ShelfIndex], asked: _Asked) -> list[tuple[UUID, Found]]:
+    async def _search(self, shelves: Sequence[ShelfIndex], asked: Asked) -> None:
         if sum(shelf.passages for shelf in shelves) > _MANY:
             await asyncio.to_thread(asked.search, shelves)
         else:
             asked.search(shelves)
-        return asked.found
 
     async def _fresh(
         self, owner: Owner, view: View, deltas: Sequence[tuple[Shelf, ShelfDelta]], before: int
@@ -182,7 +210,7 @@ class Recall:
                 self._evict(keep={shelf.number for shelf, _ in deltas})
                 return ready
             before = self._letting_go
-            deltas = await self._passages.since(owner, view, self._mark)
+            deltas = await self._engine.since(owner, view, self._mark)
 
     def _mark(self, number: int) -> int | None:
         index = self._indexes.get(number)
@@ -260,39 +288,8 @@ class Recall:
                 return
 
 
-async def _read(question: str, vector: NDArray[np.float32] | None, now: datetime) -> Question:
-    if len(question) > _LONG_QUESTION:
-        return await asyncio.to_thread(_understood, question, vector, now)
-    return _understood(question, vector, now)
-
-
-def _understood(question: str, vector: NDArray[np.float32] | None, now: datetime) -> Question:
-    return Question(query_groups(question), vector, times_of(question, now))
-
-
 async def _take_in(index: ShelfIndex, delta: ShelfDelta) -> None:
     if len(delta.rows) > _MANY_ROWS:
         await asyncio.to_thread(index.apply, delta)
     else:
         index.apply(delta)
-
-
-def _passage_filter(types: frozenset[RecordType], only: Filter) -> PassageFilter:
-    of_now = only.as_of is None and only.known_at is None
-    return PassageFilter(
-        types=frozenset(type_.value for type_ in types),
-        kinds=None if only.kinds is None else frozenset(only.kinds),
-        statuses=frozenset(only.statuses) if only.statuses is not None else HELD if of_now else None,
-        not_statuses=TAKEN_BACK if only.as_of is not None else None if of_now else _WITHDRAWN,
-        threads=None if only.thread is None else frozenset({only.thread.bytes}),
-        since=None if only.since is None else micros(only.since),
-        until=None if only.until is None else micros(only.until),
-        valid_at=None if only.valid_at is None else micros(only.valid_at),
-        as_of=None if only.as_of is None else micros(only.as_of),
-        known_at=None if only.known_at is None else micros(only.known_at),
-        agents=None if only.agent is None else frozenset({only.agent}),
-        keys=only.keys,
-        subjects=None if only.subject is None else frozenset({only.subject}),
-        trusts=only.trust,
-        tags=only.tags,
-    )

@@ -11,9 +11,9 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from commonplace.model.query import ArmScore, Times
 from commonplace.recall import meaning, words
 from commonplace.recall.columns import Mask, Numbers
-from commonplace.recall.dates import Times
 from commonplace.recall.fields import Field
 from commonplace.recall.filters import PassageFilter
 from commonplace.recall.fusion import BLEND, Arm, Blend, fused, meaning_weight, weights, words_weight
@@ -59,18 +59,6 @@ class Question:
     times: Times = ()
 
 
-class ArmScore(NamedTuple):
-    """What one arm says of a passage."""
-
-    arm: Arm
-    #: BM25, or the cosine; with neighbours, BM25 over their words too, or the mean of their cosines.
-    score: float
-    #: Among what was looked at closely: everything, in a shelf that is not large.
-    rank: int
-    #: Its part in the whole: a passage that is the best of every arm has 1.
-    weight: float
-
-
 class Asking(NamedTuple):
     """What all that was found for a question has in common."""
 
@@ -94,6 +82,12 @@ class Found(NamedTuple):
     shares: Sequence[float] = ()
     #: The question names who speaks here.
     named: bool = False
+    #: Shared with passages of the same words, and seldom with others.
+    kin: int = 0
+
+    @property
+    def is_memory(self) -> bool:
+        return bool(self.kin & 1)
 
     @property
     def arms(self) -> tuple[ArmScore, ...]:
@@ -254,8 +248,9 @@ def _ranked(field: Field, close: _Close, limit: int, question: Question) -> list
     of_arm, of_rank = scores.T.tolist(), list(zip(*ranks, strict=True))
     shares = [()] * len(ids) if close.shares is None else close.shares.take(at, axis=1).T.tolist()
     named = [False] * len(ids) if close.named is None else close.named.take(at).tolist()
+    kin = field.kin(best).tolist()
     return [
-        Found(ids[one], values[one], asking, of_arm[one], of_rank[one], shares[one], named[one])
+        Found(ids[one], values[one], asking, of_arm[one], of_rank[one], shares[one], named[one], kin[one])
         for one in order
         if values[one] > 0
     ]
@@ -265,7 +260,8 @@ def _newest(field: Field, places: Numbers, limit: int) -> list[Found]:
     best = _best(field, places, field.at(places), limit)
     ids: list[bytes] = field.ids(best).view("V16").tolist()
     asking = Asking((), (), ())
-    return [Found(id, 0.0, asking) for _, id in sorted(zip((-field.at(best)).tolist(), ids, strict=True))]
+    newest = sorted(zip((-field.at(best)).tolist(), ids, field.kin(best).tolist(), strict=True))
+    return [Found(id, 0.0, asking, kin=kin) for _, id, kin in newest]
 
 
 Value = TypeVar("Value", np.float64, np.int64)

@@ -160,6 +160,7 @@ def build(rows: Sequence[PassageRow], threads: MutableMapping[bytes, int]) -> Se
             "valid_from": _moments(column("valid_from"), missing=_FOREVER.min),
             "valid_to": _moments(column("valid_to"), missing=_FOREVER.max),
             "ended": _moments(column("ended"), missing=_FOREVER.max),
+            "kin": Series.of(_kin(packed, column("type"))),
         },
         vectors=Vectors.of(column("vector")),
         hashes=hashes.astype(np.uint64, copy=False),
@@ -184,6 +185,14 @@ def _places(
     thread = np.array(numbers, dtype=np.int64).take(of_threads.codes)
     said = (thread >= 0) & (types.codes == types.values.get("message", -1))
     return np.where(said, thread << PLACE_BITS | np.array(seqs, dtype=np.int64), ALONE)
+
+
+def _kin(packed: Sequence[bytes], types: Sequence[str]) -> Numbers:
+    """A number that passages of the same words share; it is odd for memories. Others may share it by chance."""
+    numbers = np.fromiter(map(hash, packed), np.int64, len(packed))
+    numbers <<= 1
+    numbers |= np.array([type == "memory" for type in types])
+    return numbers
 
 
 def _moments(given: Sequence[int | None], *, missing: int) -> Series:

@@ -103,12 +103,17 @@ _spell = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False).encode
 
 
 def facets_of(record: Record) -> str:
-    """``[speaker, agent, key, subject, trust, tags]`` as JSON, by which passages are filtered; empty where all are."""
+    """``[speaker, agent, key, subject, trust, tags]`` as JSON, and ``true`` behind where it is pinned.
+
+    Passages are filtered by them; empty where all are.
+    """
     match record:
         case Message():
             return _facets(record.speaker, record.agent, None, None, record.trust.value, ())
         case Memory():
-            return _facets(None, record.agent, record.key, record.subject, record.trust.value, record.tags)
+            pinned = (True,) if record.pinned else ()
+            trust = record.trust.value
+            return _facets(None, record.agent, record.key, record.subject, trust, record.tags, *pinned)
         case Episode():
             return _facets(None, record.agent, None, None, record.trust.value, record.tags)
         case Thread():
@@ -117,7 +122,7 @@ def facets_of(record: Record) -> str:
             return ""
 
 
-def _facets(*facets: str | tuple[str, ...] | None) -> str:
+def _facets(*facets: str | tuple[str, ...] | bool | None) -> str:
     return _spell(facets) if any(facets) else ""
 
 

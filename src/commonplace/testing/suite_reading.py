@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 from uuid import UUID
@@ -13,11 +14,11 @@ from commonplace.model.changes import CloseThread, PatchProfile, RecordEpisode, 
 from commonplace.model.episodes import Outcome
 from commonplace.model.ids import new_id
 from commonplace.model.messages import ThreadStatus
-from commonplace.model.owner import EVERYONE, WHOLE
+from commonplace.model.owner import EVERYONE, WHOLE, View
 from commonplace.model.query import Filter
 from commonplace.model.records import RecordType
-from commonplace.ports import Engine
-from commonplace.testing.builders import FOR_A, START, Pen, an_episode
+from commonplace.ports import Engine, Scan
+from commonplace.testing.builders import BEN, FOR_A, START, Pen, an_episode
 from commonplace.testing.suite import Suite
 
 
@@ -95,6 +96,32 @@ class ReadingSuite(Suite):
             if cursor is None:
                 return found
         raise AssertionError("the pages do not end")
+
+    async def test_several_scans_give_what_each_gives_by_itself(self, engine: Engine) -> None:
+        pen, other = Pen(engine), Pen(engine, BEN)
+        thread, private = await pen.open(), await pen.open(agent="a", audience=FOR_A)
+        for number in range(4):
+            await pen.say(thread, f"said {number}")
+            await pen.remember(f"known {number}", pinned=number % 2 == 0, thread=private)
+            await other.remember(f"another's {number}")
+        memories, messages = frozenset({RecordType.MEMORY}), frozenset({RecordType.MESSAGE})
+        pinned = Filter(types=memories, pinned=True)
+        asked = [
+            Scan(pen.owner, WHOLE, Filter(), None, 3),
+            Scan(pen.owner, View(agent="b"), Filter(newest_first=True), None, 100),
+            Scan(other.owner, WHOLE, pinned, None, 100),
+            Scan(pen.owner, WHOLE, pinned, None, 1),
+            Scan(pen.owner, WHOLE, replace(pinned, newest_first=True), None, 100),
+            Scan(pen.owner, WHOLE, replace(pinned, thread=private), None, 100),
+            Scan(pen.owner, View(agent="a"), Filter(types=messages, thread=thread), "2", 100),
+            Scan(pen.owner, View(agent="b"), pinned, None, 100),
+        ]
+        alone = [await engine.scan(*one) for one in asked]
+        assert await engine.scans(asked) == alone
+        assert [len(page.records) for page in alone] == [3, 5, 0, 1, 2, 2, 2, 0]
+        (first,) = alone[3].records
+        assert alone[3].cursor is not None and alone[4].records[-1] == first
+        assert await engine.scans([]) == []
 
     async def test_records_come_in_the_order_that_they_are_asked_for_in(self, engine: Engine) -> None:
         pen = Pen(engine)

@@ -170,6 +170,8 @@ class ShelfSuite(Suite):
         tea, cake = await pen.remember("tea"), await pen.remember("cake", agent="a")
         thread = await pen.open()
         once = Use(strength=0.5, used_at=START, count=3)
+        follower = Follower(engine)
+        await follower.follow()
         assert (
             await engine.note_use(pen.owner, AT_B, {tea: once, cake: once, thread: once, new_id(): once}) == 1
         )
@@ -180,6 +182,9 @@ class ShelfSuite(Suite):
         assert await engine.uses(pen.owner, pen.view, [tea]) == {tea: again}
         assert (await pen.read(tea)).version == 1
         assert len(await pen.ledger()) == 3
+        # An index that follows the shelf has nothing to take in anew.
+        await follower.follow()
+        assert follower.came == []
         await pen.write(Corroborate(tea))
         assert await engine.uses(pen.owner, pen.view, [tea]) == {tea: again}
         await pen.erase(tea)

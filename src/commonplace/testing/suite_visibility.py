@@ -34,7 +34,7 @@ from commonplace.model.owner import EVERYONE, WHOLE, Audience, Owner, OwnerKind,
 from commonplace.model.profiles import Agent, Key, Schema
 from commonplace.model.query import Filter
 from commonplace.model.records import PASSAGE_TYPES, RecordType
-from commonplace.ports import Engine, Target
+from commonplace.ports import Engine, Scan, Target
 from commonplace.testing.builders import ANN, FOR_A, FOR_B, Follower, Pen, a_line, a_thread, an_episode
 from commonplace.testing.suite import Suite
 
@@ -150,6 +150,9 @@ class VisibilitySuite(Suite):
         scanned = await engine.scan(owner, view, Filter(), None, 10_000)
         found = {record.id for record in scanned.records} & set(ids)
         assert found == expected, f"scan by {name}"
+        others = [(Owner(id="ben"), WHOLE), (owner, view), (ANN, View(agent="nobody"))]
+        pages = await engine.scans([Scan(*who, Filter(), None, 10_000) for who in others])
+        assert {record.id for record in pages[1].records} & set(ids) == expected, f"scans by {name}"
         assert set(await engine.get(owner, view, ids)) == expected, f"get by {name}"
         if not stranger or owner != Owner(id="ben"):
             assert await engine.count(owner, view, Filter()) == len(expected), f"count by {name}"

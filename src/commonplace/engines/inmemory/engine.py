@@ -24,6 +24,7 @@ from commonplace.ports import (
     Choose,
     ErasureReceipt,
     Findings,
+    Scan,
     Shelf,
     ShelfDelta,
     Sight,
@@ -63,6 +64,13 @@ class InMemoryEngine:
         with self._lock:
             return reading.scan(self._era(owner), view, filter, cursor, limit)
 
+    async def scans(self, asked: Sequence[Scan]) -> list[Page]:
+        with self._lock:
+            return [
+                reading.scan(self._era(owner), view, filter, cursor, limit)
+                for owner, view, filter, cursor, limit in asked
+            ]
+
     async def count(self, owner: Owner, view: View, filter: Filter) -> int:
         with self._lock:
             return len(reading.matching(self._era(owner), view, filter))
@@ -94,7 +102,7 @@ class InMemoryEngine:
             era = self._era(owner)
             shelves = reading.since(self._tables, era, view, held)
             chosen = choose(shelves)
-            return Sight(shelves, None if chosen is None else reading.get(era, view, chosen))
+            return Sight(shelves, None) if chosen is None else reading.seen(era, view, shelves, chosen)
 
     async def note_use(self, owner: Owner, view: View, uses: Mapping[UUID, Use]) -> int:
         with self._lock:
@@ -103,6 +111,10 @@ class InMemoryEngine:
     async def uses(self, owner: Owner, view: View, ids: Sequence[UUID]) -> dict[UUID, Use]:
         with self._lock:
             return reading.uses(self._era(owner), view, ids)
+
+    async def most_used(self, owner: Owner, view: View, filter: Filter, limit: int) -> list[UUID]:
+        with self._lock:
+            return reading.most_used(self._era(owner), view, filter, limit)
 
     async def stale_terms(self, rule: int, limit: int) -> list[Record]:
         with self._lock:

@@ -13,9 +13,10 @@ from commonplace.model.ledger import Entry
 from commonplace.model.memories import Use
 from commonplace.model.owner import View
 from commonplace.model.query import Filter, HistoryStep, Page, place_of
+from commonplace.model.quoting import cited_by
 from commonplace.model.records import Record
 from commonplace.model.values import micros
-from commonplace.ports import PassageRows, Shelf, ShelfDelta
+from commonplace.ports import PassageRows, Shelf, ShelfDelta, Sight
 from commonplace.settle import StoredRow
 from commonplace.settle.codec import TAKEN_BACK
 
@@ -99,7 +100,7 @@ def _known(kept: Kept, at: int) -> bool:
 
 
 def _meets_facets(row: StoredRow, filter: Filter) -> bool:
-    _, agent, key, subject, trust, tags = json.loads(row.facets) if row.facets else _NO_FACETS
+    _, agent, key, subject, trust, tags, *_ = json.loads(row.facets) if row.facets else _NO_FACETS
     return (
         (filter.agent is None or agent == filter.agent)
         and (filter.keys is None or key in filter.keys)
@@ -158,6 +159,22 @@ def since(
     return found
 
 
+def seen(era: Era, view: View, shelves: list[tuple[Shelf, ShelfDelta]], chosen: Sequence[UUID]) -> Sight:
+    """The records that were chosen in sight of the view's shelves, with their uses and what they cite."""
+    records = get(era, view, chosen)
+    return Sight(shelves, records, uses(era, view, list(records)), get(era, view, cited_by(records.values())))
+
+
+def most_used(era: Era, view: View, filter: Filter, limit: int) -> list[UUID]:
+    """Memories that were used, the most used first."""
+    found = [
+        (-kept.use.count, 0 if kept.use.used_at is None else -micros(kept.use.used_at), kept.id.bytes)
+        for kept in matching(era, view, filter)
+        if kept.use is not None and kept.use.count > 0 and kept.now.row.type == "memory"
+    ]
+    return [UUID(bytes=id) for *_, id in sorted(found)[:limit]]
+
+
 def uses(era: Era, view: View, ids: Sequence[UUID]) -> dict[UUID, Use]:
     """How memories have served."""
     found = ((id, era.seen(view, id)) for id in ids)
@@ -170,7 +187,6 @@ def note_use(era: Era, view: View, noted: Mapping[UUID, Use]) -> int:
     seen = [kept for kept in found if kept is not None and kept.now.row.type == "memory"]
     for kept in seen:
         kept.use = noted[kept.id]
-    remark(seen)
     return len(seen)
 
 

@@ -16,14 +16,12 @@ from commonplace.model.values import micros
 def note_use(connection: sqlite3.Connection, owner: Owner, view: View, uses: Mapping[UUID, Use]) -> int:
     """Keep how memories have served."""
     shelves = reading.visible(connection, owner, view)
-    touched: list[tuple[bytes, int]] = []
-    for id, no, shelf in reading.numbers(connection, list(uses), shelves):
+    found = reading.numbers(connection, list(uses), shelves)
+    for id, no, _ in found:
         use = uses[UUID(bytes=id)]
         used = None if use.used_at is None else micros(use.used_at)
         connection.execute(sql("put_use"), (no, use.strength, used, use.count))
-        touched.append((id, shelf))
-    remark(connection, touched)
-    return len(touched)
+    return len(found)
 
 
 def put_terms(connection: sqlite3.Connection, rule: int, terms: Mapping[UUID, bytes]) -> int:

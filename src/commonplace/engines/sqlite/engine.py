@@ -33,6 +33,7 @@ from commonplace.ports import (
     ErasureReceipt,
     Erasures,
     Findings,
+    Scan,
     Shelf,
     ShelfDelta,
     Sight,
@@ -115,6 +116,9 @@ class SqliteEngine:
     async def scan(self, owner: Owner, view: View, filter: Filter, cursor: str | None, limit: int) -> Page:
         return await self._file.read(lambda c: reading.scan(c, owner, view, filter, cursor, limit))
 
+    async def scans(self, asked: Sequence[Scan]) -> list[Page]:
+        return await self._file.read(lambda c: reading.scans(c, asked))
+
     async def count(self, owner: Owner, view: View, filter: Filter) -> int:
         return await self._file.read(lambda c: reading.count(c, owner, view, filter))
 
@@ -144,6 +148,9 @@ class SqliteEngine:
 
     async def uses(self, owner: Owner, view: View, ids: Sequence[UUID]) -> dict[UUID, Use]:
         return await self._file.read(lambda c: reading.uses(c, owner, view, ids))
+
+    async def most_used(self, owner: Owner, view: View, filter: Filter, limit: int) -> list[UUID]:
+        return await self._file.read(lambda c: reading.most_used(c, owner, view, filter, limit))
 
     async def stale_terms(self, rule: int, limit: int) -> list[Record]:
         return await self._file.read(

@@ -90,7 +90,20 @@ FROM records AS r
 WHERE r.shelf = :shelf AND r.type = :type AND r.id < :cursor AND {conditions}
 ORDER BY r.id DESC LIMIT :limit
 
--- name: scan_thread
+-- Pinned memories are few among many: every stream of them goes through their own index.
+-- name: scan_pinned_up
+SELECT r.type, r.id, r.shelf, r.version, r.recorded_at, r.body
+FROM records AS r INDEXED BY memories_pinned
+WHERE r.shelf = :shelf AND r.type = 'memory' AND instr(r.body, '"pinned":true') > 0 AND r.id > :cursor AND {conditions}
+ORDER BY r.id LIMIT :limit
+
+-- name: scan_pinned_down
+SELECT r.type, r.id, r.shelf, r.version, r.recorded_at, r.body
+FROM records AS r INDEXED BY memories_pinned
+WHERE r.shelf = :shelf AND r.type = 'memory' AND instr(r.body, '"pinned":true') > 0 AND r.id < :cursor AND {conditions}
+ORDER BY r.id DESC LIMIT :limit
+
+-- name: scan_thread_up
 SELECT r.type, r.id, r.shelf, r.version, r.recorded_at, r.body
 FROM records AS r
 WHERE r.thread = :thread AND +r.shelf = :shelf AND +r.type = :type AND r.id > :cursor AND {conditions}
@@ -344,6 +357,11 @@ ON CONFLICT (record) DO UPDATE SET strength = excluded.strength, used_at = exclu
 -- name: uses
 SELECT r.id, u.strength, u.used_at, u.count FROM uses AS u JOIN records AS r ON r.no = u.record
 WHERE r.id IN ({ids}) AND +r.shelf IN ({shelves})
+
+-- name: most_used
+SELECT -u.count, -coalesce(u.used_at, 0), r.id FROM records AS r JOIN uses AS u ON u.record = r.no
+WHERE r.shelf = :shelf AND r.type = 'memory' AND u.count > 0 AND {conditions}
+ORDER BY 1, 2, 3 LIMIT :limit
 
 -- name: tails_of_owner
 SELECT r.id, r.seq FROM shelves AS s JOIN records AS r ON r.shelf = s.no AND r.type = 'thread' WHERE s.owner = ?

@@ -18,9 +18,10 @@ from commonplace.model.ledger import Entry
 from commonplace.model.memories import Use
 from commonplace.model.owner import Audience, Owner, View
 from commonplace.model.query import Filter, HistoryStep, Page, place_of
+from commonplace.model.quoting import cited_by
 from commonplace.model.records import Record, RecordType
 from commonplace.model.values import moment
-from commonplace.ports import Choose, PassageRows, Shelf, ShelfDelta, Sight
+from commonplace.ports import Choose, PassageRows, Scan, Shelf, ShelfDelta, Sight
 from commonplace.settle.codec import decode
 
 _PAST_ALL = 2**62
@@ -77,21 +78,37 @@ def _on_shelves(
 def scan(
     connection: sqlite3.Connection, owner: Owner, view: View, filter: Filter, cursor: str | None, limit: int
 ) -> Page:
+    """One page of a view."""
+    return _scan(connection, visible(connection, owner, view), Scan(owner, view, filter, cursor, limit))
+
+
+def scans(connection: sqlite3.Connection, asked: Sequence[Scan]) -> list[Page]:
+    """Several pages of one moment."""
+    seen: dict[tuple[Owner, View], dict[int, Seen]] = {}
+    pages = []
+    for scan in asked:
+        who = scan.owner, scan.view
+        if who not in seen:
+            seen[who] = visible(connection, *who)
+        pages.append(_scan(connection, seen[who], scan))
+    return pages
+
+
+def _scan(connection: sqlite3.Connection, shelves: dict[int, Seen], asked: Scan) -> Page:
     """One page in the order of ids: the shelves and types are merged, each read through its index."""
+    owner, _, filter, cursor, limit = asked
     if filter.by_places:
-        return _scan_places(connection, owner, view, filter, cursor, limit)
-    shelves = visible(connection, owner, view)
-    upward = "scan_thread" if filter.thread else "scan_up"
-    downward = "scan_thread_down" if filter.thread else "scan_down"
-    statement = downward if filter.newest_first else upward
+        return _scan_places(connection, owner, shelves, filter, cursor, limit)
     condition, values = conditions(filter)
     if filter.thread is not None:
         values["thread"] = filter.thread.bytes
     values["cursor"] = _cursor(cursor, filter.newest_first)
     values["limit"] = limit + 1
-    text = sql(statement).replace("{conditions}", condition)
     streams = [
-        connection.execute(text, {**values, "shelf": shelf, "type": type_.value})
+        connection.execute(
+            sql(_statement(filter, type_)).replace("{conditions}", condition),
+            {**values, "shelf": shelf, "type": type_.value},
+        )
         for shelf in shelves
         for type_ in sorted(RecordType if filter.types is None else filter.types)
     ]
@@ -104,11 +121,26 @@ def scan(
     return Page(records, records[-1].id.hex if len(rows) > limit else None)
 
 
+def _statement(filter: Filter, type_: RecordType) -> str:
+    """Which statement reads this type of what a filter admits."""
+    if filter.thread is not None:
+        name = "scan_thread"
+    elif filter.pinned and type_ is RecordType.MEMORY:
+        name = "scan_pinned"
+    else:
+        name = "scan"
+    return f"{name}_down" if filter.newest_first else f"{name}_up"
+
+
 def _scan_places(
-    connection: sqlite3.Connection, owner: Owner, view: View, filter: Filter, cursor: str | None, limit: int
+    connection: sqlite3.Connection,
+    owner: Owner,
+    shelves: dict[int, Seen],
+    filter: Filter,
+    cursor: str | None,
+    limit: int,
 ) -> Page:
     """One page of a thread's messages, in the order in which they were said."""
-    shelves = visible(connection, owner, view)
     assert filter.thread is not None
     condition, values = conditions(filter)
     last = place_of(cursor)
@@ -205,7 +237,17 @@ def look(
     visible_ = visible(connection, owner, view)
     shelves = _since(connection, visible_, held)
     chosen = choose(shelves)
-    return Sight(shelves, None if chosen is None else _on_shelves(connection, owner, visible_, chosen))
+    if chosen is None:
+        return Sight(shelves, None)
+    records = _on_shelves(connection, owner, visible_, chosen)
+    memories = [id for id, record in records.items() if record.type is RecordType.MEMORY]
+    grounds = cited_by(records.values())
+    return Sight(
+        shelves,
+        records,
+        _uses(connection, visible_, memories) if memories else {},
+        _on_shelves(connection, owner, visible_, grounds) if grounds else {},
+    )
 
 
 def _since(
@@ -238,13 +280,31 @@ def _passages(connection: sqlite3.Connection, shelf: int, after: int) -> Passage
 
 def uses(connection: sqlite3.Connection, owner: Owner, view: View, ids: Sequence[UUID]) -> dict[UUID, Use]:
     """How memories have served."""
+    return _uses(connection, visible(connection, owner, view), ids)
+
+
+def _uses(connection: sqlite3.Connection, shelves: dict[int, Seen], ids: Sequence[UUID]) -> dict[UUID, Use]:
     found = {}
-    for id, strength, used_at, times in _in_shelves(
-        connection, "uses", [id.bytes for id in ids], visible(connection, owner, view)
-    ):
+    for id, strength, used_at, times in _in_shelves(connection, "uses", [id.bytes for id in ids], shelves):
         used = None if used_at is None else moment(used_at)
         found[UUID(bytes=id)] = Use(strength=strength, used_at=used, count=times)
     return found
+
+
+def most_used(
+    connection: sqlite3.Connection, owner: Owner, view: View, filter: Filter, limit: int
+) -> list[UUID]:
+    """Memories that were used, the most used first."""
+    condition, values = conditions(filter)
+    values["limit"] = limit
+    if filter.thread is not None:
+        values["thread"] = filter.thread.bytes
+        condition = f"{condition} AND r.thread = :thread"
+    statement = sql("most_used").replace("{conditions}", condition)
+    found: list[tuple[int, int, bytes]] = []
+    for shelf in visible(connection, owner, view):
+        found += connection.execute(statement, {**values, "shelf": shelf})
+    return [UUID(bytes=id) for *_, id in sorted(found)[:limit]]
 
 
 def numbers(

@@ -88,6 +88,8 @@ class Material:
     memories: Sequence[Memory] = ()
     episodes: Sequence[Episode] = ()
     passages: Sequence[Message] = ()
+    #: Those of them that answer better than the memories that rest on them.
+    better: frozenset[UUID] = frozenset()
     #: The thread's newest turns, oldest first.
     turns: Sequence[Message] = ()
     #: Whether these are all the turns of the thread.
@@ -129,6 +131,7 @@ class Composer:
         self._turns = material.turns
         self._turns_whole = material.turns_whole
         self._lines = {message.id: writer.message(message) for message in material.turns}
+        self._better = material.better
         self._sources = {memory.id: memory.sources for memory in material.memories}
         self._entries: dict[str, list[Entry]] = dict(
             zip(
@@ -178,7 +181,7 @@ class Composer:
         for entry in self._entries[_PASSAGES]:
             if entry.id in spoken:
                 draft.leave([entry], _PASSAGES, "in the conversation")
-            elif entry.id in told:
+            elif entry.id in told and entry.id not in self._better:
                 draft.leave([entry], _PASSAGES, "told by a memory")
             else:
                 passages.append(entry)

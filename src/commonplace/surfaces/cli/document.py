@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Set
+from collections.abc import Iterable, Mapping, Set
 from dataclasses import fields, is_dataclass
 from datetime import datetime
 from enum import Enum
@@ -14,7 +14,7 @@ from uuid import UUID
 from pydantic import BaseModel
 
 from commonplace.model.ledger import Ignored
-from commonplace.model.query import Hit
+from commonplace.model.query import Absence, ArmScore, Hit
 from commonplace.model.records import Record
 from commonplace.surfaces.cli.glyphs import visible
 
@@ -33,9 +33,11 @@ def document(value: Any) -> Any:
         case bytes():
             return value.hex()
         case Hit():
+            own = {name: document(getattr(value, name)) for name in _OF_A_HIT}
             words = [{"word": word, "share": share} for word, share in value.words]
-            found = {"rank": value.rank, "score": value.score, "text": value.text, "words": words}
-            return {**found, "record": document(value.record)}
+            return {**own, "text": value.text, "words": words, "arms": _arms(value.arms)}
+        case Absence():
+            return {**_of_dataclass(value), "arms": _arms(value.arms)}
         case BaseModel():
             own = {name: document(getattr(value, name)) for name in type(value).model_fields}
             return {"type": value.type.value, **own} if isinstance(value, Record) else own
@@ -46,6 +48,13 @@ def document(value: Any) -> Any:
         case Set():
             return sorted(document(inner) for inner in value)
     return _of_dataclass(value)
+
+
+_OF_A_HIT = "rank score named strength uses folded sources conditions record".split()
+
+
+def _arms(arms: Iterable[ArmScore]) -> list[Any]:
+    return [arm._asdict() for arm in arms]
 
 
 def _of_dataclass(value: Any) -> dict[str, Any]:

@@ -188,6 +188,19 @@ def narrowed(command: Command) -> Command:
     @click.option("--since", type=MOMENT, metavar="TIME", help="Said or observed at or after.")
     @click.option("--until", type=MOMENT, metavar="TIME", help="Said or observed before.")
     @click.option("--valid-at", type=MOMENT, metavar="TIME", help="Memories that held at this time.")
+    @click.option(
+        "--as-of",
+        type=MOMENT,
+        metavar="TIME",
+        help="What was true at this time, superseded since or not.",
+    )
+    @click.option("--known-at", type=MOMENT, metavar="TIME", help="What the book knew at this time.")
+    @click.option("--key", "keys", metavar="KEY", multiple=True, help="Memories with this key; repeatable.")
+    @click.option("--subject", metavar="NAME", help="Memories about this.")
+    @click.option("--of-agent", metavar="NAME", help="Written by this agent, or said to it.")
+    @click.option("--tag", "tags", metavar="TAG", multiple=True, help="With one of these tags; repeatable.")
+    @click.option("--trust", metavar="WAY", multiple=True, help="Come in this way, such as user; repeatable.")
+    @click.option("--pinned", is_flag=True, help="Of memories, those that are pinned.")
     @functools.wraps(command)
     def with_conditions(
         types: tuple[str, ...],
@@ -197,6 +210,14 @@ def narrowed(command: Command) -> Command:
         since: datetime | None,
         until: datetime | None,
         valid_at: datetime | None,
+        as_of: datetime | None,
+        known_at: datetime | None,
+        keys: tuple[str, ...],
+        subject: str | None,
+        of_agent: str | None,
+        tags: tuple[str, ...],
+        trust: tuple[str, ...],
+        pinned: bool,
         **given: Any,
     ) -> None:
         only = Only(
@@ -206,6 +227,14 @@ def narrowed(command: Command) -> Command:
             since=since,
             until=until,
             valid_at=valid_at,
+            as_of=as_of,
+            known_at=known_at,
+            keys=keys or None,
+            subject=subject,
+            agent=of_agent,
+            tags=tags or None,
+            trust=trust or None,
+            pinned=pinned,
         )
         command(types=types or None, only=only, **given)
 

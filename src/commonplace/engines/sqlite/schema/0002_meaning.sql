@@ -89,4 +89,6 @@ CREATE INDEX records_by_mark ON records (shelf, mark) WHERE mark > 0;
 CREATE INDEX records_of_thread ON records (thread, seq) WHERE thread IS NOT NULL;
 CREATE UNIQUE INDEX records_by_slot ON records (owner, slot) WHERE slot IS NOT NULL;
 CREATE INDEX records_of_run ON records (owner, run) WHERE run IS NOT NULL;
+-- Without reading the JSON, which might be damaged: whoever reads looks closer.
+CREATE INDEX memories_pinned ON records (shelf, id) WHERE type = 'memory' AND instr(body, '"pinned":true') > 0;
 CREATE INDEX memories_held ON records (owner, recorded_at) WHERE type = 'memory' AND status = 'active';

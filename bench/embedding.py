@@ -1,0 +1,111 @@
+"""How fast the local model makes vectors: of a backlog, and of a question beside the bare tokenizer and session."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Iterator
+from importlib import import_module
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import commonplace
+from bench.figures import Place, Row, Timed
+from bench.shelves import fill
+from bench.text import Talk
+from commonplace.embedding import Cached, Maker, Missing, find
+from commonplace.embedding.local import LocalEmbedder, processors
+from commonplace.embedding.minilm import initialisers
+from commonplace.embedding.weights import TOKENIZER, tensors
+
+#: How much longer than the bare tokenizer and session a question's vector may take.
+LONGER = 1.3
+#: Tokens of the questions, those that begin and end a text among them.
+TOKENS = 12
+
+_NAMES = ("drain of the backlog", f"vector of a question of {TOKENS} tokens")
+
+
+def embedding(place: Place) -> Iterator[Row]:
+    """With the local model, if it is installed."""
+    found = asyncio.run(find())
+    if isinstance(found, Missing):
+        for name in _NAMES:
+            yield Row(name, None, "", note=found.reason)
+        return
+    yield from asyncio.run(_measured(place, found))
+
+
+async def _measured(place: Place, embedder: Cached) -> list[Row]:
+    assert isinstance(embedder.embedder, LocalEmbedder)
+    bare = _Bare(embedder.embedder.folder, processors())
+    began = time.perf_counter()
+    await embedder.query("what is loaded at the first question?")
+    loading = Row("first question: the model is loaded", (time.perf_counter() - began) * 1000, "ms")
+    asked = _questions(bare, place)
+    ours, theirs = Timed(), Timed()
+    for question in asked:
+        with theirs.once():
+            bare.vector(question)
+        with ours.once():
+            await embedder.query(question)
+    rows = [ours.row(_NAMES[1]), theirs.row("  bare tokenizer and session")]
+    ratio = Row("  a multiple of the bare ones", rows[0].times(rows[1]), "x", target=LONGER)
+    return [loading, *rows, ratio, await _drain(place, embedder, bare)]
+
+
+async def _drain(place: Place, embedder: Cached, bare: _Bare) -> Row:
+    count = place.scale.backlog
+    async with commonplace.open(place.folder / "backlog.db", embed=None) as book:
+        await fill(book, "ann", count, Talk(place.seed))
+        page = await book.list("ann", types="message", limit=1000, view="owner")
+        tokens = sum(len(bare.encode(record.passage_text() or "")) for record in page.records)
+        await book.engine.begin_set(embedder.embedding)
+        began = time.perf_counter()
+        made = await Maker(book.engine, embedder).catch_up()
+    note = f"{made:,} passages of {tokens / len(page.records):.0f} tokens"
+    return Row(_NAMES[0], made / (time.perf_counter() - began), "passages/s", note=note)
+
+
+def _questions(bare: _Bare, place: Place) -> list[str]:
+    """Different questions of this many tokens each: what was asked before would come from the cache."""
+    talk = Talk(place.seed)
+    found: dict[str, None] = {}
+    while len(found) < min(place.scale.samples, 200):
+        words = talk.sentence(TOKENS, TOKENS).split()
+        fitting = (" ".join(words[:count]) for count in range(1, len(words)))
+        found |= dict.fromkeys([text for text in fitting if len(bare.encode(text)) == TOKENS][:1])
+    return list(found)
+
+
+class _Bare:
+    """The libraries themselves, with the model's own files."""
+
+    def __init__(self, folder: Path, threads: int) -> None:
+        runtime = import_module("onnxruntime")
+        options = runtime.SessionOptions()
+        options.intra_op_num_threads = threads
+        # Threads that go on spinning after an answer would take the processor from what is compared.
+        options.add_session_config_entry("session.intra_op.allow_spinning", "0")
+        given = {
+            name: runtime.OrtValue.ortvalue_from_numpy(array)
+            for name, array in initialisers(tensors(folder)).items()
+        }
+        options.add_external_initializers(list(given), list(given.values()))
+        graph = files("commonplace.embedding").joinpath("minilm.onnx").read_bytes()
+        self._session = runtime.InferenceSession(graph, options, providers=["CPUExecutionProvider"])
+        self._tokenizer = import_module("tokenizers").Tokenizer.from_file(str(folder / TOKENIZER.name))
+        self._tokenizer.no_padding()
+
+    def encode(self, text: str) -> list[int]:
+        """A text's tokens."""
+        ids: list[int] = self._tokenizer.encode(text).ids
+        return ids
+
+    def vector(self, text: str) -> Any:
+        """One text's unit vector."""
+        ids = np.array([self.encode(text)], dtype=np.int32)
+        return self._session.run(None, {"ids": ids, "mask": np.ones_like(ids)})[0]

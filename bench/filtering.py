@@ -1,0 +1,113 @@
+"""What filters cost: every kind of condition, and several at once, as a multiple of the same recall without any."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import commonplace
+from bench.figures import Place, Row, Timed
+from bench.shelves import (
+    AGENTS,
+    BEGAN,
+    KEYS,
+    KINDS,
+    ROLES,
+    ROOMY,
+    STAND_IN,
+    STEP,
+    SUBJECTS,
+    TAGS,
+    Steps,
+    ask,
+    fill_mixed,
+    lend_vectors,
+    questions,
+)
+from bench.standin import StandIn
+from bench.text import Talk
+
+#: How much slower a recall may become through conditions.
+SLOWER = 1.5
+
+#: Of a recall's arguments, those that set conditions; a number makes others, as one caller's differ from another's.
+Conditions = Callable[[int], Mapping[str, Any]]
+
+
+async def make_mixed(path: Path, place: Place, stand_in: StandIn) -> None:
+    """A book with one shelf that has something for every condition."""
+    clock = Steps()
+    async with commonplace.open(path, embed=None, limits=ROOMY, clock=clock) as book:
+        await fill_mixed(book, "ann", place.scale.mixed, Talk(place.seed), clock)
+        await lend_vectors(book, stand_in)
+
+
+def filters(place: Place) -> Iterator[Row]:
+    """Each condition beside no condition at all, question by question."""
+    stand_in = StandIn(place.seed)
+    path = place.folder / "mixed.db"
+    asyncio.run(make_mixed(path, place, stand_in))
+    yield from asyncio.run(_filters(path, place, stand_in))
+
+
+async def _filters(path: Path, place: Place, stand_in: StandIn) -> list[Row]:
+    async with commonplace.open(path, embed=stand_in) as book:
+        page = await book.list("ann", types="thread", limit=1000, view="owner")
+        kinds: dict[str, Conditions] = {"none": lambda _: {}}
+        kinds |= conditions(place.scale.mixed, [one.id for one in page.records])
+        timed = {name: Timed() for name in kinds}
+        asked = await questions(book, "ann", stand_in, place)
+        for number in range(min(place.scale.samples, 300)):
+            # No condition twice in a row: none is answered from memory more often than in use.
+            for name, make in kinds.items():
+                how = make(number)
+                with timed[name].once():
+                    await ask(book, "ann", asked[number % len(asked)], **how)
+    rows = {name: one.row(name) for name, one in timed.items()}
+    base = rows.pop("none")
+    note = f"{STAND_IN}; without conditions {base.value:.2f} ms"
+    return [
+        Row(f"filter: {name}, {place.scale.mixed:,} passages", row.times(base), "x", target=SLOWER, note=note)
+        for name, row in rows.items()
+    ]
+
+
+def conditions(passages: int, threads: list[Any]) -> dict[str, Conditions]:
+    """Every family of conditions."""
+    span = STEP * int(passages * 0.7)
+
+    def moment(number: int) -> Any:
+        return BEGAN + span * (1 + number % 50) / 52
+
+    def only(make: Conditions) -> Conditions:
+        return lambda number: {"only": make(number)}
+
+    return {
+        "type": lambda number: {"types": ("message", "memory", "episode")[number % 3]},
+        "kind": only(lambda number: {"kinds": (*KINDS, *ROLES)[number % 7]}),
+        "status": only(lambda _: {"statuses": ["active", "superseded"]}),
+        "key": only(lambda number: {"keys": f"key {number * 3 % KEYS}"}),
+        "subject": only(lambda number: {"subject": f"subject {number % SUBJECTS}"}),
+        "thread": only(lambda number: {"thread": threads[number % len(threads)]}),
+        "agent": only(lambda number: {"agent": AGENTS[number % len(AGENTS)]}),
+        "tags": only(lambda number: {"tags": [TAGS[number % len(TAGS)], TAGS[number // 2 % len(TAGS)]]}),
+        "time": only(lambda number: {"since": moment(number), "until": moment(number) + span / 4}),
+        "trust": only(lambda number: {"trust": ("user", "tool", "assistant")[number % 3]}),
+        "valid_at": only(lambda number: {"valid_at": moment(number)}),
+        "as_of": only(lambda number: {"as_of": moment(number)}),
+        "known_at": only(lambda number: {"known_at": moment(number)}),
+        "type, kind, agent, tags, trust, time and known_at": lambda number: {
+            "types": "memory",
+            "only": {
+                "kinds": KINDS,
+                "agent": AGENTS[number % len(AGENTS)],
+                "tags": TAGS[: 1 + number % len(TAGS)],
+                "trust": "assistant",
+                "since": BEGAN,
+                "until": moment(number) + span / 4,
+                "known_at": moment(number) + span / 4,
+            },
+        },
+    }

@@ -1,0 +1,104 @@
+"""Folding: passages that say the same, and a memory and what it rests on, become one hit."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+from uuid import UUID
+
+from commonplace.model.memories import Cardinality, Memory
+from commonplace.model.messages import Message
+from commonplace.model.query import Because, Folded
+from commonplace.model.records import Record
+from commonplace.recall.search import Found
+
+_WORD = re.compile(r"\w+")
+
+
+class Ranked(NamedTuple):
+    """A passage that was found, with its record, and what it counts."""
+
+    record: Record
+    found: Found
+    score: float
+    #: Of a memory, as it was counted.
+    strength: float | None
+
+
+def enough(found: Sequence[Found], limit: int, spare: int) -> list[Found] | None:
+    """The best of them, so many more than asked for where memories are among them; None where there are too few.
+
+    Each that repeats another's words makes room for one more, and comes with those that it repeats.
+    """
+    kin: set[int] = set()
+    again = more = 0
+    for place, one in enumerate(found):
+        if place >= limit + again + more:
+            return [*found[:place], *(other for other in found[place:] if other.kin in kin)]
+        again += one.kin in kin
+        more = spare if one.is_memory else more
+        kin.add(one.kin)
+    return None
+
+
+def folded(ranked: Sequence[Ranked]) -> Iterator[tuple[Ranked, tuple[Folded, ...]]]:
+    """Those that stand for themselves, in their order, each with what is folded into it.
+
+    The best of a group stands for it. Messages are the same where the same one says the very same, memories
+    where case, punctuation and spacing alone tell them apart; what is done is never the same.
+    """
+    if not _may_fold(ranked):
+        for one in ranked:
+            yield one, ()
+        return
+    heads: dict[UUID, list[Folded]] = {}
+    #: Of everything passed so far, what stands for it; and of every source named so far, what named it.
+    standing: dict[UUID, UUID] = {}
+    citing: dict[UUID, UUID] = {}
+    by_kin: dict[int, list[Record]] = {}
+    for one in ranked:
+        record, cited = one.record, _sources(one.record)
+        if (same := _same_as(record, by_kin.get(one.found.kin, ()))) is not None:
+            head, because = same, Because.SAME
+        elif record.id in citing:
+            head, because = citing[record.id], Because.SOURCE
+        elif (source := next((id for id in cited if id in standing), None)) is not None:
+            head, because = standing[source], Because.CONCLUSION
+        else:
+            head = record.id
+            heads[head] = []
+            by_kin.setdefault(one.found.kin, []).append(record)
+        standing[record.id] = head
+        for id in cited:
+            citing.setdefault(id, head)
+        if head != record.id:
+            heads[head].append(Folded(record, one.score, because))
+    for one in ranked:
+        if one.record.id in heads:
+            yield one, tuple(heads[one.record.id])
+
+
+def _may_fold(ranked: Sequence[Ranked]) -> bool:
+    """Whether any has the words of another, or names a source."""
+    if len({one.found.kin for one in ranked}) < len(ranked):
+        return True
+    return any(one.strength is not None and _sources(one.record) for one in ranked)
+
+
+def _sources(record: Record) -> tuple[UUID, ...]:
+    return record.sources if isinstance(record, Memory) else ()
+
+
+def _same_as(record: Record, others: Sequence[Record]) -> UUID | None:
+    return next((other.id for other in others if _says(other) == _says(record)), None) if others else None
+
+
+def _says(record: Record) -> tuple[object, ...]:
+    """What two passages share that say the same; what happens again and again is told each time."""
+    if isinstance(record, Message):
+        return record.type, record.role, record.speaker, record.agent, record.content
+    if isinstance(record, Memory) and record.cardinality is not Cardinality.RECURRING:
+        words = " ".join(_WORD.findall(record.passage_text().casefold()))
+        return record.type, record.status, record.subject, record.valid_from, record.valid_to, words
+    return (record.id,)

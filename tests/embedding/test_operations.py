@@ -1,0 +1,219 @@
+"""A book and its embedder: who makes vectors, what goes on without them, and how the model is changed."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+import commonplace
+from commonplace import EmbedderDown, EmbeddingFailed
+from commonplace.embedding import making
+from tests.embedding.topics import Down, Larger, Topics, by_meaning, opened, vectors
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "book.db"
+
+
+class TestMakingThemAside:
+    async def test_an_open_book_makes_what_lacks_and_ends_the_job(self, path: Path) -> None:
+        async with opened(path, Topics()) as book:
+            await book.remember("ana", "Keeps bees")
+        made = asyncio.Event()
+
+        class Telling(Topics):
+            async def passages(self, texts: Sequence[str]) -> NDArray[np.float32]:
+                made.set()
+                return await super().passages(texts)
+
+        async with opened(path, Telling(), worker=None):
+            await asyncio.wait_for(made.wait(), 10)
+        async with opened(path, Topics()) as book:
+            assert (await vectors(book))["lack"] == 0
+            assert await book.engine.jobs(None, 10) == []
+
+    async def test_a_book_without_a_worker_makes_none_by_itself(self, path: Path) -> None:
+        async with opened(path, Topics()) as book:
+            assert book.meaning.working is None
+
+    async def test_embed_makes_all_and_takes_the_job_away(self, path: Path) -> None:
+        async with opened(path, Topics()) as book:
+            await book.remember_all("ana", [{"content": text} for text in ("Keeps bees", "Drinks tea")])
+            assert [job.kind for job in await book.engine.jobs(None, 10)] == ["embed"]
+            assert await book.embed() == 2
+            assert await book.engine.jobs(None, 10) == []
+
+    async def test_two_that_make_what_lacks_share_the_work(
+        self, path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(making, "STEP", 2)
+        monkeypatch.setenv("COMMONPLACE_EMBEDDING_CACHE_BYTES", "0")
+        embedder = Topics()
+        async with opened(path, embedder) as book:
+            texts = [f"tea number {number}" for number in range(7)]
+            await book.remember_all("ana", [{"content": text} for text in texts])
+            assert sum(await asyncio.gather(book.embed(), book.embed())) == 7
+            assert sorted(text for asked in embedder.asked for text in asked) == texts
+
+    async def test_an_embedder_that_the_application_brought_stays_open(self, path: Path) -> None:
+        embedder = Topics()
+        async with opened(path, embedder):
+            pass
+        assert not embedder.closed
+
+
+class TestByMeaningAlone:
+    async def test_without_an_embedder_it_is_an_error_that_says_why(self, path: Path) -> None:
+        async with opened(path, None) as book:
+            await book.remember("ana", "Keeps bees")
+            with pytest.raises(EmbeddingFailed, match="words alone were asked for"):
+                await book.recall("ana", "bees", mode="meaning")
+            assert len(await book.recall("ana", "bees")) == 1
+
+    @pytest.mark.parametrize("failure", [EmbedderDown("no answer"), ValueError("no answer")])
+    async def test_where_the_embedder_is_down_it_is_an_error_and_words_go_on(
+        self, path: Path, failure: Exception, caplog: pytest.LogCaptureFixture
+    ) -> None:
+        async with opened(path, Down(failure)) as book:
+            await book.remember("ana", "Keeps bees")
+            with pytest.raises(EmbeddingFailed, match="no answer"):
+                await book.recall("ana", "bees", mode="meaning")
+            assert len(await book.recall("ana", "bees")) == 1
+        assert "recall goes by words alone" in caplog.text
+
+    async def test_a_vector_that_the_caller_made_needs_no_embedder_that_answers(self, path: Path) -> None:
+        embedder = Topics()
+        async with opened(path, embedder) as book:
+            await book.remember("ana", "Keeps bees", wait_for="embedded")
+        async with opened(path, Down()) as book:
+            vector = Topics.of("hive").tolist()
+            assert len(await book.recall("ana", "hive", mode="meaning", vector=vector)) == 1
+        async with opened(path, Larger()) as book:
+            vector = Larger.of("hive").tolist()
+            with pytest.raises(EmbeddingFailed, match="commonplace reembed"):
+                await book.recall("ana", "hive", mode="meaning", vector=vector)
+
+
+class TestChangingTheModel:
+    async def test_recall_goes_on_from_the_old_vectors_until_the_switch(
+        self, path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(making, "STEP", 2)
+
+        class Stopping(Larger):
+            async def passages(self, texts: Sequence[str]) -> NDArray[np.float32]:
+                if len(self.asked) == 2:
+                    raise EmbedderDown("the provider did not answer")
+                return await super().passages(texts)
+
+        async with opened(path, Topics()) as old:
+            for text in ("Keeps bees", "Drinks tea", "Builds model trains", "Likes tea", "Owns a hive"):
+                await old.remember("ana", text, wait_for="embedded")
+            async with opened(path, Stopping()) as new:
+                assert "reembed" in new.why_words
+                with pytest.raises(EmbedderDown):
+                    await new.reembed()
+                assert await by_meaning(old, "railway") == ["Builds model trains"]
+                assert (await vectors(old))["making"] == {"test/larger/4": 4}
+            told: list[int] = []
+            async with opened(path, Larger()) as new:
+                assert await new.reembed(told.append) == 1
+                assert told == [1]
+                assert new.why_words == ""
+                assert await by_meaning(new, "railway") == ["Builds model trains"]
+                assert (await vectors(new))["making"] == {}
+
+    async def test_after_the_switch_this_book_makes_vectors_of_what_comes(self, path: Path) -> None:
+        async with opened(path, Topics()) as book:
+            await book.remember("ana", "Keeps bees", wait_for="embedded")
+        async with opened(path, Larger(), worker=None) as book:
+            assert book.meaning.working is None
+            await book.reembed()
+            assert book.meaning.working is not None
+
+    async def test_a_write_says_that_the_vectors_were_changed_under_it(self, path: Path) -> None:
+        async with opened(path, Topics()) as old, opened(path, Larger()) as new:
+            await new.reembed()
+            receipt = await old.remember("ana", "Keeps bees", wait_for="embedded")
+            assert receipt.state == "stored" and "open it again" in receipt.words_alone
+            await new.embed()
+            assert len(await old.recall("ana", "bees")) == 1
+            with pytest.raises(EmbeddingFailed, match="open it again"):
+                await by_meaning(old, "insects")
+
+    async def test_without_an_embedder_there_is_nothing_to_change_to(self, path: Path) -> None:
+        async with opened(path, None) as book:
+            with pytest.raises(EmbeddingFailed, match="nothing to make vectors with"):
+                await book.reembed()
+
+
+class TestTelling:
+    @staticmethod
+    def said(caplog: pytest.LogCaptureFixture) -> list[tuple[str, str]]:
+        return [(record.levelname, record.message) for record in caplog.records]
+
+    async def test_the_log_says_once_by_what_recall_goes(
+        self, path: Path, caplog: pytest.LogCaptureFixture
+    ) -> None:
+        caplog.set_level(logging.INFO, "commonplace.embedding")
+        async with opened(path, Topics()):
+            pass
+        assert self.said(caplog) == [
+            ("INFO", "recall goes by words and by meaning, with test/topics/3"),
+        ]
+
+    @pytest.mark.parametrize(("embed", "level"), [(None, "INFO"), (Larger(), "WARNING")])
+    async def test_the_log_says_why_words_alone(
+        self, path: Path, embed: Any, level: str, caplog: pytest.LogCaptureFixture
+    ) -> None:
+        async with opened(path, Topics()):
+            pass
+        caplog.set_level(logging.INFO, "commonplace.embedding")
+        async with opened(path, embed) as book:
+            assert self.said(caplog) == [(level, f"recall goes by words alone: {book.why_words}")]
+
+    async def test_the_facts_count_what_has_its_vector(self, path: Path) -> None:
+        async with opened(path, Topics()) as book:
+            await book.remember("ana", "Keeps bees", wait_for="embedded")
+            thread = await book.thread("ana")
+            position = (await book.remember("ana", "Drinks tea")).position
+            await thread.append("user", "hello")
+            await book.undo("ana", position, view="owner")
+            expected = {
+                "reads": "test/topics/3",
+                "passages": 3,
+                "have": 1,
+                "lack": 2,
+                "making": {},
+                "words_alone": "",
+            }
+            assert await vectors(book) == expected
+            assert await book.embed() == 2
+            assert (await vectors(book))["lack"] == 0
+            await book.forget("ana", [(await thread.newest())[0].id], view="owner")
+            found = await vectors(book)
+            assert (found["passages"], found["have"], found["lack"]) == (2, 2, 0)
+
+
+class TestSettings:
+    async def test_words_alone_may_be_the_settings_wish(
+        self, path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setenv("COMMONPLACE_EMBEDDING_USE", "none")
+        async with commonplace.open(path) as book:
+            assert book.why_words == "words alone were asked for"
+
+    async def test_the_settings_may_name_a_folder(
+        self, path: Path, monkeypatch: pytest.MonkeyPatch, weights_folder: Path
+    ) -> None:
+        monkeypatch.setenv("COMMONPLACE_EMBEDDING_USE", str(weights_folder))
+        async with commonplace.open(path) as book:
+            assert book.why_words == ""
