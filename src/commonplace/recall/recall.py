@@ -24,7 +24,7 @@ from commonplace.ports import Readable, Shelf, ShelfDelta
 from commonplace.recall.absence import absences
 from commonplace.recall.asking import MOST_REACHED, Asked, passage_filter, understood
 from commonplace.recall.hits import Readings, conditions_of, hits_of, listed, ranked
-from commonplace.recall.index import ShelfIndex
+from commonplace.recall.index import Held, ShelfIndex
 from commonplace.recall.search import Mode
 from commonplace.text.terms import forget_words
 
@@ -170,14 +170,18 @@ class Recall:
 
     def _choose(self, asked: Asked, deltas: Sequence[tuple[Shelf, ShelfDelta]]) -> list[UUID] | None:
         """Search at once where the indexes are up to date already; called in an engine's thread."""
-        shelves = []
+        shelves, held = [], []
         for shelf, delta in deltas:
             index = self._indexes.get(shelf.number)
-            if index is None or delta.whole or index.mark != delta.mark:
+            if index is None or delta.whole:
                 return None
             shelves.append(index)
+            held.append(index.held)
+            if held[-1].mark != delta.mark:
+                return None
         asked.search(shelves)
-        return [id for id, _ in asked.found]
+        # What came in meanwhile is of another moment than the records that would be read.
+        return [id for id, _ in asked.found] if _hold(shelves, held) else None
 
     def _still_held(self, owner: Owner, view: View, deltas: Sequence[tuple[Shelf, ShelfDelta]]) -> bool:
         """Whether what was searched was not let go of meanwhile."""
@@ -191,9 +195,11 @@ class Recall:
 
     async def _search(self, shelves: Sequence[ShelfIndex], asked: Asked) -> None:
         if sum(shelf.passages for shelf in shelves) > _MANY:
+            held = [shelf.held for shelf in shelves]
             await asyncio.to_thread(asked.search, shelves)
-        else:
-            asked.search(shelves)
+            if _hold(shelves, held):
+                return
+        asked.search(shelves)
 
     async def _fresh(
         self, owner: Owner, view: View, deltas: Sequence[tuple[Shelf, ShelfDelta]], before: int
@@ -293,3 +299,8 @@ async def _take_in(index: ShelfIndex, delta: ShelfDelta) -> None:
         await asyncio.to_thread(index.apply, delta)
     else:
         index.apply(delta)
+
+
+def _hold(shelves: Sequence[ShelfIndex], held: Sequence[Held]) -> bool:
+    """Whether they still hold the same."""
+    return all(shelf.held is one for shelf, one in zip(shelves, held, strict=True))
