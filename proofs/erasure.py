@@ -10,9 +10,10 @@ from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 
 from commonplace import StorageError
-from proofs._book.forgetting import Case, Remains
+from proofs._book.forgetting import Case
 from proofs._book.omissions import OMISSIONS
 from proofs._book.opening import without_syncs
+from proofs._book.remains import Remains
 
 ABOUT = "what was forgotten is in no byte of book, log, backups and notes, and nothing brings it back"
 CI_COUNT = 20

@@ -15,10 +15,11 @@ import commonplace
 from commonplace import Book
 from commonplace.model.owner import Owner
 from proofs._book.companions import Companions
+from proofs._book.meanings import judge_vectors
 from proofs._book.opening import without_syncs
-from proofs._book.racing import Action, Outcome, Race, Returned, Target, perform
+from proofs._book.racing import EMBEDDERS, Action, Outcome, Race, Returned, Target, perform
 
-ABOUT = "no append, import, replay or job that ran beside an erasure brings anything back"
+ABOUT = "no append, import, replay, job or vector that was made beside an erasure brings anything back"
 CI_COUNT = 1_000
 FULL_COUNT = 20_000
 
@@ -63,11 +64,13 @@ class _Races:
 
     async def _file(self, start: int, count: int, abroad: Companions | None) -> None:
         path = self._folder / f"{start}.db"
-        async with commonplace.open(path) as book, commonplace.open(path) as other:
+        embed = EMBEDDERS[0]
+        async with commonplace.open(path, embed=embed) as book, commonplace.open(path, embed=embed) as other:
             if abroad is not None:
                 await abroad.open(path)
             for first in range(start, start + count, _AT_A_TIME):
                 await self._races(range(first, min(first + _AT_A_TIME, start + count)), book, other, abroad)
+            await judge_vectors(book, f"after races {start} to {start + count - 1}")
 
     async def _races(self, numbers: range, book: Book, other: Book, abroad: Companions | None) -> None:
         races = [self._drawn(number) for number in numbers]

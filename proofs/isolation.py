@@ -12,6 +12,7 @@ from pathlib import Path
 
 from proofs._book import isolating
 from proofs._book.arrivals import ARRIVALS
+from proofs._book.building import build, copied, kept
 from proofs._book.conversing import CONVERSING
 from proofs._book.isolating import Try
 from proofs._book.labours import LABOURS
@@ -19,7 +20,7 @@ from proofs._book.mutants import Mutant, both
 from proofs._book.opening import without_syncs, without_threads
 from proofs._book.reads import READS
 from proofs._book.recalls import RECALLS
-from proofs._book.session import Session, build, copied, kept
+from proofs._book.session import Session
 from proofs._book.works import WORKS
 from proofs._book.writes import WRITES
 

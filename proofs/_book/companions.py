@@ -13,7 +13,7 @@ from typing import Self
 
 import commonplace
 from proofs._book.opening import without_syncs
-from proofs._book.racing import Action, Outcome, perform
+from proofs._book.racing import EMBEDDERS, Action, Outcome, perform
 
 
 class Companions:
@@ -78,7 +78,7 @@ async def _serve(pipe: Connection) -> None:
             if isinstance(asked, Path):
                 if book is not None:
                     await book.close()
-                book = await commonplace.open(asked)
+                book = await commonplace.open(asked, embed=EMBEDDERS[0])
             else:
                 assert book is not None
                 answer = await asyncio.gather(*(perform(book, action) for action in asked))

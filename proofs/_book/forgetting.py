@@ -13,6 +13,8 @@ from typing import Any
 import commonplace
 from commonplace import Book, CommonplaceError, assembly
 from commonplace.book.backups import restore
+from commonplace.embedding import Maker
+from commonplace.embedding.cache import Cached
 from commonplace.errors import Erased, NotFound
 from commonplace.model import changes as c
 from commonplace.model.ids import new_id
@@ -25,13 +27,10 @@ from commonplace.ports import ErasureReceipt
 from commonplace.recall.recall import Recall
 from commonplace.worker import Worker
 from proofs._book.person import FORM, LATER_SECONDS, PARTS, Moving, Part, Person
-from proofs._book.scanning import Marks, files_of, found_in
+from proofs._book.remains import Remains, check_tables
+from proofs._book.scanning import Marking, Marks, files_of, found_in
 
 _LIMITS = Limits(content_length=100_000, writes_per_run=1000, memories_per_owner=100_000)
-
-
-class Remains(Exception):
-    """Something of what was forgotten is still there, came back, or took too much with it."""
 
 
 class Case:
@@ -45,12 +44,21 @@ class Case:
         self._rows = rows
         self._forgetting = forgetting
         self._marks = Marks(rng)
+        #: Recall reads the first one's vectors; the other one's set is always being made.
+        self._embedders = Marking(self._marks, "read"), Marking(self._marks, "being made")
         self._clock = Moving()
         self._path = folder / "book.db"
         self._found = 0
 
     async def _open(self) -> Book:
-        return await commonplace.open(self._path, limits=_LIMITS, clock=self._clock)
+        return await commonplace.open(
+            self._path, limits=_LIMITS, clock=self._clock, embed=self._embedders[0], worker=False
+        )
+
+    async def _embed(self, book: Book) -> None:
+        await book.embed()
+        await book.engine.begin_set(self._embedders[1].embedding)
+        await Maker(book.engine, self._embedders[1]).catch_up()
 
     async def prove(self) -> int:
         """Forget all four parts; gives how many canaries there were before."""
@@ -60,6 +68,7 @@ class Case:
             old, recent = self._folder / "old backup.db", self._folder / "recent backup.db"
             await book.backup(self._folder / "first backup.db")
             await person.live()
+            await self._embed(book)
             await book.backup(old)
             exports = [await _all(book.export()), await _all(book.export(person.owner))]
             await book.backup(recent)
@@ -146,45 +155,37 @@ class Case:
     async def _check(self, book: Book, other: Book, person: Person, part: Part) -> None:
         gone = tuple(person.parts)[: list(person.parts).index(part.name) + 1]
         self._scan(gone, f"after forgetting {part.name}")
-        await self._check_records(book, part)
+        check_tables(self._path, part)
         await self._check_indexes(book, other, person, part)
         if faults := (await book.verify()).faults:
             raise Remains(f"after forgetting {part.name} verify says: {faults[0]}")
         if part.name != "owner" and not found_in(self._marks, [self._path]):
             raise AssertionError("the whole life went with a part of it")
 
-    async def _check_records(self, book: Book, part: Part) -> None:
-        connection = sqlite3.connect(self._path)
-        try:
-            for id in (*part.ids, *part.derived):
-                _expect_none(connection, "SELECT 1 FROM records WHERE id = ?", id.bytes, f"{id} stands")
-                link = "SELECT 1 FROM links WHERE ? IN (record, source)"
-                _expect_none(connection, link, id.bytes, f"a link names {id}")
-                for table in ("records", "versions"):
-                    text = f"SELECT 1 FROM {table} WHERE instr(body, ?)"  # noqa: S608 - our own names
-                    _expect_none(connection, text, str(id), f"{table} name {id}")
-                _expect_none(
-                    connection, "SELECT 1 FROM jobs WHERE instr(records, ?)", id.hex, f"a job is about {id}"
-                )
-            for table in ("terms", "uses", "versions"):
-                orphan = f"SELECT 1 FROM {table} WHERE record NOT IN (SELECT no FROM records) AND 1 = ?"  # noqa: S608
-                _expect_none(connection, orphan, 1, f"{table} of no record are left")
-            for id in part.kept:
-                if connection.execute("SELECT 1 FROM records WHERE id = ?", (id.bytes,)).fetchone() is None:
-                    raise Remains(f"{id} rested on something else as well, and went")
-        finally:
-            connection.close()
-
     async def _check_indexes(self, book: Book, other: Book, person: Person, part: Part) -> None:
         """The index of this book holds nothing of it; that of another lets go as soon as it reads."""
         if isinstance(book.finder, Recall) and book.finder.shelves:
             raise Remains(f"the index of this book outlives {part.name}")
+        if self._remembered(book):
+            raise Remains(f"the embedder of this book remembers vectors of before {part.name} was forgotten")
         question = "zq said water gardens"
         for reader in (book, other):
+            # The first read lets go of what another process forgot; only the next question may be remembered.
+            await reader.recall(person.owner, question, view="owner")
             hits = await reader.recall(person.owner, question, limit=1000, view="owner")
             if {hit.id for hit in hits} & {*part.ids, *part.derived}:
                 raise Remains(f"recall finds what was forgotten with {part.name}")
             self._check_held(reader, part)
+            if self._remembered(reader) > 1:
+                raise Remains(
+                    f"an embedder remembers more than the last question after {part.name} was forgotten"
+                )
+
+    def _remembered(self, book: Book) -> int:
+        """How many vectors an embedder keeps in memory."""
+        maker = book.meaning.maker
+        assert isinstance(maker, Maker) and isinstance(maker.embedder, Cached)
+        return len(maker.embedder._entries)
 
     def _check_held(self, reader: Book, part: Part) -> None:
         """An index holds as many passages as the book has on the shelf."""
@@ -231,6 +232,7 @@ class Case:
                 await book.engine.replay(job.id, self._clock())
         worker = Worker(book.engine, {FORM: lambda job: _form(book, self._clock, job)}, self._clock)
         await worker.drain(limit=50)
+        await self._embed(book)
         await book.engine.scrub()
         gone = tuple(person.parts)[: list(person.parts).index(part.name) + 1]
         self._scan(gone, f"after all that might bring {part.name} back")
@@ -267,11 +269,6 @@ class Case:
 
 #: Canaries that the book never stores in any spelling: operation ids are kept as keyed digests.
 NEVER_STORED = frozenset({"memory operation", "messages operation", "thread operation", "owner operation"})
-
-
-def _expect_none(connection: sqlite3.Connection, query: str, value: object, fault: str) -> None:
-    if connection.execute(query, (value,)).fetchone() is not None:
-        raise Remains(fault)
 
 
 async def _form(book: Book, clock: Moving, job: Job) -> None:

@@ -15,6 +15,7 @@ from commonplace.engines.sqlite import reading
 from commonplace.engines.sqlite.statements import statements
 from commonplace.model.ledger import Entry
 from commonplace.model.owner import Audience
+from commonplace.recall import facets, filters
 from commonplace.settle import erasing, memories, operations, others, threads, undoing
 from commonplace.settle.desk import Desk
 from proofs._book import arrivals, conversing, labours, reads, recalls, works, writes
@@ -58,6 +59,9 @@ _CHECKS: list[tuple[Any, str, str]] = [
     (parsing.as_owner, "owner.tenant != tenant", "False"),
     (Transfer.export, "owner is not None and owner.tenant != self._tenant", "False"),
     (Book.ledger, "not as_view(who).whole", "False"),
+    (filters._asked, "if chosen is not None:", "if False:"),
+    (facets._meets, "held not in values", "False"),
+    (facets._meets, "values.isdisjoint(held)", "False"),
 ]
 
 
@@ -84,6 +88,10 @@ def _kept(statement: str) -> Callable[[], Any]:
     return lambda: replaced(statement, f"{statements()[statement]} AND 0")
 
 
+def _altered(statement: str, part: str, other: str) -> Any:
+    return replaced(statement, statements()[statement].replace(part, other))
+
+
 #: Not conditions of their own, but what makes some conditions superfluous.
 _NAMED = "UPDATE owners SET erased_at = ?, held = 0 WHERE no = ?"
 COVERS = [
@@ -98,6 +106,12 @@ COVERS = [
     ),
     of_function(Entry.scrubbed, "gone is None or line.id in gone", "True"),
     of_function(Desk.need, "not isinstance(record, what)", "False"),
+]
+
+#: Left out, the condition by which a passage finds its vector would give it all of the book's: here it gives a wrong one.
+_OTHERS_VECTORS = [
+    Mutant("passages_since", f"{right} and not {wrong}", partial(_altered, "passages_since", right, wrong))
+    for right, wrong in (("<< 40) + r.no", "<< 40) + r.no - 1"), ("WHERE active = 1", "WHERE active = 0"))
 ]
 
 _ENDED = "an era that ended keeps no name by which it could be found"
@@ -160,7 +174,6 @@ OFF_THE_PATH: dict[str, str] = {
     **dict.fromkeys(
         (
             *(
-                "where_passage_is",
                 "stale_terms",
                 "links_of",
                 "erased_eras",
@@ -168,9 +181,8 @@ OFF_THE_PATH: dict[str, str] = {
                 "owner_of_record",
             ),
             *("add_blank_version", "operations_of_owner", "learnt_by"),
-            # Sets of vectors belong to the whole book; what is read of them is read with the passages.
-            *("vector_set", "grow_vector_set", "shrink_vector_set", "delete_vector_set"),
-            *("delete_upkeep", "sets_not_due"),
+            # A set is switched to, or given up, for the whole book.
+            *("delete_vector_set", "delete_upkeep", "sets_not_due"),
         ),
         _UPKEEP,
     ),
@@ -197,8 +209,10 @@ FOCUS: dict[Try, tuple[str, ...]] = {
     reads.list_: ("scan_", "places_", "visible_shelves"),
     reads.export: ("uses_of_owner", "tails_of_owner", "ledger_of_owner", "all_of_owner"),
     recalls.recall: ("passages_since",),
+    recalls.recall_filtered: ("recall.",),
+    recalls.vectors_again: ("renew_vector",),
     recalls.recall_what_moved: ("gone_since",),
-    recalls.recall_without_the_others: ("passages_since",),
+    recalls.recall_without_the_others: ("passages_since", "vector_set", "where_passage_is"),
     reads.uses: ("uses",),
     reads.ledger: ("entries_after", "book.book.Book.ledger"),
     reads.shelves: ("owners_of_tenant",),
@@ -231,4 +245,4 @@ def focus(mutant: Mutant, tries: dict[Try, float]) -> dict[Try, float]:
 
 def mutants() -> list[Mutant]:
     """One for every condition of the statements, and of the rules above them."""
-    return [*of_statements(), *(of_function(*check) for check in _CHECKS)]
+    return [*of_statements(), *_OTHERS_VECTORS, *(of_function(*check) for check in _CHECKS)]

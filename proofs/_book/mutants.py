@@ -15,10 +15,13 @@ from commonplace.engines.sqlite import statements
 #: Columns that say whose, for whom, or which; others filter what an owner may see anyway.
 _BOUNDS = (
     *("tenant", "kind", "id", "owner", "erased_at", "audience", "agent", "groups", "shelf", "no", "name"),
-    *("record", "source", "thread", "digest", "era", "operation", "run", "position", "slot"),
+    *("record", "source", "thread", "digest", "era", "operation", "run", "position", "slot", "place"),
 )
 _COLUMN = rf"(?:\w+\.)?(?:{'|'.join(_BOUNDS)})|json_extract\(r\.body, '\$\.agent'\)"
-_VALUE = r"\?|:\w+|'\w*'|NULL|\w+\.\w+|\(\{\w+\}\)|\(SELECT value FROM json_each\(:\w+\)\)"
+#: A vector's place is told by its set and its record.
+_SET = r"(?:\?|:set)"
+_PLACE = rf"\({_SET} << 40\) \+ (?:\?|\w+\.\w+)"
+_VALUE = rf"{_PLACE}|\?|:\w+|'\w*'|NULL|\w+\.\w+|\(\{{\w+\}}\)|\(SELECT value FROM json_each\(:\w+\)\)"  # noqa: S608
 #: A row that is bounded already looks up its own owner, shelf or record by number: no filter.
 _LOOKUP = re.compile(
     r"[os]\.no = \w\.(?:owner|shelf)|r\.no = \w\.record|\w\.record = r\.no|r\.id = l\.record"
@@ -76,7 +79,7 @@ def _without(name: str, condition: str, place: int) -> Callable[[], Any]:
 def _always(condition: str) -> str:
     """A condition that always holds and takes as many parameters in order."""
     if "?" in condition:
-        return "(? IS NOT NULL OR 1)"
+        return f"({'? IS NOT NULL OR ' * condition.count('?')}1)"
     listed = re.search(r"\((\{\w+\})\)", condition)
     return f"(coalesce({listed.group(1)}, 1) IS NOT NULL OR 1)" if listed else "1"
 

@@ -9,9 +9,11 @@ from typing import Any
 from unittest.mock import patch
 
 from commonplace.book.backups import Backups, note_erasure
+from commonplace.embedding.cache import Cached
 from commonplace.engines.sqlite.engine import SqliteEngine
 from commonplace.engines.sqlite.erasing import _Erasing
 from commonplace.engines.sqlite.file import SqliteFile
+from commonplace.engines.sqlite.sets import Shrinking
 from commonplace.engines.sqlite.statements import statements
 from commonplace.recall.recall import Recall
 from commonplace.settle import erasing
@@ -43,6 +45,14 @@ OMISSIONS: dict[str, Omission] = {
     "its terms": _never("delete_terms"),
     "its use": _never("delete_use"),
     "its vectors": _never("delete_vector"),
+    "its vectors in the set that is being made": _skipping(
+        Shrinking.__init__,
+        'connection.execute(sql("vector_sets"))',
+        'connection.execute(sql("vector_sets")).fetchmany(1)',
+    ),
+    "the count of vectors": _never("shrink_vector_set"),
+    "what the embedder remembers": _skipping(Cached.let_go, "self._entries.clear()"),
+    "word to embedders elsewhere": _skipping(Recall._apply, "self._forget()"),
     "its links": _never("delete_links_of"),
     # Whatever rests on it has its own links taken away, so this step is missed only together with that one.
     "its links and those to it": lambda: both(_never("delete_links_of"), _never("delete_links_to")),

@@ -12,6 +12,7 @@ from uuid import UUID
 
 from commonplace import Book
 from commonplace.book.threads import ThreadHandle
+from commonplace.embedding import Maker
 from commonplace.errors import Erased, NotFound
 from commonplace.model import changes as c
 from commonplace.model.ids import new_id
@@ -20,11 +21,18 @@ from commonplace.model.ledger import Actor
 from commonplace.model.memories import Memory
 from commonplace.model.owner import EVERYONE, WHOLE, Owner
 from commonplace.model.values import utc_now
+from commonplace.testing.embedder import StubEmbedder
 from commonplace.worker import Worker
 
+#: Two models whose vectors take each other's place.
+EMBEDDERS = (StubEmbedder("one"), StubEmbedder("two"))
 #: The kind of the jobs that write down what was said.
 FORM = "form"
-Kind = Literal["forget", "append", "remember", "derive", "both", "import", "work", "drain"]
+#: In how many races all vectors are made anew.
+_REEMBEDDING = 0.2
+Kind = Literal[
+    "forget", "append", "remember", "derive", "both", "import", "work", "drain", "embed", "reembed"
+]
 Target = Literal["owner", "thread", "messages"]
 
 
@@ -82,12 +90,23 @@ async def _do(book: Book, action: Action) -> Any:
         case "work":
             assert action.job is not None
             return await form(book, action.job)
+        case "embed":
+            return await book.embed()
+        case "reembed":
+            # Another model's vectors are made beside those that are read, and then read.
+            other = await _other_embedder(book)
+            await Maker(book.engine, other).renew()
         case "drain":
             return await Worker(book.engine, {FORM: lambda job: form(book, job)}, utc_now).drain(limit=5)
         case _:
             return await book.remember(
                 action.owner, f"known {action.word}", sources=action.ids, operation=action.word
             )
+
+
+async def _other_embedder(book: Book) -> StubEmbedder:
+    active = (await book.engine.vector_sets())[0].name
+    return next(embedder for embedder in EMBEDDERS if embedder.embedding.name != active)
 
 
 async def form(book: Book, job: Job) -> None:
@@ -157,6 +176,9 @@ class Race:
         found.append(Action("import", self.owner, "", lines=self.lines, delay=self._delay(longest)))
         found.append(Action("work", self.owner, "", job=self.leased, delay=self._delay(longest)))
         found.append(Action("drain", self.owner, "", delay=self._delay(longest)))
+        found += [Action("embed", self.owner, "", delay=self._delay(longest)) for _ in range(2)]
+        if self.rng.random() < _REEMBEDDING:
+            found.append(Action("reembed", self.owner, "", delay=self._delay(longest)))
         return found
 
     def late(self) -> list[Action]:
@@ -207,12 +229,12 @@ class Race:
         must: set[str] = set()
         for outcome in outcomes:
             kind, word = outcome.action.kind, outcome.action.word
-            innocent = kind in ("forget", "remember", "import", "drain")
+            innocent = kind in ("forget", "remember", "import", "drain", "embed", "reembed")
             if outcome.error and (innocent or (kind == "append" and self.target == "messages")):
                 raise Returned(
                     f"{kind} of {self.owner.id} was refused while {self.target} was forgotten: {outcome.error}"
                 )
-            if outcome.error or kind in ("forget", "import", "work", "drain", "derive"):
+            if outcome.error or kind in ("forget", "import", "work", "drain", "derive", "embed", "reembed"):
                 continue
             if self.target == "owner":
                 if kind == "remember" and outcome.ended > forgetting.began:

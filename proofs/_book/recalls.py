@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+from commonplace.book.parsing import MODES
 from commonplace.door import pack_terms
+from commonplace.embedding import Maker
 from commonplace.engines.inmemory import InMemoryEngine
 from commonplace.errors import CommonplaceError
 from commonplace.model import changes as c
@@ -15,25 +17,80 @@ from commonplace.model.ledger import Actor
 from commonplace.model.owner import WHOLE, Audience, Owner, OwnerKind, View
 from commonplace.model.query import Filter
 from commonplace.model.records import PASSAGE_TYPES
+from commonplace.model.vectors import pack_vector
 from commonplace.ports import Sight
 from commonplace.recall.recall import Recall
 from proofs._book import world
+from proofs._book.canaries import canaries_in
 from proofs._book.oracle import Leak, may_read
-from proofs._book.session import Session, who
+from proofs._book.session import EMBEDDER, OTHER_EMBEDDER, Session, who
+from proofs._book.truth import Row
 
 
 async def recall(s: Session) -> None:
     party, view = s.someone()
     sought = s.oracle.records[s.pick(party, view, "memory", "message", "episode")]
     question = " ".join([sought.word or "garden", *s.rng.choice([["garden"], [], ["spring", "said"]])])
-    hits = await s.book(party).recall(party, question, limit=s.rng.choice([3, 5, 20]), **who(view))
+    mode = s.rng.choice(("words", *MODES))
+    hits = await s.book(party).recall(party, question, limit=s.rng.choice([3, 5, 20]), mode=mode, **who(view))
     s.oracle.judge([(hit.record, hit.words) for hit in hits], party, view, "recall")
     for hit in hits:
         if not s.oracle.sees(party, view, hit.id):
             raise Leak(f"recall of {party.parts} as {view} found {hit.id}")
-    visible = s.oracle.sees(party, view, sought.id) and sought.found_by_words
+    visible = mode == "words" and s.oracle.sees(party, view, sought.id) and sought.found_by_words
     if visible and sought.word and sought.id not in {hit.id for hit in hits}:
         raise Leak(f"recall of {party.parts} as {view} does not find its own {sought.id}")
+
+
+async def recall_filtered(s: Session) -> None:
+    """What has a property of some passage, and is not hidden, is found by it, and nothing else."""
+    party, view = s.someone()
+    sought = s.truth.row(s.pick(party, view, "memory", "message", "episode"))
+    if sought is None or sought.type not in PASSAGE_TYPES:
+        return
+    facets = {facet: sought.body.get(facet) for facet in ("agent", "key", "tags")}
+    properties: dict[str, Any] = {"agent": facets["agent"], "keys": facets["key"], "tags": facets["tags"]}
+    properties |= {"kinds": sought.kind, "thread": sought.thread}
+    names = [name for name, value in properties.items() if value]
+    chosen = s.rng.sample(names, min(len(names), s.rng.choice((1, 1, 2))))
+    only: Any = {name: properties[name] for name in chosen}
+    asking = s.book(party).recall(party, "garden", only=only, mode="recent", limit=1000, **who(view))
+    found = {hit.id for hit in await asking}
+    expected = {
+        known.id
+        for known in s.oracle.visible(party, view)
+        if known.found_by_words and _has(s.truth.row(known.id), only)
+    }
+    if found != expected:
+        raise Leak(f"recall of {party.parts} as {view} with {only} finds {len(found)} of {len(expected)}")
+
+
+def _has(row: Row | None, only: dict[str, Any]) -> bool:
+    """Whether a row has all these properties."""
+    if row is None:
+        return False
+    held = {
+        "agent": row.body.get("agent"),
+        "keys": row.body.get("key"),
+        "kinds": row.kind,
+        "thread": row.thread,
+    }
+    return all(
+        not set(wanted).isdisjoint(row.body.get("tags", ())) if name == "tags" else held[name] == wanted
+        for name, wanted in only.items()
+    )
+
+
+async def context(s: Session) -> None:
+    """What an agent reads holds nothing but what it may see, and what it has learnt itself."""
+    party, view = s.someone()
+    sought = s.oracle.records[s.pick(party, view, "memory", "message", "episode")]
+    made = await s.book(party).context(
+        party, f"{sought.word} garden", budget=s.rng.choice([200, 2000]), use=False, **who(view)
+    )
+    agent = Owner(tenant=party.tenant, kind=OwnerKind.AGENT, id=view.agent or "nobody")
+    own = {word for known in s.oracle.of.get(agent, {}).values() for word in known.words}
+    s.oracle.judge(sorted(canaries_in(made) - own), party, view, "context")
 
 
 async def recall_what_moved(s: Session) -> None:
@@ -53,7 +110,7 @@ async def recall_what_moved(s: Session) -> None:
         s.absorb(shared, party, WHOLE, moved=audience, asked=[moving.id])
         for _ in range(2):
             if moving.word and moving.found_by_words:
-                hits = await book.recall(party, moving.word, limit=20, view="owner")
+                hits = await book.recall(party, moving.word, limit=20, mode="words", view="owner")
                 if moving.id not in {hit.id for hit in hits}:
                     raise Leak(f"{moving.id} of {party.parts} was shared for {audience} and is not found")
             patch = c.RecordEpisode(_deed(s, party, audience), audience=audience)
@@ -72,37 +129,63 @@ def _deed(s: Session, party: Owner, audience: Audience) -> Episode:
 async def recall_without_the_others(s: Session) -> None:
     """Scores are those of a book in which nobody else ever wrote, and nothing that this view may not see."""
     party, view = s.someone()
-    question = "what did we say about the garden in spring, and who dug early"
-    hits = await s.book(party).recall(party, question, limit=200, **who(view))
-    alone = InMemoryEngine()
+    question, mode = "what did we say about the garden in spring, and who dug early", s.rng.choice(MODES)
+    await s.embed()
+    alone = _Without()
     lines = [line async for line in s.book(party).engine.dump(party, private=False)]
     if not lines:
         return
     await alone.adopt(party, lines, pack_terms)
-    hidden = [known.id for known in s.oracle.of[party].values() if not may_read(known.audience, view)]
-    types = frozenset(PASSAGE_TYPES)
-    finder = Recall(alone, _Without(alone, frozenset(id.bytes for id in hidden)))
-    expected = await finder.find(party, view, question, limit=200, types=types, only=Filter(types=types))
-    if [(hit.id, round(hit.score, 9)) for hit in hits] != [(hit.id, round(hit.score, 9)) for hit in expected]:
-        raise Leak(f"recall of {party.parts} as {view} scores otherwise than in a book of its own")
+    await alone.begin_set(EMBEDDER.embedding)
+    await Maker(alone, EMBEDDER).catch_up()
+    alone.hidden = {k.id.bytes for k in s.oracle.of[party].values() if not may_read(k.audience, view)}
+    types, now = frozenset(PASSAGE_TYPES), s.clock()
+    hits, expected = [
+        await finder.find(
+            party, view, question, limit=200, types=types, only=Filter(types=types), mode=mode,
+            vector=EMBEDDER.of(question), vectors=EMBEDDER.embedding.name, now=now,
+        )
+        for finder in (s.book(party).finder, Recall(alone))
+    ]  # fmt: skip
+    if [(hit.id, hit.score) for hit in hits] != [(hit.id, hit.score) for hit in expected]:
+        raise Leak(f"recall of {party.parts} as {view} scores by {mode} otherwise than in a book of its own")
 
 
-class _Without:
-    """Passages without those that a view may not see, whatever shelf they would be on."""
+class _Without(InMemoryEngine):
+    """A book without the passages that a view may not see, whatever shelf they would be on."""
 
-    def __init__(self, engine: InMemoryEngine, hidden: frozenset[bytes]) -> None:
-        self._engine = engine
-        self._hidden = hidden
+    hidden: set[bytes]
 
     async def look(self, owner: Owner, view: View, held: Any, choose: Any) -> Sight:
         return Sight(await self.since(owner, view, held), None)
 
     async def since(self, owner: Owner, view: View, held: Any) -> Any:
-        found = await self._engine.since(owner, view, held)
         return [
-            (shelf, replace(delta, rows=[row for row in delta.rows if row.id not in self._hidden]))
-            for shelf, delta in found
+            (shelf, replace(delta, rows=[row for row in delta.rows if row.id not in self.hidden]))
+            for shelf, delta in await super().since(owner, view, held)
         ]
 
 
-RECALLS = {recall: 5, recall_what_moved: 0.3, recall_without_the_others: 0.2}
+async def vectors_again(s: Session) -> None:
+    """Vectors that are put once more alter nobody else's."""
+    party, _ = s.someone()
+    passages = [known for known in s.oracle.visible(party, WHOLE) if known.found_by_words]
+    if not passages:
+        return
+    await s.embed()
+    chosen = s.rng.choice(passages).id
+    record = await s.book(party).get(party, chosen, view="owner")
+    for embedder in (EMBEDDER, OTHER_EMBEDDER):
+        vector = pack_vector(embedder.of(record.passage_text() or ""))
+        if await s.book(party).engine.put_vectors(embedder.embedding, {chosen: vector}) != 1:
+            raise Leak(f"no vector was put for {chosen} of {party.parts}")
+
+
+RECALLS = {
+    recall: 5,
+    recall_filtered: 1,
+    recall_what_moved: 0.3,
+    recall_without_the_others: 0.2,
+    context: 0.5,
+    vectors_again: 0.3,
+}

@@ -8,11 +8,22 @@ import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+import numpy as np
+from numpy.typing import NDArray
+
+from commonplace.model.vectors import pack_vector
+from commonplace.testing.embedder import StubEmbedder
+
 _LETTERS = "abcdefghijklmnop"
 _LENGTH = 14
 _WORD = re.compile(rb"zq[a-p]{14}")
 _WIDE = re.compile(rb"z\0q\0(?:[a-p]\0){14}")
 _HEX = re.compile(rb"7a71(?:6[1-9a-f]|70){14}", re.IGNORECASE)
+
+#: A vector's largest numbers: every vector that is stored begins with them, and is so found among other bytes.
+_FIRST = (127, -127, 127, 127, -127, -127, 127, -127)
+_SCALE_BYTES = 4
+_VECTOR = re.compile(re.escape(np.array(_FIRST, dtype=np.int8).tobytes()) + b".{40}", re.DOTALL)
 
 
 class Marks:
@@ -23,6 +34,8 @@ class Marks:
         self._labels: dict[str, str] = {}
         #: Longer texts that name the person, found in slices as well.
         self._names: dict[bytes, str] = {}
+        #: What was made of texts with canaries, as it is stored.
+        self._vectors: dict[bytes, str] = {}
 
     def __call__(self, label: str) -> str:
         """A new canary."""
@@ -41,19 +54,41 @@ class Marks:
 
     def labels(self, part: str) -> set[str]:
         """All labels that begin with this word."""
-        return {
-            label for label in (*self._labels.values(), *self._names.values()) if label.split()[0] == part
-        }
+        labels = (*self._labels.values(), *self._names.values(), *self._vectors.values())
+        return {label for label in labels if label.split()[0] == part}
+
+    def made(self, text: str, unit: NDArray[np.float32], by: str) -> None:
+        """Watch for a text's vector, if the text has a canary."""
+        for word in set(_WORD.findall(text.encode("utf-8", "replace"))):
+            part = self._labels[word.decode()].split()[0]
+            self._vectors[pack_vector(unit)[_SCALE_BYTES:]] = f"{part} vector by {by}"
 
     def found_in(self, data: bytes) -> set[str]:
         """The labels of all canaries in some bytes."""
         words = {found.decode() for found in set(_WORD.findall(data))}
         words |= {found[::2].decode() for found in set(_WIDE.findall(data))}
         words |= {bytes.fromhex(found.decode()).decode() for found in set(_HEX.findall(data))}
-        return {self._labels[word] for word in words if word in self._labels} | self._named(data)
+        vectors = {found for found in _VECTOR.findall(data) if found in self._vectors}
+        labels = {self._labels[word] for word in words if word in self._labels} | self._named(data)
+        return labels | {self._vectors[found] for found in vectors}
 
     def _named(self, data: bytes) -> set[str]:
         return {label for needle, label in self._names.items() if needle in data}
+
+
+class Marking(StubEmbedder):
+    """Makes vectors that are found again in any bytes, and tells the marks of them."""
+
+    def __init__(self, marks: Marks, model: str) -> None:
+        super().__init__(model, len(_FIRST) + 40)
+        self._marks = marks
+
+    def of(self, text: str) -> NDArray[np.float32]:
+        rest = super().of(text)[len(_FIRST) :]
+        numbers = np.concatenate((np.sign(_FIRST) * np.abs(rest).max(), rest))
+        unit: NDArray[np.float32] = (numbers / np.linalg.norm(numbers)).astype(np.float32)
+        self._marks.made(text, unit, self.embedding.model)
+        return unit
 
 
 def files_of(folder: Path) -> Iterator[Path]:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import pickle
 import random
-import shutil
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,9 +11,11 @@ from uuid import UUID
 
 import commonplace
 from commonplace import Book, CommonplaceError
+from commonplace.embedding import Maker
 from commonplace.errors import NotFound
 from commonplace.model.ledger import Receipt, ReceiptItem, Verb
 from commonplace.model.owner import Audience, Owner, View
+from commonplace.testing.embedder import StubEmbedder
 from proofs._book import world
 from proofs._book.canaries import Mint, canaries_in, owner_of
 from proofs._book.oracle import Known, Leak, Oracle, may_read
@@ -23,6 +23,10 @@ from proofs._book.truth import Row, Truth, columns_of
 
 T = TypeVar("T")
 
+#: More passages than a world has.
+_ALL = 100_000
+#: Makes the vectors that recall reads; the other one's set is never switched to.
+EMBEDDER, OTHER_EMBEDDER = StubEmbedder(), StubEmbedder("others")
 #: How many owners ever act in a world, so that each gets far, and how many act at a time.
 _CAST, _AT_A_TIME = 14, 7
 
@@ -66,11 +70,14 @@ class Session:
 
     @classmethod
     async def open(cls, path: Path, notes: Notes, rng: random.Random) -> Session:
-        books = {}
-        for tenant in world.TENANTS:
-            books[tenant] = await commonplace.open(
-                path, tenant=tenant, limits=world.LIMITS, clock=notes.clock
-            )
+        # Vectors are made when this proof asks for them, and not by a worker beside it.
+        given: dict[str, Any] = {
+            "limits": world.LIMITS,
+            "clock": notes.clock,
+            "embed": EMBEDDER,
+            "worker": False,
+        }
+        books = {tenant: await commonplace.open(path, tenant=tenant, **given) for tenant in world.TENANTS}
         return cls(path, notes, books, rng)
 
     async def close(self) -> None:
@@ -80,6 +87,17 @@ class Session:
 
     def book(self, party: Owner) -> Book:
         return self.books[party.tenant]
+
+    async def embed(self) -> None:
+        """Make what lacks vectors whole, in the set that recall reads and in the one beside it."""
+        engine = self.books[world.TENANTS[0]].engine
+        for embedder in (EMBEDDER, OTHER_EMBEDDER):
+            # The oldest last, and no oftener: where a condition is left out, something may lack a vector forever.
+            maker, lacking = Maker(engine, embedder), await engine.lacking(embedder.embedding, _ALL)
+            await maker.make(lacking[1:])
+            await maker.make(await engine.lacking(embedder.embedding, _ALL))
+        if miscounted := self.truth.lacking_vectors():
+            raise Leak(f"sets of vectors lack some, or are counted wrongly: {miscounted}")
 
     # ── picking ──────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -239,6 +257,7 @@ class Session:
         before, names = self._sums or self.truth.fingerprints(), self.truth.numbers()
         for attempt in tries:
             await attempt(self)
+        await self.embed()
         after = self._sums = self.truth.fingerprints()
         acting = {party.parts for party in (*self.actors, *self.touched)}
         for number, sum_ in before.items():
@@ -264,32 +283,6 @@ class Session:
             for id, found in standing.items():
                 if found != (known[id].version, columns_of(known[id].audience)):
                     raise Leak(f"{known[id].type} {id} of {party.parts} changed without a word in a receipt")
-
-
-async def build(path: Path) -> Notes:
-    """Make a world's file; gives what belongs beside it."""
-    notes = Notes(Oracle(world.AGENTS, world.GROUPS), Mint(), world.TickingClock())
-    session = await Session.open(path, notes, random.Random(0))
-    try:
-        for tenant in world.TENANTS:
-            taught: dict[str, UUID | None] = {}
-            for party in world.parties(tenant):
-                taught.setdefault(party.id, await session.populate(party, taught.get(party.id)))
-    finally:
-        await session.close()
-    return notes
-
-
-def copied(original: Path, notes: bytes, target: Path) -> tuple[Path, Notes]:
-    """Another world that begins like the original."""
-    shutil.copyfile(original, target)
-    found: Notes = pickle.loads(notes)
-    return target, found
-
-
-def kept(notes: Notes) -> bytes:
-    """Notes as they can be kept beside a world's file."""
-    return pickle.dumps(notes)
 
 
 def who(view: View) -> dict[str, Any]:

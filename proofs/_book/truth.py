@@ -142,6 +142,14 @@ class Truth:
             SELECT count(*) FROM records AS r WHERE r.owner = o.no AND r.type = 'memory' AND r.status = 'active')"""
         return self._connection.execute(query).fetchall()
 
+    def lacking_vectors(self) -> list[tuple[str, int, int, int]]:
+        """The sets without a vector for every passage, or with another count: name, count, vectors, passages."""
+        query = """SELECT name, count,
+            (SELECT count(*) FROM vectors AS v JOIN terms AS t ON t.record = v.place & 1099511627775
+             WHERE v.place >> 40 = s.no), (SELECT count(*) FROM terms) FROM vector_sets AS s"""
+        sets = self._connection.execute(query).fetchall()
+        return [found for found in sets if len({*found[1:]}) > 1]
+
     def fingerprints(self) -> dict[int | None, int]:
         """For each owner's number what its rows in all tables come to, in whatever order they lie."""
         sums: dict[int | None, int] = {}

@@ -27,7 +27,7 @@ from commonplace.model.vectors import EMBED, embed_job
 from commonplace.ports import Clock, Embedder, Engine
 from commonplace.recall.recall import INDEX_BYTES, Recall
 from commonplace.settings import read_file, settings
-from commonplace.text.terms import RULE
+from commonplace.text.terms import RULE, forget_words
 from commonplace.worker import Handler, Worker
 
 #: Passages whose terms are made anew in one step.
@@ -139,16 +139,16 @@ async def _open(
     except BaseException:
         await engine.close()
         raise
-    finder = Recall(engine, index_bytes=holding.index_bytes)
 
+    def forget() -> None:
+        forget_words()
+        if not isinstance(embedder, Missing):
+            embedder.let_go()
+
+    finder = Recall(engine, index_bytes=holding.index_bytes, forget=forget)
     embedding = None if maker is None else {EMBED: _embedding(engine, clock, maker)}
     making = None if embedding is None or read_only else Worker(engine, embedding, clock)
     meaning = Meaning(engine, maker, making, why_words=why_words)
-
-    def let_go() -> None:
-        finder.let_go()
-        if not isinstance(embedder, Missing):
-            embedder.let_go()
 
     book = Book(
         engine,
@@ -157,7 +157,7 @@ async def _open(
         Worker(engine, upkeep(engine, clock, maker), clock),
         tenant=tenant,
         meaning=meaning,
-        on_erased=let_go,
+        on_erased=finder.let_go,
         refresh_terms=lambda: refresh_terms(engine),
         open_copy=lambda path: open_engine(path, create=False),
     )

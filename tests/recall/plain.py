@@ -148,7 +148,9 @@ def together(
     weights = {Arm.WORDS: 0.25 * words, Arm.WORDS_NEAR: 0.75 * words}
     weights |= {Arm.MEANING: 0.4 * meaning, Arm.MEANING_NEAR: 0.6 * meaning}
     blended = {
-        id: sum(weights[arm] / whole * of[arm] / tops[arm] for arm in of if tops[arm] > 0 and whole > 0)
+        id: sum(
+            weights[arm] / whole * max(of[arm], 0) / tops[arm] for arm in of if tops[arm] > 0 and whole > 0
+        )
         for id, of in scores.items()
     }
     return {

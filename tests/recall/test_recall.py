@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import threading
 from collections.abc import Sequence
 from pathlib import Path
@@ -13,6 +14,7 @@ from commonplace import LimitReached
 from commonplace.ports import ShelfDelta
 from commonplace.recall import asking
 from commonplace.recall import recall as finding
+from commonplace.recall.asking import Asked
 from commonplace.recall.index import ShelfIndex
 from commonplace.recall.recall import QUESTION_LENGTH, Recall
 from commonplace.text import languages, terms
@@ -120,3 +122,27 @@ async def test_indexes_that_are_let_go_of_for_room_leave_nothing_behind(tmp_path
             await book.remember(owner, "likes tea")
             assert len(await book.recall(owner, "tea")) == 1
         assert finder.shelves == len(finder._owners) == len(finder._held) == 1
+
+
+async def test_a_write_during_a_search_does_not_part_what_is_searched_from_what_is_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    """The index was brought up to date by another task while an engine's thread searched it for an older moment."""
+    under_way, goes_on, search = threading.Event(), threading.Event(), Asked.search
+
+    def delayed(asked: Asked, shelves: Sequence[ShelfIndex]) -> None:
+        if threading.current_thread() is not threading.main_thread() and not under_way.is_set():
+            under_way.set()
+            goes_on.wait(5)
+        search(asked, shelves)
+
+    async with commonplace.open(tmp_path / "book.db") as book:
+        await book.remember("ana", "likes tea", key="drink")
+        await book.recall("ana", "likes")
+        monkeypatch.setattr(Asked, "search", delayed)
+        slow = asyncio.create_task(book.recall("ana", "likes"))
+        await asyncio.to_thread(under_way.wait, 5)
+        newer = await book.remember("ana", "likes coffee", key="drink")
+        assert [hit.id for hit in await book.recall("ana", "likes")] == [newer.id]
+        goes_on.set()
+        assert [hit.id for hit in await slow] == [newer.id]

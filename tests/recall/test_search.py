@@ -147,6 +147,16 @@ def test_meaning_counts_little_where_all_passages_are_alike_to_the_model() -> No
     assert weights_of(alike, "w0", unit(1, 0))[1] < 0.1 < weights_of(apart, "w0", unit(1, 0))[1]
 
 
+def test_what_holds_the_word_is_found_however_far_its_neighbours_are_from_the_question() -> None:
+    index = shelf_of(
+        passage(1, "rain", thread=b"a", seq=1, vector=unit(-1, 0.1)),
+        passage(2, "tea", thread=b"a", seq=2),
+        passage(3, "sun", vector=unit(0.01, 1)),
+        *(passage(number, "snow", vector=unit(-0.1, 1)) for number in range(4, 9)),
+    )
+    assert 2 in numbers(find(index, "tea", vector=unit(1, 0)))
+
+
 def test_what_a_reader_may_not_see_moves_no_score() -> None:
     mine = shelf_of(passage(1, "tea milk", vector=unit(1, 2)), passage(2, "rain", vector=unit(2, 1)))
     before = find(mine, "tea rain", vector=unit(1, 1))

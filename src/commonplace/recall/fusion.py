@@ -74,9 +74,12 @@ def weights(blend: Blend, words: float, meaning: float) -> dict[Arm, float]:
 def fused(
     scores: NDArray[np.float64], tops: Sequence[float], weights: Sequence[float]
 ) -> NDArray[np.float64]:
-    """One score for each column: every arm's, one a row, as a part of its best, arm by arm."""
+    """One score for each column: every arm's, one a row, as a part of its best, arm by arm.
+
+    What points away from the question is as far from it as what has no vector: it takes nothing from other arms.
+    """
     total = np.zeros(scores.shape[1])
     for arm, top, weight in zip(scores, tops, weights, strict=True):
         if top > 0 and weight > 0:
-            total += arm * (weight / top)
+            total += np.maximum(arm, 0.0) * (weight / top)
     return total

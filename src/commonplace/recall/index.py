@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -16,21 +17,27 @@ _MOST_FIELDS = 4
 _Segments = tuple[Segment, ...]
 
 
+class Held(NamedTuple):
+    """What an index holds at one moment."""
+
+    mark: int
+    #: The name of the set that its vectors are of; empty where it has none.
+    vectors: str
+    segments: _Segments
+
+
 class ShelfIndex:
     """Follows one shelf, from delta to delta.
 
     Calls of ``apply`` must not overlap: its owner's lock sees to that. A search needs no lock and may run in
-    another thread meanwhile: what an index holds is one tuple of immutable segments, which ``apply`` replaces
-    by a single assignment and never alters, so a search sees all of a delta or nothing of it.
+    another thread meanwhile: what an index holds is one tuple, which ``apply`` replaces by a single assignment
+    and never alters, so a search sees all of a delta or nothing of it if that tuple is the same before and after.
     """
 
-    __slots__ = ("_fields", "_segments", "_threads", "mark", "vectors")
+    __slots__ = ("_fields", "_threads", "held")
 
     def __init__(self) -> None:
-        self.mark = 0
-        #: The name of the set that its vectors are of; empty where it has none.
-        self.vectors = ""
-        self._segments: _Segments = ()
+        self.held = Held(0, "", ())
         self._threads: dict[bytes, int] = {}
         #: What this shelf was read with lately, and how it was laid out then.
         self._fields: dict[tuple[int, ...], tuple[tuple[_Segments, ...], Field]] = {}
@@ -43,32 +50,41 @@ class ShelfIndex:
             kept: list[Segment] = []
         else:
             leaving = np.array(list({*delta.gone, *_ids(rows)}), dtype="S16")
-            kept = [segment.without(leaving) for segment in self._segments]
+            kept = [segment.without(leaving) for segment in self.held.segments]
             kept = [join([segment]) if segment.is_worn() else segment for segment in kept]
         if len(rows):
             kept.append(build(rows, threads))
-        self._segments = merge([segment for segment in kept if segment.living])
+        vectors = delta.vectors or ("" if delta.whole else self.held.vectors)
+        self.held = Held(delta.mark, vectors, merge([segment for segment in kept if segment.living]))
         self._threads = threads
         self._fields = {}
-        self.vectors = delta.vectors or ("" if delta.whole else self.vectors)
-        self.mark = delta.mark
+
+    @property
+    def mark(self) -> int:
+        """Up to where it follows its shelf."""
+        return self.held.mark
+
+    @property
+    def vectors(self) -> str:
+        """The name of the set that its vectors are of; empty where it has none."""
+        return self.held.vectors
 
     @property
     def passages(self) -> int:
         """How many living passages it holds."""
-        return sum(segment.living for segment in self._segments)
+        return sum(segment.living for segment in self.held.segments)
 
     @property
     def nbytes(self) -> int:
         """The memory it holds, without what the interpreter shares between objects."""
         passages = self.passages
         wide = passages <= COMPARED
-        held = sum(segment.nbytes(wide=wide) for segment in self._segments)
+        held = sum(segment.nbytes(wide=wide) for segment in self.held.segments)
         return held + passages * FIELD_BYTES
 
     def segments(self) -> _Segments:
         """What a search reads: a snapshot that no later ``apply`` alters."""
-        return self._segments
+        return self.held.segments
 
     def field(self, others: Sequence[ShelfIndex] = ()) -> Field:
         """Its passages and those of others as a search reads them; kept until one of the shelves changes."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
@@ -24,7 +24,7 @@ from commonplace.ports import Readable, Shelf, ShelfDelta
 from commonplace.recall.absence import absences
 from commonplace.recall.asking import MOST_REACHED, Asked, passage_filter, understood
 from commonplace.recall.hits import Readings, conditions_of, hits_of, listed, ranked
-from commonplace.recall.index import ShelfIndex
+from commonplace.recall.index import Held, ShelfIndex
 from commonplace.recall.search import Mode
 from commonplace.text.terms import forget_words
 
@@ -48,9 +48,13 @@ _EVERY = frozenset(PASSAGE_TYPES)
 class Recall:
     """The finder over one engine's passages. Tasks of one event loop share it."""
 
-    def __init__(self, engine: Readable, *, index_bytes: int = INDEX_BYTES) -> None:
+    def __init__(
+        self, engine: Readable, *, index_bytes: int = INDEX_BYTES, forget: Callable[[], None] = forget_words
+    ) -> None:
         self._engine = engine
         self._limit = index_bytes
+        #: What else must not remember what was erased, perhaps by another process.
+        self._forget = forget
         #: Least recently read first.
         self._indexes: OrderedDict[int, ShelfIndex] = OrderedDict()
         self._sizes: dict[int, int] = {}
@@ -166,14 +170,18 @@ class Recall:
 
     def _choose(self, asked: Asked, deltas: Sequence[tuple[Shelf, ShelfDelta]]) -> list[UUID] | None:
         """Search at once where the indexes are up to date already; called in an engine's thread."""
-        shelves = []
+        shelves, held = [], []
         for shelf, delta in deltas:
             index = self._indexes.get(shelf.number)
-            if index is None or delta.whole or index.mark != delta.mark:
+            if index is None or delta.whole:
                 return None
             shelves.append(index)
+            held.append(index.held)
+            if held[-1].mark != delta.mark:
+                return None
         asked.search(shelves)
-        return [id for id, _ in asked.found]
+        # What came in meanwhile is of another moment than the records that would be read.
+        return [id for id, _ in asked.found] if _hold(shelves, held) else None
 
     def _still_held(self, owner: Owner, view: View, deltas: Sequence[tuple[Shelf, ShelfDelta]]) -> bool:
         """Whether what was searched was not let go of meanwhile."""
@@ -187,9 +195,11 @@ class Recall:
 
     async def _search(self, shelves: Sequence[ShelfIndex], asked: Asked) -> None:
         if sum(shelf.passages for shelf in shelves) > _MANY:
+            held = [shelf.held for shelf in shelves]
             await asyncio.to_thread(asked.search, shelves)
-        else:
-            asked.search(shelves)
+            if _hold(shelves, held):
+                return
+        asked.search(shelves)
 
     async def _fresh(
         self, owner: Owner, view: View, deltas: Sequence[tuple[Shelf, ShelfDelta]], before: int
@@ -230,7 +240,7 @@ class Recall:
                     return None
                 if delta.gone:
                     # Perhaps erased, and by another process.
-                    forget_words()
+                    self._forget()
             self._indexes[shelf.number] = index
             self._held.setdefault(owner, {})[shelf.number] = shelf.audience
             self._owners[shelf.number] = owner
@@ -247,7 +257,7 @@ class Recall:
         self._held.clear()
         self._owners.clear()
         self.nbytes = 0
-        forget_words()
+        self._forget()
 
     def _drop_erased(self, owner: Owner, view: View, there: set[int]) -> None:
         """Drop the owner's indexes that this view would have been given, if their shelves still were."""
@@ -256,7 +266,7 @@ class Recall:
         for number in erased:
             self._drop(number)
         if erased:
-            forget_words()
+            self._forget()
 
     def _drop(self, number: int) -> None:
         del self._indexes[number]
@@ -289,3 +299,8 @@ async def _take_in(index: ShelfIndex, delta: ShelfDelta) -> None:
         await asyncio.to_thread(index.apply, delta)
     else:
         index.apply(delta)
+
+
+def _hold(shelves: Sequence[ShelfIndex], held: Sequence[Held]) -> bool:
+    """Whether they still hold the same."""
+    return all(shelf.held is one for shelf, one in zip(shelves, held, strict=True))

@@ -1,0 +1,140 @@
+"""What a process does that makes vectors until it is killed, and how it is killed at a chosen moment."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import signal
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, ExitStack, nullcontext
+from dataclasses import dataclass
+from functools import partial
+from multiprocessing.sharedctypes import Synchronized
+from pathlib import Path
+from typing import Any, Literal
+from unittest.mock import patch
+
+import numpy as np
+from numpy.typing import NDArray
+
+import commonplace
+from commonplace.assembly import upkeep
+from commonplace.embedding import Maker
+from commonplace.engines.sqlite import sets
+from commonplace.model.values import utc_now
+from commonplace.model.vectors import EMBED
+from commonplace.testing.embedder import StubEmbedder
+from commonplace.worker import Worker
+from proofs._book.mutants import replaced, rewritten
+from proofs._book.opening import without_syncs
+
+#: How long a killed process's job is out of reach.
+LEASE_SECONDS = 0.2
+
+#: Where a process ends, at its n-th time there; ``random``: whenever its starter likes.
+Moment = Literal[
+    "random", "before making", "made", "putting", "put", "before the switch", "switching", "switched"
+]
+#: ``work``: the job that makes what lacks; ``reembed``: all of it anew, then the switch.
+Task = Literal["work", "reembed"]
+#: All but the first are controls.
+Manner = Literal["careful", "passes some over", "switches first", "switches without a word"]
+
+_MANNERS: dict[Manner, Callable[[], AbstractContextManager[object]]] = {
+    "careful": nullcontext,
+    "passes some over": partial(rewritten, sets._through, "if first is None:", "if True:"),
+    "switches first": partial(
+        rewritten, Maker.renew, "await self._vectors.begin_set(self.embedding)",
+        "await self._vectors.begin_set(self.embedding); await self._vectors.switch_set(self.embedding)",
+    ),
+    "switches without a word": partial(replaced, "renew_shelves", "UPDATE shelves SET mark = mark + 1"),
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Assignment:
+    """What a process is to do, with which model, and when it ends."""
+
+    path: Path
+    model: str
+    task: Task
+    moment: Moment
+    #: How often it comes to that moment before, and this time included.
+    time: int = 1
+    manner: Manner = "careful"
+
+
+class _Counting(StubEmbedder):
+    """Tells how many texts were made into vectors, by all processes together."""
+
+    def __init__(self, model: str, strike: Callable[[str], None], made: Synchronized[int]) -> None:
+        super().__init__(model)
+        self._strike = strike
+        self._made = made
+
+    async def passages(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        self._strike("before making")
+        found = await super().passages(texts)
+        with self._made.get_lock():
+            self._made.value += len(texts)
+        self._strike("made")
+        return found
+
+
+def work(given: Assignment, made: Synchronized[int]) -> None:
+    """Be such a process; returns if nobody kills it before it has done its task."""
+    logging.disable(logging.CRITICAL)
+    come = 0
+
+    def strike(here: str) -> None:
+        nonlocal come
+        come += given.moment == here
+        if come >= given.time:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    with ExitStack() as stack:
+        stack.enter_context(without_syncs(rewriting=False))
+        stack.enter_context(_MANNERS[given.manner]())
+        # Within the transactions, where some of it is written already.
+        for place, name in (("putting", "_through"), ("switching", "_remove")):
+            stack.enter_context(
+                patch.object(sets, name, _before(getattr(sets, name), partial(strike, place)))
+            )
+        asyncio.run(_work(given, _Counting(given.model, strike, made), strike))
+
+
+def _before(function: Any, strike: Callable[[], None]) -> Any:
+    def struck(*given: Any) -> Any:
+        strike()
+        return function(*given)
+
+    return struck
+
+
+async def _work(given: Assignment, embedder: StubEmbedder, strike: Callable[[str], None]) -> None:
+    async with commonplace.open(given.path, embed=embedder, worker=False) as book:
+        put_vectors, switch_set = book.engine.put_vectors, book.engine.switch_set
+
+        async def putting(*what: Any) -> int:
+            put = await put_vectors(*what)
+            strike("put")
+            return put
+
+        async def switching(*what: Any) -> bool:
+            strike("before the switch")
+            switched = await switch_set(*what)
+            strike("switched")
+            return switched
+
+        with patch.multiple(book.engine, put_vectors=putting, switch_set=switching):
+            maker = Maker(book.engine, embedder)
+            if given.task == "reembed":
+                await maker.renew()
+                return
+            handlers = {EMBED: upkeep(book.engine, utc_now, maker)[EMBED]}
+            worker = Worker(book.engine, handlers, utc_now, lease=LEASE_SECONDS)
+            while await book.engine.lacking(embedder.embedding, 1):
+                if not await worker.run_once():
+                    # The dead one's lease has to run out.
+                    await asyncio.sleep(LEASE_SECONDS / 4)

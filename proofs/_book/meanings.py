@@ -1,0 +1,46 @@
+"""Vectors as they must be: one right one for each passage that stands, in every set, and none besides."""
+
+from __future__ import annotations
+
+from commonplace import Book
+from commonplace.embedding import Maker
+from commonplace.engines.sqlite.engine import SqliteEngine
+from commonplace.model.records import PASSAGE_TYPES
+from commonplace.model.vectors import pack_vector
+from commonplace.testing.embedder import StubEmbedder
+from proofs._book.racing import EMBEDDERS, Returned
+
+
+async def judge_vectors(book: Book, when: str) -> None:
+    """Every set, once it is whole, has one right vector for each passage that stands, and none besides."""
+    for embedder in EMBEDDERS:
+        await Maker(book.engine, embedder).catch_up()
+    assert isinstance(book.engine, SqliteEngine)
+    strange = await book.engine.file.read(lambda connection: connection.execute(_VECTORS).fetchall())
+    sets = {one.name: one for one in await book.engine.vector_sets()}
+    for embedder in EMBEDDERS:
+        found = {id: packed for name, id, packed in strange if name == embedder.embedding.name}
+        if None in found:
+            raise Returned(f"{when}: a vector is of no passage that stands")
+        if embedder.embedding.name not in sets:
+            continue
+        if sets[embedder.embedding.name].count != len(found):
+            raise Returned(f"{when}: {embedder.embedding.name} counts other vectors than its {len(found)}")
+        await _judge_right(book, embedder, found, when)
+
+
+async def _judge_right(book: Book, embedder: StubEmbedder, found: dict[bytes, bytes], when: str) -> None:
+    for owner in await book.owners():
+        page = await book.list(owner, types=PASSAGE_TYPES, limit=1000, view="owner")
+        for record in page.records:
+            if found.get(record.id.bytes) != pack_vector(embedder.of(record.passage_text() or "")):
+                raise Returned(
+                    f"{when}: {record.type} {record.id} of {owner.id} has no vector, or a wrong one"
+                )
+
+
+#: Every vector with the name of its set and the id of its passage; None where there is none.
+_VECTORS = """
+SELECT s.name, r.id, v.packed FROM vectors AS v LEFT JOIN vector_sets AS s ON s.no = v.place >> 40
+LEFT JOIN (records AS r JOIN terms AS t ON t.record = r.no) ON r.no = v.place & 1099511627775
+"""
