@@ -1,4 +1,4 @@
-"""Contexts: gathers what an agent should read for a question or a thread, and notes what was used."""
+"""Contexts: gathers what an agent should read for a question or a thread."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from typing import Literal, TypeVar
 from uuid import UUID
 
-from commonplace import telemetry
 from commonplace.book.rooms import Rooms
-from commonplace.errors import CommonplaceError, NotFound
+from commonplace.book.uses import Uses
+from commonplace.errors import NotFound
 from commonplace.model.episodes import Episode
 from commonplace.model.experience import ExperienceLine
-from commonplace.model.memories import Memory, MemoryStatus, Use
+from commonplace.model.memories import Memory, MemoryStatus
 from commonplace.model.messages import Message
 from commonplace.model.owner import WHOLE, Owner, OwnerKind, View
 from commonplace.model.profiles import ProfileDocument
@@ -71,7 +71,7 @@ class Contexts:
 
     def __init__(self, rooms: Rooms) -> None:
         self._rooms = rooms
-        self._noting: set[asyncio.Task[None]] = set()
+        self.uses = Uses(rooms)
 
     async def make(
         self,
@@ -148,32 +148,6 @@ class Contexts:
             turns=turns,
             turns_whole=whole,
         )
-
-    def note(self, owner: Owner, view: View, placed: Sequence[Memory]) -> None:
-        """Note that memories were used, beside whatever comes next: no reader waits for it, or fails from it."""
-        if placed:
-            task = asyncio.create_task(self._note(owner, view, placed))
-            self._noting.add(task)
-            task.add_done_callback(self._noting.discard)
-
-    async def _note(self, owner: Owner, view: View, placed: Sequence[Memory]) -> None:
-        try:
-            await self.use(owner, view, placed)
-        except CommonplaceError:
-            telemetry.count("uses_lost")
-
-    async def use(self, owner: Owner, view: View, placed: Sequence[Memory]) -> int:
-        """Refresh the strength of memories that were placed in a prompt."""
-        before = await self._rooms.engine.uses(owner, view, [memory.id for memory in placed])
-        now = self._rooms.door.clock()
-        after = {memory.id: before.get(memory.id, Use()).again(now, memory.observed_at) for memory in placed}
-        return await self._rooms.engine.note_use(owner, view, after)
-
-    async def settled(self) -> None:
-        """Wait until all that was used so far is noted."""
-        loop = asyncio.get_running_loop()
-        if mine := [task for task in self._noting if task.get_loop() is loop]:
-            await asyncio.wait(mine)
 
 
 async def window(
