@@ -45,8 +45,10 @@ ROWS = {
             f"filter: {name}, 200 passages"
             for name in "type kind status key subject thread agent tags".split()
         ),
-        *(f"filter: {name}, 200 passages" for name in "time trust valid_at as_of known_at".split()),
-        "filter: type, kind, agent, tags, trust, time and known_at, 200 passages",
+        "recall: warm, 200 passages, mixed, no condition",
+        *(f"  {name}, a multiple" for name in "type kind status key subject thread agent tags".split()),
+        *(f"  {name}, a multiple" for name in "time trust valid_at as_of known_at".split()),
+        "type, kind, agent, tags, trust, time, known_at, a multiple",
     ],
     "context": [
         "recall: warm, 200 passages",

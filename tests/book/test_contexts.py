@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 from uuid import UUID
 
 import pytest
 
 import commonplace
+from bench.standin import StandIn
+from commonplace.engines.sqlite.engine import SqliteEngine
 from commonplace.model.memories import Use
 from commonplace.model.owner import WHOLE, Owner
 from tests.conftest import HandClock
@@ -17,7 +21,7 @@ ANA = Owner(id="ana")
 
 
 async def use_of(book: commonplace.Book, id: UUID | None) -> Use | None:
-    await book._contexts.settled()
+    await book._contexts.uses.settled()
     assert id is not None
     return (await book.engine.uses(ANA, WHOLE, [id])).get(id)
 
@@ -90,6 +94,56 @@ async def test_being_placed_in_a_context_is_use_and_looking_is_not(
     await book.context("ana", "metric units")
     second = await use_of(book, memory)
     assert second is not None and second.count == 2
+
+
+async def test_what_contexts_place_at_about_the_same_time_is_noted_in_one_write(tmp_path: Path) -> None:
+    async with commonplace.open(tmp_path / "book.db") as book:
+        metric = (await book.remember("ana", "Prefers metric units", kind="preference")).id
+        tea = (await book.remember("ana", "Prefers green tea", kind="preference")).id
+        assert isinstance(book.engine, SqliteEngine)
+        before = book.engine.file.counters.writes
+        await book.context("ana", "metric units", limit=1)
+        await book.context("ana", "green tea", limit=1)
+        await book.context("ana", "green tea", limit=1)
+        noted = [await use_of(book, id) for id in (metric, tea)]
+        assert [use and use.count for use in noted] == [1, 2]
+        assert book.engine.file.counters.writes == before + 1
+
+
+async def test_a_use_is_noted_soon_without_being_waited_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with commonplace.open(tmp_path / "book.db") as book:
+        memory = (await book.remember("ana", "Prefers metric units")).id
+        noted = asyncio.Event()
+        note_use = book.engine.note_use
+
+        async def telling(*given: Any) -> int:
+            count = await note_use(*given)
+            noted.set()
+            return count
+
+        monkeypatch.setattr(book.engine, "note_use", telling)
+        await book.context("ana", "units")
+        async with asyncio.timeout(30):
+            await noted.wait()
+        assert memory is not None
+        assert (await book.engine.uses(ANA, WHOLE, [memory]))[memory].count == 1
+
+
+async def test_the_questions_vector_can_be_given_with_it_and_not_without(tmp_path: Path) -> None:
+    stand_in = StandIn(1)
+    async with commonplace.open(tmp_path / "book.db", embed=stand_in) as book:
+        await book.remember("ana", "Drinks green tea")
+        await book.remember("ana", "Prefers metric units")
+        await book.embed()
+        near_tea = (await stand_in.query("Drinks green tea")).tolist()
+        text = (await book.context("ana", "?", vector=near_tea, limit=1)).text
+        assert "green tea" in text and "metric units" not in text
+        with pytest.raises(commonplace.InvalidInput, match="vector"):
+            await book.context("ana", "tea", vector=[1.0])
+        with pytest.raises(commonplace.InvalidInput, match="give the query too"):
+            await book.context("ana", vector=near_tea)
 
 
 async def test_what_is_left_out_for_want_of_room_is_not_used(book: commonplace.Book) -> None:

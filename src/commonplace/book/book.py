@@ -142,7 +142,7 @@ class Book:
                     task.cancel()
                 if late:
                     await asyncio.wait(late, timeout=_LAST_JOB_SECONDS)
-            await self._contexts.settled()
+            await self._contexts.uses.settled()
         finally:
             await self.engine.close()
             await self.meaning.close()
@@ -347,7 +347,7 @@ class Book:
         party, view = as_owner(owner, self.tenant), as_view(who)
         found = await self.engine.get(party, view, as_ids(ids))
         placed = [record for record in found.values() if isinstance(record, Memory)]
-        return await self._contexts.use(party, view, placed)
+        return await self._contexts.uses.use(party, view, placed)
 
     # ── asking ───────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -448,7 +448,7 @@ class Book:
             made, placed = await self._contexts.make(party, view, finding, query, where, budget, limit, count)
         telemetry.count("contexts")
         if use:
-            self._contexts.note(party, view, placed)
+            self._contexts.uses.note(party, view, placed)
         return made
 
     async def get(self, owner: str | Owner, id: UUID | str, **who: Unpack[Who]) -> Record:

@@ -1,4 +1,4 @@
-"""Contexts: gathers what an agent should read for a question or a thread, and notes what was used."""
+"""Contexts: gathers what an agent should read for a question or a thread."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from typing import Literal, TypeVar
 from uuid import UUID
 
-from commonplace import telemetry
 from commonplace.book.rooms import Rooms
-from commonplace.errors import CommonplaceError, NotFound
+from commonplace.book.uses import Uses
+from commonplace.errors import NotFound
 from commonplace.model.episodes import Episode
 from commonplace.model.experience import ExperienceLine
-from commonplace.model.memories import Memory, MemoryStatus, Use
+from commonplace.model.memories import Memory, MemoryStatus
 from commonplace.model.messages import Message
 from commonplace.model.owner import WHOLE, Owner, OwnerKind, View
 from commonplace.model.profiles import ProfileDocument
@@ -21,7 +21,7 @@ from commonplace.model.query import Because, Filter, Folded, Hit, Page
 from commonplace.model.records import Record, RecordType
 from commonplace.model.values import canonical
 from commonplace.ports import Scan
-from commonplace.recall.context.compose import Composer, Context, Material
+from commonplace.recall.context.compose import PART, Composer, Context, Material
 from commonplace.recall.context.window import Window, choose, is_users_turn
 from commonplace.text.tokens import Count, estimate
 
@@ -37,9 +37,12 @@ _NEWEST = Filter(types=frozenset({RecordType.MEMORY}), statuses=_HELD, newest_fi
 _LAST_EPISODES = Filter(types=frozenset({RecordType.EPISODE}), newest_first=True)
 _LEARNT = Filter(types=frozenset({RecordType.EXPERIENCE}), newest_first=True)
 
-#: Turns that are read at a time, and as far back as a window reaches.
-_TURNS = 20
+#: Turns that are read at a time: one for so many tokens of the budget, so few at least and so many at most.
+_TOKENS_A_TURN, _FEWEST_AT_A_TIME, _MOST_AT_A_TIME = 40, 20, 100
+#: As far back as a window reaches.
 _MOST_TURNS = 2000
+#: The fewest tokens of a turn in a conversation: its label's, and one for so many bytes.
+_LABEL, _BYTES_A_TOKEN = 12, 6
 #: So much of a turn is enough of a question.
 _QUESTION = 2000
 _MOST = 1000
@@ -68,7 +71,7 @@ class Contexts:
 
     def __init__(self, rooms: Rooms) -> None:
         self._rooms = rooms
-        self._noting: set[asyncio.Task[None]] = set()
+        self.uses = Uses(rooms)
 
     async def make(
         self,
@@ -123,7 +126,7 @@ class Contexts:
             agent = Owner(tenant=self._rooms.tenant, kind=OwnerKind.AGENT, id=view.agent)
             scans.append(Scan(agent, WHOLE, _LEARNT, None, _MOST))
         if thread is not None:
-            scans.append(Scan(owner, view, _turns_of(thread), None, _TURNS))
+            scans.append(Scan(owner, view, _turns_of(thread), None, _page_of(budget)))
         pages = await self._rooms.engine.scans(scans)
         read = [record for page in pages[1:] for record in page.records]
         turns: list[Message] = []
@@ -135,7 +138,7 @@ class Contexts:
                 view,
                 thread,
                 budget,
-                lambda turn: estimate(turn.content[: budget * 4]),
+                lambda turn: _at_least(turn, budget),
                 first=pages[-1],
             )
         return _Beside(
@@ -146,32 +149,6 @@ class Contexts:
             turns=turns,
             turns_whole=whole,
         )
-
-    def note(self, owner: Owner, view: View, placed: Sequence[Memory]) -> None:
-        """Note that memories were used, beside whatever comes next: no reader waits for it, or fails from it."""
-        if placed:
-            task = asyncio.create_task(self._note(owner, view, placed))
-            self._noting.add(task)
-            task.add_done_callback(self._noting.discard)
-
-    async def _note(self, owner: Owner, view: View, placed: Sequence[Memory]) -> None:
-        try:
-            await self.use(owner, view, placed)
-        except CommonplaceError:
-            telemetry.count("uses_lost")
-
-    async def use(self, owner: Owner, view: View, placed: Sequence[Memory]) -> int:
-        """Refresh the strength of memories that were placed in a prompt."""
-        before = await self._rooms.engine.uses(owner, view, [memory.id for memory in placed])
-        now = self._rooms.door.clock()
-        after = {memory.id: before.get(memory.id, Use()).again(now, memory.observed_at) for memory in placed}
-        return await self._rooms.engine.note_use(owner, view, after)
-
-    async def settled(self) -> None:
-        """Wait until all that was used so far is noted."""
-        loop = asyncio.get_running_loop()
-        if mine := [task for task in self._noting if task.get_loop() is loop]:
-            await asyncio.wait(mine)
 
 
 async def window(
@@ -225,7 +202,7 @@ async def newest_turns(
     cursor: str | None = None
     spent = 0
     while True:
-        page = first or await rooms.engine.scan(owner, view, only, cursor, _TURNS)
+        page = first or await rooms.engine.scan(owner, view, only, cursor, _page_of(budget))
         first = None
         read = _of(Message, page.records)
         turns += read
@@ -237,6 +214,15 @@ async def newest_turns(
         enough = spent > budget and any(map(is_users_turn, turns))
         if cursor is None or enough or len(turns) >= _MOST_TURNS:
             return turns[::-1], cursor is None
+
+
+def _page_of(budget: int) -> int:
+    return min(max(budget // _TOKENS_A_TURN, _FEWEST_AT_A_TIME), _MOST_AT_A_TIME)
+
+
+def _at_least(turn: Message, budget: int) -> int:
+    """The fewest tokens that a turn may take: without counting them, for more turns are read than fit."""
+    return _LABEL + min(len(turn.content.encode("utf-8", "replace")) // _BYTES_A_TOKEN, budget // PART)
 
 
 def _turns_of(thread: UUID) -> Filter:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cache, cached_property
 
 import numpy as np
@@ -22,6 +22,9 @@ _LARGE = 0.98
 _STRETCHED = 2.07
 #: Rows that are widened at a time.
 _BLOCK = 4096
+#: Numbers that are multiplied at a time. Given more, libraries share the work among threads that wait by spinning,
+#: which takes many times as long as the work where anything else is running.
+_PRODUCTS = 1024 * 384
 
 _count_bits = getattr(np, "bitwise_count", None)  # numpy 2
 _BITS_OF_BYTE = np.array([byte.bit_count() for byte in range(256)], dtype=np.uint8)
@@ -135,7 +138,10 @@ class Vectors:
 
     @staticmethod
     def _cosines(wide: NDArray[np.float32], scales: NDArray[np.float64], asked: Asked) -> NDArray[np.float64]:
-        cosines: NDArray[np.float64] = (wide @ asked.numbers) * scales
+        products = np.empty(len(wide), dtype=np.float32)
+        for part in _parts(wide):
+            np.matmul(wide[part], asked.numbers, out=products[part])
+        cosines: NDArray[np.float64] = products * scales
         cosines /= asked.unit
         return cosines
 
@@ -157,8 +163,7 @@ class Vectors:
         scales = np.rint(self.scales[rows] * _SCALE_UNIT)
         numbers = self.numbers[rows]
         total = np.zeros(self.dimension)
-        for first in range(0, len(scales), _BLOCK):
-            part = slice(first, first + _BLOCK)
+        for part in _parts(numbers):
             total += scales[part] @ numbers[part].astype(np.float64)
         return total
 
@@ -166,6 +171,12 @@ class Vectors:
         """The memory it takes once it was asked, by products or by signs."""
         size = self.numbers.size
         return size + self.scales.nbytes + len(self.scales) + (4 * size if wide else size // 8)
+
+
+def _parts(rows: NDArray[np.generic]) -> Iterator[slice]:
+    """Rows that are few enough to be multiplied at a time."""
+    size = max(_PRODUCTS // rows.shape[1], 1)
+    return (slice(first, first + size) for first in range(0, len(rows), size))
 
 
 @cache

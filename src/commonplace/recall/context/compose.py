@@ -25,7 +25,7 @@ Counted = Literal["exact", "estimated"]
 Reason = Literal["budget", "in the conversation", "told by a memory"]
 
 #: The most that one entry takes: of the budget, this part; but so many tokens are granted to any.
-_PART = 6
+PART = 6
 _LEAST = 48
 _MEMORIES, _EPISODES, _PASSAGES, _CONVERSATION = BLOCKS[2:]
 
@@ -127,7 +127,7 @@ class Composer:
         self._budget = budget
         self._exact = count
         self._count = estimate if count is None else count
-        writer = Writer(self._count, max(budget // _PART, _LEAST))
+        writer = Writer(self._count, max(budget // PART, _LEAST))
         self._turns = material.turns
         self._turns_whole = material.turns_whole
         self._lines = {message.id: writer.message(message) for message in material.turns}
