@@ -47,14 +47,13 @@ class Ranked:
         return next((1 / place for place, id in enumerate(self.found, 1) if id in self.gold), 0.0)
 
 
-def summary(ranked: Iterable[Ranked]) -> Mapping[str, float]:
-    """The means over questions, in percent but for n."""
+def summary(ranked: Iterable[Ranked]) -> Mapping[str, float | None]:
+    """The means over questions, in percent but for n; None where there was no question."""
     all_ = list(ranked)
-    if not all_:
-        return {"n": 0}
     figures = {f"r{cut}": [one.recall(cut) for one in all_] for cut in CUTS}
     figures |= {f"any{cut}": [float(one.recall(cut) > 0) for one in all_] for cut in CUTS}
     figures |= {"all10": [float(one.recall(10) == 1) for one in all_]}
     figures |= {"ndcg10": [one.gain(10) for one in all_], "mrr": [one.reciprocal() for one in all_]}
     figures |= {f"r_{budget}_tokens": [one.within(budget) for one in all_] for budget in BUDGETS}
-    return {"n": len(all_), **{name: round(100 * fmean(values), 2) for name, values in figures.items()}}
+    means = {name: round(100 * fmean(values), 2) if values else None for name, values in figures.items()}
+    return {"n": len(all_), **means}

@@ -1,4 +1,4 @@
-"""How well recall finds what answers a question, measured through the public API: ``--data PATH [--json]``."""
+"""How well recall finds what answers a question, through the public API: ``--data PATH [--sets] [--json]``."""
 
 from __future__ import annotations
 
@@ -7,18 +7,25 @@ import asyncio
 import json
 import sys
 import tempfile
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
 from typing import Any
 
 import commonplace
-from commonplace import Book
+from commonplace import Book, CommonplaceError
 from evals.corpora import ADVERSARIAL, LOCOMO_SHA256, TUNED_ON, Conversation, Corpus, Question, load
 from evals.measures import Ranked, summary
 
 MODES = ("hybrid", "words", "meaning")
+#: What an application gets that does not say which types it wants.
+ALL_TYPES = "all types"
+#: Whose everything is: each conversation has a book of its own.
+OWNER = "asker"
+#: Questions and answers of our own.
+SETS = Path(__file__).parent / "sets"
+SET_NAMES = ("chats", "notes")
 #: As many hits as fill the largest budget of tokens.
 _HITS = 60
 _BATCH = 200
@@ -37,13 +44,14 @@ async def fill(book: Book, conversation: Conversation) -> dict[str, str]:
     """Say everything, each session as a thread of its own; gives the turn of each record."""
     turn_of: dict[str, str] = {}
     for session, turns in groupby(conversation.turns, key=lambda turn: turn.session):
-        thread = await book.thread(conversation.id, name=f"session {session}")
+        thread = await book.thread(OWNER, name=f"session {session}")
         said = list(turns)
         for start in range(0, len(said), _BATCH):
             part = said[start : start + _BATCH]
             receipt = await thread.append(
                 [
-                    {"role": t.role, "content": t.text, "observed_at": t.at}
+                    {"role": t.role, "content": t.text}
+                    | ({} if t.at is None else {"observed_at": t.at})
                     | ({} if t.speaker is None else {"speaker": t.speaker})
                     for t in part
                 ]
@@ -56,7 +64,7 @@ async def ask(book: Book, conversation: Conversation, turn_of: dict[str, str], *
     """Ask every question, word for word."""
     answered = []
     for question in conversation.questions:
-        hits = await book.recall(conversation.id, question.text, limit=_HITS, **how)
+        hits = await book.recall(OWNER, question.text, limit=_HITS, **how)
         found = [(turn_of[str(hit.id)], _tokens(hit.text)) for hit in hits if str(hit.id) in turn_of]
         ranked = Ranked([id for id, _ in found], [cost for _, cost in found], question.gold)
         answered.append(Answered(conversation.id, question, ranked))
@@ -68,55 +76,78 @@ def _tokens(text: str) -> int:
     return len(text) // 4 + 4
 
 
-async def measure(corpus: Corpus, modes: Sequence[str]) -> dict[str, list[Answered]]:
+async def measure(corpus: Corpus, modes: Sequence[str], *, embed: Any = "auto") -> dict[str, list[Answered]]:
     """Every question in every mode, and once as an application asks: all types."""
-    answered: dict[str, list[Answered]] = {mode: [] for mode in (*modes, "all types")}
+    answered: dict[str, list[Answered]] = {mode: [] for mode in (*modes, ALL_TYPES)}
     with tempfile.TemporaryDirectory() as folder:
-        for conversation in corpus.conversations:
-            async with commonplace.open(Path(folder, f"{conversation.id}.db")) as book:
+        for number, conversation in enumerate(corpus.conversations):
+            async with commonplace.open(Path(folder, f"{number}.db"), embed=embed) as book:
+                if book.why_words and set(modes) != {"words"}:
+                    raise CommonplaceError(
+                        f"there is no meaning to measure: {book.why_words}; or give --mode words"
+                    )
                 turn_of = await fill(book, conversation)
                 await book.embed()
                 for mode in modes:
                     answered[mode] += await ask(book, conversation, turn_of, types=["message"], mode=mode)
-                answered["all types"] += await ask(book, conversation, turn_of)
+                answered[ALL_TYPES] += await ask(book, conversation, turn_of)
     return answered
 
 
 def report(corpus: Corpus, answered: dict[str, list[Answered]]) -> dict[str, Any]:
     """The figures of a corpus as one object."""
     main = answered[next(iter(answered))]
-    if corpus.name != "locomo":
-        kinds = sorted({one.question.kind for one in main})
-        return {
-            "corpus": corpus.name,
-            "sha256": corpus.sha256,
-            "all": _figures(main),
-            "kinds": {kind: _figures(one for one in main if one.question.kind == kind) for kind in kinds},
-            "modes": {mode: _figures(found) for mode, found in answered.items()},
-        }
-    plain = [one for one in main if one.question.kind != ADVERSARIAL]
-    return {
+    about = {
         "corpus": corpus.name,
         "sha256": corpus.sha256,
+        "asked": corpus.asked,
+        "left_out": dict(corpus.left_out),
+    }
+    if corpus.name != "locomo":
+        modes = {mode: _figures(found) for mode, found in answered.items()}
+        kinds = sorted({one.question.kind for one in main})
+        return {
+            **about,
+            "all": _figures(main),
+            "kinds": {kind: _figures(one for one in main if one.question.kind == kind) for kind in kinds},
+            "modes": modes,
+            "blend_over_best_arm": _over_best_arm(modes),
+        }
+    plain = [one for one in main if one.question.kind != ADVERSARIAL]
+    modes = {
+        mode: _figures(one for one in found if one.question.kind != ADVERSARIAL)
+        for mode, found in answered.items()
+    }
+    return {
+        **about,
         "as_published": corpus.sha256.startswith(LOCOMO_SHA256),
         "cats_1_4": _figures(plain),
         "cats_1_4_held_out": _figures(one for one in plain if one.conversation not in TUNED_ON),
         "cats_1_4_tuned_on": _figures(one for one in plain if one.conversation in TUNED_ON),
         "categories": {
-            str(number): _figures(one for one in main if one.question.kind == str(number))
-            for number in range(1, 5)
+            kind: _figures(one for one in plain if one.question.kind == kind)
+            for kind in sorted({one.question.kind for one in plain})
         },
         "adversarial": _figures(one for one in main if one.question.kind == ADVERSARIAL),
         "all_five": _figures(main),
-        "modes": {
-            mode: _figures(one for one in found if one.question.kind != ADVERSARIAL)
-            for mode, found in answered.items()
-        },
+        "modes": modes,
+        "blend_over_best_arm": _over_best_arm(modes),
     }
 
 
-def _figures(answered: Iterable[Answered]) -> dict[str, float]:
+def _figures(answered: Iterable[Answered]) -> dict[str, float | None]:
     return dict(summary(one.ranked for one in answered))
+
+
+def _over_best_arm(modes: Mapping[str, Mapping[str, float | None]]) -> dict[str, float]:
+    """By how many points the blend is above the better of its arms; nothing unless all were measured."""
+    if not {"hybrid", "words", "meaning"} <= modes.keys():
+        return {}
+    blend, arms = modes["hybrid"], (modes["words"], modes["meaning"])
+    return {
+        cut: round((blend[cut] or 0) - max(arm[cut] or 0 for arm in arms), 2)
+        for cut in ("r5", "r10", "ndcg10", "mrr")
+    }
 
 
 def lines(found: dict[str, Any]) -> list[str]:
@@ -127,25 +158,46 @@ def lines(found: dict[str, Any]) -> list[str]:
     for group in ("categories", "kinds", "modes"):
         rows += [(f"{group}: {name}", figures) for name, figures in found.get(group, {}).items()]
     columns = ["n", "r5", "r10", "any10", "all10", "ndcg10", "mrr", "r_1000_tokens", "r_2000_tokens"]
-    head = f"{'':<28}" + "".join(f"{column.replace('_tokens', 't'):>9}" for column in columns)
-    return [head] + [
-        f"{name:<28}" + "".join(f"{figures.get(column, 0):>9}" for column in columns)
-        for name, figures in rows
+    head = f"{found['corpus']:<28}" + "".join(f"{column.replace('_tokens', 't'):>9}" for column in columns)
+    table = [f"{name:<28}" + "".join(f"{_shown(figures[c]):>9}" for c in columns) for name, figures in rows]
+    over = ", ".join(f"{name} {points:+}" for name, points in found["blend_over_best_arm"].items())
+    left_out = ", ".join(f"{times} {what}" for what, times in found["left_out"].items())
+    return [
+        head,
+        *table,
+        *([f"the blend over its best arm: {over}"] if over else []),
+        f"{found['asked']} questions asked; left out: {left_out or 'nothing'}",
     ]
+
+
+def _shown(figure: float | None) -> str:
+    return "-" if figure is None else f"{figure}"
+
+
+async def measured(data: Path, modes: Sequence[str], *, sets: bool) -> dict[str, Any]:
+    """A file's report, with those of the sets of our own inside where they are wanted."""
+    corpora = [load(data), *(load(SETS / f"{name}.json") for name in SET_NAMES if sets)]
+    first, *others = [report(corpus, await measure(corpus, modes)) for corpus in corpora]
+    return first | ({"sets": {other["corpus"]: other for other in others}} if others else {})
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Measure a corpus and print what was found."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--data", type=Path, required=True, help="LoCoMo's file, or a set of our own")
+    parser.add_argument("--sets", action="store_true", help="also the sets of our own, chats and notes")
     parser.add_argument("--json", action="store_true", help="one JSON object instead of a table")
     parser.add_argument(
         "--mode", action="append", choices=MODES, help="only these; the first one is the headline"
     )
     given = parser.parse_args(arguments)
-    corpus = load(given.data)
-    found = report(corpus, asyncio.run(measure(corpus, given.mode or MODES)))
-    sys.stdout.write(json.dumps(found) + "\n" if given.json else "\n".join(lines(found)) + "\n")
+    try:
+        found = asyncio.run(measured(given.data, given.mode or list(MODES), sets=given.sets))
+    except CommonplaceError as exc:
+        parser.error(str(exc))
+    tables = [lines(found), *(lines(each) for each in found.get("sets", {}).values())]
+    text = json.dumps(found) if given.json else "\n\n".join("\n".join(table) for table in tables)
+    sys.stdout.write(text + "\n")
     return 0
 
 
