@@ -65,7 +65,7 @@ async def test_looking_is_no_use_and_a_context_is(book: commonplace.Book) -> Non
     for _ in range(3):
         assert (await book.recall("ana", "units"))[0].uses == 0
     await book.context("ana", "units")
-    await book._contexts.settled()
+    await book._contexts.uses.settled()
     assert (await book.recall("ana", "units"))[0].uses == 1
 
 
