@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from commonplace.ports import PassageRow, PassageRows
+from commonplace.model.passages import PassageRow, PassageRows
 
 
 def row(number: int) -> PassageRow:

@@ -15,10 +15,10 @@ from commonplace.model.episodes import Episode, Outcome
 from commonplace.model.ids import new_id
 from commonplace.model.ledger import Actor
 from commonplace.model.owner import WHOLE, Audience, Owner, OwnerKind, View
+from commonplace.model.passages import Sight
 from commonplace.model.query import Filter
 from commonplace.model.records import PASSAGE_TYPES
 from commonplace.model.vectors import pack_vector
-from commonplace.ports import Sight
 from commonplace.recall.recall import Recall
 from proofs._book import world
 from proofs._book.canaries import canaries_in

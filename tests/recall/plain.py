@@ -10,8 +10,8 @@ from collections.abc import Iterable, Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from commonplace.model.passages import PassageRow, ShelfDelta
 from commonplace.model.vectors import pack_vector, unpack_vectors
-from commonplace.ports import PassageRow, ShelfDelta
 from commonplace.recall.filters import PassageFilter
 from commonplace.recall.fusion import Arm
 from commonplace.recall.index import ShelfIndex, field_of

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from commonplace.errors import Corrupt
+from commonplace.model.passages import PassageRow, ShelfDelta
 from commonplace.model.vectors import pack_vector
-from commonplace.ports import PassageRow, ShelfDelta
 from commonplace.recall import search as searching
 from commonplace.recall.filters import PassageFilter
 from commonplace.recall.fusion import Arm

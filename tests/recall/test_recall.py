@@ -11,7 +11,7 @@ import pytest
 
 import commonplace
 from commonplace import LimitReached
-from commonplace.ports import ShelfDelta
+from commonplace.model.passages import ShelfDelta
 from commonplace.recall import asking
 from commonplace.recall import recall as finding
 from commonplace.recall.asking import Asked

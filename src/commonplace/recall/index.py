@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from commonplace.ports import PassageRow, PassageRows, ShelfDelta
+from commonplace.model.passages import PassageRow, PassageRows, ShelfDelta
 from commonplace.recall.fields import FIELD_BYTES, Field
 from commonplace.recall.search import COMPARED
 from commonplace.recall.segments import Segment, build, join, merge

@@ -17,10 +17,11 @@ from commonplace import telemetry
 from commonplace.errors import LimitReached
 from commonplace.model.memories import MemoryStatus
 from commonplace.model.owner import Audience, Owner, View
+from commonplace.model.passages import Shelf, ShelfDelta
 from commonplace.model.query import Absence, Filter, Hit, Recalled, Times
 from commonplace.model.quoting import cited_by
 from commonplace.model.records import PASSAGE_TYPES, RecordType
-from commonplace.ports import Readable, Shelf, ShelfDelta
+from commonplace.ports import Readable
 from commonplace.recall.absence import absences
 from commonplace.recall.asking import MOST_REACHED, Asked, passage_filter, understood
 from commonplace.recall.hits import Readings, conditions_of, hits_of, listed, ranked

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from commonplace.errors import Corrupt
-from commonplace.ports import PassageRow, PassageRows
+from commonplace.model.passages import PassageRow, PassageRows
 from commonplace.recall.columns import Column, Kept, Mask, Numbers, Series
 from commonplace.recall.facets import Facets
 from commonplace.recall.vectors import Vectors

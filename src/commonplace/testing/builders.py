@@ -18,11 +18,12 @@ from commonplace.model.ledger import Actor, Entry, Receipt
 from commonplace.model.memories import Memory
 from commonplace.model.messages import Message, Thread
 from commonplace.model.owner import WHOLE, Audience, Owner, OwnerKind, View
+from commonplace.model.passages import PassageRow
 from commonplace.model.query import Filter
 from commonplace.model.records import Record
 from commonplace.model.trust import Limits
 from commonplace.model.vectors import Embedding, pack_vector
-from commonplace.ports import Engine, ErasureReceipt, PassageRow, Target
+from commonplace.ports import Engine, ErasureReceipt, Target
 from commonplace.text.terms import pack, terms_of
 
 START = datetime(2025, 3, 1, 9, tzinfo=UTC)

@@ -9,10 +9,11 @@ from uuid import UUID
 
 from commonplace.model.changes import Amend, RecordEpisode, Retract, Undo
 from commonplace.model.owner import EVERYONE, WHOLE
+from commonplace.model.passages import PassageRow
 from commonplace.model.query import Filter
 from commonplace.model.trust import Limits, Trust
 from commonplace.model.values import micros
-from commonplace.ports import Engine, PassageRow
+from commonplace.ports import Engine
 from commonplace.testing.builders import START, Follower, Pen, an_episode
 from commonplace.testing.suite import Suite
 

@@ -13,8 +13,9 @@ from commonplace.model.ids import new_id
 from commonplace.model.jobs import Job
 from commonplace.model.messages import ThreadStatus
 from commonplace.model.owner import EVERYONE
+from commonplace.model.passages import PassageRow
 from commonplace.model.vectors import EMBED, Embedding, SetState, VectorSet, unpack_vectors
-from commonplace.ports import Engine, PassageRow
+from commonplace.ports import Engine
 from commonplace.testing.builders import (
     ANN,
     BEN,

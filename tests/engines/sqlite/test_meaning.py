@@ -13,9 +13,10 @@ from commonplace.engines.sqlite.migrations import statements_of
 from commonplace.model.changes import Amend, OpenThread, PatchProfile, RecordEpisode, Retract, Undo
 from commonplace.model.ids import new_id
 from commonplace.model.owner import EVERYONE
+from commonplace.model.passages import PassageRow
 from commonplace.model.trust import Limits, Trust
 from commonplace.model.values import micros
-from commonplace.ports import Engine, PassageRow
+from commonplace.ports import Engine
 from commonplace.testing.builders import ANN, BEN, SMALL, Follower, Pen, a_thread, an_episode, vectors_of
 from commonplace.testing.suite_keeping import a_full_life, everything
 from commonplace.testing.suite_vectors import lacking

@@ -16,21 +16,11 @@ from commonplace.model.jobs import Job, JobDraft, JobState
 from commonplace.model.ledger import Entry, Receipt
 from commonplace.model.memories import Use
 from commonplace.model.owner import Owner, View
+from commonplace.model.passages import Choose, Shelf, ShelfDelta, Sight
 from commonplace.model.query import Filter, HistoryStep, Page
 from commonplace.model.records import Record
 from commonplace.model.vectors import Embedding, VectorSet
-from commonplace.ports import (
-    BookFacts,
-    Choose,
-    ErasureReceipt,
-    Findings,
-    Scan,
-    Shelf,
-    ShelfDelta,
-    Sight,
-    Target,
-    TermsOf,
-)
+from commonplace.ports import BookFacts, ErasureReceipt, Findings, Scan, Target, TermsOf
 
 
 class InMemoryEngine:

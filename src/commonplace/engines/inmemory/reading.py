@@ -12,11 +12,11 @@ from commonplace.errors import InvalidInput
 from commonplace.model.ledger import Entry
 from commonplace.model.memories import Use
 from commonplace.model.owner import View
+from commonplace.model.passages import PassageRows, Shelf, ShelfDelta, Sight
 from commonplace.model.query import Filter, HistoryStep, Page, place_of
 from commonplace.model.quoting import cited_by
 from commonplace.model.records import Record
 from commonplace.model.values import micros
-from commonplace.ports import PassageRows, Shelf, ShelfDelta, Sight
 from commonplace.settle import StoredRow
 from commonplace.settle.codec import TAKEN_BACK
 

@@ -13,9 +13,9 @@ from commonplace.model.jobs import Job
 from commonplace.model.ledger import Entry
 from commonplace.model.memories import Use
 from commonplace.model.owner import Audience, Owner, View, owner_digest_parts
+from commonplace.model.passages import PassageRow
 from commonplace.model.records import Record
 from commonplace.model.vectors import Embedding
-from commonplace.ports import PassageRow
 from commonplace.settle import StoredRow, decode
 from commonplace.text.terms import RULE
 

@@ -17,11 +17,12 @@ from commonplace.errors import InvalidInput
 from commonplace.model.ledger import Entry
 from commonplace.model.memories import Use
 from commonplace.model.owner import Audience, Owner, View
+from commonplace.model.passages import Choose, PassageRows, Shelf, ShelfDelta, Sight
 from commonplace.model.query import Filter, HistoryStep, Page, place_of
 from commonplace.model.quoting import cited_by
 from commonplace.model.records import Record, RecordType
 from commonplace.model.values import moment
-from commonplace.ports import Choose, PassageRows, Scan, Shelf, ShelfDelta, Sight
+from commonplace.ports import Scan
 from commonplace.settle.codec import decode
 
 _PAST_ALL = 2**62
