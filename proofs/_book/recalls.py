@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from commonplace.book.parsing import MODES
+from commonplace.book.asking import MODES
 from commonplace.door import pack_terms
 from commonplace.embedding import Maker
 from commonplace.engines.inmemory import InMemoryEngine

@@ -8,7 +8,7 @@ from typing import Any, cast
 import pytest
 
 import commonplace
-from commonplace.book.parsing import Only
+from commonplace.book.asking import Only
 from commonplace.errors import InvalidInput
 from commonplace.model.memories import Memory
 

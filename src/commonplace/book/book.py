@@ -12,34 +12,28 @@ from uuid import UUID
 
 from commonplace import telemetry
 from commonplace.book.anchors import Anchors
+from commonplace.book.asking import BY_MEANING, SEARCHES, Only, as_explained, as_filter, as_mode, as_vector
 from commonplace.book.backups import Backups, OpenCopy
 from commonplace.book.catalogue import Episodes, Experience, Keys, Named, Profiles
 from commonplace.book.contexts import Contexts
 from commonplace.book.explaining import explain
 from commonplace.book.meaning import Meaning
 from commonplace.book.parsing import (
-    BY_MEANING,
-    SEARCHES,
-    Only,
     Who,
     as_actor,
     as_audience,
     as_count,
     as_cursor,
-    as_explained,
     as_fields,
-    as_filter,
     as_flag,
     as_id,
     as_ids,
     as_limit,
-    as_mode,
     as_names,
     as_owner,
     as_path,
     as_text,
     as_types,
-    as_vector,
     as_view,
     each,
 )

@@ -8,22 +8,18 @@ from pathlib import Path
 from typing import Any, Literal, TypedDict
 from uuid import UUID
 
-import numpy as np
-from numpy.typing import NDArray
 from pydantic import ValidationError
 
 from commonplace.errors import InvalidInput, NotAllowed
 from commonplace.model.episodes import Episode
 from commonplace.model.ids import new_id
 from commonplace.model.ledger import Actor
-from commonplace.model.memories import Memory, MemoryStatus
-from commonplace.model.messages import Message, ThreadStatus
+from commonplace.model.memories import Memory
+from commonplace.model.messages import Message
 from commonplace.model.owner import Audience, Owner, View
-from commonplace.model.query import Filter
 from commonplace.model.records import Record, RecordType
 from commonplace.model.trust import TRUST_OF_ROLE, Trust
 from commonplace.model.values import refused, text_fault
-from commonplace.ports import MakesVectors
 
 
 class Who(TypedDict, total=False):
@@ -183,20 +179,6 @@ def as_types(types: Iterable[str | RecordType] | str | None) -> frozenset[Record
         ) from None
 
 
-#: What a recall may go by; some of it needs the question's vector.
-MODES = ("hybrid", "words", "meaning", "recent", "most_used")
-BY_MEANING = frozenset({"hybrid", "meaning"})
-#: Those that look for what answers a question; the others are orders of what is there.
-SEARCHES = frozenset({"hybrid", "words", "meaning"})
-
-
-def as_mode(mode: Any) -> str:
-    """What a recall goes by."""
-    if mode not in MODES:
-        raise InvalidInput(f"mode: {mode!r} is none of {', '.join(MODES)}", field="mode")
-    return str(mode)
-
-
 def as_flag(value: Any, field: str) -> bool:
     """Yes or no."""
     if not isinstance(value, bool):
@@ -204,120 +186,11 @@ def as_flag(value: Any, field: str) -> bool:
     return value
 
 
-def as_explained(value: Any) -> tuple[UUID, ...] | None:
-    """The ids whose absence is to be explained; none of them: of those that come next; None: nothing."""
-    if isinstance(value, bool):
-        return () if value else None
-    return as_ids(value, "explain")
-
-
 def as_wait(wait_for: Any) -> str:
     """What a write waits for beyond its durable commit."""
     if wait_for not in ("stored", "embedded"):
         raise InvalidInput(f"wait_for: {wait_for!r} is neither stored nor embedded", field="wait_for")
     return str(wait_for)
-
-
-def as_vector(given: Any, maker: MakesVectors | None) -> NDArray[np.float32]:
-    """A question's vector, made with the book's own embedding."""
-    if maker is None:
-        raise InvalidInput("vector: this book has no embedding to compare it in", field="vector")
-    try:
-        vector = np.asarray(given, dtype=np.float32)
-    except (TypeError, ValueError) as exc:
-        raise InvalidInput("vector: give numbers", field="vector") from exc
-    length = float(np.linalg.norm(vector)) if vector.ndim == 1 else 0.0
-    if vector.shape != (maker.embedding.dimension,) or not 0 < length < np.inf:
-        raise InvalidInput(
-            f"vector: give {maker.embedding.dimension} finite numbers, not all of them 0", field="vector"
-        )
-    return np.asarray(vector / length, dtype=np.float32)
-
-
-class Only(TypedDict, total=False):
-    """Conditions on what is read; what is not given sets none."""
-
-    kinds: Iterable[str] | str | None
-    statuses: Iterable[str] | str | None
-    thread: UUID | str | None
-    since: datetime | None
-    until: datetime | None
-    valid_at: datetime | None
-    #: Of memories: their key, and whom or what they are about.
-    keys: Iterable[str] | str | None
-    subject: str | None
-    #: The agent that wrote it, or to whom it was said.
-    agent: str | None
-    #: At least one of these.
-    tags: Iterable[str] | str | None
-    trust: Iterable[str] | str | None
-    #: What was true at a moment, what was superseded since included.
-    as_of: datetime | None
-    #: What the book knew at a moment.
-    known_at: datetime | None
-    #: Of memories, those that are pinned.
-    pinned: bool
-
-
-def as_filter(types: frozenset[RecordType] | None, only: Only, *, newest_first: bool = False) -> Filter:
-    """A filter of the conditions given."""
-    if not isinstance(only, Mapping):
-        raise InvalidInput("only: give a mapping of conditions", field="only")
-    unknown = sorted(set(only) - set(Only.__annotations__), key=str)
-    if unknown:
-        known = ", ".join(sorted(Only.__annotations__))
-        raise InvalidInput(
-            f"only.{unknown[0]}: no such condition; known are {known}", field=f"only.{unknown[0]}"
-        )
-    thread, keys = only.get("thread"), _names(only.get("keys"), "keys")
-    return Filter(
-        types=types,
-        kinds=_names(only.get("kinds"), "kinds"),
-        statuses=_words(only.get("statuses"), "statuses", _STATUSES),
-        thread=None if thread is None else as_id(thread, "thread"),
-        since=_moment(only.get("since"), "since"),
-        until=_moment(only.get("until"), "until"),
-        valid_at=_moment(only.get("valid_at"), "valid_at"),
-        keys=None if keys is None else frozenset(key.strip() for key in keys),
-        subject=_name(only.get("subject"), "subject"),
-        agent=_name(only.get("agent"), "agent"),
-        tags=_names(only.get("tags"), "tags"),
-        trust=_words(only.get("trust"), "trust", _TRUSTS),
-        as_of=_moment(only.get("as_of"), "as_of"),
-        known_at=_moment(only.get("known_at"), "known_at"),
-        pinned=as_flag(only.get("pinned", False), "pinned"),
-        newest_first=newest_first,
-    )
-
-
-_STATUSES = frozenset({status.value for status in MemoryStatus} | {status.value for status in ThreadStatus})
-_TRUSTS = frozenset(trust.value for trust in Trust)
-
-
-def _names(values: Iterable[str] | str | None, field: str) -> frozenset[str] | None:
-    if values is None:
-        return None
-    return frozenset((values,) if isinstance(values, str) else as_names(values, field))
-
-
-def _words(values: Iterable[str] | str | None, field: str, known: frozenset[str]) -> frozenset[str] | None:
-    words = _names(values, field)
-    strange = sorted((words or frozenset()) - known)
-    if strange:
-        raise InvalidInput(f"{field}: {strange[0]!r} is none of {', '.join(sorted(known))}", field=field)
-    return words
-
-
-def _name(value: Any, field: str) -> str | None:
-    return None if value is None else as_text(value, field)
-
-
-def _moment(value: Any, field: str) -> datetime | None:
-    if value is None:
-        return None
-    if not isinstance(value, datetime) or value.tzinfo is None:
-        raise InvalidInput(f"{field}: give a datetime with its time zone", field=field)
-    return value
 
 
 _SAID = frozenset({"role", "content", "speaker", "agent", "observed_at", "trust", "native"})

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -15,7 +14,6 @@ from numpy.typing import NDArray
 
 from commonplace import telemetry
 from commonplace.errors import LimitReached
-from commonplace.model.memories import MemoryStatus
 from commonplace.model.owner import Audience, Owner, View
 from commonplace.model.passages import Shelf, ShelfDelta
 from commonplace.model.query import Absence, Filter, Hit, Recalled, Times
@@ -26,6 +24,7 @@ from commonplace.recall.absence import absences
 from commonplace.recall.asking import MOST_REACHED, Asked, passage_filter, understood
 from commonplace.recall.hits import Readings, conditions_of, hits_of, listed, ranked
 from commonplace.recall.index import Held, ShelfIndex
+from commonplace.recall.orders import MOST_USED, most_used
 from commonplace.recall.search import Mode
 from commonplace.text.terms import forget_words
 
@@ -36,13 +35,7 @@ _MANY = 20_000
 _MANY_ROWS = 500
 #: The longest question, in characters.
 QUESTION_LENGTH = 10_000
-#: Of the most used, one in so many places is kept for the newest.
-_NEWEST_SHARE = 5
 
-#: The order that counts how often memories were used, and asks for no question.
-MOST_USED = "most_used"
-
-_HELD = frozenset({MemoryStatus.ACTIVE.value})
 _EVERY = frozenset(PASSAGE_TYPES)
 
 
@@ -104,7 +97,7 @@ class Recall:
             )
         with telemetry.span("recall"):
             if mode == MOST_USED:
-                return Recalled(await self._most_used(owner, view, limit, only))
+                return Recalled(await most_used(self._engine, owner, view, limit, only))
             read = await understood(question, vector, times, now)
             asked = Asked(read, vectors, Mode(mode), limit, passage_filter(types, only), pinned_first)
             conditions = conditions_of(types, only, _EVERY)
@@ -149,24 +142,6 @@ class Recall:
         grounds = cited_by(records.values())
         return Readings(
             asked.found, records, uses, await self._engine.get(owner, view, grounds) if grounds else {}
-        )
-
-    async def _most_used(self, owner: Owner, view: View, limit: int, only: Filter) -> tuple[Hit, ...]:
-        """Memories by how often they were used, with some places kept for the newest."""
-        statuses = _HELD if only.statuses is None else only.statuses
-        of_memories = replace(only, types=frozenset({RecordType.MEMORY}), statuses=statuses)
-        reserved = max(1, limit // _NEWEST_SHARE) if limit > 1 else 0
-        most = await self._engine.most_used(owner, view, of_memories, limit - reserved)
-        page = await self._engine.scan(owner, view, replace(of_memories, newest_first=True), None, limit)
-        newest = [record.id for record in page.records if record.id not in most]
-        ids = [*most, *newest[: limit - len(most)]]
-        records = await self._engine.get(owner, view, ids)
-        uses = await self._engine.uses(owner, view, ids)
-        conditions = conditions_of(frozenset({RecordType.MEMORY}), only, _EVERY)
-        found = [(record, uses[id].count if id in uses else 0) for id, record in records.items()]
-        return tuple(
-            Hit(record, float(count), rank, uses=count, conditions=conditions)
-            for rank, (record, count) in enumerate(found, start=1)
         )
 
     def _choose(self, asked: Asked, deltas: Sequence[tuple[Shelf, ShelfDelta]]) -> list[UUID] | None:

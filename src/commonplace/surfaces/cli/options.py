@@ -12,7 +12,8 @@ from typing import Any
 import click
 from pydantic import ValidationError
 
-from commonplace.book.parsing import Only, Who, as_id
+from commonplace.book.asking import Only
+from commonplace.book.parsing import Who, as_id
 from commonplace.errors import InvalidInput
 from commonplace.model.owner import DEFAULT_TENANT, Owner, OwnerKind
 from commonplace.model.records import RecordType

@@ -7,7 +7,8 @@ from typing import Any
 
 import click
 
-from commonplace.book.parsing import MODES, Only, Who
+from commonplace.book.asking import MODES, Only
+from commonplace.book.parsing import Who
 from commonplace.model.owner import Owner
 from commonplace.model.query import Absence, ArmScore, Because, Hit, Recalled
 from commonplace.surfaces.cli.options import narrowed, opens_book, owned, seen_as
