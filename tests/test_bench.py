@@ -41,10 +41,6 @@ ROWS = {
         "stand-in's texts and vectors",
     ],
     "filters": [
-        *(
-            f"filter: {name}, 200 passages"
-            for name in "type kind status key subject thread agent tags".split()
-        ),
         "recall: warm, 200 passages, mixed, no condition",
         *(f"  {name}, a multiple" for name in "type kind status key subject thread agent tags".split()),
         *(f"  {name}, a multiple" for name in "time trust valid_at as_of known_at".split()),
