@@ -24,11 +24,13 @@ from commonplace.text.terms import TermGroup
 #: Lines up to this long are scored whole; of longer ones, so many candidates are, more in very long ones and
 #: for long answers, and more where they cost less, by words alone.
 SHORT = 2048
-CANDIDATES = 192
+CANDIDATES = 384
 CANDIDATES_BY_WORDS = 512
-_PASSAGES_A_CANDIDATE = 250
+_PASSAGES_A_CANDIDATE = 125
 _CANDIDATES_A_HIT = 8
 _BEST_BY_WORDS = 32
+#: So few places of a longer line are all looked at closely, without guesses.
+FEW = 512
 #: Vectors up to this many are all compared; of more, the signs first.
 COMPARED = 4096
 
@@ -182,7 +184,20 @@ class _Look:
         return self._close(places, scores, shares)
 
     def closer(self, places: Numbers, limit: int) -> _Close:
-        """The likeliest of these places, of a long line."""
+        """The likeliest of these places, of a long line; all of them where they are few."""
+        if len(places) > FEW:
+            places = self._likeliest(places, limit)
+        around = self._field.around(places)
+        scores = np.empty((len(self.arms), len(places)))
+        shares = None
+        if self._said is not None:
+            scores[0], scores[1], shares = words.at(self._field, self._said, around)
+        if self._asked is not None:
+            scores[-2], scores[-1] = meaning.at(self._field, self._asked, around)
+        return self._close(places, scores, shares)
+
+    def _likeliest(self, places: Numbers, limit: int) -> Numbers:
+        """The likeliest of many places."""
         guesses = self._guesses(places)
         likely = self._close(places, guesses, None).together
         least = CANDIDATES_BY_WORDS if self._asked is None else CANDIDATES
@@ -194,15 +209,7 @@ class _Look:
         if self._said is not None:
             best_of_arms.append(guesses[1].argpartition(-most)[-most:])
         places = np.sort(np.concatenate((best, *(places[these] for these in best_of_arms))))
-        places = places[np.flatnonzero(np.diff(places, prepend=-1))]
-        around = self._field.around(places)
-        scores = np.empty((len(self.arms), len(places)))
-        shares = None
-        if self._said is not None:
-            scores[0], scores[1], shares = words.at(self._field, self._said, around)
-        if self._asked is not None:
-            scores[-2], scores[-1] = meaning.at(self._field, self._asked, around)
-        return self._close(places, scores, shares)
+        return places[np.flatnonzero(np.diff(places, prepend=-1))]
 
     def _guesses(self, places: Numbers) -> Scores:
         lines: list[Scores] = []
