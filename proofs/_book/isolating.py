@@ -209,6 +209,7 @@ FOCUS: dict[Try, tuple[str, ...]] = {
     reads.list_: ("scan_", "places_", "visible_shelves"),
     reads.export: ("uses_of_owner", "tails_of_owner", "ledger_of_owner", "all_of_owner"),
     recalls.recall: ("passages_since",),
+    recalls.at_the_wall: ("scan_pinned", "most_used"),
     recalls.recall_filtered: ("recall.",),
     recalls.vectors_again: ("renew_vector",),
     recalls.recall_what_moved: ("gone_since",),

@@ -17,7 +17,7 @@ from commonplace.model.ledger import Actor
 from commonplace.model.owner import WHOLE, Audience, Owner, OwnerKind, View
 from commonplace.model.passages import Sight
 from commonplace.model.query import Filter
-from commonplace.model.records import PASSAGE_TYPES
+from commonplace.model.records import PASSAGE_TYPES, RecordType
 from commonplace.model.vectors import pack_vector
 from commonplace.recall.recall import Recall
 from proofs._book import world
@@ -91,6 +91,17 @@ async def context(s: Session) -> None:
     agent = Owner(tenant=party.tenant, kind=OwnerKind.AGENT, id=view.agent or "nobody")
     own = {word for known in s.oracle.of.get(agent, {}).values() for word in known.words}
     s.oracle.judge(sorted(canaries_in(made) - own), party, view, "context")
+
+
+async def at_the_wall(s: Session) -> None:
+    """What the book asks of the engine for recall and contexts is bounded there already."""
+    party, view = s.someone()
+    memories, engine = frozenset({RecordType.MEMORY}), s.book(party).engine
+    pinned = Filter(types=memories, pinned=True, newest_first=s.rng.random() < 0.5)
+    found = [record.id for record in (await engine.scan(party, view, pinned, None, 50)).records]
+    found += await engine.most_used(party, view, Filter(types=memories), 50)
+    if hidden := [id for id in found if not s.oracle.sees(party, view, id)]:
+        raise Leak(f"{party.parts} as {view} is given {hidden}, pinned or used by others")
 
 
 async def recall_what_moved(s: Session) -> None:
@@ -187,5 +198,6 @@ RECALLS = {
     recall_what_moved: 0.3,
     recall_without_the_others: 0.2,
     context: 0.5,
+    at_the_wall: 0.5,
     vectors_again: 0.3,
 }

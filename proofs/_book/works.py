@@ -9,7 +9,7 @@ from commonplace.errors import CommonplaceError, Erased, LimitReached, NotAllowe
 from commonplace.model import changes as c
 from commonplace.model.ids import new_id
 from commonplace.model.ledger import Receipt
-from commonplace.model.memories import Memory
+from commonplace.model.memories import Memory, Use
 from commonplace.model.owner import EVERYONE, WHOLE, Owner, OwnerKind, View
 from commonplace.ports import ErasureReceipt
 from proofs._book import world
@@ -111,7 +111,14 @@ async def old_era(s: Session) -> None:
 async def mark_used(s: Session) -> None:
     party, view = s.someone()
     ids = list({s.pick(party, view, "memory") for _ in range(3)})
-    marked = await s.book(party).mark_used(party, ids, **who(view))
+    if s.rng.random() < 0.5:
+        marked = await s.book(party).mark_used(party, ids, **who(view))
+    else:
+        # The book asks for what it marks first; the engine does not rely on that.
+        standing = await s.book(party).engine.uses(party, WHOLE, ids)
+        uses = {id: standing.get(id, Use()) for id in ids}
+        uses = {id: use.model_copy(update={"count": use.count + 1}) for id, use in uses.items()}
+        marked = await s.book(party).engine.note_use(party, view, uses)
     seen = [id for id in ids if s.oracle.sees(party, view, id)]
     withdrawn = [id for id in ids if s.oracle.records[id].status == "withdrawn"]
     if not len(seen) <= marked <= len(seen) + len(withdrawn):

@@ -151,7 +151,9 @@ class Builder:
     def _memory(self, party: Owner, readers: Audience, **fields: Any) -> Memory:
         word = self._word(party, readers)
         keyed: dict[str, Any] = {} if fields else {"key": KEYS[AUDIENCES.index(readers) % len(KEYS)]}
-        given = {"agent": readers.agent, "cardinality": Cardinality.ONE, **keyed, **fields}
+        # One for its agent alone, and one for a group.
+        pinned = AUDIENCES.index(readers) in (1, 4)
+        given = {"agent": readers.agent, "cardinality": Cardinality.ONE, "pinned": pinned, **keyed, **fields}
         return Memory(
             id=new_id(), owner=party, audience=readers, content=f"the garden is {word} in spring", data={"w": word},
             applies_when=word, observed_at=self._clock(), **given,
