@@ -16,6 +16,10 @@ from typing import Any
 
 import numpy as np
 
+if not __package__:
+    # Run as a file, it is not yet known where its siblings are.
+    sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
 from commonplace import CommonplaceError
 from commonplace.embedding import Missing, find
 from evals.corpora import ADVERSARIAL, Corpus, Turn, load

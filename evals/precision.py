@@ -20,6 +20,10 @@ from typing import Any
 
 import numpy as np
 
+if not __package__:
+    # Run as a file, it is not yet known where its siblings are.
+    sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
 from commonplace.embedding.local import processors
 from commonplace.embedding.minilm import DIMENSION, LONGEST_TOKENS, Floats, batches, initialisers
 from commonplace.embedding.weights import TOKENIZER, content, places, tensors

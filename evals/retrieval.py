@@ -13,6 +13,10 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
+if not __package__:
+    # Run as a file, it is not yet known where its siblings are.
+    sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
 import commonplace
 from commonplace import Book, CommonplaceError
 from evals.corpora import ADVERSARIAL, LOCOMO_SHA256, TUNED_ON, Conversation, Corpus, Question, load
