@@ -34,6 +34,9 @@ FEW = 512
 #: Vectors up to this many are all compared; of more, the signs first.
 COMPARED = 4096
 
+#: So few are counted one by one, which is sooner than to sort all.
+_FEW_RANKED = 64
+
 Scores = NDArray[np.float64]
 _BY_WORDS = (Arm.WORDS, Arm.WORDS_NEAR)
 _BY_MEANING = (Arm.MEANING, Arm.MEANING_NEAR)
@@ -245,22 +248,30 @@ def _ranked(field: Field, close: _Close, limit: int, question: Question) -> list
     ids: list[bytes] = field.ids(best).view("V16").tolist()
     order = sorted(range(len(ids)), key=lambda one: (-values[one], -moments[one], ids[one]))
     scores = close.scores.take(at, axis=1)
-    ordered = np.sort(close.scores, axis=1)
-    ranks = [
-        (len(places) + 1 - arm.searchsorted(mine, "right")).tolist()
-        for arm, mine in zip(ordered, scores, strict=True)
-    ]
+    ranks = _ranks(close.scores, scores).T.tolist()
     spoken = [group.word for group in question.groups] + [name for name, _ in question.times]
     asking = Asking(close.arms, close.weights, spoken)
-    of_arm, of_rank = scores.T.tolist(), list(zip(*ranks, strict=True))
+    of_arm = scores.T.tolist()
     shares = [()] * len(ids) if close.shares is None else close.shares.take(at, axis=1).T.tolist()
     named = [False] * len(ids) if close.named is None else close.named.take(at).tolist()
     kin = field.kin(best).tolist()
     return [
-        Found(ids[one], values[one], asking, of_arm[one], of_rank[one], shares[one], named[one], kin[one])
+        Found(ids[one], values[one], asking, of_arm[one], ranks[one], shares[one], named[one], kin[one])
         for one in order
         if values[one] > 0
     ]
+
+
+def _ranks(everything: Scores, chosen: Scores) -> NDArray[np.int64]:
+    """For each arm the places of some of its scores among all of them; equals share the better place."""
+    if chosen.shape[1] <= _FEW_RANKED:
+        before: NDArray[np.int64] = (everything[:, np.newaxis, :] > chosen[:, :, np.newaxis]).sum(axis=2)
+        return before + 1
+    ordered = np.sort(everything, axis=1)
+    ranks = np.full(chosen.shape, everything.shape[1] + 1)
+    for arm, mine, rank in zip(ordered, chosen, ranks, strict=True):
+        rank -= arm.searchsorted(mine, "right")
+    return ranks
 
 
 def _newest(field: Field, places: Numbers, limit: int) -> list[Found]:
