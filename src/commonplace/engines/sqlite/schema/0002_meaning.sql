@@ -38,7 +38,7 @@ CREATE TABLE records_anew (
     at          INTEGER NOT NULL,
     valid_from  INTEGER,
     valid_to    INTEGER,
-    facets      TEXT NOT NULL,             -- [speaker, agent, key, subject, trust, tags], or empty
+    facets      TEXT NOT NULL,             -- [speaker, agent, key, subject, trust, tags, and true where pinned], or empty
     learnt      INTEGER NOT NULL,          -- when its first version was recorded
     ended       INTEGER,                   -- when it ceased to be held
     run         BLOB,
@@ -51,13 +51,15 @@ INSERT INTO records_anew
 SELECT r.no, r.id, r.owner, r.shelf, r.type, r.version, r.position, r.recorded_at, r.slot, r.thread, r.seq, r.kind,
     r.status, r.at, r.valid_from, r.valid_to,
     CASE
-        WHEN r.type IN ('message', 'memory', 'episode') THEN json_array(
+        WHEN r.type IN ('message', 'memory', 'episode') THEN json_insert(json_array(
             CASE r.type WHEN 'message' THEN json_extract(r.body, '$.speaker') END,
             json_extract(r.body, '$.agent'),
             CASE r.type WHEN 'memory' THEN json_extract(r.body, '$.key') END,
             CASE r.type WHEN 'memory' THEN json_extract(r.body, '$.subject') END,
             coalesce(json_extract(r.body, '$.trust'), CASE r.type WHEN 'episode' THEN 'assistant' ELSE 'user' END),
-            json(coalesce(json_extract(r.body, '$.tags'), '[]')))
+            json(coalesce(json_extract(r.body, '$.tags'), '[]'))),
+            -- At the end; where it is not pinned, in a place that is taken, which inserts nothing.
+            CASE WHEN r.type = 'memory' AND json_extract(r.body, '$.pinned') THEN '$[#]' ELSE '$[0]' END, json('true'))
         WHEN r.type = 'thread' AND coalesce(json_extract(r.body, '$.agent'), json_extract(r.body, '$.tags[0]')) IS NOT NULL
         THEN json_array(NULL, json_extract(r.body, '$.agent'), NULL, NULL, NULL,
             json(coalesce(json_extract(r.body, '$.tags'), '[]')))
