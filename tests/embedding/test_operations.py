@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
+import sqlite3
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -49,6 +51,22 @@ class TestMakingThemAside:
             await book.remember_all("ana", [{"content": text} for text in ("Keeps bees", "Drinks tea")])
             assert [job.kind for job in await book.engine.jobs(None, 10)] == ["embed"]
             assert await book.embed() == 2
+            assert await book.engine.jobs(None, 10) == []
+
+    async def test_what_is_damaged_keeps_no_other_from_its_vector(
+        self, path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(making, "STEP", 2)
+        async with opened(path, Topics()) as book:
+            for number in range(7):
+                await book.remember("ana", f"Keeps {number} bees")
+        with contextlib.closing(sqlite3.connect(path)) as connection:
+            damaged = "SELECT no FROM records WHERE type = 'memory' ORDER BY no LIMIT 4"
+            connection.execute(f"UPDATE records SET body = '[' WHERE no IN ({damaged})")
+            connection.commit()
+        async with opened(path, Topics()) as book:
+            assert await book.embed() == 3
+            assert (await vectors(book))["lack"] == 4
             assert await book.engine.jobs(None, 10) == []
 
     async def test_two_that_make_what_lacks_share_the_work(

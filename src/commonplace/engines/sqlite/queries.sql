@@ -297,7 +297,7 @@ INSERT INTO vector_sets (name, dimension, active)
 VALUES (?, ?, NOT EXISTS (SELECT 1 FROM vector_sets WHERE active = 1)) ON CONFLICT DO NOTHING
 
 -- name: lacking
-SELECT r.type, r.id, o.tenant, o.kind, o.id, s.audience, s.agent, s.groups, r.version, r.recorded_at, r.body
+SELECT r.type, r.id, o.tenant, o.kind, o.id, s.audience, s.agent, s.groups, r.version, r.recorded_at, r.body, r.no
 FROM (
     SELECT record FROM terms AS t
     WHERE t.record > :through AND NOT EXISTS (SELECT 1 FROM vectors WHERE place = (:set << 40) + t.record)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import sqlite3
 from collections import Counter
 from collections.abc import Mapping
@@ -11,6 +12,7 @@ from uuid import UUID
 from commonplace.engines.sqlite.aids import remark
 from commonplace.engines.sqlite.rows import record_of
 from commonplace.engines.sqlite.statements import sql
+from commonplace.errors import Corrupt
 from commonplace.model.records import Record
 from commonplace.model.vectors import EMBED, Embedding, SetState, VectorSet, check_packed
 
@@ -36,12 +38,23 @@ def _find(connection: sqlite3.Connection, embedding: Embedding) -> tuple[Any, ..
 
 
 def lacking(connection: sqlite3.Connection, embedding: Embedding, limit: int) -> list[Record]:
-    """Passages without a vector in the set, oldest first."""
+    """Passages without a vector in the set, oldest first; what is damaged cannot have one, and stops nothing."""
     found = _find(connection, embedding)
+    records: list[Record] = []
     if found is None:
-        return []
-    values = {"set": found[0], "through": found[2], "limit": limit}
-    return [record_of(row) for row in connection.execute(sql("lacking"), values).fetchall()]
+        return records
+    number, _, through = found
+    while (left := limit - len(records)) > 0:
+        rows = connection.execute(
+            sql("lacking"), {"set": number, "through": through, "limit": left}
+        ).fetchall()
+        for row in rows:
+            through = row[-1]
+            with contextlib.suppress(Corrupt):
+                records.append(record_of(row))
+        if len(rows) < left:
+            break
+    return records
 
 
 def put(connection: sqlite3.Connection, embedding: Embedding, vectors: Mapping[UUID, bytes]) -> int:
