@@ -22,6 +22,7 @@ from commonplace.model.query import Hit
 from commonplace.model.records import Record
 from commonplace.surfaces.cli.glyphs import cells
 from commonplace.surfaces.cli.paper import Paper
+from commonplace.surfaces.cli.passages import reasons_of
 from commonplace.surfaces.cli.telling import actor_of, when
 
 WHO = "ana"
@@ -137,8 +138,7 @@ async def _read(paper: Paper, book: Book) -> None:
 
 def _hit(paper: Paper, hit: Hit) -> None:
     paper.hung(f"  {hit.score:5.2f}  {hit.record.type.value:<7}  ", hit.text)
-    words = " + ".join(f"{word} {share:.2f}" for word, share in hit.words)
-    paper.hung(" " * 18, f"= {words}", style="faint")
+    paper.hung(" " * 18, reasons_of(hit), style="faint")
 
 
 async def _correct(paper: Paper, book: Book) -> None:

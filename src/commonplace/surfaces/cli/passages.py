@@ -91,7 +91,7 @@ def tell_hit(paper: Paper, hit: Hit, *, explained: bool = False) -> None:
         "title",
     )
     paper.block(hit.text, indent="    ")
-    if reasons := _reasons(hit):
+    if reasons := reasons_of(hit):
         paper.say(f"    {reasons}", "faint")
     if explained:
         paper.say(f"    {_figures(hit.arms)}", "faint")
@@ -106,7 +106,8 @@ def tell_hit(paper: Paper, hit: Hit, *, explained: bool = False) -> None:
     paper.say(f"    {record.id}", "faint")
 
 
-def _reasons(hit: Hit) -> str:
+def reasons_of(hit: Hit) -> str:
+    """Why a hit was found, in one line."""
     reasons = []
     if hit.words:
         reasons.append("words: " + ", ".join(f"{word} {share:.2f}" for word, share in hit.words))
