@@ -32,7 +32,8 @@ def reads(path: Path, seed: int) -> str:
             for reader in others if step % 10 == 0 else [rng.choice(others)]:
                 found = _ask(readers[reader], ("recall", word, False))
                 recalls += 1
-                if found != [id]:
+                # What stands beside it in its thread may come behind it.
+                if found[:1] != [id]:
                     raise Wrong(
                         f"step {step}: process {writer} wrote {id}, and process {reader} found {found}"
                     )

@@ -111,8 +111,8 @@ class Kept:
     @property
     def ended(self) -> int | None:
         """When it ceased to be held; None while it is."""
-        since = takewhile(lambda version: not version.row.held, reversed(self.versions))
-        return min((version.row.recorded_at for version in since), default=None)
+        since = list(takewhile(lambda version: not version.row.held, reversed(self.versions)))
+        return since[-1].row.recorded_at if since else None
 
     def record(self, version: Version | None = None) -> Record:
         """The record as it stands, or as it stood."""

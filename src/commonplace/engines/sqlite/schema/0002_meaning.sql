@@ -68,12 +68,13 @@ SELECT r.no, r.id, r.owner, r.shelf, r.type, r.version, r.position, r.recorded_a
     coalesce((SELECT v.recorded_at FROM versions AS v WHERE v.record = r.no ORDER BY v.version LIMIT 1), r.recorded_at),
     -- The earliest of the versions since the last one that was held. What an emptied version was cannot be told.
     CASE WHEN r.status IN ('superseded', 'retracted', 'undone', 'evicted', 'withdrawn') THEN coalesce((
-        SELECT min(v.recorded_at) FROM versions AS v
+        SELECT v.recorded_at FROM versions AS v
         WHERE v.record = r.no AND v.version > coalesce((
             SELECT max(h.version) FROM versions AS h
             WHERE h.record = r.no AND coalesce(json_extract(nullif(h.body, ''), '$.withdrawn'), 0) = 0
                 AND coalesce(json_extract(nullif(h.body, ''), '$.status'), '')
-                    NOT IN ('superseded', 'retracted', 'undone', 'evicted')), 0)), r.recorded_at)
+                    NOT IN ('superseded', 'retracted', 'undone', 'evicted')), 0)
+        ORDER BY v.version LIMIT 1), r.recorded_at)
     END,
     r.run, r.mark, r.body, r.hash
 FROM records AS r;
