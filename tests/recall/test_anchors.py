@@ -8,7 +8,7 @@ import pytest
 
 from commonplace.model.values import moment
 from commonplace.recall.anchors import anchored, day_told, stretches_from
-from commonplace.recall.dates import Day
+from commonplace.recall.dates import Day, days_in, times_of
 
 NOW = datetime(2026, 3, 20, 12, tzinfo=UTC)
 
@@ -70,7 +70,34 @@ def test_other_questions_count_from_no_day(question: str) -> None:
     ],
 )
 def test_a_text_tells_a_day_of_what_is_sought_alone(text: str, expected: Day | None) -> None:
-    assert day_told(text, "birthday born birth") == expected
+    assert day_told(text, anchored("on my birthday")[0]) == expected
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Tom's birthday is on 20 October",
+        "Her birthday: 20 October",
+        "Toms Geburtstag ist am 20. Oktober",
+        "El cumpleaños de Tom es el 20 de octubre",
+        "Tom was born on 20 October 1990",
+    ],
+)
+def test_somebody_elses_day_is_not_taken_for_ones_own(text: str) -> None:
+    (mine,) = anchored("two weeks before my birthday")
+    assert day_told(text, mine) is None
+    assert day_told("Was born on 5 May 1990", mine) == Day(1990, 5, 5)
+    (his,) = anchored("two weeks before Tom's birthday")
+    assert day_told("Tom's birthday is on 20 October", his) == Day(None, 10, 20)
+
+
+@pytest.mark.parametrize(
+    "question", ["ſix weeks before my birthday", "VOR ſECHS WOCHEN", "5 Auguſt", "APRİL 5", "5 Aprıl 2020"]
+)
+def test_letters_that_pass_for_others_are_read_or_left(question: str) -> None:
+    anchored(question)
+    times_of(question, NOW)
+    assert [day for _, day in days_in("5 Auguſt")] == [Day(None, 8, 5)]
 
 
 def stretch(question: str, day: Day) -> tuple[str, str]:

@@ -191,7 +191,8 @@ def test_what_does_not_fit_is_named_with_its_reason() -> None:
     said = message("I am allergic to walnuts", 1)
     heard = message("I moved to Lisbon in spring", 2, thread=new_id())
     learnt = memory("Lives in Lisbon", sources=[heard.id])
-    context = composed(Material(memories=[learnt], passages=[said, heard], turns=[said]))
+    told = {heard.id: learnt.id}
+    context = composed(Material(memories=[learnt], passages=[said, heard], turns=[said], told_by=told))
     assert {(one.id, one.reason) for one in context.left_out} == {
         (said.id, "in the conversation"),
         (heard.id, "told by a memory"),

@@ -9,13 +9,17 @@ from commonplace.model.owner import Owner, View
 from commonplace.model.profiles import ProfileDocument
 from commonplace.model.query import Filter, Times
 from commonplace.model.records import RecordType
+from commonplace.model.trust import Trust
 from commonplace.ports import Finder
 from commonplace.recall.anchors import Anchored, anchored, day_told, stretches_from
 from commonplace.recall.dates import Day
 
 _PROFILES = Filter(types=frozenset({RecordType.PROFILE}))
 #: Statements before conversations: what was concluded before what was said in passing.
-_WHERE = (frozenset({RecordType.MEMORY}), frozenset({RecordType.MESSAGE}))
+_MEMORIES, _MESSAGES = frozenset({RecordType.MEMORY}), frozenset({RecordType.MESSAGE})
+#: What a tool or a page says is no one's birthday.
+_STATED = Filter(trust=frozenset({Trust.OPERATOR.value, Trust.USER.value, Trust.ASSISTANT.value}))
+_SAID = Filter(kinds=frozenset({"user"}), trust=_STATED.trust)
 _MOST = 5
 _PROFILES_READ = 100
 
@@ -42,14 +46,15 @@ class Anchors:
         for document in page.records:
             assert isinstance(document, ProfileDocument)
             for name, value in document.body.items():
-                day = day_told(f"{name.replace('_', ' ')}: {value}", one.sought)
+                day = day_told(f"{name.replace('_', ' ')}: {value}", one)
                 if day is not None:
                     return day
-        for types in _WHERE:
+        for types, only in ((_MEMORIES, _STATED), (_MESSAGES, _SAID if one.mine else _STATED)):
             hits = await self._finder.find(
-                owner, view, one.sought, limit=_MOST, types=types, only=Filter(), mode="words", now=now
+                owner, view, one.sought, limit=_MOST, types=types, only=only, mode="words", now=now
             )
             for hit in hits:
-                if (day := day_told(hit.text, one.sought)) is not None:
+                others = one.mine and getattr(hit.record, "subject", None) is not None
+                if not others and (day := day_told(hit.text, one)) is not None:
                     return day
         return None

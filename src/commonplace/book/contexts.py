@@ -17,7 +17,7 @@ from commonplace.model.memories import Memory, MemoryStatus
 from commonplace.model.messages import Message
 from commonplace.model.owner import WHOLE, Owner, OwnerKind, View
 from commonplace.model.profiles import ProfileDocument
-from commonplace.model.query import Because, Filter, Folded, Hit, Page
+from commonplace.model.query import Because, Filter, Hit, Page
 from commonplace.model.records import Record, RecordType
 from commonplace.model.values import canonical
 from commonplace.ports import Scan
@@ -107,7 +107,9 @@ class Contexts:
             memories=memories,
             episodes=beside.episodes if question is None else _of(Episode, _shown(found)),
             passages=_of(Message, _shown(found)),
-            better=frozenset(hit.id for hit in found if any(_concluded(other) for other in hit.folded)),
+            told_by={
+                one.record.id: hit.id for hit in found for one in hit.folded if one.because is Because.SOURCE
+            },
             turns=beside.turns,
             turns_whole=beside.turns_whole,
         )
@@ -249,10 +251,6 @@ def _shown(found: Sequence[Hit]) -> list[Record]:
         for hit in found
         for record in (hit.record, *(one.record for one in hit.folded if one.because is not Because.SAME))
     ]
-
-
-def _concluded(other: Folded) -> bool:
-    return other.because is Because.CONCLUSION
 
 
 def _question_of(turns: Sequence[Message]) -> str | None:

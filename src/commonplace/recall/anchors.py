@@ -6,10 +6,11 @@ import re
 from calendar import monthrange
 from collections.abc import Sequence
 from datetime import UTC, date, datetime, time, timedelta
+from itertools import islice
 from typing import Final, NamedTuple
 
 from commonplace.model.values import micros
-from commonplace.recall.dates import NUMBER, NUMBERS, UNIT, UNIT_OF, Day, days_in
+from commonplace.recall.dates import NUMBER, NUMBERS, UNIT, UNIT_OF, Day, days_in, plain
 
 _BEFORE: Final = "before|prior to|ahead of|vor|avant|antes de|antes del|prima di|prima del"
 _AFTER: Final = "after|following|nach|après|después de|después del|dopo"
@@ -47,6 +48,17 @@ _ALSO: Final = {
     "hochzeit": "geheiratet",
 }
 _YEARS_BACK: Final = 12
+#: As many of a question's times are looked up.
+_MOST: Final = 3
+_MINE: Final = r"my|our|mein\w*|unser\w*|mi|nuestr[oa]|mon|ma|notre|mio|mia|nostr[oa]"
+#: A day that is told as somebody else's.
+_OTHERS: Final = re.compile(
+    r"(?:\w['’]s|\b(?:his|her|their|your|sein\w*|ihr\w*|su|sus|son|sa|leur|suo|sua|tu|tus|ton|ta|dein\w*|eue?r\w*))\s+"
+    r"(?:\w+\s+)?(?:birth\w*|anniversary|wedding|geburtstag|hochzeit\w*|cumpleaños|aniversario|anniversaire)\b"
+    r"|\b(?!mein)\w+s\s+(?:geburtstag|hochzeit\w*)\b|\b(?:cumpleaños|anniversaire|compleanno)\s+d[ei]\s+(?!mi\b)\w"
+    r"|\b(?!I\b)\w+\s+(?:was|were|is|are|wurde|ist|nació|est)\s+(?:\w+\s+)?(?:born|geboren|née?)\b",
+    re.IGNORECASE,
+)
 
 
 class Anchored(NamedTuple):
@@ -61,6 +73,8 @@ class Anchored(NamedTuple):
     sought: str
     #: The day, where the question itself tells it.
     day: Day | None
+    #: It is the asker's own.
+    mine: bool
 
     @property
     def yearly(self) -> bool:
@@ -70,10 +84,14 @@ class Anchored(NamedTuple):
 
 def anchored(question: str) -> list[Anchored]:
     """The times of a question that count from a day."""
-    found = []
-    for match in _FORM.finditer(question):
+    found: list[Anchored] = []
+    spelled = plain(question)
+    for match in islice(_FORM.finditer(spelled), _MOST):
         number = match["number"]
-        count = 1 if number is None else int(number) if number.isdecimal() else NUMBERS[number.lower()]
+        count = 1 if number is None else int(number) if number.isdecimal() else NUMBERS.get(number.lower(), 0)
+        unit = UNIT_OF.get(match["unit"].lower())
+        if unit is None or not count:
+            continue
         rest = question[match.start("anchor") :]
         day, end = _told_at_once(rest)
         if day is None and match["whose"] is None:
@@ -81,10 +99,10 @@ def anchored(question: str) -> list[Anchored]:
         begin = match.start("anchor")
         phrase = question[match.start() : begin + end] if day else match.group()
         signed = count if match["before"] else -count
-        found.append(Anchored(phrase, signed, UNIT_OF[match["unit"].lower()], _sought(match), day))
-    for match in _ITSELF.finditer(question):
+        found.append(Anchored(phrase, signed, unit, _sought(match), day, _is_mine(match)))
+    for match in islice(_ITSELF.finditer(spelled), _MOST):
         if not any(match.group() in one.phrase for one in found):
-            found.append(Anchored(match.group(), 0, "day", _sought(match), None))
+            found.append(Anchored(match.group(), 0, "day", _sought(match), None, _is_mine(match)))
     return found
 
 
@@ -106,10 +124,16 @@ def _sought(match: re.Match[str]) -> str:
     return " ".join([name, anchor, *(_ALSO.get(word, "") for word in anchor.lower().split())]).strip()
 
 
-def day_told(text: str, sought: str) -> Day | None:
-    """The day that a text tells, if it is about one of the words that are sought."""
+def _is_mine(match: re.Match[str]) -> bool:
+    return re.fullmatch(_MINE, match["whose"] or "", re.IGNORECASE) is not None
+
+
+def day_told(text: str, one: Anchored) -> Day | None:
+    """The day that a text tells, if it is about one of the words that are sought, and not somebody else's."""
     words = set(re.findall(r"\w+", text.lower()))
-    if words.isdisjoint(sought.lower().split()):
+    if words.isdisjoint(one.sought.lower().split()):
+        return None
+    if one.mine and _OTHERS.search(text):
         return None
     return next((day for _, day in days_in(text)), None)
 

@@ -42,9 +42,11 @@ _YEAR: Final = r"(?P<year>(?:19|20)\d\d)"
 _OF: Final = r"(?:\s+(?:of|de|del|di))?"
 #: Words after which the name of a month is one; "may" and "march" alone are not.
 _BEFORE: Final = (
-    "in|during|since|until|till|by|before|after|of|early|late|mid|this|im|seit|bis|vor|nach|anfang|ende|mitte|en|"
+    "in|during|since|until|till|before|after|of|early|late|mid|this|im|seit|bis|vor|nach|anfang|ende|mitte|en|"
     "desde|hasta|de|depuis|fin|début|dal|em|sinds|sedan"
 )
+#: Words behind "may" that make it no month.
+_NO_MONTH: Final = r"(?:not|be|have|also|well|or)\b"
 _LAST: Final = (
     r"last|past|previous|letzte[nrsm]?|vergangene[nrsm]?|vorige[nrsm]?|pasad[ao]|última|último|dernière|dernier|scors[ao]|"
     "passad[ao]|vorige|afgelopen|förra"
@@ -78,20 +80,28 @@ NUMBERS: Final = {
 }
 NUMBER: Final = rf"(?P<number>\d{{1,3}}|{'|'.join(sorted(NUMBERS, key=len, reverse=True))})"
 _YESTERDAY: Final = "yesterday|gestern|ayer|hier soir|ieri|ontem|gisteren|igår"
+_BEFORE_YESTERDAY: Final = (
+    r"day\s+before\s+yesterday|vorgestern|anteayer|avant-hier|altro ieri|anteontem|eergisteren|förrgår"
+)
 _TODAY: Final = "today|heute|hoy|aujourd'hui|oggi|hoje|vandaag|idag"
 
 #: A question with none of these words and without a number names no time.
 _TELLING: Final = frozenset(
-    [*_MONTH_OF, *UNIT_OF, *_YESTERDAY.split("|"), *_TODAY.replace("'", "|").split("|"), "hier"]
+    [
+        *(*_MONTH_OF, *UNIT_OF, *_YESTERDAY.split("|"), *_TODAY.replace("'", "|").split("|")),
+        *("hier", "vorgestern", "anteayer", "anteontem", "eergisteren", "förrgår"),
+    ]
 )
 _WORD: Final = re.compile(r"\w+")
 _FORMS: Final = tuple(
     re.compile(form, re.IGNORECASE)
     for form in (
         r"\b(?P<year>(?:19|20)\d\d)-(?P<number_of_month>[01]\d)-(?P<day>[0-3]\d)\b",
-        rf"\b{_DAY}{_OF}\s+(?P<month>{_MONTH})\b(?:,?{_OF}\s+{_YEAR}\b)?",
-        rf"\b(?P<month>{_MONTH})\s+{_DAY}\b(?:,?\s+{_YEAR}\b)?",
-        rf"\b(?P<month>{_MONTH})\b,?{_OF}\s+{_YEAR}\b",
+        rf"\b{_DAY}{_OF}\s+(?P<month>{_MONTH})\b(?!\s+{_NO_MONTH})(?:[.,]?{_OF}\s+{_YEAR}\b)?",
+        rf"\b(?P<month>{_MONTH})\b\.?\s+{_DAY}\b(?:,?\s+{_YEAR}\b)?",
+        rf"\b(?P<day>[0-3]?\d)\.\s?(?P<number_of_month>[01]?\d)\.\s?{_YEAR}\b",
+        rf"\b(?P<one>[0-3]?\d)/(?P<other>[0-3]?\d)/{_YEAR}\b",
+        rf"\b(?P<month>{_MONTH})\b[.,]?{_OF}\s+{_YEAR}\b",
         rf"\b(?P<last>{_LAST})\s+(?P<month>{_MONTH})\b",
         rf"\b(?P<month>{_MONTH})\s+(?P<last>{_LAST})\b",
         rf"\b(?:{_BEFORE})\s+(?P<month>{_MONTH})\b",
@@ -99,13 +109,16 @@ _FORMS: Final = tuple(
         rf"\b(?P<ago>vor|hace|il y a|há|för)\s+{NUMBER}\s+(?P<unit>{UNIT})\b",
         rf"\b(?P<last>{_LAST})\s+(?P<unit>{UNIT})\b",
         rf"\b(?P<unit>{UNIT})\s+(?P<last>{_LAST})\b",
+        rf"\b(?P<before_yesterday>{_BEFORE_YESTERDAY})\b",
         rf"\b(?P<yesterday>{_YESTERDAY})\b",
         rf"\b(?P<today>{_TODAY})\b",
         rf"\b{_YEAR}\b",
     )
 )
 #: Those that tell a day.
-_DAYS: Final = _FORMS[:3]
+_DAYS: Final = _FORMS[:4]
+#: Letters that pass for ours where case is ignored, one for one.
+_LOOKALIKES: Final = str.maketrans("ſİıK", "sIik")
 #: Of a month or a day without a year, as many years back as are looked at.
 _YEARS_BACK: Final = 12
 
@@ -115,6 +128,7 @@ def times_of(question: str, now: datetime) -> Times:
 
     So what lies near a named day is found too, by its month, if nothing of that day is.
     """
+    question = plain(question)
     words = _WORD.findall(question.lower())
     if _TELLING.isdisjoint(words) and not any(word[0].isdigit() for word in words):
         return ()
@@ -131,41 +145,51 @@ def times_of(question: str, now: datetime) -> Times:
 
 def days_in(text: str) -> Iterator[tuple[tuple[int, int], Day]]:
     """The days that a text tells by month and day, each with where it stands."""
+    text = plain(text)
     for form in _DAYS:
         for match in form.finditer(text):
             said = match.groupdict()
             name = said.get("month")
-            month = _MONTH_OF[name.lower()] if name else int(said["number_of_month"])
+            month = _MONTH_OF.get(name.lower(), 0) if name else int(said["number_of_month"])
             if 1 <= month <= 12 and 1 <= int(said["day"]) <= 31:
                 year = said.get("year")
                 yield match.span(), Day(None if year is None else int(year), month, int(said["day"]))
+
+
+def plain(text: str) -> str:
+    """The text, as long as it was, without letters that only ignoring case takes for others."""
+    return text if text.isascii() else text.translate(_LOOKALIKES)
 
 
 def _named(match: re.Match[str], now: datetime) -> Iterator[tuple[str, list[_Stretch]]]:
     said = match.groupdict()
     if said.get("month") or said.get("number_of_month"):
         yield from _of_calendar(match, now)
+    elif said.get("one"):
+        yield from _slashed(match)
     elif said.get("year"):
         yield said["year"], [_year(int(said["year"]))]
     elif said.get("unit"):
         yield match.group(), _counted(said, now)
     else:
         midnight = now.replace(hour=0, minute=0, second=0, microsecond=0)
-        begin = midnight - timedelta(days=1) if said.get("yesterday") else midnight
+        back = 2 if said.get("before_yesterday") else 1 if said.get("yesterday") else 0
+        begin = midnight - timedelta(days=back)
         yield match.group(), [(begin, begin + timedelta(days=1))]
 
 
 def _of_calendar(match: re.Match[str], now: datetime) -> Iterator[tuple[str, list[_Stretch]]]:
     said = match.groupdict()
     name = said.get("month") or ""
-    month = _MONTH_OF[name.lower()] if name else int(said["number_of_month"])
+    month = _MONTH_OF.get(name.lower(), 0) if name else int(said["number_of_month"])
     if not 1 <= month <= 12:
         return
     if said.get("year"):
         years = [int(said["year"])]
         yield said["year"], [_year(years[0])]
     else:
-        latest = now.year if month <= now.month else now.year - 1
+        # "Last November", said in November, is that of the year before.
+        latest = now.year if month < now.month + (not said.get("last")) else now.year - 1
         years = [latest] if said.get("last") else [latest - back for back in range(_YEARS_BACK)]
     yield f"{name or month} {said.get('year') or ''}".strip(), [_month(year, month) for year in years]
     if said.get("day"):
@@ -173,11 +197,22 @@ def _of_calendar(match: re.Match[str], now: datetime) -> Iterator[tuple[str, lis
         yield match.group(), [day for day in days if day is not None]
 
 
+def _slashed(match: re.Match[str]) -> Iterator[tuple[str, list[_Stretch]]]:
+    """A day told by numbers alone, of which some write the month first and some the day."""
+    one, other, year = int(match["one"]), int(match["other"]), int(match["year"])
+    readings = {(one, other), (other, one)}
+    days = [day for month, date in sorted(readings) if month <= 12 and (day := _day(year, month, date))]
+    yield match["year"], [_year(year)]
+    yield match.group(), days
+
+
 def _counted(said: dict[str, str | None], now: datetime) -> list[_Stretch]:
-    unit = UNIT_OF[str(said["unit"]).lower()]
+    unit = UNIT_OF.get(str(said["unit"]).lower(), "")
     number = 1
     if word := said.get("number"):
-        number = int(word) if word.isdecimal() else NUMBERS[word.lower()]
+        number = int(word) if word.isdecimal() else NUMBERS.get(word.lower(), 0)
+    if not unit or not number:
+        return []
     midnight = now.replace(hour=0, minute=0, second=0, microsecond=0)
     before: Callable[[], _Stretch | None] = {
         "day": lambda: (midnight - timedelta(days=number), midnight - timedelta(days=number - 1)),

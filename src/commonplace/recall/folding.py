@@ -10,10 +10,13 @@ from uuid import UUID
 from commonplace.model.memories import Cardinality, Memory
 from commonplace.model.messages import Message
 from commonplace.model.query import Because, Folded
+from commonplace.model.quoting import MOST_CITED
 from commonplace.model.records import Record
+from commonplace.model.values import canonical
 from commonplace.recall.search import Found
 
-_WORD = re.compile(r"\w+")
+#: Signs that end a sentence, behind a word; any other sign may be what tells two statements apart.
+_END = re.compile(r"(?<=\w)[.!…]+$")
 
 
 class Ranked(NamedTuple):
@@ -45,35 +48,29 @@ def enough(found: Sequence[Found], limit: int, spare: int) -> list[Found] | None
 def folded(ranked: Sequence[Ranked]) -> Iterator[tuple[Ranked, tuple[Folded, ...]]]:
     """Those that stand for themselves, in their order, each with what is folded into it.
 
-    The best of a group stands for it. Messages are the same where the same one says the very same, memories
-    where case, punctuation and spacing alone tell them apart; what is done is never the same.
+    The best of a group stands for it, and all others of the group have to do with that one, not with each other.
     """
     if not _may_fold(ranked):
         for one in ranked:
             yield one, ()
         return
     heads: dict[UUID, list[Folded]] = {}
-    #: Of everything passed so far, what stands for it; and of every source named so far, what named it.
-    standing: dict[UUID, UUID] = {}
+    #: Of every source that a head names, the first of those heads.
     citing: dict[UUID, UUID] = {}
     by_kin: dict[int, list[Record]] = {}
     for one in ranked:
-        record, cited = one.record, _sources(one.record)
+        record, sources = one.record, _sources(one.record)
         if (same := _same_as(record, by_kin.get(one.found.kin, ()))) is not None:
-            head, because = same, Because.SAME
+            heads[same].append(Folded(record, one.score, Because.SAME))
         elif record.id in citing:
-            head, because = citing[record.id], Because.SOURCE
-        elif (source := next((id for id in cited if id in standing), None)) is not None:
-            head, because = standing[source], Because.CONCLUSION
+            heads[citing[record.id]].append(Folded(record, one.score, Because.SOURCE))
+        elif len(sources) == 1 and sources[0] in heads:
+            heads[sources[0]].append(Folded(record, one.score, Because.CONCLUSION))
         else:
-            head = record.id
-            heads[head] = []
+            heads[record.id] = []
             by_kin.setdefault(one.found.kin, []).append(record)
-        standing[record.id] = head
-        for id in cited:
-            citing.setdefault(id, head)
-        if head != record.id:
-            heads[head].append(Folded(record, one.score, because))
+            for id in sources:
+                citing.setdefault(id, record.id)
     for one in ranked:
         if one.record.id in heads:
             yield one, tuple(heads[one.record.id])
@@ -87,7 +84,10 @@ def _may_fold(ranked: Sequence[Ranked]) -> bool:
 
 
 def _sources(record: Record) -> tuple[UUID, ...]:
-    return record.sources if isinstance(record, Memory) else ()
+    """What a memory rests on; of one that rests on many, they say more than it does, and stand beside it."""
+    if isinstance(record, Memory) and len(record.sources) <= MOST_CITED:
+        return record.sources
+    return ()
 
 
 def _same_as(record: Record, others: Sequence[Record]) -> UUID | None:
@@ -97,8 +97,9 @@ def _same_as(record: Record, others: Sequence[Record]) -> UUID | None:
 def _says(record: Record) -> tuple[object, ...]:
     """What two passages share that say the same; what happens again and again is told each time."""
     if isinstance(record, Message):
-        return record.type, record.role, record.speaker, record.agent, record.content
+        return record.type, record.role, record.speaker, record.agent, record.trust, record.content
     if isinstance(record, Memory) and record.cardinality is not Cardinality.RECURRING:
-        words = " ".join(_WORD.findall(record.passage_text().casefold()))
-        return record.type, record.status, record.subject, record.valid_from, record.valid_to, words
+        words = _END.sub("", " ".join(record.passage_text().casefold().split()))
+        around = (record.kind, record.subject, record.applies_when, canonical(record.data), record.trust)
+        return (record.type, record.status, record.valid_from, record.valid_to, *around, words)
     return (record.id,)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Literal
@@ -88,8 +88,8 @@ class Material:
     memories: Sequence[Memory] = ()
     episodes: Sequence[Episode] = ()
     passages: Sequence[Message] = ()
-    #: Those of them that answer better than the memories that rest on them.
-    better: frozenset[UUID] = frozenset()
+    #: For those of them that a memory answers better than: that memory.
+    told_by: Mapping[UUID, UUID] = field(default_factory=dict)
     #: The thread's newest turns, oldest first.
     turns: Sequence[Message] = ()
     #: Whether these are all the turns of the thread.
@@ -131,8 +131,7 @@ class Composer:
         self._turns = material.turns
         self._turns_whole = material.turns_whole
         self._lines = {message.id: writer.message(message) for message in material.turns}
-        self._better = material.better
-        self._sources = {memory.id: memory.sources for memory in material.memories}
+        self._told_by = material.told_by
         self._entries: dict[str, list[Entry]] = dict(
             zip(
                 BLOCKS,
@@ -172,7 +171,7 @@ class Composer:
         left = 0
         for block in STEADY:
             left += self._fill(draft, block, self._entries[block], grants[block])
-        told = {source for entry in draft.taken[_MEMORIES] for source in self._sources[entry.id]}
+        placed = {entry.id for entry in draft.taken[_MEMORIES]}
         left += self._fill(draft, _EPISODES, self._entries[_EPISODES], grants[_EPISODES])
         # The conversation first: what stands in it is no passage besides.
         left = self._converse(draft, grants[_CONVERSATION] + left)
@@ -181,7 +180,7 @@ class Composer:
         for entry in self._entries[_PASSAGES]:
             if entry.id in spoken:
                 draft.leave([entry], _PASSAGES, "in the conversation")
-            elif entry.id in told and entry.id not in self._better:
+            elif self._told_by.get(entry.id) in placed:
                 draft.leave([entry], _PASSAGES, "told by a memory")
             else:
                 passages.append(entry)
