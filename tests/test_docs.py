@@ -63,6 +63,7 @@ def test_every_proof_is_documented() -> None:
 
 def test_the_public_names_are_these() -> None:
     assert sorted(commonplace.__all__) == [
+        "Absence",
         "Audience",
         "Book",
         "BuiltUpon",
@@ -72,6 +73,7 @@ def test_the_public_names_are_these() -> None:
         "Context",
         "Corrupt",
         "EmbedderDown",
+        "Embedding",
         "EmbeddingFailed",
         "Erased",
         "ErasureReceipt",
@@ -87,6 +89,7 @@ def test_the_public_names_are_these() -> None:
         "Owner",
         "Page",
         "ReadOnly",
+        "Recalled",
         "Receipt",
         "Stale",
         "StorageError",

@@ -25,8 +25,9 @@ from commonplace.errors import (
 )
 from commonplace.model.ledger import Receipt
 from commonplace.model.owner import Audience, Owner, View
-from commonplace.model.query import Hit, Page, Why
+from commonplace.model.query import Absence, Hit, Page, Recalled, Why
 from commonplace.model.trust import Limits, Trust
+from commonplace.model.vectors import Embedding
 from commonplace.ports import ErasureReceipt
 from commonplace.recall.context.compose import Context
 from commonplace.recall.context.window import Window
@@ -35,6 +36,7 @@ from commonplace.sync import SyncBook, open_sync
 __version__ = "0.1.0.dev0"
 
 __all__ = [
+    "Absence",
     "Audience",
     "Book",
     "BuiltUpon",
@@ -44,6 +46,7 @@ __all__ = [
     "Context",
     "Corrupt",
     "EmbedderDown",
+    "Embedding",
     "EmbeddingFailed",
     "Erased",
     "ErasureReceipt",
@@ -59,6 +62,7 @@ __all__ = [
     "Owner",
     "Page",
     "ReadOnly",
+    "Recalled",
     "Receipt",
     "Stale",
     "StorageError",

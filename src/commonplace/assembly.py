@@ -183,7 +183,7 @@ async def _why_words(embedder: Embedder | Missing, engine: Engine) -> str:
     sets = await engine.vector_sets()
     if isinstance(embedder, Missing):
         # A book with vectors was meant to be found by meaning, too.
-        level = logging.WARNING if sets and not embedder.asked else logging.INFO
+        level = logging.WARNING if embedder.failed or (sets and not embedder.asked) else logging.INFO
         _log.log(level, "recall goes by words alone: %s", embedder.reason)
         return embedder.reason
     name = embedder.embedding.name

@@ -347,6 +347,9 @@ class MakesVectors(Protocol):
     async def renew(self, progress: Callable[[int], None] | None = None) -> int:
         """Make the set beside the one that recall reads, then let recall read it, in one step."""
 
+    async def check(self) -> None:
+        """Raise what is known to be wrong with the embedder, as far as it can tell without working."""
+
     async def close(self) -> None:
         """Let go of what it holds."""
 

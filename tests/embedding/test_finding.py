@@ -7,7 +7,7 @@ import socket
 import subprocess
 import sys
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import numpy as np
 import pytest
@@ -90,15 +90,22 @@ async def test_the_cache_is_looked_in_last(bare: Path, monkeypatch: pytest.Monke
     assert found.embedder.folder == folder
 
 
-@pytest.mark.parametrize("settings", [None, "weights"])
 async def test_a_folder_that_was_asked_for_and_is_not_whole_is_an_error(
-    tmp_path: Path, settings: str | None, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(finding, "missing_libraries", list)
     put(tmp_path, short=True)
-    chosen = EmbeddingSettings(weights=tmp_path) if settings else None
     with pytest.raises(InvalidInput, match="bytes, and should have"):
-        await find("auto" if settings else tmp_path, chosen)
+        await find(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "settings", [{"weights": "none/there"}, {"use": "none/there"}, {"use": "no-such:model"}]
+)
+async def test_what_settings_name_in_vain_leaves_words_alone(settings: dict[str, Any]) -> None:
+    pytest.importorskip("pydantic_ai", reason="commonplace[models] is not installed")
+    found = await find("auto", EmbeddingSettings(**settings))
+    assert isinstance(found, Missing) and found.failed and found.reason
 
 
 async def test_an_embedder_of_ones_own_is_taken(counting: Counting) -> None:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 import commonplace
 from commonplace import EmbedderDown, EmbeddingFailed
-from commonplace.embedding import making
+from commonplace.embedding import making, weights
 from tests.embedding.topics import Down, Larger, Topics, by_meaning, opened, vectors
 
 
@@ -102,7 +102,7 @@ class TestByMeaningAlone:
     ) -> None:
         async with opened(path, Down(failure)) as book:
             await book.remember("ana", "Keeps bees")
-            with pytest.raises(EmbeddingFailed, match="no answer"):
+            with pytest.raises(EmbeddingFailed, match=r"no answer|ValueError"):
                 await book.recall("ana", "bees", mode="meaning")
             assert len(await book.recall("ana", "bees")) == 1
         assert "recall goes by words alone" in caplog.text
@@ -235,3 +235,25 @@ class TestSettings:
         monkeypatch.setenv("COMMONPLACE_EMBEDDING_USE", str(weights_folder))
         async with commonplace.open(path) as book:
             assert book.why_words == ""
+
+
+class TestSayingSo:
+    async def test_a_recall_by_words_alone_says_why(self, path: Path) -> None:
+        async with opened(path, Topics()) as book:
+            await book.remember("ana", "Keeps bees", wait_for="embedded")
+            assert (await book.recall("ana", "bees")).words_alone == ""
+        async with opened(path, Down()) as book:
+            found = await book.recall("ana", "bees")
+            assert len(found) == 1 and found.words_alone
+            assert (await book.facts()).details["vectors"]["words_alone"] == found.words_alone
+            assert (await book.recall("ana", "bees", mode="words")).words_alone == ""
+
+    async def test_weights_that_are_not_the_published_ones_are_told_before_they_are_used(
+        self, path: Path, tmp_path: Path
+    ) -> None:
+        for file in (weights.TENSORS, weights.TOKENIZER):
+            with (tmp_path / file.name).open("wb") as made:
+                made.truncate(file.size)
+        async with commonplace.open(path, embed=tmp_path) as book:
+            await book.meaning.examine()
+            assert "SHA-256" in (await book.facts()).details["vectors"]["words_alone"]

@@ -100,7 +100,7 @@ class TestWaiting:
         ("failure", "said"),
         [
             (EmbedderDown("the provider did not answer"), "did not answer"),
-            (RuntimeError("a bug of its own"), "RuntimeError: a bug of its own"),
+            (RuntimeError("a bug of its own, with a secret"), "test/topics/3 made no vectors: RuntimeError"),
         ],
     )
     async def test_an_embedder_that_fails_leaves_the_write_standing(

@@ -101,3 +101,32 @@ def test_days_are_those_of_utc() -> None:
 def test_what_is_very_long_ago_is_a_time_too(question: str) -> None:
     (time,) = named(question).values()
     assert time < ("2024", "2025")
+
+
+@pytest.mark.parametrize(
+    ("question", "day"),
+    [
+        ("What did I do on Sept. 5, 2024?", "2024-09-05"),
+        ("What was on 5 Sept. 2024?", "2024-09-05"),
+        ("Was war am 5.9.2024?", "2024-09-05"),
+        ("What did we eat the day before yesterday?", "2025-11-19"),
+        ("Was war vorgestern?", "2025-11-19"),
+        ("Qué comí anteayer", "2025-11-19"),
+        ("What was last November?", "2024-11-01"),
+    ],
+)
+def test_a_day_is_read_as_people_write_it(question: str, day: str) -> None:
+    assert list(named(question).values())[-1][0] == day
+
+
+def test_a_day_by_numbers_alone_may_mean_two() -> None:
+    ((_, year), (_, days)) = times_of("What was on 09/05/2024?", NOW)
+    assert len(year) == 1
+    assert [f"{moment(since):%m-%d}" for since, _ in days] == ["05-09", "09-05"]
+    assert [len(stretches) for _, stretches in times_of("on 25/12/2023", NOW)] == [1, 1]
+
+
+def test_a_day_in_letters_that_pass_for_others_is_no_error() -> None:
+    for question in ("im Auguſt 1920", "APRİL 5", "5 Aprıl 2020", "vor ſechs Wochen", "5 MAYİS"):
+        times_of(question, NOW)
+    assert "1920-08-01" in str(named("im Auguſt 1920"))

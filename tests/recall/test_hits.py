@@ -113,6 +113,55 @@ async def test_memories_that_differ_by_case_and_signs_alone_are_one_hit(book: co
     assert sorted(len(hit.folded) for hit in hits) == [0, 0, 1]
 
 
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("Blood type is A+", "Blood type is A-"),
+        ("Balance is -500 euros", "Balance is 500 euros"),
+        ("Is 18+ years", "Is 18 years"),
+        ("Password hint is !", "Password hint is ?"),
+        ("Prefers => over <=", "Prefers <= over =>"),
+    ],
+)
+async def test_statements_that_a_sign_tells_apart_are_two(
+    book: commonplace.Book, one: str, other: str
+) -> None:
+    await book.remember("ana", one)
+    await book.remember("ana", other)
+    assert len(await book.recall("ana", one)) == 2
+
+
+async def test_what_applies_at_other_times_is_another_statement(book: commonplace.Book) -> None:
+    for when in ("in the morning", "never with alcohol"):
+        await book.remember("ana", "Take two pills", applies_when=when)
+    assert len(await book.recall("ana", "pills")) == 2
+
+
+async def test_a_summary_stands_beside_what_it_sums_up(book: commonplace.Book) -> None:
+    cities = ("Kyoto", "Lima", "Oslo", "Rome", "Cairo", "Quito")
+    ids = await said(book, *[("Ana", f"In {place} I lived and worked") for place in cities])
+    await book.remember("ana", "Has lived and worked in many cities", sources=ids)
+    hits = await book.recall("ana", "in which cities have I lived and worked")
+    assert len(hits) == 7 and not any(hit.folded for hit in hits)
+    text = (await book.context("ana", "in which cities have I lived and worked")).text
+    assert all(place in text for place in cities)
+
+
+async def test_what_was_concluded_from_one_message_is_not_folded_into_its_sisters(
+    book: commonplace.Book,
+) -> None:
+    (source,) = await said(
+        book, ("Ana", "Penicillin makes me ill, and Eva, my sister, lives in Kyoto, allergic too")
+    )
+    for text in ("Is allergic to penicillin", "Sister Eva lives in Kyoto", "Has a sister called Eva"):
+        await book.remember("ana", text, sources=[source])
+    hits = await book.recall("ana", "penicillin allergic")
+    for hit in hits:
+        assert all(
+            hit.id in part.record.rests_on() or part.record.id in hit.record.rests_on() for part in hit.folded
+        )
+
+
 async def test_what_happens_again_and_again_is_told_each_time(book: commonplace.Book) -> None:
     for _ in range(3):
         await book.remember("ana", "Took the medicine", cardinality="recurring")
@@ -215,3 +264,15 @@ async def test_the_most_used_are_those_of_the_view(book: commonplace.Book) -> No
     await book.mark_used("ana", [private], agent="coach")
     assert texts(await book.recall("ana", "", mode="most_used", agent="coach")) == ["between us"]
     assert await book.recall("ana", "", mode="most_used", agent="tutor") == []
+
+
+async def test_the_most_used_are_memories_and_tell_who_is_not_among_them(book: commonplace.Book) -> None:
+    with pytest.raises(commonplace.InvalidInput):
+        await book.recall("ana", "", mode="most_used", types=["message"])
+    first, second = [(await book.remember("ana", text)).id for text in ("one", "two")]
+    await book.mark_used("ana", [first])
+    (message,) = await said(book, ("Ana", "three"))
+    hits = await book.recall("ana", "", mode="most_used", limit=1, explain=[second, message, UUID(int=1)])
+    assert [one.because.value for one in hits.absent] == ["outranked", "condition", "unknown"]
+    recent = await book.recall("ana", "", mode="recent", limit=1, explain=[first])
+    assert "newer" in recent.absent[0].reason

@@ -290,12 +290,3 @@ def test_a_filter_is_kept_where_few_are_looked_at_closely(monkeypatch: pytest.Mo
         found = find(index, "w1 w2 t5", vector=vector, only=only, mode=mode)
         assert len(found) == 10
         assert all(number % 40 == 39 for number in numbers(found))
-
-
-def test_ranks_are_the_same_whether_they_are_counted_or_sorted() -> None:
-    dice = np.random.default_rng(5)
-    everything = dice.integers(0, 40, (3, 300)).astype(np.float64)
-    few, many = everything[:, :10], everything[:, :100]
-    counted, ordered = searching._ranks(everything, few), searching._ranks(everything, many)
-    assert (counted == ordered[:, :10]).all()
-    assert counted.min() >= 1 and (counted[0] == 1 + (everything[0] > few[0][:, None]).sum(axis=1)).all()

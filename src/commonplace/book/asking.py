@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from datetime import datetime
+from numbers import Integral
 from typing import Any, TypedDict
 from uuid import UUID
 
@@ -18,6 +19,7 @@ from commonplace.model.query import Filter
 from commonplace.model.records import RecordType
 from commonplace.model.trust import Trust
 from commonplace.ports import MakesVectors
+from commonplace.text.tokens import Count
 
 #: What a recall may go by; some of it needs the question's vector.
 MODES = ("hybrid", "words", "meaning", "recent", "most_used")
@@ -40,15 +42,35 @@ def as_explained(value: Any) -> tuple[UUID, ...] | None:
     return as_ids(value, "explain")
 
 
+def as_counter(given: Any) -> Count | None:
+    """A counter of tokens, whose every answer is a whole number."""
+    if given is None:
+        return None
+    if not callable(given):
+        raise InvalidInput("count: give a function from text to a number of tokens", field="count")
+
+    def counted(text: str) -> int:
+        tokens = given(text)
+        if not isinstance(tokens, Integral) or tokens < 0:
+            raise InvalidInput(f"count: it gave {tokens!r}, and not a whole number from 0", field="count")
+        return int(tokens)
+
+    return counted
+
+
 def as_vector(given: Any, maker: MakesVectors | None) -> NDArray[np.float32]:
     """A question's vector, made with the book's own embedding."""
     if maker is None:
         raise InvalidInput("vector: this book has no embedding to compare it in", field="vector")
     try:
-        vector = np.asarray(given, dtype=np.float32)
-    except (TypeError, ValueError) as exc:
+        vector = np.asarray(given, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError) as exc:
         raise InvalidInput("vector: give numbers", field="vector") from exc
-    length = float(np.linalg.norm(vector)) if vector.ndim == 1 else 0.0
+    largest = float(np.abs(vector).max(initial=0.0))
+    if 0 < largest < np.inf:
+        # Squares of what is very large, or very small, are no numbers.
+        vector = vector / largest
+    length = float(np.linalg.norm(vector)) if vector.ndim == 1 and largest < np.inf else 0.0
     if vector.shape != (maker.embedding.dimension,) or not 0 < length < np.inf:
         raise InvalidInput(
             f"vector: give {maker.embedding.dimension} finite numbers, not all of them 0", field="vector"

@@ -12,7 +12,16 @@ from uuid import UUID
 
 from commonplace import telemetry
 from commonplace.book.anchors import Anchors
-from commonplace.book.asking import BY_MEANING, SEARCHES, Only, as_explained, as_filter, as_mode, as_vector
+from commonplace.book.asking import (
+    BY_MEANING,
+    SEARCHES,
+    Only,
+    as_counter,
+    as_explained,
+    as_filter,
+    as_mode,
+    as_vector,
+)
 from commonplace.book.backups import Backups, OpenCopy
 from commonplace.book.catalogue import Episodes, Experience, Keys, Named, Profiles
 from commonplace.book.contexts import Contexts
@@ -374,12 +383,14 @@ class Book:
         if not wanted <= set(PASSAGE_TYPES):
             raise InvalidInput("types: recall finds messages, memories and episodes", field="types")
         chosen = as_mode(mode)
+        if chosen == "most_used" and RecordType.MEMORY not in wanted:
+            raise InvalidInput("types: most_used counts memories", field="types")
         why_not = as_explained(explain)
         maker = self.meaning.maker
         asked = None if vector is None else as_vector(vector, maker)
         if chosen in BY_MEANING:
             asked = await self.meaning.of_question(question, asked, needed=chosen == "meaning")
-        return await self.finder.find(
+        found = await self.finder.find(
             party,
             view,
             question,
@@ -394,6 +405,9 @@ class Book:
             why_not=why_not,
             now=self.door.clock(),
         )
+        if chosen in BY_MEANING and asked is None:
+            found.words_alone = self.meaning.why_words or self.meaning.failing
+        return found
 
     async def embed(self, progress: Callable[[int], None] | None = None) -> int:
         """Make now the vectors that passages still lack; returns how many. Without an embedder there are none."""
@@ -437,11 +451,11 @@ class Book:
         async def finding(question: str, type_: RecordType | None, most: int) -> Sequence[Hit]:
             return await self.recall(party, question, types=type_, limit=most, vector=vector, **who)
 
-        budget, limit = as_count(budget, "budget", 1), as_limit(limit)
+        budget, limit, count = as_count(budget, "budget", 1), as_limit(limit), as_counter(count)
         with telemetry.span("context"):
             made, placed = await self._contexts.make(party, view, finding, query, where, budget, limit, count)
         telemetry.count("contexts")
-        if use:
+        if as_flag(use, "use"):
             self._contexts.uses.note(party, view, placed)
         return made
 

@@ -46,6 +46,8 @@ class Meaning:
         self._worker = worker
         #: Why recall goes by words alone; empty where it goes by meaning too.
         self.why_words = why_words
+        #: Why the embedder made no vector of the last question; empty where it did.
+        self.failing = ""
         self._wanted = False
         self._stop = asyncio.Event()
         #: The work on what is stored meanwhile, where this process does it.
@@ -140,12 +142,23 @@ class Meaning:
         if given is not None or self.maker is None or self.why_words:
             return given
         try:
-            return await self.maker.query(question)
+            made = await self.maker.query(question)
         except EmbeddingFailed as exc:
+            self.failing = str(exc)
             if needed:
                 raise
             _log.warning("recall goes by words alone: %s", exc)
             return None
+        self.failing = ""
+        return made
+
+    async def examine(self) -> None:
+        """Find out what is known to be wrong with the embedder, without letting it work."""
+        if self.maker is not None:
+            try:
+                await self.maker.check()
+            except EmbeddingFailed as exc:
+                self.failing = str(exc)
 
     async def _unread(self) -> str:
         """Why recall reads no vectors of this embedding: another process may have changed the model meanwhile."""
@@ -167,7 +180,7 @@ class Meaning:
             "have": have,
             "lack": max(passages - have, 0),
             "making": {one.name: one.count for one in sets if one is not active},
-            "words_alone": self.why_words,
+            "words_alone": self.why_words or self.failing,
         }
         return replace(found, details={**found.details, "vectors": vectors})
 

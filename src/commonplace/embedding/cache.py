@@ -6,6 +6,7 @@ import os
 from collections import OrderedDict
 from collections.abc import Sequence
 from hashlib import blake2b
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +20,14 @@ Floats = NDArray[np.float32]
 #: What an entry takes beside its numbers: key, array, and its place in the order.
 _ENTRY_BYTES = 320
 _PASSAGE, _QUERY = b"p", b"q"
+
+
+@runtime_checkable
+class Checkable(Protocol):
+    """An embedder that can look at itself."""
+
+    async def check(self) -> None:
+        """Raise what is wrong."""
 
 
 class Cached:
@@ -69,6 +78,11 @@ class Cached:
         made = self._checked(await self.embedder.query(text))
         self._keep({key: made}, era)
         return made
+
+    async def check(self) -> None:
+        """Raise what is known to be wrong with the embedder, as far as it can tell without working."""
+        if isinstance(self.embedder, Checkable):
+            await self.embedder.check()
 
     def let_go(self) -> None:
         """Forget every vector, those being made included: after an erasure nothing of it may stay."""

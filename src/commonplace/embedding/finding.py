@@ -13,7 +13,7 @@ from commonplace.embedding.local import LocalEmbedder
 from commonplace.embedding.minilm import missing_libraries
 from commonplace.embedding.remote import RemoteEmbedder
 from commonplace.embedding.weights import places
-from commonplace.errors import InvalidInput
+from commonplace.errors import EmbeddingFailed, InvalidInput
 from commonplace.model.values import Value
 from commonplace.model.vectors import LARGEST_DIMENSION
 from commonplace.ports import Embedder
@@ -48,16 +48,28 @@ class Missing:
     reason: str
     #: Words alone are what was wished for.
     asked: bool = False
+    #: Settings name an embedder that is not there.
+    failed: bool = False
 
 
 async def find(wish: Any = AUTO, settings: EmbeddingSettings | None = None) -> Cached | Missing:
     """The embedder that is wished for, with a cache of its own for one tenant; nothing is ever downloaded.
 
     ``auto`` and None may end in ``Missing``; whatever else is wished for is there, or an error says what it lacks.
+    What settings name is no wish: where it is not there a book goes by words alone, for what was said comes first.
     """
     chosen = settings or EmbeddingSettings()
     if isinstance(wish, str) and wish == AUTO:
-        wish = None if chosen.use == NONE else chosen.use
+        if chosen.use == NONE:
+            return Missing("words alone were asked for", asked=True)
+        try:
+            return await _found(chosen.use, chosen)
+        except (InvalidInput, EmbeddingFailed) as exc:
+            return Missing(str(exc), failed=True)
+    return await _found(wish, chosen)
+
+
+async def _found(wish: Any, chosen: EmbeddingSettings) -> Cached | Missing:
     if wish is None:
         return Missing("words alone were asked for", asked=True)
     if isinstance(wish, Embedder):

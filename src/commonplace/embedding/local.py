@@ -10,6 +10,7 @@ from typing import TypeVar
 
 import numpy as np
 
+from commonplace.embedding import weights
 from commonplace.embedding.minilm import DIMENSION, Floats, Model, batches, shared
 from commonplace.model.vectors import Embedding
 
@@ -56,6 +57,10 @@ class LocalEmbedder:
         """A question's unit vector."""
         model = self._hold()
         return await _run(model, model.one, text)
+
+    async def check(self) -> None:
+        """Refuse files that are not the published ones, without loading the model."""
+        await asyncio.to_thread(weights.check, self.folder)
 
     async def close(self) -> None:
         """Let go of the model; a later use would load it again."""

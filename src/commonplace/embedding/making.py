@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from commonplace.embedding.cache import Checkable
 from commonplace.errors import EmbeddingFailed
 from commonplace.model.records import Record
 from commonplace.model.vectors import Embedding, pack_vectors
@@ -74,6 +75,11 @@ class Maker:
         await self._vectors.switch_set(self.embedding)
         return made
 
+    async def check(self) -> None:
+        """Raise what is known to be wrong with the embedder, as far as it can tell without working."""
+        if isinstance(self.embedder, Checkable):
+            await self.embedder.check()
+
     async def close(self) -> None:
         """Let go of the embedder, where it is the book's."""
         await self.embedder.close()
@@ -94,4 +100,4 @@ class Maker:
 
     def _failed(self, exc: Exception) -> EmbeddingFailed:
         """Whatever an application's own embedder raises, as the one failure that the book knows."""
-        return EmbeddingFailed(f"{self.embedding.name} made no vectors: {type(exc).__name__}: {exc}")
+        return EmbeddingFailed(f"{self.embedding.name} made no vectors: {type(exc).__name__}")

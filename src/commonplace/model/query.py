@@ -209,6 +209,8 @@ class Recalled(list[Hit]):
 
     def __init__(self, hits: Iterable[Hit] = (), absent: tuple[Absence, ...] = ()) -> None:
         super().__init__(hits)
+        #: Why words alone found them, where meaning was to be counted too; empty where it was.
+        self.words_alone = ""
         #: For each id that was asked after and is no hit: why.
         self.absent = absent
 

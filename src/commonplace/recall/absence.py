@@ -8,6 +8,7 @@ from uuid import UUID
 
 import numpy as np
 
+from commonplace.model.memories import Memory
 from commonplace.model.query import Absence, Absent, Hit
 from commonplace.model.records import PASSAGE_TYPES, Record
 from commonplace.recall.asking import Asked
@@ -47,6 +48,30 @@ def absences(
     return tuple(_absence(id, records.get(id), asked, hits, shelves, every) for id in wanted)
 
 
+def unlisted(ids: Sequence[UUID], records: Mapping[UUID, Record], hits: Sequence[Hit]) -> tuple[Absence, ...]:
+    """Why these are not among the memories that were used most."""
+    shown = {hit.id for hit in hits}
+    absent = []
+    for id in ids:
+        record = records.get(id)
+        if id in shown:
+            continue
+        if record is None:
+            absent.append(_unknown(id))
+        elif not isinstance(record, Memory):
+            absent.append(Absence(id, Absent.CONDITION, "it is no memory, and memories alone are counted"))
+        elif not record.active:
+            absent.append(Absence(id, Absent.CONDITION, f"it is {record.status.value}"))
+        else:
+            why = "others were used more, or are newer, or it does not meet a condition"
+            absent.append(Absence(id, Absent.OUTRANKED, why))
+    return tuple(absent)
+
+
+def _unknown(id: UUID) -> Absence:
+    return Absence(id, Absent.UNKNOWN, "there is nothing of this id that this view may see")
+
+
 def _every(asked: Asked, shelves: Sequence[ShelfIndex]) -> dict[UUID, tuple[int, Found]]:
     """All that answers, with its place."""
     living = field_of(shelves).living
@@ -63,9 +88,12 @@ def _absence(
     every: Mapping[UUID, tuple[int, Found]],
 ) -> Absence:
     if id in every:
-        return _outdone(id, *every[id], hits)
+        rank, found = every[id]
+        if asked.mode is Mode.RECENT:
+            return Absence(id, Absent.OUTRANKED, f"others are newer: it comes {rank}.", rank)
+        return _outdone(id, rank, found, hits)
     if record is None:
-        return Absence(id, Absent.UNKNOWN, "there is nothing of this id that this view may see")
+        return _unknown(id)
     if record.type not in PASSAGE_TYPES:
         sort = record.type.value
         return Absence(id, Absent.NO_PASSAGE, f"it is of type {sort}; recall finds what was said or stated")

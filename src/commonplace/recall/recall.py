@@ -20,7 +20,7 @@ from commonplace.model.query import Absence, Filter, Hit, Recalled, Times
 from commonplace.model.quoting import cited_by
 from commonplace.model.records import PASSAGE_TYPES, RecordType
 from commonplace.ports import Readable
-from commonplace.recall.absence import absences
+from commonplace.recall.absence import absences, unlisted
 from commonplace.recall.asking import MOST_REACHED, Asked, passage_filter, understood
 from commonplace.recall.hits import Readings, conditions_of, hits_of, listed, ranked
 from commonplace.recall.index import Held, ShelfIndex
@@ -97,7 +97,8 @@ class Recall:
             )
         with telemetry.span("recall"):
             if mode == MOST_USED:
-                return Recalled(await most_used(self._engine, owner, view, limit, only))
+                most = await most_used(self._engine, owner, view, limit, only)
+                return Recalled(most, await self._unlisted(owner, view, why_not or (), most))
             read = await understood(question, vector, times, now)
             asked = Asked(read, vectors, Mode(mode), limit, passage_filter(types, only), pinned_first)
             conditions = conditions_of(types, only, _EVERY)
@@ -119,6 +120,11 @@ class Recall:
                 return hits
             # So much was folded that more must be read.
             asked.spare = 4 * (asked.spare + asked.limit)
+
+    async def _unlisted(
+        self, owner: Owner, view: View, ids: Sequence[UUID], hits: Sequence[Hit]
+    ) -> tuple[Absence, ...]:
+        return unlisted(ids, await self._engine.get(owner, view, ids), hits)
 
     async def _absent(
         self, owner: Owner, view: View, ids: Sequence[UUID], asked: Asked, hits: Sequence[Hit]

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import chain
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,7 @@ from commonplace.recall.columns import Mask, Numbers
 from commonplace.recall.fields import Field
 from commonplace.recall.filters import PassageFilter
 from commonplace.recall.fusion import BLEND, Arm, Blend, fused, meaning_weight, weights, words_weight
+from commonplace.recall.ordering import best_of, ranks_of
 from commonplace.recall.vectors import Asked
 from commonplace.recall.words import Said
 from commonplace.text.terms import TermGroup
@@ -33,9 +34,6 @@ _BEST_BY_WORDS = 32
 FEW = 512
 #: Vectors up to this many are all compared; of more, the signs first.
 COMPARED = 4096
-
-#: So few are counted one by one, which is sooner than to sort all.
-_FEW_RANKED = 64
 
 Scores = NDArray[np.float64]
 _BY_WORDS = (Arm.WORDS, Arm.WORDS_NEAR)
@@ -205,7 +203,7 @@ class _Look:
         likely = self._close(places, guesses, None).together
         least = CANDIDATES_BY_WORDS if self._asked is None else CANDIDATES
         most = max(least, self._field.living // _PASSAGES_A_CANDIDATE, _CANDIDATES_A_HIT * limit)
-        best = _best(self._field, places, likely, most)
+        best = best_of(self._field, places, likely, most)
         # Each arm is divided by its best: that must be among them, also where it is but guessed.
         most = min(_BEST_BY_WORDS, len(places))
         best_of_arms = [guesses.argmax(axis=1)]
@@ -242,13 +240,13 @@ class _Look:
 
 def _ranked(field: Field, close: _Close, limit: int, question: Question) -> list[Found]:
     places, together = close.places, close.together
-    best = _best(field, places, together, limit)
+    best = best_of(field, places, together, limit)
     at = places.searchsorted(best) if len(best) < len(places) else np.arange(len(best))
     values, moments = together.take(at).tolist(), field.at(best).tolist()
     ids: list[bytes] = field.ids(best).view("V16").tolist()
     order = sorted(range(len(ids)), key=lambda one: (-values[one], -moments[one], ids[one]))
     scores = close.scores.take(at, axis=1)
-    ranks = _ranks(close.scores, scores).T.tolist()
+    ranks = ranks_of(close.scores, scores).T.tolist()
     spoken = [group.word for group in question.groups] + [name for name, _ in question.times]
     asking = Asking(close.arms, close.weights, spoken)
     of_arm = scores.T.tolist()
@@ -262,45 +260,9 @@ def _ranked(field: Field, close: _Close, limit: int, question: Question) -> list
     ]
 
 
-def _ranks(everything: Scores, chosen: Scores) -> NDArray[np.int64]:
-    """For each arm the places of some of its scores among all of them; equals share the better place."""
-    if chosen.shape[1] <= _FEW_RANKED:
-        before: NDArray[np.int64] = (everything[:, np.newaxis, :] > chosen[:, :, np.newaxis]).sum(axis=2)
-        return before + 1
-    ordered = np.sort(everything, axis=1)
-    ranks = np.full(chosen.shape, everything.shape[1] + 1)
-    for arm, mine, rank in zip(ordered, chosen, ranks, strict=True):
-        rank -= arm.searchsorted(mine, "right")
-    return ranks
-
-
 def _newest(field: Field, places: Numbers, limit: int) -> list[Found]:
-    best = _best(field, places, field.at(places), limit)
+    best = best_of(field, places, field.at(places), limit)
     ids: list[bytes] = field.ids(best).view("V16").tolist()
     asking = Asking((), (), ())
     newest = sorted(zip((-field.at(best)).tolist(), ids, field.kin(best).tolist(), strict=True))
     return [Found(id, 0.0, asking, kin=kin) for _, id, kin in newest]
-
-
-Value = TypeVar("Value", np.float64, np.int64)
-
-
-def _best(field: Field, places: Numbers, values: NDArray[Value], limit: int) -> Numbers:
-    """The places with the highest values, among equals the newest, then the lowest ids; ascending, not ranked."""
-    if len(places) <= limit:
-        return places
-    cut = np.partition(values, -limit)[-limit]
-    above, equals = places[values > cut], places[values == cut]
-    if len(above) + len(equals) > limit:
-        equals = _newer(field, equals, limit - len(above))
-    return np.sort(np.concatenate((above, equals)))
-
-
-def _newer(field: Field, places: Numbers, limit: int) -> Numbers:
-    at = field.at(places)
-    cut = np.partition(at, -limit)[-limit]
-    above, equals = places[at > cut], places[at == cut]
-    left = limit - len(above)
-    if len(equals) > left:
-        equals = equals[field.ids(equals).argsort()[:left]]
-    return np.concatenate((above, equals))

@@ -65,6 +65,11 @@ async def _context(
 
 def tell_context(paper: Paper, made: Context) -> None:
     """The text as it is, and below it what it takes."""
+    if not made.text and made.left_out:
+        paper.say(
+            f"nothing fits: {len(made.left_out)} entries were left out; give more with --budget", "faint"
+        )
+        return
     if not made.text:
         paper.say(f"made of {NOTHING_SEEN}", "faint")
         return

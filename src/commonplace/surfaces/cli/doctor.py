@@ -43,6 +43,7 @@ def doctor_command(session: Session) -> None:
 
 async def _examine(session: Session) -> tuple[BookFacts, list[Check]]:
     async with session.reading() as book:
+        await book.meaning.examine()
         facts = await book.facts()
         waiting = await book.engine.jobs(JobState.WAITING, _JOBS)
         # Vectors may wait for somebody who can make them; a check of their own tells how many.

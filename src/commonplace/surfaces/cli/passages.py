@@ -65,13 +65,15 @@ def recall_command(
     """Find what answers a question by its words and its meaning, best first, and say why each was found."""
     how = {"limit": limit, "types": types, "mode": mode, "pinned_first": pinned_first}
     hits = session.run(_recall(session, party, " ".join(words), only, who, explain=why_not or explain, **how))
-    if session.tell({"hits": list(hits), "absent": hits.absent}):
+    if session.tell({"hits": list(hits), "absent": hits.absent, "words_alone": hits.words_alone}):
         return
     for hit in hits:
         tell_hit(session.paper, hit, explained=explain)
     if not hits:
         session.paper.say(f"found {NOTHING_SEEN}", "faint")
     tell_absent(session.paper, hits.absent)
+    if explain and hits.words_alone:
+        session.paper.say(f"by words alone: {hits.words_alone}", "faint")
 
 
 async def _recall(
