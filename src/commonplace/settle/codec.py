@@ -88,9 +88,9 @@ def _columns(record: Record) -> _Columns:
         return _Columns(record.thread, record.seq, record.role, None, record.observed_at)
     if isinstance(record, Memory):
         held = "withdrawn" if record.withdrawn else record.status.value
-        return _Columns(
-            record.thread, 0, record.kind, held, record.observed_at, record.valid_from, record.valid_to
-        )
+        # What took another's place holds from where the other one ended.
+        since = record.valid_from or (record.observed_at if record.supersedes else None)
+        return _Columns(record.thread, 0, record.kind, held, record.observed_at, since, record.valid_to)
     status = "withdrawn" if record.withdrawn else None
     if isinstance(record, Episode):
         return _Columns(record.thread, 0, record.outcome.value, status, record.started_at)

@@ -160,6 +160,14 @@ class FilterSuite(Suite):
         assert always in await found(pen, as_of=START)
         assert await found(pen, as_of=START + 10 * DAY, valid_at=START - 301 * DAY) == {always}
 
+    async def test_what_took_anothers_place_was_not_true_before(self, engine: Engine) -> None:
+        pen = Pen(engine)
+        bonn = await pen.remember("lives in Bonn", key="town", observed_at=START - 9 * DAY)
+        rome = await pen.remember("lives in Rome", key="town", observed_at=START - 3 * DAY)
+        assert await found(pen, as_of=START - 8 * DAY) == {bonn}
+        assert await found(pen, as_of=START - 3 * DAY) == {rome}
+        assert await found(pen, valid_at=START - 8 * DAY) == {bonn}
+
     async def test_known_at_asks_what_the_book_knew_then(self, engine: Engine) -> None:
         pen = Pen(engine)
         before = pen.now

@@ -49,7 +49,9 @@ CREATE TABLE records_anew (
 
 INSERT INTO records_anew
 SELECT r.no, r.id, r.owner, r.shelf, r.type, r.version, r.position, r.recorded_at, r.slot, r.thread, r.seq, r.kind,
-    r.status, r.at, r.valid_from, r.valid_to,
+    r.status, r.at,
+    coalesce(r.valid_from, CASE WHEN r.type = 'memory' AND json_extract(r.body, '$.supersedes[0]') IS NOT NULL THEN r.at END),
+    r.valid_to,
     CASE
         WHEN r.type IN ('message', 'memory', 'episode') THEN json_insert(json_array(
             CASE r.type WHEN 'message' THEN json_extract(r.body, '$.speaker') END,
