@@ -102,12 +102,8 @@ def equal(one: Any, other: Any) -> bool:
         return one.keys() == other.keys() and all(equal(one[key], other[key]) for key in one)
     if isinstance(one, list) and isinstance(other, list):
         return len(one) == len(other) and all(map(equal, one, other))
-    return (
-        type(one) in (int, float)
-        and type(other) in (int, float)
-        and one == other
-        or (type(one) is type(other) and one == other)
-    )
+    numbers = {type(one), type(other)} <= {int, float}
+    return bool((numbers or type(one) is type(other)) and one == other)
 
 
 def differences(before: Any, after: Any, at: str = "") -> list[dict[str, Any]]:

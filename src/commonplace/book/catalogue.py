@@ -24,6 +24,7 @@ from commonplace.book.parsing import (
 )
 from commonplace.book.rooms import Rooms, WaitFor
 from commonplace.errors import InvalidInput, NotFound
+from commonplace.formation.schemas import configured, ready
 from commonplace.model.changes import (
     AddExperience,
     Change,
@@ -33,7 +34,6 @@ from commonplace.model.changes import (
     RetireExperience,
     RevokeKey,
 )
-from commonplace.model.digests import request_digest
 from commonplace.model.episodes import Episode
 from commonplace.model.experience import Evidence, ExperienceLine
 from commonplace.model.ids import new_id
@@ -42,7 +42,7 @@ from commonplace.model.owner import EVERYONE, WHOLE, Audience, Owner, OwnerKind,
 from commonplace.model.profiles import Agent, Key, ProfileDocument, Schema
 from commonplace.model.query import Filter
 from commonplace.model.records import Record, RecordType, slot_of
-from commonplace.model.values import canonical, refused
+from commonplace.model.values import refused
 
 N = TypeVar("N", Agent, Schema, Key)
 
@@ -117,7 +117,7 @@ class Profiles(_Shelf):
         except ValidationError as exc:
             raise refused(exc) from exc
         known = await Named(self._rooms, Schema).get(schema)
-        digest = "" if known is None else request_digest(canonical(known.parameters)).hex()
+        digest = "" if known is None else ready(known).digest
         change = PatchProfile(id, schema, readers, checked.body, leaving, pin=view.whole, schema_hash=digest)
         request = ["profile", schema, dict(set or {}), list(leaving), str(audience)]
         return await self._write(party, view, change, request, operation)
@@ -274,6 +274,15 @@ class Named(_Shelf, Generic[N]):
             cast(N, r)
             for r in await self._all(self._tenant, WHOLE, Filter(types=frozenset({self._of.type})), limit)
         ]
+
+
+class Schemas(Named[Schema]):
+    """What documents and notes look like, for each name; a schema that could not be used is refused."""
+
+    async def put(self, name: str, *, operation: str | None = None, **fields: Any) -> Receipt:
+        """Configure it; ``parameters`` are a JSON Schema or a Pydantic class."""
+        kept = configured(fields, as_text(name, "name"))
+        return await super().put(name, operation=operation, **kept)
 
 
 class Keys(Named[Key]):

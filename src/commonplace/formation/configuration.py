@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 from urllib.parse import unquote
 
-from pydantic_core import SchemaError
-
 from commonplace.formation.documents import WORDS, Copier, Unfit, pointer_to, shown, tokens_of
 from commonplace.formation.formats import CHECKED, TOLD
-from commonplace.formation.validation import JUDGED, Fault, matcher
+from commonplace.formation.patterns import pattern_fault
+from commonplace.formation.validation import JUDGED, Fault
 from commonplace.model.values import NAME_LENGTH
 
 #: Bytes of a schema, about; it stands in every prompt that uses it.
@@ -20,11 +18,8 @@ SCHEMA_BYTES = 65_536
 PROPERTIES = 256
 #: Alternatives and references that may follow each other before a field is reached.
 CHAIN = 8
-#: Texts to match, in all, and the characters of one.
+#: Patterns in all.
 PATTERNS = 16
-PATTERN_LENGTH = 200
-#: How often a pattern may repeat a part, and how often all its counts multiplied.
-REPETITIONS = 10_000
 #: Faults that are told of one schema.
 FAULTS = 20
 
@@ -97,9 +92,7 @@ class _Reader:
     def _counted(self, keyword: str, given: Any) -> str | None:
         if keyword == "pattern":
             self.patterns += 1
-            return (
-                _fault_of_pattern(given) if self.patterns <= PATTERNS else f"is one of more than {PATTERNS}"
-            )
+            return pattern_fault(given) if self.patterns <= PATTERNS else f"is one of more than {PATTERNS}"
         if keyword in _LISTS:
             return None if isinstance(given, list) and given else "is no list of schemas"
         if not isinstance(given, dict):
@@ -214,19 +207,4 @@ def _fault_of_reference(given: Any) -> str | None:
 def _fault_of_name(name: str) -> str | None:
     if not name.strip() or len(name) > NAME_LENGTH or not name.isprintable():
         return f"holds a name that is not one line of 1 to {NAME_LENGTH} visible characters: {shown(name)!r}"
-    return None
-
-
-def _fault_of_pattern(given: Any) -> str | None:
-    if not isinstance(given, str) or len(given) > PATTERN_LENGTH:
-        return f"is no text of at most {PATTERN_LENGTH} characters"
-    product = 1
-    for least, most in re.findall(r"\{([0-9]+)(?:,([0-9]*))?\}", given):
-        product *= max(int(least), int(most or 0), 1)
-    if product > REPETITIONS:
-        return f"repeats its parts up to {REPETITIONS} times and more, all counts multiplied"
-    try:
-        matcher(given)
-    except SchemaError as exc:
-        return f"is no pattern that is matched in linear time: {shown(str(exc).strip().splitlines()[-1])}"
     return None

@@ -6,19 +6,16 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import lru_cache
 from typing import Any
-
-from pydantic_core import SchemaValidator, ValidationError, core_schema
 
 from commonplace.formation.documents import WORDS, comparable, pointer_to, shown, tokens_of, type_of
 from commonplace.formation.formats import CHECKED
+from commonplace.formation.patterns import TEXT_LENGTH, matches
 
 #: Work that one check may take: places of the schema times places of the document.
 STEPS = 200_000
-#: What holding one text against a pattern counts as, and the longest text that is.
+#: What holding one text against a pattern counts as.
 PATTERN_STEPS = 500
-PATTERN_TEXT = 500
 #: How many of the schema's places may stand within each other at one time.
 NESTING = 150
 #: Faults that are told of one document.
@@ -49,14 +46,6 @@ def document_faults(schema: Mapping[str, Any], document: Any, limit: int = FAULT
         return tuple(check.faults(schema, document, ())[:limit])
     except (_TooMuch, RecursionError):
         return (Fault("", "takes too much work to check; simplify the schema, or the document"),)
-
-
-def matcher(pattern: str) -> SchemaValidator:
-    """What finds a pattern in texts, in time that grows with their length; raises SchemaError for no pattern."""
-    return SchemaValidator(core_schema.str_schema(pattern=pattern, regex_engine="rust-regex", strict=True))
-
-
-_matcher = lru_cache(maxsize=32)(matcher)
 
 
 def resolved(root: Mapping[str, Any], reference: str) -> Any:
@@ -214,14 +203,12 @@ def _pattern(check: _Check, given: str, _: Any, value: Any, at: tuple[str, ...])
     if not isinstance(value, str):
         return
     check.work(PATTERN_STEPS)
-    if len(value) > PATTERN_TEXT:
+    if len(value) > TEXT_LENGTH:
         yield Fault(
-            pointer_to(at), f"has {len(value)} characters; a text with a pattern has at most {PATTERN_TEXT}"
+            pointer_to(at), f"has {len(value)} characters; a text with a pattern has at most {TEXT_LENGTH}"
         )
         return
-    try:
-        _matcher(given).validate_python(value)
-    except ValidationError:
+    if not matches(given, value):
         yield Fault(pointer_to(at), f"does not match the pattern {shown(given)}")
 
 
