@@ -68,11 +68,11 @@ def test_a_list_or_an_object_that_is_missing_is_made_where_the_schema_says_that_
     deep = Shape(
         {
             "type": "object",
-            "properties": {"work": {"anyOf": [{"$ref": "#/$defs/Work"}, {"type": "null"}]}},
-            "$defs": {"Work": {"type": "object", "properties": {"places": {"type": "array", "items": {}}}}},
+            "properties": {"job": {"anyOf": [{"$ref": "#/$defs/Job"}, {"type": "null"}]}},
+            "$defs": {"Job": {"type": "object", "properties": {"places": {"type": "array", "items": {}}}}},
         }
     )
-    assert patch({}, [add("/work/places/0", "mill")], deep).document == {"work": {"places": ["mill"]}}
+    assert patch({}, [add("/job/places/0", "mill")], deep).document == {"job": {"places": ["mill"]}}
 
 
 def test_nothing_is_made_where_the_schema_says_nothing_or_something_else():
@@ -90,8 +90,19 @@ def test_a_replacement_of_a_field_that_the_schema_names_sets_it():
 def test_an_entry_that_is_removed_twice_is_a_fault_and_not_its_neighbour():
     remove = {"op": "remove", "path": "/interests/1"}
     assert "removed twice" in refused([remove, remove])
-    after_another = [remove, add("/interests/-", "walks"), remove]
-    assert patch(ANA, after_another).document["interests"] == ["films", "walks"]
+    assert "removed twice" in refused([remove, add("/home", "Porto"), remove])
+
+
+def test_an_operation_on_the_same_list_parts_the_removals_before_it_from_those_after_it():
+    first, second = ({"op": "remove", "path": f"/interests/{place}"} for place in (0, 1))
+    assert patch(ANA, [first, add("/interests/-", "walks"), second]).document["interests"] == [
+        "chess",
+        "walks",
+    ]
+    assert patch(ANA, [first, add("/home", "Porto"), second]).document["interests"] == ["tea"]
+    copied = {"op": "copy", "from": "/interests/0", "path": "/home"}
+    done = patch(ANA, [first, copied, second]).document
+    assert (done["interests"], done["home"]) == (["chess"], "chess")
 
 
 def test_what_is_inside_goes_before_what_holds_it():

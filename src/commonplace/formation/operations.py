@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 from commonplace.formation.documents import SHOWN_LENGTH, Copier, Unfit, read_json, shown, tokens_of
@@ -110,12 +111,14 @@ def _part(given: dict[str, Any], name: str) -> Path:
         raise Unfit(f"{name} {exc}") from None
 
 
-def ordered(operations: Sequence[Operation]) -> list[Operation]:
+def ordered(operations: Sequence[Operation]) -> tuple[list[Operation], list[PatchFault]]:
     """The operations with removals from the end of the document backwards, so that indices mean what was shown.
 
-    Removals change places among themselves as long as no other operation between them touches the same list.
+    Removals change places among themselves as long as no other operation between them touches the same list; an
+    entry that is removed twice among them is a fault.
     """
     found = list(operations)
+    faults: list[PatchFault] = []
     block: list[int] = []
     for place, operation in enumerate(operations):
         if operation.name == "remove":
@@ -123,16 +126,20 @@ def ordered(operations: Sequence[Operation]) -> list[Operation]:
             continue
         paths = [operation.path, *([] if operation.source is None else [operation.source])]
         if any(_meet(path, _shifted(operations[one].path)) for path in paths for one in block):
-            _backwards(found, block)
+            faults += _backwards(found, block)
             block = []
-    _backwards(found, block)
-    return found
+    return found, faults + _backwards(found, block)
 
 
-def _backwards(found: list[Operation], block: list[int]) -> None:
+def _backwards(found: list[Operation], block: list[int]) -> list[PatchFault]:
     removals = sorted((found[place] for place in block), key=lambda one: _position(one.path), reverse=True)
     for place, removal in zip(block, removals, strict=True):
         found[place] = removal
+    return [
+        other.fault("is removed twice; indices are those of the document as it was shown")
+        for one, other in pairwise(removals)
+        if one.path == other.path and is_index(one.path[-1])
+    ]
 
 
 def _position(path: Path) -> list[tuple[bool, int, str]]:

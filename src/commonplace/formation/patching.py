@@ -58,9 +58,12 @@ def patch(
         one.fault("a person set this field, and only people change it") for one in read if one.index in held
     )
     work = _Work(_DOCUMENT.validate_python(before), shape, copier)
-    failed = work.apply(ordered([one for one in read if one.index not in held]))
+    in_order, faults = ordered([one for one in read if one.index not in held])
+    failed = None if faults else work.apply(in_order)
     if failed is not None:
-        return Patched(before, changed=False, faults=(failed,), left_out=left_out)
+        faults = [failed]
+    if faults:
+        return Patched(before, changed=False, faults=tuple(faults[:FAULTS]), left_out=left_out)
     try:
         after = _DOCUMENT.validate_python(work.document)
     except ValidationError as exc:
@@ -121,15 +124,11 @@ class _Work:
 
     def apply(self, operations: list[Operation]) -> PatchFault | None:
         """Apply in order; the first operation that fails ends it."""
-        previous: Operation | None = None
         for operation in operations:
             try:
-                if previous is not None and _same_entry(previous, operation):
-                    raise Unfit("is removed twice; indices are those of the document as it was shown")
                 self._step(operation)
             except Unfit as exc:
                 return operation.fault(str(exc))
-            previous = operation
         return None
 
     def _step(self, operation: Operation) -> None:
@@ -220,8 +219,3 @@ def _inside(value: Any, token: str) -> Any:
     if token not in value:
         raise Unfit(f"leads through {shown(token)!r}, which is not there")
     return value[token]
-
-
-def _same_entry(one: Operation, other: Operation) -> bool:
-    both = one.name == other.name == "remove"
-    return both and one.path == other.path and is_index(one.path[-1])
