@@ -220,3 +220,17 @@ async def test_what_is_said_around_a_default_can_be_said_otherwise(book: commonp
         found["Profile"].parameters == PROFILE.parameters and found["Profile"].description == "The traveller."
     )
     assert found["Profile"].digest == PROFILE.digest
+
+
+async def test_what_a_person_sets_is_held_to_the_same_schema(book: commonplace.Book):
+    with pytest.raises(commonplace.InvalidInput, match="it should be a whole number or null") as caught:
+        await book.profile.patch("ana", {"age": "old", "interests": ["films", 7]}, view="owner")
+    assert [error.field for error in caught.value.errors] == ["set/age", "set/interests/1"]
+    await book.profile.patch("ana", {"age": 20, "favourite colour": "red"}, view="owner")
+    await book.schemas.put(
+        "Profile", parameters={**described(age={"type": "string"}), "additionalProperties": False}
+    )
+    await book.profile.patch("ana", unset=["favourite colour"], view="owner")
+    with pytest.raises(commonplace.InvalidInput, match="not a field of this schema"):
+        await book.profile.patch("ana", {"favourite colour": "blue"}, agent="guide", audience="global")
+    assert await book.profile.get("ana") == {"age": 20}

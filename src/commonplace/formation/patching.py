@@ -90,6 +90,16 @@ def fields_between(
     return changed, tuple(name for name in before if name not in after)
 
 
+def edit_faults(
+    before: Mapping[str, Any], fields: Mapping[str, Any], gone: Collection[str], shape: Shape
+) -> tuple[PatchFault, ...]:
+    """What would be wrong with a document once these fields are set and those gone, and is not already."""
+    after = {
+        name: value for name, value in {**before, **fields}.items() if name not in gone or name in fields
+    }
+    return _sorted(dict(before), after, shape)[0]
+
+
 def _sorted(
     before: dict[str, Any] | None, after: dict[str, Any], shape: Shape
 ) -> tuple[tuple[PatchFault, ...], tuple[Fault, ...]]:

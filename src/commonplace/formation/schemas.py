@@ -180,6 +180,14 @@ def serving(agent: str | None, records: Iterable[Schema]) -> list[FormationSchem
     return [one for one in found.values() if not one.agents or agent in one.agents]
 
 
+def shape_for_people(name: str, record: Schema | None) -> Shape:
+    """What people's and programs' own edits are held to: beside the fields of a default they may have more."""
+    if record is not None:
+        return ready(record).shape
+    known = DEFAULTS.get(name)
+    return ANY_SHAPE if known is None else Shape({**known.parameters, "additionalProperties": True})
+
+
 def configured(fields: Mapping[str, Any], name: str) -> dict[str, Any]:
     """The fields of a schema as they are kept; raises InvalidInput where it could not be used."""
     known = DEFAULTS.get(name)
