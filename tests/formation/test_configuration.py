@@ -2,15 +2,32 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from commonplace.formation.configuration import PATTERNS, PROPERTIES, schema_faults
-from commonplace.formation.patterns import matches, pattern_fault, weight
+from commonplace.formation.configuration import (
+    CHAIN,
+    KNOWN,
+    PATTERNS,
+    PROPERTIES,
+    SCHEMA_BYTES,
+    schema_faults,
+)
+from commonplace.formation.operations import OPERATIONS
+from commonplace.formation.patterns import (
+    PATTERN_LENGTH,
+    PATTERN_WEIGHT,
+    TEXT_LENGTH,
+    matches,
+    pattern_fault,
+    weight,
+)
 from commonplace.formation.schemas import FormationSchema
+from commonplace.model.values import DATA_DEPTH
 
 
 def described(**properties: Any) -> dict[str, Any]:
@@ -181,3 +198,16 @@ def test_a_pattern_that_makes_others_go_back_and_forth_is_matched_all_the_same()
     assert not matches("^(a+)+$", "a" * 400 + "!")
     assert not matches("(.*a){20}$", "ab" * 200)
     assert matches("b", "abc")
+
+
+def test_the_page_lists_every_word_and_every_bound():
+    page = (Path(__file__).parents[2] / "docs" / "schemas.md").read_text("utf-8")
+    assert [word for word in KNOWN - {"definitions"} if f"`{word}`" not in page] == []
+    for said in (
+        f"{SCHEMA_BYTES // 1024} KiB, {DATA_DEPTH} levels, {PROPERTIES} fields, {CHAIN} references",
+        f"{PATTERNS} patterns of {PATTERN_LENGTH} characters",
+        f"at most {TEXT_LENGTH} characters",
+        f"at most\n{PATTERN_WEIGHT:,} places",
+        f"at most {OPERATIONS} operations",
+    ):
+        assert said in page, said

@@ -210,6 +210,10 @@ async def test_what_a_schema_cannot_be_is_refused_by_its_field(
 
 async def test_what_is_said_around_a_default_can_be_said_otherwise(book: commonplace.Book):
     await book.schemas.put("Note", instructions="Keep what concerns travel.")
+    await book.schemas.put("Episode", instructions="Be brief.")
+    assert {one.name: one.trigger for one in serving("guide", await book.schemas.list())}[
+        "Episode"
+    ] == "close"
     await book.schemas.put("Episode", trigger="request")
     await book.schemas.put("Profile", description="The traveller.")
     found = {one.name: one for one in serving("guide", await book.schemas.list())}

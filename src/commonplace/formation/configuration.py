@@ -36,7 +36,8 @@ _NAMED = ("properties", "$defs", "definitions")
 _IN_PLACE = ("anyOf", "oneOf", "allOf")
 _COUNTS = ("minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties")
 _NUMBERS = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf")
-_KNOWN = JUDGED | TELLING | {*_ONE, *_LISTS, *_NAMED}
+#: Every word that a schema may use.
+KNOWN = JUDGED | TELLING | {*_ONE, *_LISTS, *_NAMED}
 
 Place = tuple[str, ...]
 
@@ -79,7 +80,7 @@ class _Reader:
                     yield from self.read(inner, (*at, *place))
 
     def _reason(self, keyword: str, given: Any, at: Place) -> str | None:
-        if keyword not in _KNOWN:
+        if keyword not in KNOWN:
             return "is no keyword that is known here; docs/schemas.md lists them"
         if keyword in _NAMED or keyword in _LISTS or keyword == "pattern":
             return self._counted(keyword, given)
