@@ -23,7 +23,7 @@ from commonplace.book.asking import (
     as_vector,
 )
 from commonplace.book.backups import Backups, OpenCopy
-from commonplace.book.catalogue import Episodes, Experience, Keys, Named, Profiles
+from commonplace.book.catalogue import Episodes, Experience, Keys, Named, Profiles, Schemas
 from commonplace.book.contexts import Contexts
 from commonplace.book.explaining import explain
 from commonplace.book.meaning import Meaning
@@ -108,7 +108,7 @@ class Book:
         self.episodes = Episodes(rooms)
         self.experience = Experience(rooms)
         self.agents: Named[Agent] = Named(rooms, Agent)
-        self.schemas: Named[Schema] = Named(rooms, Schema)
+        self.schemas = Schemas(rooms, Schema)
         self.keys = Keys(rooms, Key)
         self._contexts = Contexts(rooms)
         self._anchors = Anchors(rooms, finder)

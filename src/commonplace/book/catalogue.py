@@ -22,18 +22,19 @@ from commonplace.book.parsing import (
     each,
     episode_of,
 )
-from commonplace.book.rooms import Rooms, WaitFor
+from commonplace.book.rooms import Rooms, Shelf, WaitFor
 from commonplace.errors import InvalidInput, NotFound
+from commonplace.formation.patching import edit_faults
+from commonplace.formation.schemas import configured, ready, shape_for_people
+from commonplace.formation.shapes import Shape
 from commonplace.model.changes import (
     AddExperience,
-    Change,
     PatchProfile,
     PutNamed,
     RecordEpisode,
     RetireExperience,
     RevokeKey,
 )
-from commonplace.model.digests import request_digest
 from commonplace.model.episodes import Episode
 from commonplace.model.experience import Evidence, ExperienceLine
 from commonplace.model.ids import new_id
@@ -42,26 +43,12 @@ from commonplace.model.owner import EVERYONE, WHOLE, Audience, Owner, OwnerKind,
 from commonplace.model.profiles import Agent, Key, ProfileDocument, Schema
 from commonplace.model.query import Filter
 from commonplace.model.records import Record, RecordType, slot_of
-from commonplace.model.values import canonical, refused
+from commonplace.model.values import refused
 
 N = TypeVar("N", Agent, Schema, Key)
 
 
-class _Shelf:
-    def __init__(self, rooms: Rooms) -> None:
-        self._rooms = rooms
-
-    async def _write(
-        self, owner: Owner, view: View, change: Change, request: Sequence[Any], operation: str | None
-    ) -> Receipt:
-        return await self._rooms.write(owner, view, [change], request, operation)
-
-    async def _all(self, owner: Owner, view: View, only: Filter, limit: int) -> list[Record]:
-        page = await self._rooms.engine.scan(owner, view, only, None, as_limit(limit))
-        return list(page.records)
-
-
-class Profiles(_Shelf):
+class Profiles(Shelf):
     """One document for each user, schema and audience."""
 
     async def get(self, owner: str | Owner, schema: str = "Profile", **who: Unpack[Who]) -> dict[str, Any]:
@@ -117,13 +104,27 @@ class Profiles(_Shelf):
         except ValidationError as exc:
             raise refused(exc) from exc
         known = await Named(self._rooms, Schema).get(schema)
-        digest = "" if known is None else request_digest(canonical(known.parameters)).hex()
+        await self._refuse_unfit(checked, leaving, view, shape_for_people(schema, known))
+        digest = "" if known is None else ready(known).digest
         change = PatchProfile(id, schema, readers, checked.body, leaving, pin=view.whole, schema_hash=digest)
         request = ["profile", schema, dict(set or {}), list(leaving), str(audience)]
         return await self._write(party, view, change, request, operation)
 
+    async def _refuse_unfit(
+        self, edit: ProfileDocument, gone: Sequence[str], view: View, shape: Shape
+    ) -> None:
+        """Refuse what would make the document fit its schema less; what does not fit already may stay."""
+        only = Filter(types=frozenset({RecordType.PROFILE}), slots=(edit.slot() or b"",))
+        held = await self._all(edit.owner, view, only, 1)
+        before = cast(ProfileDocument, held[0]).body if held else {}
+        found = [(f"set{fault.path}", fault.reason) for fault in edit_faults(before, edit.body, gone, shape)]
+        if found:
+            errors = tuple(InvalidInput(f"{at}: {reason}", field=at) for at, reason in found)
+            errors[0].errors = errors
+            raise errors[0]
 
-class Episodes(_Shelf):
+
+class Episodes(Shelf):
     """What was done, and how it ended."""
 
     async def record(
@@ -176,7 +177,7 @@ def _episode(record: Record) -> Episode:
     return cast(Episode, record)
 
 
-class Experience(_Shelf):
+class Experience(Shelf):
     """What an agent has learnt, line by line."""
 
     async def add(
@@ -238,7 +239,7 @@ def _party(tenant: str, kind: OwnerKind, id: str) -> Owner:
         raise refused(exc, at=kind.value) from exc
 
 
-class Named(_Shelf, Generic[N]):
+class Named(Shelf, Generic[N]):
     """The tenant's agents, schemas or keys, each under its unique name."""
 
     def __init__(self, rooms: Rooms, of: type[N]) -> None:
@@ -274,6 +275,15 @@ class Named(_Shelf, Generic[N]):
             cast(N, r)
             for r in await self._all(self._tenant, WHOLE, Filter(types=frozenset({self._of.type})), limit)
         ]
+
+
+class Schemas(Named[Schema]):
+    """What documents and notes look like, for each name; a schema that could not be used is refused."""
+
+    async def put(self, name: str, *, operation: str | None = None, **fields: Any) -> Receipt:
+        """Configure it; ``parameters`` are a JSON Schema or a Pydantic class."""
+        kept = configured(fields, as_text(name, "name"))
+        return await super().put(name, operation=operation, **kept)
 
 
 class Keys(Named[Key]):

@@ -8,12 +8,23 @@ from typing import Any, Literal, TypeAlias
 from uuid import UUID
 
 from commonplace.book.meaning import Meaning
-from commonplace.book.parsing import as_actor, as_audience, as_text, as_versions, as_wait, each, memory_of
+from commonplace.book.parsing import (
+    as_actor,
+    as_audience,
+    as_limit,
+    as_text,
+    as_versions,
+    as_wait,
+    each,
+    memory_of,
+)
 from commonplace.door import Door
 from commonplace.errors import InvalidInput
 from commonplace.model.changes import Change, Expect, Remember
 from commonplace.model.ledger import Receipt
 from commonplace.model.owner import Audience, Owner, View
+from commonplace.model.query import Filter
+from commonplace.model.records import Record
 from commonplace.ports import Engine
 
 #: What a write waits for: its durable commit, or that its passages are found by their meaning, too.
@@ -74,3 +85,19 @@ class Rooms:
         request = ["remember", list(statements), str(audience), run]
         receipt = await self.write(owner, view, changes, request, operation, expect)
         return await self.meaning.reached(receipt, waiting)
+
+
+class Shelf:
+    """Verbs over one type of record."""
+
+    def __init__(self, rooms: Rooms) -> None:
+        self._rooms = rooms
+
+    async def _write(
+        self, owner: Owner, view: View, change: Change, request: Sequence[Any], operation: str | None
+    ) -> Receipt:
+        return await self._rooms.write(owner, view, [change], request, operation)
+
+    async def _all(self, owner: Owner, view: View, only: Filter, limit: int) -> list[Record]:
+        page = await self._rooms.engine.scan(owner, view, only, None, as_limit(limit))
+        return list(page.records)

@@ -17,6 +17,11 @@ def request_digest(request: bytes) -> bytes:
     return blake2b(request, digest_size=SIZE, person=b"request").digest()
 
 
+def schema_digest(parameters: bytes) -> str:
+    """The digest that tells one version of a schema's parameters from another."""
+    return blake2b(parameters, digest_size=SIZE, person=b"schema").hexdigest()
+
+
 def keyed(secret: bytes, purpose: str, *parts: bytes) -> bytes:
     """A digest under the book's secret; the parts cannot run into each other."""
     state = blake2b(digest_size=SIZE, key=secret, person=purpose.encode()[:16])

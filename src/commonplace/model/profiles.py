@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, TypeAlias
 
 from pydantic import Field
 
 from commonplace.model.owner import Owner
 from commonplace.model.records import Record, RecordType
 from commonplace.model.values import Document, Moment, Name, Text
+
+#: One document that is patched, or ever new notes.
+UpdateMode: TypeAlias = Literal["patch", "insert"]
+#: When it is formed: once a thread has been silent for a while, only when it closes, or only on request.
+Trigger: TypeAlias = Literal["silence", "close", "request"]
 
 
 class ProfileDocument(Record):
@@ -36,8 +41,11 @@ class Schema(Record):
     name: Name
     description: Text = Field(default="", max_length=100_000)
     parameters: Document = Field(default_factory=dict)
-    update_mode: Literal["patch", "insert"] = "patch"
+    update_mode: UpdateMode = "patch"
     instructions: Text = Field(default="", max_length=100_000)
+    trigger: Trigger = "silence"
+    #: The agents whose conversations are formed into it; all where none is named.
+    agents: tuple[Name, ...] = ()
 
     def identity(self) -> tuple[Any, ...] | None:
         return (self.name,)

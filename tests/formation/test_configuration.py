@@ -1,0 +1,213 @@
+"""What a schema may say, and what is refused before it is ever used."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from commonplace.formation.configuration import (
+    CHAIN,
+    KNOWN,
+    PATTERNS,
+    PROPERTIES,
+    SCHEMA_BYTES,
+    schema_faults,
+)
+from commonplace.formation.operations import OPERATIONS
+from commonplace.formation.patterns import (
+    PATTERN_LENGTH,
+    PATTERN_WEIGHT,
+    TEXT_LENGTH,
+    matches,
+    pattern_fault,
+    weight,
+)
+from commonplace.formation.schemas import FormationSchema
+from commonplace.model.values import DATA_DEPTH
+
+
+def described(**properties: Any) -> dict[str, Any]:
+    return {"type": "object", "properties": properties}
+
+
+def nested(levels: int) -> dict[str, Any]:
+    found: dict[str, Any] = {"type": "string"}
+    for _ in range(levels):
+        found = described(a=found)
+    return found
+
+
+UNFIT: list[tuple[Any, str, str]] = [
+    ([], "", "no JSON object"),
+    ("x", "", "no JSON object"),
+    ({"type": "string"}, "", "describes no object"),
+    ({"properties": {"a": {}}}, "", "describes no object"),
+    (described(a={"type": "text"}), "/properties/a/type", "none of object"),
+    (described(a={"type": []}), "/properties/a/type", "none of object"),
+    (described(a=7), "/properties/a", "no schema"),
+    (described(a={"not": {}}), "/properties/a/not", "no keyword"),
+    (described(a={"if": {}}), "/properties/a/if", "no keyword"),
+    (described(a={"maxlength": 3}), "/properties/a/maxlength", "no keyword"),
+    (described(a={"patternProperties": {}}), "/properties/a/patternProperties", "no keyword"),
+    (described(a={"$dynamicRef": "#x"}), "/properties/a/$dynamicRef", "no keyword"),
+    (described(a={"$ref": "https://example.org/schema"}), "/properties/a/$ref", "leads out"),
+    (described(a={"$ref": "other.json#/a"}), "/properties/a/$ref", "leads out"),
+    (described(a={"$ref": "file:///etc/passwd"}), "/properties/a/$ref", "leads out"),
+    (described(a={"$ref": 7}), "/properties/a/$ref", "leads out"),
+    (described(a={"$ref": "#/$defs/None"}), "/properties/a/$ref", "leads to no schema"),
+    (described(a={"$ref": "#anchor"}), "/properties/a/$ref", "does not begin with /"),
+    (
+        described(a={"$ref": "#/properties/a/enum/0", "enum": [{}]}),
+        "/properties/a/$ref",
+        "leads to no schema",
+    ),
+    (described(a={"$ref": "#/properties/a"}), "/properties/a", "leads to itself"),
+    ({"$ref": "#"}, "", "leads to itself"),
+    ({**described(), "anyOf": [{"$ref": "#"}]}, "", "leads to itself"),
+    (
+        {**described(), "$defs": {"a": {"$ref": "#/$defs/b"}, "b": {"allOf": [{"$ref": "#/$defs/a"}]}}},
+        "/$defs/a",
+        "itself",
+    ),
+    ({**described(), "$schema": "http://json-schema.org/draft-04/schema#"}, "/$schema", "2020-12"),
+    (described(a={"$id": "x", "type": "string"}), "/properties/a/$id", "root alone"),
+    (described(a={"enum": []}), "/properties/a/enum", "no list"),
+    (described(a={"enum": "ab"}), "/properties/a/enum", "no list"),
+    ({**described(), "required": ["a", "a"]}, "/required", "each once"),
+    ({**described(), "required": "a"}, "/required", "no list of names"),
+    (described(a={"minLength": -1}), "/properties/a/minLength", "no count"),
+    (described(a={"maxItems": "3"}), "/properties/a/maxItems", "no count"),
+    (described(a={"minimum": "3"}), "/properties/a/minimum", "no number"),
+    (described(a={"multipleOf": 0}), "/properties/a/multipleOf", "no number"),
+    (described(a={"anyOf": []}), "/properties/a/anyOf", "no list of schemas"),
+    (described(a={"anyOf": {}}), "/properties/a/anyOf", "no list of schemas"),
+    (described(a={"uniqueItems": 1}), "/properties/a/uniqueItems", "neither true nor false"),
+    (described(a={"format": "datetime"}), "/properties/a/format", "checked are date, date-time"),
+    (described(a={"pattern": "("}), "/properties/a/pattern", "no pattern"),
+    (described(a={"pattern": "(a)\\1"}), "/properties/a/pattern", "no pattern"),
+    (described(a={"pattern": "(?=a)"}), "/properties/a/pattern", "looks around"),
+    (described(a={"pattern": "x" * 201}), "/properties/a/pattern", "at most 200"),
+    (described(a={"pattern": "(a{1000}){1000}"}), "/properties/a/pattern", "repeats"),
+    (described(a={"pattern": 5}), "/properties/a/pattern", "no text"),
+    (described(a={"default": float("nan")}), "", "not finite"),
+    (described(a={"const": {1, 2}}), "", "holds a set"),
+    (described(**{"a\nb": {}}), "/properties", "visible characters"),
+    (described(**{" ": {}}), "/properties", "visible characters"),
+    (described(a={"description": "x" * 70_000}), "", "larger than"),
+    (described(**{f"f{n}": {} for n in range(PROPERTIES + 1)}), "/properties", "at most 256"),
+    (
+        described(**{f"f{n}": {"pattern": "a"} for n in range(PATTERNS + 1)}),
+        "/properties/f16/pattern",
+        "more than",
+    ),
+    (nested(17), "", "nested deeper"),
+]
+
+
+@pytest.mark.parametrize(
+    ("parameters", "place", "words"), UNFIT, ids=[f"{n}: {u[2]}" for n, u in enumerate(UNFIT)]
+)
+def test_a_schema_that_could_not_be_used_is_refused_when_it_is_configured(
+    parameters: Any, place: str, words: str
+):
+    found = schema_faults(parameters)
+    assert (found[0].at, words in found[0].reason) == (place, True), found
+
+
+def test_a_chain_of_references_has_an_end():
+    definitions: dict[str, Any] = {"d0": {"type": "string"}}
+    for number in range(1, 200):
+        definitions[f"d{number}"] = {"$ref": f"#/$defs/d{number - 1}"}
+    assert "through more than" in schema_faults({**described(), "$defs": definitions})[0].reason
+    few = {name: one for name, one in definitions.items() if len(name) == 2 and name < "d8"}
+    assert schema_faults({**described(a={"$ref": "#/$defs/d7"}), "$defs": few}) == ()
+
+
+def test_all_that_is_wrong_is_told_up_to_a_bound():
+    found = schema_faults(described(**{f"f{n}": {"type": "x"} for n in range(50)}))
+    assert len(found) == 20
+
+
+WORDS = [
+    "type",
+    "properties",
+    "items",
+    "anyOf",
+    "$ref",
+    "enum",
+    "pattern",
+    "required",
+    "format",
+    "minimum",
+    "$defs",
+    "a",
+]
+ODD = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers(-1, 2)
+    | st.sampled_from(["object", "string", "#", "#/a", "("])
+    | st.text(),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(WORDS), inner, max_size=4),
+    max_leaves=12,
+)
+
+
+@settings(max_examples=200, deadline=None)
+@given(ODD | st.dictionaries(st.sampled_from(WORDS), ODD).map(lambda more: {**more, "type": "object"}), ODD)
+def test_a_schema_is_refused_or_it_can_be_used_and_neither_raises(parameters: Any, value: Any):
+    if schema_faults(parameters) == ():
+        shape = FormationSchema("X", "", parameters, "patch").shape
+        shape.faults(value)
+        shape.types_at(("a", "0", "-"))
+        shape.names(("a", "b"))
+
+
+@pytest.mark.parametrize(
+    ("pattern", "places"),
+    [
+        ("abc", 3),
+        ("[a-z]{2}", 20),
+        ("(ab){3}c", 7),
+        ("((a?){10}){10}", 200),
+        ("a{2,5}b{3,}", 8),
+        (r"\d{4}-\p{L}{2}", 61),
+        (r"[]a[b\]]{3}]{2}", 20),
+        (r"\({3}\[{2}", 50),
+        ("[^]]{2}(?:ab|c){2}", 32),
+    ],
+)
+def test_what_a_pattern_repeats_is_counted_as_if_it_were_written_out(pattern: str, places: int):
+    assert pattern_fault(pattern) is None
+    assert weight(pattern) == places
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    ["(a?){999}{9}", "((a{50}){50}){50}", r"\w{300}", "(?x) # [\n(a{99}){99}", "(?i)a", "(a?){90}?{90}"],
+)
+def test_a_pattern_that_would_be_slow_is_refused(pattern: str):
+    assert pattern_fault(pattern) is not None
+
+
+def test_a_pattern_that_makes_others_go_back_and_forth_is_matched_all_the_same():
+    assert not matches("^(a+)+$", "a" * 400 + "!")
+    assert not matches("(.*a){20}$", "ab" * 200)
+    assert matches("b", "abc")
+
+
+def test_the_page_lists_every_word_and_every_bound():
+    page = (Path(__file__).parents[2] / "docs" / "schemas.md").read_text("utf-8")
+    assert [word for word in KNOWN - {"definitions"} if f"`{word}`" not in page] == []
+    for said in (
+        f"{SCHEMA_BYTES // 1024} KiB, {DATA_DEPTH} levels, {PROPERTIES} fields, {CHAIN} references",
+        f"{PATTERNS} patterns of {PATTERN_LENGTH} characters",
+        f"at most {TEXT_LENGTH} characters",
+        f"at most\n{PATTERN_WEIGHT:,} places",
+        f"at most {OPERATIONS} operations",
+    ):
+        assert said in page, said
