@@ -65,7 +65,8 @@ class ModelServer:
         self.asked: list[Asked] = []
         #: Replies that nobody waited for any longer.
         self.given_up = 0
-        self._lock = threading.Lock()
+        #: Held to count, and told of every count.
+        self._news = threading.Condition()
         self._closing = threading.Event()
         self._sockets: set[socket.socket] = set()
         self._http = _Server(self)
@@ -81,6 +82,13 @@ class ModelServer:
         """What lets another process ask here for ``openai:…`` and ``openai-chat:…``."""
         return {"OPENAI_BASE_URL": self.base_url, "OPENAI_API_KEY": "not-a-key"}
 
+    def until(self, *, asked: int = 0, given_up: int = 0, seconds: float = 30.0) -> bool:
+        """Wait until so many requests came, and so many callers went away; False where that takes longer."""
+        with self._news:
+            return self._news.wait_for(
+                lambda: len(self.asked) >= asked and self.given_up >= given_up, timeout=seconds
+            )
+
     def __enter__(self) -> Self:
         self._thread.start()
         return self
@@ -93,7 +101,7 @@ class ModelServer:
     ) -> None:
         self._closing.set()
         self._http.shutdown()
-        with self._lock:
+        with self._news:
             for connection in self._sockets:
                 with contextlib.suppress(OSError):
                     connection.shutdown(socket.SHUT_RDWR)
@@ -101,8 +109,9 @@ class ModelServer:
         self._thread.join()
 
     def _next(self, asked: Asked) -> Reply:
-        with self._lock:
+        with self._news:
             self.asked.append(asked)
+            self._news.notify_all()
             if not callable(self.script):
                 return self.script[min(len(self.asked), len(self.script)) - 1]
         return self.script(asked)
@@ -125,11 +134,11 @@ class _Handler(BaseHTTPRequestHandler):
 
     def setup(self) -> None:
         super().setup()
-        with self.server.owner._lock:
+        with self.server.owner._news:
             self.server.owner._sockets.add(self.connection)
 
     def finish(self) -> None:
-        with self.server.owner._lock:
+        with self.server.owner._news:
             self.server.owner._sockets.discard(self.connection)
         with contextlib.suppress(OSError):
             super().finish()
@@ -181,8 +190,9 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _nobody_waits(self) -> None:
         self.close_connection = True
-        with self.server.owner._lock:
+        with self.server.owner._news:
             self.server.owner.given_up += 1
+            self.server.owner._news.notify_all()
 
 
 def _body(reply: Reply, asked: Asked) -> bytes:
