@@ -58,6 +58,8 @@ def test_an_object_is_found_alone_in_a_fence_and_in_prose(text: str) -> None:
         ("{'a': 1} {\"b\": 1,}", "no valid JSON"),
         ('{"a": 1, "a": 2}', "twice"),
         ('{"a": {"b": 1, "b": 1}}', "twice"),
+        ('{"a": 1', "cut off"),
+        ('{"a": "b', "cut off"),
         ('{"a": NaN}', "NaN"),
         ('{"a": -Infinity}', "NaN or Infinity"),
         ('{"a": ' + "9" * 5_000 + "}", "too many digits"),

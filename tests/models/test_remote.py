@@ -4,51 +4,27 @@ from __future__ import annotations
 
 import asyncio
 import json
-import pickle
-from collections.abc import Awaitable, Callable
 from decimal import Decimal
 from typing import Any
 
 import pytest
 
-from commonplace.errors import InvalidInput, ModelDown, ModelFailed, ModelRefused
+from commonplace.errors import InvalidInput
 from commonplace.model.asking import Earlier
 from commonplace.models import RemoteModels
 from commonplace.ports import Models
-from tests.models.questions import CANARY, GOOD, question
+from tests.models.questions import GOOD, question
 
 pytest.importorskip("pydantic_ai", reason="the extra commonplace[models] is not installed")
 
-from pydantic_ai.exceptions import (
-    FallbackExceptionGroup,
-    ModelAuthenticationError,
-    ModelConnectionError,
-    ModelHTTPError,
-    ModelRateLimitError,
-    UnexpectedModelBehavior,
-    UserError,
-)
+from pydantic_ai import Agent
 from pydantic_ai.messages import ModelMessage, ModelResponse, TextPart, ThinkingPart
-from pydantic_ai.models.fallback import FallbackModel
 from pydantic_ai.models.function import AgentInfo, FunctionModel
+from pydantic_ai.models.instrumented import InstrumentedModel
 from pydantic_ai.models.test import TestModel
 from pydantic_ai.usage import RequestUsage
 
-Answers = Callable[[list[ModelMessage], AgentInfo], Awaitable[ModelResponse]]
-
-
-def says(text: str, model_name: str | None = None, **more: Any) -> FunctionModel:
-    async def answers(messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
-        return ModelResponse(parts=[TextPart(text)], **more)
-
-    return FunctionModel(answers, model_name=model_name)
-
-
-def raises(error: Exception) -> FunctionModel:
-    async def answers(messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
-        raise error
-
-    return FunctionModel(answers)
+from tests.models.scripted import Gate, says
 
 
 async def test_an_answer_is_read_and_what_it_used_is_told() -> None:
@@ -165,66 +141,6 @@ async def test_another_task_has_another_model_and_its_own_settings_stay() -> Non
     assert (settings["temperature"], settings["seed"], settings["max_tokens"]) == (0.5, 7, 20)
 
 
-@pytest.mark.parametrize(
-    ("error", "wait"),
-    [
-        (ModelConnectionError("letters", f"no route to {CANARY}"), None),
-        (ModelHTTPError(503, "letters", body=CANARY, headers={"Retry-After": "4"}), 4.0),
-        (ModelRateLimitError("letters", CANARY, retry_after=1e12), 86_400.0),
-        (ModelRateLimitError("letters", CANARY, retry_after=float("nan")), None),
-        (UnexpectedModelBehavior("odd", body=CANARY), None),
-        (ConnectionResetError(CANARY), None),
-        (TimeoutError(CANARY), None),
-        (TypeError(CANARY), None),
-        (FallbackExceptionGroup(CANARY, [UserError(CANARY), ModelConnectionError("b", CANARY)]), None),
-    ],
-    ids=["connection", "status", "long wait", "no wait", "odd", "socket", "timeout", "client", "fallback"],
-)
-async def test_a_provider_that_is_down_may_be_asked_later(error: Exception, wait: float | None) -> None:
-    with pytest.raises(ModelDown) as caught:
-        await RemoteModels(raises(error)).ask(question())
-    assert caught.value.retry_after == wait
-    assert_tells_nothing(caught.value)
-
-
-@pytest.mark.parametrize(
-    ("error", "reason"),
-    [
-        (ModelAuthenticationError("letters", f"bad key for {CANARY}"), "credentials"),
-        (ModelHTTPError(418, "letters", body=CANARY), "request"),
-        (UserError(CANARY), "request"),
-        (FallbackExceptionGroup(CANARY, [ModelAuthenticationError("a", CANARY)]), "credentials"),
-    ],
-    ids=["key", "status", "use", "fallback"],
-)
-async def test_a_provider_that_refuses_is_no_outage(error: Exception, reason: str) -> None:
-    with pytest.raises(ModelRefused) as caught:
-        await RemoteModels(raises(error)).ask(question())
-    assert caught.value.reason == reason
-    assert_tells_nothing(caught.value)
-
-
-async def test_several_models_in_one_are_down_when_all_of_them_are() -> None:
-    both = FallbackModel(raises(ModelConnectionError("a", CANARY)), raises(ModelHTTPError(500, "b", CANARY)))
-    with pytest.raises(ModelDown) as caught:
-        await RemoteModels(both).ask(question())
-    assert_tells_nothing(caught.value)
-    either = FallbackModel(raises(ModelConnectionError("a", CANARY)), says(json.dumps(GOOD)))
-    assert (await RemoteModels(either).ask(question())).value == GOOD
-
-
-def test_errors_survive_the_way_between_processes() -> None:
-    down = pickle.loads(pickle.dumps(ModelDown("busy", retry_after=3)))
-    refused = pickle.loads(pickle.dumps(ModelRefused("no", reason="quota")))
-    assert (down.retry_after, refused.reason) == (3, "quota")
-    assert isinstance(down, ModelFailed) and down.code == refused.code == "model"
-
-
-async def test_a_model_that_does_not_answer_in_time_is_given_up() -> None:
-    with pytest.raises(ModelDown, match=r"within 0\.01 s"):
-        await RemoteModels(Gate().model, seconds=0.01).ask(question())
-
-
 async def test_no_more_than_so_many_are_asked_at_once() -> None:
     gate = Gate()
     models = RemoteModels(gate.model, at_once=2)
@@ -277,31 +193,15 @@ async def test_a_provider_may_be_asked_to_hold_the_answer_to_the_schema() -> Non
     assert answer.value is not None and answer.value["required"] == ["notes"]
 
 
-def assert_tells_nothing(error: BaseException) -> None:
-    """Neither the error nor what hangs on it says what was sent."""
-    assert CANARY not in repr(error)
-    assert error.__cause__ is None and error.__context__ is None
+async def test_an_application_that_traces_its_agents_does_not_trace_what_was_said(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async def traced(*_: Any, **__: Any) -> ModelResponse:
+        raise AssertionError("what was said went into a trace")
 
-
-class Gate:
-    """A model that answers only once it is opened, and counts who is waiting."""
-
-    def __init__(self) -> None:
-        self.opened = asyncio.Event()
-        self.came = asyncio.Semaphore(0)
-        self.inside = self.most = 0
-        self.model = FunctionModel(self.answers)
-
-    async def answers(self, messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
-        self.inside += 1
-        self.most = max(self.most, self.inside)
-        self.came.release()
-        try:
-            await self.opened.wait()
-        finally:
-            self.inside -= 1
-        return ModelResponse(parts=[TextPart("{}")])
-
-    async def until(self, count: int) -> None:
-        for _ in range(count):
-            await self.came.acquire()
+    monkeypatch.setattr(InstrumentedModel, "request", traced)
+    Agent.instrument_all()
+    try:
+        assert (await RemoteModels(says(json.dumps(GOOD))).ask(question())).value == GOOD
+    finally:
+        Agent.instrument_all(False)
