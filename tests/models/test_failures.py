@@ -19,6 +19,7 @@ from pydantic_ai.exceptions import (
     ModelConnectionError,
     ModelHTTPError,
     ModelRateLimitError,
+    ModelTimeoutError,
     UnexpectedModelBehavior,
     UserError,
 )
@@ -37,10 +38,22 @@ from tests.models.scripted import Gate, raises, says
         (UnexpectedModelBehavior("odd", body=CANARY), None),
         (ConnectionResetError(CANARY), None),
         (TimeoutError(CANARY), None),
+        (ModelTimeoutError("letters", CANARY), None),
         (TypeError(CANARY), None),
         (FallbackExceptionGroup(CANARY, [UserError(CANARY), ModelConnectionError("b", CANARY)]), None),
     ],
-    ids=["connection", "status", "long wait", "no wait", "odd", "socket", "timeout", "client", "fallback"],
+    ids=[
+        "connection",
+        "status",
+        "long wait",
+        "no wait",
+        "odd",
+        "socket",
+        "timeout",
+        "own timeout",
+        "client",
+        "fallback",
+    ],
 )
 async def test_a_provider_that_is_down_may_be_asked_later(error: Exception, wait: float | None) -> None:
     with pytest.raises(ModelDown) as caught:

@@ -17,6 +17,9 @@ from tests.models.questions import CANARY, GOOD, LONG, asking, assert_tells_noth
 pytest.importorskip("pydantic_ai", reason="the extra commonplace[models] is not installed")
 pytest.importorskip("openai", reason="the client of the provider is not installed")
 
+from pydantic_ai.models.openai import OpenAIChatModel
+from pydantic_ai.providers.openai import OpenAIProvider
+
 
 @pytest.mark.parametrize(
     ("reply", "wait"),
@@ -149,3 +152,14 @@ async def test_the_log_never_holds_what_was_said(
         except (ModelDown, ModelRefused):
             logging.getLogger("commonplace.tests").exception("it failed")
     assert CANARY not in caplog.text
+
+
+async def test_a_model_that_was_given_keeps_its_own_retries_and_stays_open(server: ModelServer) -> None:
+    server.script = [replies.failing(), replies.answer(GOOD)]
+    provider = OpenAIProvider(base_url=server.base_url, api_key="not-a-key")
+    async with OpenAIChatModel("m", provider=provider, settings={"max_retries": 1}) as model:
+        models = RemoteModels(model)
+        assert (await models.ask(question())).value == GOOD
+        await models.close()
+        assert (await models.ask(question())).value == GOOD
+    assert len(server.asked) == 3

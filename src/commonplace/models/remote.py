@@ -9,6 +9,7 @@ from contextlib import AsyncExitStack
 from decimal import Decimal
 from typing import Any
 
+from commonplace import telemetry
 from commonplace.errors import ModelDown
 from commonplace.model.asking import ModelAnswer, ModelRequest, Usage
 from commonplace.model.values import NAME_LENGTH
@@ -57,8 +58,13 @@ class RemoteModels:
         model = self._tasks.get(request.task, self._default)
         async with self._places:
             await self._enter()
-            response = await self._response(model, request)
-        return _answer(request, response, _usage(model, response))
+            with telemetry.span("ask"):
+                response = await self._response(model, request)
+        answer = _answer(request, response, _usage(model, response))
+        telemetry.count("asks")
+        telemetry.count("asks.tokens_in", answer.usage.tokens_in)
+        telemetry.count("asks.tokens_out", answer.usage.tokens_out)
+        return answer
 
     async def close(self) -> None:
         """Close what was opened here; a model that was given stays as it is."""
@@ -77,10 +83,10 @@ class RemoteModels:
         """Open the made models' connections, in the event loop that asks."""
         async with self._entering:
             if self._entered is None:
-                entered = AsyncExitStack()
-                for model in self._made.values():
-                    await entered.enter_async_context(model)
-                self._entered = entered
+                async with AsyncExitStack() as entered:
+                    for model in self._made.values():
+                        await entered.enter_async_context(model)
+                    self._entered = entered.pop_all()
 
     async def _response(self, model: Any, request: ModelRequest) -> Any:
         faults = pydantic_ai("exceptions")
@@ -140,7 +146,9 @@ class RemoteModels:
         settings: dict[str, Any] = {"cache": {"messages": False}}
         if "max_retries" not in model.unsupported_settings:
             settings["max_retries"] = 0
-        return settings | self._settings | {"max_tokens": request.largest}
+        # What a model was given with its own settings was meant.
+        unsaid = {name: value for name, value in settings.items() if name not in (model.settings or {})}
+        return unsaid | self._settings | {"max_tokens": request.largest}
 
 
 def _answer(request: ModelRequest, response: Any, usage: Usage) -> ModelAnswer:

@@ -31,8 +31,10 @@ def told(name: str, seconds: float, exc: BaseException, faults: Any) -> ModelFai
     if isinstance(exc, faults.FallbackExceptionGroup):
         each = [told(name, seconds, inner, faults) for inner in exc.exceptions]
         return next((one for one in each if isinstance(one, ModelDown)), each[0])
-    if isinstance(exc, (TimeoutError, faults.ModelTimeoutError, faults.ModelRequestTimeout)):
+    if isinstance(exc, TimeoutError):
         return ModelDown(f"{name} did not answer within {seconds:g} s")
+    if isinstance(exc, (faults.ModelTimeoutError, faults.ModelRequestTimeout)):
+        return ModelDown(f"{name} did not answer in the time that its own settings give it")
     for error, reason, words in _REFUSALS:
         if isinstance(exc, getattr(faults, error)):
             return ModelRefused(f"{name}: {words}{_code(exc)}", reason=reason)

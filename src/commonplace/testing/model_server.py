@@ -52,7 +52,7 @@ class Asked:
         return next((text for role, text in self.said if role == "user"), "")
 
 
-#: Replies in their order, the last one for all that comes after; or what makes a reply of a request.
+#: Replies in their order, the last one for all that comes after; or what makes a reply of a request, in any thread.
 Script = Sequence[Reply] | Callable[[Asked], Reply]
 
 
@@ -119,6 +119,7 @@ class ModelServer:
 
 class _Server(ThreadingHTTPServer):
     daemon_threads = False
+    request_queue_size = 128
 
     def __init__(self, owner: ModelServer) -> None:
         self.owner = owner
@@ -130,6 +131,7 @@ class _Server(ThreadingHTTPServer):
 
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True
     server: _Server
 
     def setup(self) -> None:
