@@ -13,6 +13,9 @@ CommonplaceError
 ├── EmbeddingFailed         no vectors were made; recall by words goes on
 │   ├── EmbedderDown        the provider did not answer
 │   └── WeightsUnfit        the local model's files are not the published ones
+├── ModelFailed             a language model was asked and gave no answer; nothing was bought
+│   ├── ModelDown           it may answer later; ``retry_after`` says when, where the provider does
+│   └── ModelRefused        it will not answer until somebody changes something; ``reason`` says what
 └── StorageError            the engine could not do its work
     ├── Busy                another process holds the book; try again
     ├── ReadOnly            the book, its folder or its server refuses writes
@@ -156,3 +159,28 @@ class EmbedderDown(EmbeddingFailed):
 
 class WeightsUnfit(EmbeddingFailed):
     """The files of the local model are not those that this version knows."""
+
+
+class ModelFailed(CommonplaceError):
+    """A language model gave no answer; what is stored is safe, and the work that needs the answer waits."""
+
+    code = "model"
+
+
+class ModelDown(ModelFailed):
+    """The provider did not answer, or was too busy: ask again later."""
+
+    def __init__(self, message: str, *, retry_after: float | None = None) -> None:
+        super().__init__(message)
+        #: Seconds that the provider asks to wait; None where it does not say.
+        self.retry_after = retry_after
+
+
+class ModelRefused(ModelFailed):
+    """The provider refuses what it is asked: the same question is refused again."""
+
+    def __init__(self, message: str, *, reason: str = "request") -> None:
+        super().__init__(message)
+        #: ``credentials``, ``model`` or ``quota``: everything that this model is asked is refused until a person
+        #: acts; ``content``, ``length`` or ``request``: another question may be answered.
+        self.reason = reason

@@ -12,6 +12,7 @@ from uuid import UUID
 import numpy as np
 from numpy.typing import NDArray
 
+from commonplace.model.asking import ModelAnswer, ModelRequest
 from commonplace.model.changes import Batch
 from commonplace.model.jobs import Job, JobDraft, JobState
 from commonplace.model.ledger import Actor, Entry, Receipt
@@ -393,6 +394,17 @@ class Embedder(Protocol):
 
     async def query(self, text: str) -> NDArray[np.float32]:
         """A question's vector."""
+
+    async def close(self) -> None:
+        """Let go of what it holds."""
+
+
+@runtime_checkable
+class Models(Protocol):
+    """Answers questions in JSON. It may fail at any time: what is stored never waits for it."""
+
+    async def ask(self, request: ModelRequest) -> ModelAnswer:
+        """Ask once; what goes wrong before an answer came is ``ModelDown`` or ``ModelRefused``."""
 
     async def close(self) -> None:
         """Let go of what it holds."""

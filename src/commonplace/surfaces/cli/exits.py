@@ -36,6 +36,7 @@ EXIT_CODES = {
     # The change is made and kept, and only its answer is lost: the one failure after which nothing is to be repeated.
     "unanswered": 14,
     "embedding": 15,
+    "model": 16,
     # Of the program itself; the number is the one of sysexits.h.
     "fault": 70,
     # As a shell shows a program that SIGTERM ended.

@@ -1,0 +1,104 @@
+"""A wish or the settings name the models, and nothing is imported before one is."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from commonplace.errors import InvalidInput
+from commonplace.model.asking import ModelAnswer, ModelRequest
+from commonplace.models import DEFAULT, ModelsSettings, RemoteModels, find
+from commonplace.settings import settings
+from tests.models.questions import question
+
+
+class OwnModels:
+    async def ask(self, request: ModelRequest) -> ModelAnswer:
+        return ModelAnswer(text="{}", value={"task": request.task})
+
+    async def close(self) -> None:
+        pass
+
+
+@pytest.mark.parametrize("wish", [None, "none"])
+def test_without_a_wish_there_is_no_model(wish: str | None) -> None:
+    assert find(wish) is None
+
+
+def test_models_of_ones_own_are_taken_as_they_are() -> None:
+    own = OwnModels()
+    assert find(own) is own
+
+
+async def test_a_wish_counts_before_the_settings_and_none_of_them_is_asked_for_by_name() -> None:
+    pytest.importorskip("pydantic_ai", reason="the extra commonplace[models] is not installed")
+    assert find("none", ModelsSettings(use="test")) is None
+    assert isinstance(find(None, ModelsSettings(use="test")), RemoteModels)
+
+
+async def test_tasks_have_models_by_wish_and_by_settings() -> None:
+    of = pytest.importorskip(
+        "pydantic_ai.models.test", reason="the extra commonplace[models] is not installed"
+    )
+    by_wish = find({DEFAULT: "test", "summary": of.TestModel(custom_output_text='{"by": 2}')})
+    assert by_wish is not None
+    assert (await by_wish.ask(question(task="summary"))).value == {"by": 2}
+    assert (await by_wish.ask(question())).value is None
+    by_settings = find(None, ModelsSettings(use="test", tasks=("summary = test",)))
+    assert isinstance(by_settings, RemoteModels)
+
+
+@pytest.mark.parametrize(
+    ("wish", "chosen"),
+    [
+        ({"summary": "test"}, ModelsSettings()),
+        (None, ModelsSettings(use="test", tasks=("summary",))),
+        (None, ModelsSettings(use="test", tasks=("=test",))),
+        (None, ModelsSettings(use="no-such-provider:model")),
+        (7, ModelsSettings()),
+    ],
+    ids=["no default", "no model", "no task", "no provider", "number"],
+)
+def test_what_names_no_model_is_refused_in_words(wish: Any, chosen: ModelsSettings) -> None:
+    with pytest.raises(InvalidInput, match=r"^models"):
+        find(wish, chosen)
+
+
+def test_settings_are_read_from_file_and_environment() -> None:
+    read = settings(
+        "models",
+        ModelsSettings,
+        {"models": {"use": "openai:gpt-5-mini", "at_once": 2}},
+        {"COMMONPLACE_MODELS_TASKS": "summary=test, episode=test"},
+    )
+    assert (read.use, read.at_once, read.tasks) == ("openai:gpt-5-mini", 2, ("summary=test", "episode=test"))
+
+
+@pytest.mark.parametrize(
+    ("code", "said"),
+    [
+        ("import commonplace, commonplace.models; print('pydantic_ai' in sys.modules)", "False"),
+        (
+            """sys.modules['pydantic_ai'] = None; from commonplace.models import find
+try: find('openai:x')
+except ValueError as exc: print(exc)""",
+            "pip install 'commonplace[models]'",
+        ),
+    ],
+    ids=["lazily", "missing"],
+)
+def test_pydantic_ai_comes_only_when_a_model_is_named(code: str, said: str) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", f"import sys; {code}"], capture_output=True, text=True, timeout=60, check=True
+    )
+    assert said in done.stdout
+
+
+def test_every_setting_is_documented() -> None:
+    text = (Path(__file__).parents[2] / "docs" / "models.md").read_text("utf-8")
+    for name in ModelsSettings.model_fields:
+        assert f"`models.{name}`" in text, name
