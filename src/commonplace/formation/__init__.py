@@ -1,0 +1,1 @@
+"""Formation: from what was said to what is known."""
