@@ -174,7 +174,7 @@ class _Reader:
             said = self._said(rule.about, span)
             if said is None:
                 return
-            self.end = max(self.end, span[1])
+            self.end = max(self.end, span[1], match.end())
             yield self._memory(one, match, said)
 
     def _said(self, about: str, span: tuple[int, int]) -> Said | None:

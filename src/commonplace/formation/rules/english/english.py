@@ -79,12 +79,12 @@ ENGLISH: Final = Language(
     ),
     made_up=re.compile(
         r"\byou(?:'re| are|'ll be| will be| be| play) (?:an?|the|my) (?:[\w-]+ ){1,4}?(?:and|,) ?(?:and )?i(?:'m| am|'ll be| will be)\b|\bi(?:'m| am|'ll be) (?:an?|the|your) (?:[\w-]+ ){1,6}?(?:and|,) ?(?:and )?you(?:'re| are|'ll be| be) (?:an?|the|my)\b"
-        r"|\bin my (?:novel|story|play|book|screenplay|script|game|film|dream|poem)\b|\b(?:character sheet|my (?:main )?character|the (?:narrator|protagonist|hero|heroine|villain|main character))\b|\bin (?:the )?(?:voice|style|persona|role) of\b"
+        r"|\bin my (?:novel|story|play|book|screenplay|script|game|film|dream|poem)\b|\b(?:character sheet|my (?:[\w&-]+ ){0,2}character|the (?:narrator|protagonist|hero|heroine|villain|main character))\b|\bin (?:the )?(?:voice|style|persona|role) of\b"
         r"|\bfirst[- ]person\b|\bin character\b|\bas if (?:i|you) were\b|\bpretend(?:ing)? (?:that )?(?:to be|i'm|i am|you're|you are|my)\b|\bfor (?:the|my|our|a) (?:school )?(?:play|sketch|novel|screenplay)\b|\bsimon says\b|\btongue[- ]twister\b",
         re.IGNORECASE,
     ),
     ironic=re.compile(
-        r"^\W*(?:(?:oh|ah|well|yeah|yes)[, ]+)?(?:oh (?:sure|yes|yeah|great|good|joy|wonderful|how|lovely|fantastic|brilliant|perfect|right|of course)|ah,? (?:yes|sure|great)|sure,|sure thing,|yeah,? (?:right|sure)|great,|fantastic,|wonderful,|brilliant,|lovely,|"
+        r"^\W*(?:(?:oh|ah|well|yeah|yes)[, ]+)?(?:oh (?:sure|yes|yeah|great|good|joy|wonderful|how|lovely|fantastic|brilliant|perfect|right|of course)|ah,? (?:yes|sure|great)|sure,|sure thing,|yeah,? (?:right|sure)|(?:yes|yeah),? because|oh,? i(?:'m| just| love| adore| like| so)|great,|fantastic,|wonderful,|brilliant,|lovely,|"
         r"terrific,|marvell?ous,|splendid,|superb,|perfect,|excellent,|awesome,|amazing,|wow,?|yay,?|hooray,?|whoopee,?|charming,|delightful,|fabulous,|of course|obviously|clearly|naturally,|evidently|because (?:obviously|of course|clearly|who|i (?:just|totally|really|clearly))|right,? because|"
         r"as if|as though|and i'm the|nothing (?:says|beats)|who doesn't|what a|how (?:lovely|nice|wonderful|delightful)|just what i|apparently|surely|thank goodness|thrilled)(?!\w)"
         r"|\b(?:totally|obviously|supposedly|lucky me|what a treat|what a joy|what fun|said no ?(?:one|body)|who doesn't|yeah right|how original|big surprise|such an? (?:fan|lover)|apparently|my favou?rite thing in the world|best day ever|living the dream|just love (?:being|having|how|when|it|to|getting|waiting|paying|sitting|standing))\b",
@@ -127,7 +127,7 @@ ENGLISH: Final = Language(
     },
     refused={
         "": re.compile(r"(?:(?-i:it|It)|this|that|these|those|them|him|her|you|your?|us|what|how|when|where|why|who|there|here|nothing|anything|everything|everyone|someone|something|one|ones|none|any|all|both|such|being told|me|me some|myself|the same|another|other)\b(?!['-]\w)(?! of the sea)|\W*$", re.IGNORECASE),
-        "name": re.compile(rf"(?:{words.NATION}|{words.DIET}|ok|okay|sorry|fine|in|not|so|just|still|yours|team|ceo|cto|monday|tuesday|wednesday|thursday|friday|saturday|sunday|legend|batman|god|santa|the|speaking|lost|done|back|ready|sure|new)s?(?:$|\b(?! \w))", re.IGNORECASE),
+        "name": re.compile(rf"(?:{words.NATION}|{words.DIET}|ok|okay|sorry|fine|in|not|so|just|still|yours|team|team \w+|ceo|cto|monday|tuesday|wednesday|thursday|friday|saturday|sunday|legend|batman|god|santa|the|speaking|lost|done|back|ready|sure|new)s?(?:$|\b(?! \w))", re.IGNORECASE),
         "nickname": re.compile(r"(?:a|an|the|if|when|later|back|tomorrow|crazy|old-fashioned|old fashioned|maybe|on|at|by|in|asap)\b", re.IGNORECASE),
         "likes": re.compile(
             r"(?:the (?:idea|way|first|second|third|fourth|new|last|other|latest|previous|look|fact|one|ones|version|sound of (?:that|it|this)|tone|result|answer|style you|direction|colou?rs?|draft|thought|layout|suggestion|concept|vibe|part|option|title|ending)\b|"
@@ -142,12 +142,13 @@ ENGLISH: Final = Language(
             r"paperwork|clutter|responsibility|job|bullshit|puns?|karaoke|stupidity|idiots?|politics|gossip|housework|cardio|maths?|change|hype|fools?|excuses|powerpoint|slides|compliments|queues?|ties|romance|bureaucracy|conflict|losing|failure|boredom|taxes|socks|silence|adverbs|clich[eé]s?|noise|rudeness)\b", re.IGNORECASE),
         "diet": re.compile(r"(?:strict|healthy|balanced|new|crash|good)$", re.IGNORECASE),
         "possession": re.compile(r"(?:point|question|problem|idea|feeling|headache|deadline|meeting|mountain|mess|mistake|part|share|way|piece|bit|few|lot|pair of eyes|mind|story|right|truth|dog|cat|home of|company|business)s?\b", re.IGNORECASE),
-        "work": re.compile(r"(?:morning|night|home|noon|weekends|fun|free|myself|peanuts|him|her|them|you|life|way|moment|while|living|time|long|hard)\b|(?:do|did|need|want|have|got|is|be|love|like|hate) (?:this|it|that|what)\b|.{0,80}\b(?:project|deadline|essay|thesis|novel|presentation|report|cover letter|resume|slides?|assignment|problem)$", re.IGNORECASE),
+        "work": re.compile(r"(?:morning|night|home|garden|kitchen|shed|dark|rain|bed|attic|basement|sun|shade|spare room|noon|weekends|fun|free|myself|peanuts|him|her|them|you|life|way|moment|while|living|time|long|hard)\b|(?:do|did|need|want|have|got|is|be|love|like|hate) (?:this|it|that|what)\b|.{0,80}\b(?:project|deadline|essay|thesis|novel|presentation|report|cover letter|resume|slides?|assignment|problem)$", re.IGNORECASE),
+        "pet": re.compile(r"[\w-]+'s\b", re.IGNORECASE),
         "home": re.compile(r"(?:fear|hope|chaos|hell|denial|peace|bed|the (?:cloud|past|moment|future|office|now|city's)|mars|heaven|my (?:head|mind|pyjamas)|interesting times)\b|I\b", re.IGNORECASE),
         "moved": re.compile(r"(?:mars|tears|the (?:next|bottom|top|back|front|end|other|second|left|right)|a different|another|plan|linux|windows|mac|python|android|ios|google|gmail|github|slack|notion|excel)\b", re.IGNORECASE),
         "origin": re.compile(r"(?:mars|accounting|hr|sales|marketing|venus|it|the (?:it|hr|sales)|earth)\b", re.IGNORECASE),
         "language": re.compile(r"(?:from|at|for|in|to|of|softly|up|out|only|too|slowly|quietly|with|on|as|about|not|sarcasm|nonsense|like|truth|the|python|java|javascript)\b", re.IGNORECASE),
-        "instruction": re.compile(r"(?:never (?:mind|again|been|heard|knew|had|thought|say never|ever again)|always (?:been|wanted|loved|a|the|wondered|so|on)|be (?:able|careful|back)|need|try|go on)\b", re.IGNORECASE),
+        "instruction": re.compile(r"(?:never (?:mind|again|been|heard|knew|had|thought|say never|ever again)|always (?:been|wanted|loved|a|the|wondered|so|on)|be (?:able|careful|back)|need|try|go on|(?:(?:never|always) )?(?:\w+ )(?:this|that|it)\b(?! way))\b", re.IGNORECASE),
         "remember": re.compile(r"(?:when|how|the (?:number|time|name|word|code word|days|film|song|movie|episode|scene)\b(?!.*\b(?:is|are)\b)|to |me\b|if|what i (?:said|told))", re.IGNORECASE),
     },
     phrase_end=re.compile(

@@ -16,7 +16,7 @@ ABOUT_PEOPLE: Final = (
     Rule("name", r"(?:this is|it's|it is) (?P<value><NAME>)(?: (?:here|speaking|again|from)\b|,? (?:your|the|from|can|could|i|i'm|please|calling|writing|and i|who)\b)", "Is called {value}"),
     Rule("name", r"<START>(?!<TRADE>|<DIET>)(?P<value><NAME>) here(?=\s*[,.!—–]|\s+again|$)", "Is called {value}"),
     Rule("name", r"(?P<value><NAME>)(?=\s*(?:[,.;!()—–]|-\s|$)|\s+(?:and|but|by the way|btw|from|here|the|your|an?)\b)", "Is called {value}", "be"),
-    Rule("nickname", r"(?:<EVER>,? )?(?:(?:you|u|people) (?:can|may|could|should|might|all) )?(?:please |pls |just |simply |do |always |all )*(?:call|address|refer to) me (?:as |by )?(?P<value><GIVEN>)<END>", "Wants to be called {value}"),
+    Rule("nickname", r"(?:<EVER>,? )?(?:(?:can|could|would|will) you (?:please |just )?|(?:you|u|people) (?:can|may|could|should|might|all) )?(?:please |pls |just |simply |do |always |all )*(?:call|address|refer to) me (?:as |by )?(?P<value><GIVEN>)<END>", "Wants to be called {value}"),
     Rule("nickname", r"(?:(?:(?:most|all)(?: of)? )?(?:my )?(?:friends|family|colleagues|mates|coworkers|co-workers|students|people|teammates|neighbou?rs)|everyone|everybody|folks|they|most people)"
          r"(?: (?:here|at work|at home|just|usually|all|always|mostly|generally))* (?:calls?|knows?) me (?:as )?(?P<value><GIVEN>)<END>", "Wants to be called {value}"),
     Rule("nickname", r"i(?:'d| would|d) (?:much )?(?:rather|prefer|like) (?:it if |that )?(?:you (?:just )?(?:called|call|used|use)|you to call|to be called|to go by|being called|people called|to be addressed as)(?: me)?(?: the name)? (?P<value><GIVEN>)<END>", "Wants to be called {value}"),
@@ -25,11 +25,13 @@ ABOUT_PEOPLE: Final = (
     Rule("name", r"[^,;:!?]{1,60}? (?P<value><NAME>)\b[^;:]{0,60}[,.?!—–-] ?(?:(?:that|it)(?:'s| is)) my (?:real |full |first |actual )?name\b", "Is called {value}", asked=True),
     Rule("birthday", r"[^;:]{0,80}?\b(?P<value><DATE>)\b[^;:]{0,80}[,.?!—–-] ?(?:(?:that|it)(?:'s| is)|which is) my (?:birthday|b-?day|birth ?date)\b", "Has their birthday on {value}", asked=True),
     Rule("nickname", r"my nickname(?:'s| is|s) (?P<value><GIVEN>)<END>", "Wants to be called {value}"),
-    Rule("age", r"(?:an? )?(?P<value><AGE>|<NUMBER>(?= years? old))(?:[- ]?(?:years? old|yrs? old|yo|y/o|y\.o\.|years of age|years young|-year-old))?"
+    Rule("age", r"(?:an? )?(?P<value><AGE>|<NUMBER>(?<!\d\d\d)(?= years? old))(?:[- ]?(?:years? old|yrs? old|yo|y/o|y\.o\.|years of age|years young|-year-old))?"
          r"(?=\s*(?:[,.;:!?()—–]|-\s|$)|\s+(?:and|but|so|with|now|today|already|this year|which|though|because|going on|from|living|years|nearly|next|since|as|who|if)\b|-)", "Is {value} years old", "be"),
     Rule("age", r"an? (?P<value><AGE>)[- ]?(?:years?|yrs?)[- ]?old\b", "Is {value} years old", "be"),
     Rule("age", r"aged? (?P<value><AGE>)\b", "Is {value} years old", "be"),
     Rule("age", r"(?:as|being) an? (?P<value><AGE>)[- ]?(?:years?|yrs?)[- ]?old\b", "Is {value} years old"),
+    Rule("age", r"(?:being|as) (?P<value><AGE>),", "Is {value} years old"),
+    Rule("name", r"[^,;:!?]{0,60}?\bmy name, (?P<value><NAME>),", "Is called {value}", asked=True),
     Rule("age", r"an? (?P<value><AGE>)[- ]?(?:years?|yrs?)[- ]?old\b(?= <ADJ>{0,4}?here\b)", "Is {value} years old"),
     Rule("age", r"(?P<value><AGE>)(?:[- ]years?[- ]old)?(?=,? (?:here|living|based|from|male|female|single|married|m\b|f\b|an? <TRADE>))", "Is {value} years old"),
     Rule("age", r"i(?:'ve|ve| have)?(?: (?:just|recently|finally|only))* turned (?P<value><AGE>)(?=\s*(?:[,.;:!?()—–]|$)|\s+(?:and|but|so|last|this|yesterday|today|on|in|a|an|two|three|which|recently|over|at|the|earlier)\b)", "Is {value} years old"),
@@ -53,6 +55,7 @@ ABOUT_PLACES: Final = (
     Rule("home", r"(?<![\s\S])(?:living|based|live)(?: here)? (?P<phrase>(?:in|near) (?P<value><PLACE>)),? ", "Lives {phrase}"),
     Rule("home", r"(?:my|our) (?:home|house|flat|apartment|place|cottage|home address|address|home base|base)(?:'s| is|, which is)?(?: located)?(?: (?:in|at|on|near|outside))? (?P<value><PLACE>)<END>", "Lives in {value}"),
     Rule("home", r"home (?:is|for me is|these days is|base is|now is)(?: (?:in|at|near))? (?P<value><PLACE>)<END>", "Lives in {value}"),
+    Rule("home", r"[^,;:!?]{0,60}?\b(?:in|from|near) (?P<value><PLACE>),? (?:which is )?where (?:i|we) live\b", "Lives in {value}", asked=True),
     Rule("home", r"my (?:city|town|village)(?:'s| is|,) (?P<value><PLACE>)<END>", "Lives in {value}"),
     Rule("moved", r"<WE>(?:'ve|ve| have)?(?: (?:just|recently|finally|all|only|now|actually|also))*(?: <MOVE>)(?: (?:back|over|here|out|up|down|away|house|home|permanently|recently|all the way|across the country|in \w+))*"
          r"(?: from [^,.;]{1,40}?)? (?:to|into) (?P<value><PLACE>)<END>", "Lives in {value}"),

@@ -11,7 +11,7 @@ from commonplace.formation.rules.grammar import CAPITALISED, COVERED
 _STOPS = (
     "and|but|or|so|in|on|at|for|from|with|without|by|near|since|because|cause|cos|who|that|which|where|when|while|if|as|to|of|is|are|was|i|we|my|"
     "it|its|he|she|they|these|this|right|now|here|lol|than|until|till|after|before|though|although|since|last|next|ago|every|please|pls|too|"
-    "also|still|anyway|today|whose|called|named|has|have|keeps?|just|how|what|can|could|do|does|any|into|over|about|all|recently"
+    "also|still|anyway|today|instead|whose|called|named|has|have|keeps?|just|how|what|can|could|do|does|any|into|over|about|all|recently"
 )
 
 TOKENS: Final = {
@@ -64,7 +64,7 @@ TOKENS: Final = {
     "WHENEVER": (
         r"(?:(?:whenever|every time|each time|any ?time|when(?:ever)?) (?:i|you|we|there|a|an|the|someone|something)\b[^,.;:!?]{3,70},)"
     ),
-    "TOWN": r"(?:<PLACE>|(?:a|an|the) <ADJ>{0,3}?<DWELLING>(?: (?:near|in|of|by|on|outside) <PLACE>)?)",
+    "TOWN": r"(?:<PLACE>|(?:an?|the|my own|our own|my|our) <ADJ>{0,3}?<DWELLING>(?: (?:near|in|of|by|on|outside) <PLACE>)?)",
     "WE": r"(?:i|we|my (?:wife|husband|partner|girlfriend|boyfriend|family|kids|fianc[eé]e?) and i)",
 }  # fmt: skip
 

@@ -49,8 +49,6 @@ _KIN_MANY = (
     "half_brothers half_sisters foster_children foster_kids"
 )
 KIN: Final = any_of(f"{_KIN_ONE} {_KIN_MANY}")
-#: The form of kin that a sentence may have about strangers' children, too.
-OWN_KIN: Final = any_of(f"{_KIN_ONE} {_KIN_MANY}".replace(" boy girl ", " ").replace(" boys girls ", " "))
 
 PET: Final = any_of(
     "dogs? pupp(?:y|ies) pups? cats? kittens? kitt(?:y|ies) greyhounds? labradors? poodles? dachshunds? terriers? spaniels? collies? beagles? "
@@ -131,7 +129,6 @@ _TRADES = (
     "pensioner retiree teaching_assistant"
 )
 TRADE: Final = any_of(_TRADES)
-TRADES: Final = any_of(" ".join(f"{word}s" for word in _TRADES.split()))
 #: Endings of words for what people do, and words with such an ending that are no trade.
 TRADE_ENDING: Final = (
     r"(?!(?:<NO_TRADE>)\b)[a-z-]{2,18}(?:ologist|ographer|ographist|wright|smith|monger|maker|keeper|therapist|technician"
@@ -170,7 +167,7 @@ DWELLING: Final = any_of(
     "commune monastery convent cabin chalet townhouse terraced_house semi penthouse duplex condo condominium bedsit maisonette "
     "student_halls? hills? forest woods desert seaside outskirts floor estate lighthouse yurt mobile_home trailer tiny_house co-op "
     "retirement_home care_home sticks peninsula port fishing_village new_build shared_house houseshare flatshare cul-de-sac region district "
-    "neighbou?rhood old_town city_cent(?:re|er) town_cent(?:re|er) north south east west tropics highlands lowlands lake river mill manse vicarage"
+    "neighbou?rhood old_town city_cent(?:re|er) town_cent(?:re|er) north south east west tropics highlands lowlands lake river mill manse vicarage sea beach canal"
 )
 DIET: Final = any_of(
     "vegan vegetarian veggie pescatarian pescetarian flexitarian fruitarian macrobiotic lacto-vegetarian ovo-vegetarian plant-based halal "
