@@ -24,7 +24,7 @@ _PIECES = st.sampled_from([*_WORDS.split("|"), "\x00", "\ud800", "\ue000", "\u20
 _TEXTS = st.one_of(st.text(st.characters(), max_size=400), st.lists(_PIECES, max_size=120).map("".join))
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(_TEXTS)
 def test_whatever_is_found_can_be_kept_and_points_into_the_text(text: str) -> None:
     for one in extract(text):
@@ -34,22 +34,20 @@ def test_whatever_is_found_can_be_kept_and_points_into_the_text(text: str) -> No
         assert 0 <= start < end <= len(text)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(_TEXTS)
 def test_covering_keeps_every_character_in_its_place(text: str) -> None:
     plain = readable(text)
     assert len(covered(plain)) == len(plain) == min(len(text), MOST_CHARACTERS)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(_TEXTS)
 def test_no_sentence_is_longer_than_what_is_read(text: str) -> None:
     assert all(len(one.text) <= LONGEST_SENTENCE for one in sentences(covered(readable(text)), frozenset()))
 
 
-@pytest.mark.parametrize(
-    "piece", ["I like x and ", "As A ", "my dog, ", "I ", "'", "“", "\ud800", "I moved to ", "\x00", "a-"]
-)
+@pytest.mark.parametrize("piece", ["I like x and ", "As A ", "“", "\ud800", "I moved to "])
 def test_a_hundred_thousand_characters_of_the_same_end(piece: str) -> None:
     whole = (piece * 100_000)[:100_000]
     assert len(extract(whole)) <= MOST_STATEMENTS

@@ -93,6 +93,8 @@ GERMAN: Final = Language(
     ironic=re.compile(r"^\W*(?:na klar|ja klar|ach ja|toll,|super,|großartig,|natürlich|klar,|wunderbar,|herrlich,|weil ich ja)|\bwer nicht\b|\bja total\b", re.IGNORECASE),
     ironic_text=re.compile(r"(?:^|\s)/s\b|\U0001f644|\b(?:ironie off|nur spaß|war nur ein witz)\b|(?:[.!?] )nicht\.", re.IGNORECASE),
     speech=re.compile(r"\b(?:schreib\w*|übersetz\w*|sag\w*|steht|lautet|lies|frag\w*|antwort\w*|erklär\w*|korrigier\w*|satz|text|brief|zeile|geschichte|gedicht|figur|rolle|mail|nachricht|beispiel|englisch\w*|französisch\w*|zitat|titel|schild)\b", re.IGNORECASE),
+    goes_on=re.compile(r"[,;:—–]|\s-\s|\b(?:und|aber|also)\b", re.IGNORECASE),
+    explains=re.compile(r"\b(?:weil|da|denn)\s*$", re.IGNORECASE),
     tag=re.compile(r",? (?:oder|stimmt's|richtig|nicht wahr|nicht|gell|ne)\W*$", re.IGNORECASE),
     unless={
         "instruction": re.compile(r"\b(?:diese[nmrs]?|diesmal|heute|nur einmal|nächste[nmrs]?|jetzt mal)\b(?! an\b)", re.IGNORECASE),

@@ -80,6 +80,9 @@ class Language:
     ironic_text: re.Pattern[str]
     #: Before a colon: what follows is someone's text.
     speech: re.Pattern[str]
+    #: In a question, after a statement: the question comes now; right before one: it is the reason for asking.
+    goes_on: re.Pattern[str]
+    explains: re.Pattern[str]
     #: After a comma at the end of a question: it asks whether the statement is true.
     tag: re.Pattern[str]
     #: Statements of these topics are not taken where the sentence has such words.

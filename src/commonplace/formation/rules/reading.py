@@ -24,8 +24,6 @@ MOST_STATEMENTS: Final = 32
 _MOST_CLAUSES: Final = 40
 #: What stands between two that share a subject is no longer than ", and".
 _AND: Final = 5
-#: After these a question gives its reason, and does not ask for it.
-_CAUSES: Final = frozenset({"because", "since", "as", "that", "considering", "given", "weil", "da"})
 
 
 def extract(text: str, *, language: str | None = None) -> list[Stated]:
@@ -147,11 +145,10 @@ class _Reader:
         """Whether the statement itself is what is asked."""
         if not self.sentence.asks or one.rule.asked:
             return False
-        rest = self.sentence.text[match.end("value") :]
-        because = re.search(r"\w+\s*$", self.sentence.text[: match.start()])
-        cause = because is not None and because.group().strip().lower() in _CAUSES
-        goes_on = re.search(r"[,;:—–]|\s-\s|\b(?:and|but|so|und|aber|also)\b", rest)
-        return (goes_on is None and not cause) or self.language.tag.search(self.sentence.text) is not None
+        text = self.sentence.text
+        goes_on = self.language.goes_on.search(text, match.end("value")) is not None
+        explains = self.language.explains.search(text, 0, match.start()) is not None
+        return not (goes_on or explains) or self.language.tag.search(text) is not None
 
     def _is_hidden(self, one: Compiled) -> bool:
         unless = self.language.unless.get(one.rule.about)

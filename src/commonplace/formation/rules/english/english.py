@@ -17,7 +17,7 @@ ENGLISH: Final = Language(
     code="en",
     points_back=re.compile(r"(?:and )?(?:that|it)(?:'s| is) my (?:real |full |first |actual )?(?:name|birthday|b-?day|birth ?date)\b", re.IGNORECASE),
     hint=re.compile(
-        r"\b(?:i|i'm|im|ive|my|mine|we|we've|we're|our|me|remember|rember|always|never|from now on|in future|going forward|stop|no more|note|forget|here|living|based|allergic|your|answers?|replies|every|each|all|by default|as a rule|as a general rule|memori[sz]e|this is|name|name's|as an?|being|"
+        r"\b(?:i|i'm|im|ive|my|mine|we|we've|we're|our|me|remember|rember|always|never|from now on|in future|going forward|stop|no more|note|forget|write down|jot|log|talking to|here|living|based|allergic|your|answers?|replies|every|each|all|by default|as a rule|as a general rule|memori[sz]e|this is|name|name's|as an?|being|"
         r"don't|whenever|mind|save|store|rule)\b", re.IGNORECASE,
     ),
     rules=(*ABOUT_TALKING, *ABOUT_FOOD, *ABOUT_OTHERS, *ABOUT_THINGS, *ABOUT_WORK, *ABOUT_PLACES, *ABOUT_PEOPLE, *ABOUT_TASTE),
@@ -65,7 +65,7 @@ ENGLISH: Final = Language(
         r"would (?:like|love)|(?:i|we)'d (?:like|love) to|wants? to (?:be|have|own|live|move|become|work|get)|when i was|as a (?:child|kid|boy|girl|teenager|student)\b|back then|used to|once upon a time|"
         r"it(?:'s| is)(?:n't| not) (?:true|like|that|as if)|it isn't|not that i|nobody|no one|translat(?:e|ion)|(?:isn't|not) true|i (?:doubt|never said|didn't say|can't say|don't (?:think|say|believe|know)|am not saying)|"
         r"i'm not saying|thought (?:i|that i)|say(?:s|ing) (?:i|that i|my)|until recently|back in the day|years ago i (?:was|had|worked|lived)|the day i|next (?:year|month|week) i|what would|how would|if i were|"
-        r"maybe|perhaps|possibly|(?:said|says|claims?|thinks?|believes?|reckons?|told \w+|tells \w+|wrote|writes|replied|announced|shouted|whispered|yelled|goes|muttered|insists?),|rumou?r has it)\b(?<!\bwould like)"
+        r"maybe|perhaps|possibly|(?:said|says|claims?|thinks?|believes?|reckons?|told \w+|tells \w+|wrote|writes|replied|announced|shouted|whispered|yelled|goes|muttered|insists?),|rumou?r has it)\b"
         r"|\b(?:would like|would love)\b|\b(?:said|says|wrote|writes|replied|announced|shouted|claims|told \w+),",
         re.IGNORECASE,
     ),
@@ -100,6 +100,8 @@ ENGLISH: Final = Language(
         r"|^\s*(?!(?:fyi|ps|note|update|context|background|confession|heads up|anyway|look|listen|edit|reminder|birthday|btw|allerg\w+|diet|rule|hi|hello|hey|intro|honestly|disclaimer|warning|truth|seriously|quick|one|also|me|first|remember|memo|save|store|keep|again|rule|rules|standing|always|please|btw|fact|facts|about|second|so|ok|okay)\b)[A-Z][\w.-]{1,20}\s*$",
         re.IGNORECASE,
     ),
+    goes_on=re.compile(r"[,;:—–]|\s-\s|\b(?:and|but|so)\b", re.IGNORECASE),
+    explains=re.compile(r"\b(?:because|since|as|that|considering|given|cause|cos)\s*$", re.IGNORECASE),
     tag=re.compile(
         r",? (?:right|correct|(?:do|don't|am|aren't|ain't|wasn't|haven't|have|didn't|isn't|can't|won't|is) (?:i|it|we)(?: not)?|is that right|or (?:not|am i|do i)|huh|eh|yes|no|true|remember)\W*$",
         re.IGNORECASE,
@@ -133,10 +135,10 @@ ENGLISH: Final = Language(
             r"(?:the (?:idea|way|first|second|third|fourth|new|last|other|latest|previous|look|fact|one|ones|version|sound of (?:that|it|this)|tone|result|answer|style you|direction|colou?rs?|draft|thought|layout|suggestion|concept|vibe|part|option|title|ending)\b|"
             r"my|his|their|its|our|to (?:be|think|say|know|see|hear|know|point|believe|thank|ask|keep)\b|be|get|know|see|some|more|a (?:bit|little|lot|word|quick|short|copy|refund|table)|not|if|as|for|so|too|very|much|almost|"
             r"waiting|paying|being|queu|standing in|sitting in|having to|getting (?:up|stuck|spam)|restarting|filling|doing (?:taxes|my taxes|paperwork)|surprise|traffic|delays?|invoices?|bills|taxes|spam|paperwork|forms|bugs|crashes|ads|adverts|mondays|deadlines|hold music|rush hour|trouble|problems|pain|punishment|whoever|pizza tonight)\b"
-            r"|.{0,60}\b(?:tonight|right now|today|this (?:morning|evening|week|one|version|band|song)|better|on hold|in triplicate|more than|best|at the moment)\b", re.IGNORECASE),
+            r"|.{0,60} of$|.{0,60}\b(?:tonight|right now|today|this (?:morning|evening|week|one|version|band|song)|better|on hold|in triplicate|more than|best|at the moment)\b", re.IGNORECASE),
         "dislikes": re.compile(
-            r"(?:to (?:say|ask|bother|admit|be|break|interrupt|complain|see|think|tell|disappoint|nag|sound|rush)\b|the (?:idea|way|first|second|third|new|last|other|latest|previous|look|fact|one|ones|version|tone|result|answer|draft|thought|suggestion|ending|title)\b|my|his|their|its|our|if|as|be|so|too|very|much|not|a lot|"
-            r"i|we|we're|i'm)\b|.{0,60}\b(?:tonight|right now|today|this (?:morning|evening|week|one|version|band|song))\b", re.IGNORECASE),
+            r"(?:up|to (?:say|ask|bother|admit|be|break|interrupt|complain|see|think|tell|disappoint|nag|sound|rush)\b|the (?:idea|way|first|second|third|new|last|other|latest|previous|look|fact|one|ones|version|tone|result|answer|draft|thought|suggestion|ending|title)\b|my|his|their|its|our|if|as|be|so|too|very|much|not|a lot|"
+            r"i|we|we're|i'm)\b|.{0,60} of$|.{0,60}\b(?:tonight|right now|today|this (?:morning|evening|week|one|version|band|song))\b", re.IGNORECASE),
         "allergies": re.compile(
             r"(?:bad|stupid|boring|dull|cheap|long|any|every|no|pointless|corporate|early|other|some|my|his|their|getting|doing|being|waking|work(?:ing)?|certain|a few|a lot|many|several|most|food|severe|seasonal|mild)\b|(?:.{0,30}\b)?(?:mondays?|tuesdays|mornings?|meetings?|spreadsheets?|work|deadlines?|drama|nonsense|exercise|jargon|buzzwords?|small talk|effort|commitment|fun|people|emails?|"
             r"paperwork|clutter|responsibility|job|bullshit|puns?|karaoke|stupidity|idiots?|politics|gossip|housework|cardio|maths?|change|hype|fools?|excuses|powerpoint|slides|compliments|queues?|ties|romance|bureaucracy|conflict|losing|failure|boredom|taxes|socks|silence|adverbs|clich[eé]s?|noise|rudeness)\b", re.IGNORECASE),
@@ -148,7 +150,7 @@ ENGLISH: Final = Language(
         "moved": re.compile(r"(?:mars|tears|the (?:next|bottom|top|back|front|end|other|second|left|right)|a different|another|plan|linux|windows|mac|python|android|ios|google|gmail|github|slack|notion|excel)\b", re.IGNORECASE),
         "origin": re.compile(r"(?:mars|accounting|hr|sales|marketing|venus|it|the (?:it|hr|sales)|earth)\b", re.IGNORECASE),
         "language": re.compile(r"(?:from|at|for|in|to|of|softly|up|out|only|too|slowly|quietly|with|on|as|about|not|sarcasm|nonsense|like|truth|the|python|java|javascript)\b", re.IGNORECASE),
-        "instruction": re.compile(r"(?:never (?:mind|again|been|heard|knew|had|thought|say never|ever again)|always (?:been|wanted|loved|a|the|wondered|so|on)|be (?:able|careful|back)|need|try|go on|(?:(?:never|always) )?(?:\w+ )(?:this|that|it)\b(?! way))\b", re.IGNORECASE),
+        "instruction": re.compile(r"(?:never (?:mind|again|been|heard|knew|had|thought|say never|ever again)|always (?:been|wanted|loved|a|the|wondered|so|on)|be (?:able|careful|back)|need|try|go on|(?:never|always) \w+ (?:(?:this|that)\b|it again))\b", re.IGNORECASE),
         "remember": re.compile(r"(?:when|how|the (?:number|time|name|word|code word|days|film|song|movie|episode|scene)\b(?!.*\b(?:is|are)\b)|to |me\b|if|what i (?:said|told))", re.IGNORECASE),
     },
     phrase_end=re.compile(

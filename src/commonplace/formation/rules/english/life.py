@@ -15,7 +15,7 @@ ABOUT_WORK: Final = (
     Rule("work", r"(?P<phrase>(?:an? )?(?P<value><JOB>))", "Is {phrase}", "be"),
     Rule("work", r"(?:the |an? )?(?P<value>(?:head|director|ceo|founder|co-founder|owner|manager|editor|principal|dean) (?:of|at) (?:an? |the |my )?<NP>)", "Is {value}", "be"),
     Rule("work", r"(?P<value>self-employed|unemployed|retired|semi-retired|between jobs|out of work)<END>", "Is {value}", "be"),
-    Rule("work", r"(?:as|being) an? (?P<value><JOB>)(?=\s*,?\s+(?:i|my|we)\b|\s+(?:in|at|on|for|with)\b|,)", "Works as {value}"),
+    Rule("work", r"(?:as|being) an? (?P<value><JOB>)(?=\s*,?\s+(?:i|we)\b|\s+(?:in|at|on|for|with)\b)", "Works as {value}"),
     Rule("work", r"<START>(?:working|employed) as (?P<phrase>an? (?P<value><NP>)),? i\b", "Works as {phrase}"),
     Rule("work", r"in (?P<value>(?!it\b)<FIELD>)(?=\s*(?:[,.;:!?]|$)| (?:and|so|but)\b)", "Works in {value}", "be"),
     Rule("work", r"<START>(?P<value><JOB>) here(?=\s*[,.!—–]|$)", "Works as {value}"),
@@ -58,13 +58,13 @@ ABOUT_WORK: Final = (
 AGED = r"(?:\d{1,2}|<NUMBER>)(?:[- ](?:years?|months?)[- ]old)?"
 
 ABOUT_OTHERS: Final = (
-    Rule("family", rf"my (?P<value>(?:(?:little|older|younger|big|elder|eldest|youngest|oldest|middle|twin|dear|lovely|baby|teenage|adult|own|only|first|{AGED}) )*"
+    Rule("family", rf"(?:my|our) (?P<value>(?:(?:little|older|younger|big|elder|eldest|youngest|oldest|middle|twin|dear|lovely|baby|teenage|adult|own|only|first|{AGED}) )*"
          r"(?P<kin><KIN>)(?:'s called|'s named| is called| is named| are called| are named|'s name is|'s name's|s' names are) (?P<who><NAME>(?:(?:, <NAME>){0,3},? and <NAME>)?))<END>", "{kin}'s name is {who}"),
-    Rule("family", r"my (?P<value>(?:(?:little|older|younger|big|elder|eldest|youngest|oldest|twin|teenage) )?(?P<kin><KIN>)(?:,|) (?P<who><NAME>(?:(?:, <NAME>){0,3},? and <NAME>)?))(?! (?:was|were|had|died|passed|used)\b)(?! and i\b)(?=\s*[,.;!?)(]|\s+[a-z]|'s|$)", "{kin}'s name is {who}"),
-    Rule("family", r"(?P<value>(?:my )(?P<kin><KIN>)) and i\b", "Has a {kin}"),
-    Rule("family", rf"my (?P<value>(?:<KIN>)(?: is|'s| are|'re) (?:(?:only|just|now|already|nearly|almost) )?{AGED}(?:(?:, {AGED}){{0,3}},? and {AGED})?(?: (?:years?|months?|weeks?) old)?)(?=\s*(?:[,.;:!?)(]|$)|\s+(?:and|but|so)\b)", "{value}"),
-    Rule("family", r"my (?P<value><KIN>(?: is|'s| are) (?:deaf|blind|autistic|dyslexic|disabled|adopted|colou?r-?blind|left-handed|diabetic|epileptic|hard of hearing|mute|expecting|pregnant|<NATION>|an? <JOB>))(?=\s*(?:[,.;:!?)(]|$)|\s+(?:<STOPS>)\b)", "{value}"),
-    Rule("family", r"(?P<phrase>(?P<value><COUNT> (?!(?:not|no)\b)(?:[\w'-]+ ){0,3}?<KIN>)(?P<called> (?:called|named) <NAME>(?:(?:, <NAME>){0,3},? and <NAME>)?)?)(?=\s*(?:[,.;:!?)(—–]|-\s|$)|\s+(?:<STOPS>|under|aged|of|all|under)\b)", "Has {phrase}", "have"),
+    Rule("family", r"(?:my|our) (?P<value>(?:(?:little|older|younger|big|elder|eldest|youngest|oldest|twin|teenage) )?(?P<kin><KIN>)(?:,|) (?P<who><NAME>(?:(?:, <NAME>){0,3},? and <NAME>)?))(?! (?:was|were|had|died|passed|used)\b)(?! and i\b)(?=\s*[,.;!?)(]|\s+[a-z]|'s|$)", "{kin}'s name is {who}"),
+    Rule("family", r"(?P<value>(?:my )(?P<kin><KIN>))(?= and i\b)", "Has a {kin}"),
+    Rule("family", rf"(?:my|our) (?P<value>(?:<KIN>)(?: is|'s| are|'re) (?:(?:only|just|now|already|nearly|almost) )?{AGED}(?:(?:, {AGED}){{0,3}},? and {AGED})?(?: (?:years?|months?|weeks?) old)?)(?=\s*(?:[,.;:!?)(]|$)|\s+(?:and|but|so)\b)", "{value}"),
+    Rule("family", r"(?:my|our) (?P<value><KIN>(?: is|'s| are) (?:deaf|blind|autistic|dyslexic|disabled|adopted|colou?r-?blind|left-handed|diabetic|epileptic|hard of hearing|mute|expecting|pregnant|<NATION>|an? <JOB>))(?=\s*(?:[,.;:!?)(]|$)|\s+(?:<STOPS>)\b)", "{value}"),
+    Rule("family", r"(?P<phrase>(?P<value>(?:<COUNT> (?!(?:not|no)\b)(?:[\w'-]+ ){0,3}?<KIN>|(?:[\w-]+ )?(?:twins|triplets|kids|children|grandchildren|grandkids)))(?P<called> (?:called|named) <NAME>(?:(?:, <NAME>){0,3},? and <NAME>)?)?)(?=\s*(?:[,.;:!?)(—–]|-\s|$)|\s+(?:<STOPS>|under|aged|of|all|under)\b)", "Has {phrase}", "have"),
     Rule("family", r"(?P<phrase>an? (?P<value>(?:(?:single|new|proud|stay-at-home|first-time|working|adoptive|foster|step) )*(?:mum|mom|mother|dad|father|parent|stepmum|stepmother|stepdad|stepfather|grandmother|grandfather|grandma|grandpa|grandparent|nan|gran)(?: (?:of|to) (?:an? )?(?!(?:all|be)\b)[\w-]+(?: (?:little |small |young |teenage )?<KIN>)?)?))(?=\s*(?:[,.;:!?)(]|$)|\s+(?:<STOPS>)\b)", "Is {phrase}", "be"),
     Rule("family", r"(?P<phrase>(?:an? |the |one of )?(?P<value>(?:only child|orphan|(?:identical )?twin|triplet|widow|widower|newlywed|(?:eldest|oldest|youngest|middle(?: child)?|second|third|one) of (?:\w+)(?: (?:siblings|kids|children|brothers|sisters))?))(?=\s*(?:[,.;:!?)(]|$)|\s+(?:<STOPS>)\b))", "Is {phrase}", "be"),
     Rule("family", r"(?:happily |newly |recently |finally )?(?P<value>married|divorced|separated|widowed|single|engaged|newly married)(?! to (?:my|the|this|an?)\b)(?P<to> to <NAME>)?(?=\s*(?:[,.;:!?)(]|$)|\s+(?:<STOPS>)\b)", "Is {value}", "be"),

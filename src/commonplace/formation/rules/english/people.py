@@ -13,6 +13,7 @@ ABOUT_PEOPLE: Final = (
     Rule("name", r"my (?:(?:full|first|given|real|legal|actual) )?name(?:'s| is)(?: actually)? (?P<value><GIVEN>)<END>", "Is called {value}"),
     Rule("name", r"(?:the )?name(?:'s| is) (?P<value><NAME>)<END>", "Is called {value}"),
     Rule("name", r"(?:called|named) (?P<value><NAME>)<END>", "Is called {value}", "be"),
+    Rule("name", r"you(?:'re| are) (?:talking|speaking|chatting|writing) (?:to|with) (?P<value><NAME>)<END>", "Is called {value}"),
     Rule("name", r"(?:this is|it's|it is) (?P<value><NAME>)(?: (?:here|speaking|again|from)\b|,? (?:your|the|from|can|could|i|i'm|please|calling|writing|and i|who)\b)", "Is called {value}"),
     Rule("name", r"<START>(?!<TRADE>|<DIET>)(?P<value><NAME>) here(?=\s*[,.!—–]|\s+again|$)", "Is called {value}"),
     Rule("name", r"(?P<value><NAME>)(?=\s*(?:[,.;!()—–]|-\s|$)|\s+(?:and|but|by the way|btw|from|here|the|your|an?)\b)", "Is called {value}", "be"),
