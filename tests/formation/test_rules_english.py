@@ -57,8 +57,13 @@ def test_a_statement_is_understood_with_its_value(text: str, expected: tuple[str
 
 SILENT = {
     "question": ["Do I like opera?", "Is it true that I'm allergic to cats?", "I'm allergic to cats, right?"],
-    "hypothetical": ["If I were vegan, what would I eat?", "Suppose I moved to Oslo; what would rent be?"],
+    "hypothetical": [
+        "If I were vegan, what would I eat?",
+        "Suppose I moved to Oslo; what would rent be?",
+        "If it is cold and I live in Oslo, who pays?",
+    ],
     "quote": [
+        "The kid announced 'well, I hate peas!' and left.",
         'He always says "I hate golf".',
         "As the letter put it: I live in the greenest town.",
         "> I love pizza",
@@ -119,6 +124,11 @@ def test_one_sentence_can_state_several_things() -> None:
         ("likes", "old maps"),
         ("likes", "hiking"),
     ]
+
+
+def test_what_is_said_of_a_son_is_not_taken_for_the_user() -> None:
+    assert said("My son Kuba, 11, wants to stop football.") == [("family", "son Kuba")]
+    assert said("Our daughter Roos, a nurse, is allergic to latex.") == [("family", "daughter Roos")]
 
 
 def test_a_comma_without_and_lists_nothing() -> None:

@@ -83,6 +83,7 @@ GERMAN: Final = Language(
     small_words=_SMALL_WORDS,
     subjects={"": "", "bin": r"(?:ich bin|bin ich|bin) "},
     shared=frozenset({"bin"}),
+    oneself="bin",
     carried="-",
     others=NEVER,
     boundary=re.compile(r"[,;:!?—–()](?: |$)| - |(?<=\s)(?:und|aber|denn|doch|also|sondern|außerdem) ", re.IGNORECASE),

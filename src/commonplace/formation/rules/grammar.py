@@ -63,6 +63,8 @@ class Language:
     subjects: Mapping[str, str]
     #: Subjects whose words may be left out after "and", where the clause before had it and stated something.
     shared: frozenset[str]
+    #: The one of "I am".
+    oneself: str
     #: A subject whose words may be left out after "and", whatever the clause before stated.
     carried: str
     #: Between the two, words that say that someone else is meant.

@@ -22,6 +22,8 @@ LANGUAGES: Final[dict[str, Language]] = {language.code: language for language in
 MOST_STATEMENTS: Final = 32
 #: As many clauses of one sentence are looked at.
 _MOST_CLAUSES: Final = 40
+#: After one of these, what is added is about the same person: "My name is Gus, 71".
+_OF_ONESELF: Final = frozenset({"name", "age", "work", "diet"})
 #: What stands between two that share a subject is no longer than ", and".
 _AND: Final = 5
 
@@ -123,7 +125,9 @@ class _Reader:
                 continue
             stated = self._within(one, match) or list(self._stated(one, match))
             if stated:
-                self.subject = one.rule.subject or "be"
+                self.subject = one.rule.subject or (
+                    self.language.oneself if one.rule.about in _OF_ONESELF else ""
+                )
                 yield from stated
                 return
 

@@ -36,6 +36,7 @@ ENGLISH: Final = Language(
         "order": ORDER,
     },
     shared=frozenset({"be", "have", "own"}),
+    oneself="be",
     carried="do",
     others=re.compile(r"\b(?:who|that|which|whose|he|she|they|you|people|someone|everyone|friends?|parents|sister|brother|wife|husband|to|would|could|should)\b", re.IGNORECASE),
     boundary=re.compile(
