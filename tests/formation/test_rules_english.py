@@ -80,11 +80,17 @@ SILENT = {
     ],
     "past": ["I used to live in Paris.", "I was a teacher for ten years.", "My first dog was called Rex."],
     "fiction": [
+        "Pretend this is an interview. I own a bakery.",
         "I'm a wizard and you're my cat. Begin.",
         "Song lyrics: I love the night.",
         "Let's pretend I'm 70.",
     ],
-    "sarcasm": ["Oh great, I love waiting in line.", "I love Mondays. Not.", "I adore queues /s"],
+    "sarcasm": [
+        "Sure, I own a castle.",
+        "Oh great, I love waiting in line.",
+        "I love Mondays. Not.",
+        "I adore queues /s",
+    ],
     "figure": [
         "I'm allergic to mornings.",
         "I live under a rock.",
