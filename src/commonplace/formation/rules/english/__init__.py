@@ -1,0 +1,1 @@
+"""English: how people state things of themselves."""
