@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from commonplace.text.languages import MOST_ALTERNATIVES
+from commonplace.text.scripts import folded
 from commonplace.text.stopwords import HANGUL_STOPS, PARTICLES, SPACELESS_STOPS, STOP_WORDS
 from commonplace.text.terms import RULE, pack, query_groups, term_hash, terms_of, unpack
 
@@ -47,9 +48,10 @@ SENTENCES = {
     "th": "เมื่อวาน ฉัน ไปโรงเรียน กับเพื่อน",
 }
 STOPS = {
-    unicodedata.normalize("NFKC", word)
+    spelling
     for words in (*STOP_WORDS.values(), SPACELESS_STOPS, HANGUL_STOPS, PARTICLES)
     for word in words
+    for spelling in (unicodedata.normalize("NFKC", word), folded(word))
 }
 
 
