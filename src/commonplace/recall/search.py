@@ -25,9 +25,11 @@ from commonplace.text.terms import TermGroup
 #: Lines up to this long are scored whole; of longer ones, so many candidates are, more in very long ones and
 #: for long answers, and more where they cost less, by words alone.
 SHORT = 2048
-CANDIDATES = 384
+CANDIDATES = 192
+CANDIDATES_BY_MEANING = 384
 CANDIDATES_BY_WORDS = 512
-_PASSAGES_A_CANDIDATE = 125
+_PASSAGES_A_CANDIDATE = 200
+_PASSAGES_A_CANDIDATE_BY_MEANING = 125
 _CANDIDATES_A_HIT = 8
 _BEST_BY_WORDS = 32
 #: So few places of a longer line are all looked at closely, without guesses.
@@ -201,8 +203,12 @@ class _Look:
         """The likeliest of many places."""
         guesses = self._guesses(places)
         likely = self._close(places, guesses, None).together
-        least = CANDIDATES_BY_WORDS if self._asked is None else CANDIDATES
-        most = max(least, self._field.living // _PASSAGES_A_CANDIDATE, _CANDIDATES_A_HIT * limit)
+        least, share = CANDIDATES, _PASSAGES_A_CANDIDATE
+        if self._asked is None:
+            least = CANDIDATES_BY_WORDS
+        elif self._said is None:
+            least, share = CANDIDATES_BY_MEANING, _PASSAGES_A_CANDIDATE_BY_MEANING
+        most = max(least, self._field.living // share, _CANDIDATES_A_HIT * limit)
         best = best_of(self._field, places, likely, most)
         # Each arm is divided by its best: that must be among them, also where it is but guessed.
         most = min(_BEST_BY_WORDS, len(places))
