@@ -264,7 +264,9 @@ class World:
             owner, at=self.now, id=self.fresh(), sources=tuple(dict.fromkeys(self.any_of(dice, owner)))
         )
         closing = c.CloseThread(thread, status, None, episode, terms_of_record(episode) or b"")
-        return closing if dice.number(2) else c.SetThread(thread, fields)
+        formed = c.MarkFormed(thread, dice.number(4), dice.pick((None, None, 0, 1)))
+        changes: tuple[c.Change, ...] = (closing, c.SetThread(thread, fields), formed)
+        return dice.pick(changes)
 
     def _episode(self, dice: Dice, owner: Owner) -> c.Change:
         thread = dice.pick((None, self.some(dice, owner, "thread")))

@@ -27,7 +27,7 @@ from commonplace.model.owner import WHOLE, Owner, View
 from commonplace.model.query import Filter
 from commonplace.model.vectors import EMBED, Embedding
 from commonplace.ports import Engine
-from commonplace.testing.builders import AT_B, START, Follower, terms_of_record
+from commonplace.testing.builders import ANN, AT_B, START, Follower, terms_of_record
 from commonplace.text.terms import RULE
 from tests.engines.random_work import OWNERS, VIEWS, Dice, World
 from tests.engines.shapes import difference, entry_shape, erasure, job_shape
@@ -179,11 +179,14 @@ class Working:
             return
         self._world.tick(dice)
         jobs, now = dice.pick(self._pair.leases), self._world.now
+        about = self._world.any_of(dice, jobs[0].owner or ANN)
         calls: tuple[Callable[[int, Engine], Awaitable[bool]], ...] = (
             lambda number, engine: engine.finish(jobs[number]),
             lambda number, engine: engine.fail(jobs[number], "so", now, None),
             lambda number, engine: engine.fail(jobs[number], "so", now, now.replace(year=2026)),
             lambda number, engine: engine.renew(jobs[number], now, 9),
+            lambda number, engine: engine.postpone(jobs[number], now + timedelta(seconds=9), "down"),
+            lambda number, engine: engine.keep(jobs[number], {"n": 1}, about),
             lambda number, engine: engine.replay(jobs[number].id, now),
             lambda number, engine: engine.drop(jobs[number].id),
         )

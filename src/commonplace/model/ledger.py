@@ -27,6 +27,8 @@ class Verb(StrEnum):
     AMEND = "amend"
     SHARE = "share"
     SET = "set"
+    #: Nothing but how far a thread was formed.
+    FORM = "form"
     PUT = "put"
     PATCH = "patch"
     ADD = "add"

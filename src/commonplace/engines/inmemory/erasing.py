@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
+from commonplace.engines.inmemory import jobs
 from commonplace.engines.inmemory.answers import Answers
 from commonplace.engines.inmemory.applying import Storing
 from commonplace.engines.inmemory.tables import Era, Kept, Tables
@@ -78,6 +79,7 @@ class _Erasing:
             number = kept.era.number
             self._remove(kept, storing.setdefault(number, Storing(self._tables, kept.era, 0)))
         doomed = set(plan.doomed)
+        self.removed["kept answers"] += jobs.let_go_of_kept(self._tables, doomed)
         self._drop_jobs(
             [id for id, work in self._tables.jobs.items() if not doomed.isdisjoint(work.job.records)]
         )

@@ -19,7 +19,7 @@ from commonplace.engines.sqlite.rows import owner_of, record_of
 from commonplace.engines.sqlite.statements import sql
 from commonplace.errors import StorageError
 from commonplace.model.changes import Batch
-from commonplace.model.jobs import Job, JobDraft, JobState
+from commonplace.model.jobs import Job, JobDraft, JobState, kept_text
 from commonplace.model.ledger import Entry, Receipt
 from commonplace.model.memories import Use
 from commonplace.model.owner import Owner, View
@@ -185,6 +185,13 @@ class SqliteEngine:
 
     async def fail(self, job: Job, error: str, at: datetime, retry_at: datetime | None) -> bool:
         return await self._file.write(lambda c: jobs.fail(c, job, error, at, retry_at))
+
+    async def postpone(self, job: Job, at: datetime, reason: str = "") -> bool:
+        return await self._file.write(lambda c: jobs.postpone(c, job, at, reason))
+
+    async def keep(self, job: Job, payload: Mapping[str, Any], records: Sequence[UUID]) -> bool:
+        text = kept_text(payload)
+        return await self._file.write(lambda c: jobs.keep(c, job, text, records))
 
     async def jobs(self, state: JobState | None, limit: int) -> list[Job]:
         return await self._file.read(lambda c: jobs.listed(c, state, limit))

@@ -233,6 +233,7 @@ class _Erasing:
 
     def _drop_jobs(self, plan: ErasurePlan) -> None:
         doomed = {id.hex for id in plan.doomed}
+        self._removed["kept answers"] += jobs.let_go_of_kept(self._connection, doomed)
         for id, records in self._connection.execute(sql("jobs_about_records")).fetchall():
             if not doomed.isdisjoint(json.loads(records)):
                 self._removed["jobs"] += self._connection.execute(sql("delete_job"), (id,)).rowcount
