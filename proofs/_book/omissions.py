@@ -61,6 +61,7 @@ OMISSIONS: dict[str, Omission] = {
     "stripping what stays": _skipping(_Erasing._carry_out, "self._strip(plan.stripped)"),
     "earlier versions of what stays": _never("blank_versions"),
     "jobs about it": _skipping(_Erasing._carry_out, "self._drop_jobs(plan)"),
+    "what jobs keep about it": _never("delete_kept"),
     "jobs of the owner": _never("delete_jobs_of_owner"),
     "digests in the ledger": _skipping(
         _Erasing._carry_out, "self._scrub_lines(plan.doomed, every_version=True)"

@@ -41,10 +41,8 @@ STEPS = (
     *("write",) * 12,
     *("undo",) * 4,
     *("erase",) * 3,
-    *("again",) * 2,
-    *("lease",) * 2,
-    *("settle job",) * 2,
-    *("put vectors",) * 2,
+    *("again", "lease", "put vectors") * 2,
+    *("settle job",) * 3,
     "sets",
     *("note use", "put terms", "rebuild", "old era"),
 )
@@ -178,8 +176,7 @@ class Working:
         if not self._pair.leases:
             return
         self._world.tick(dice)
-        jobs, now = dice.pick(self._pair.leases), self._world.now
-        about = self._world.any_of(dice, jobs[0].owner or ANN)
+        jobs, now, about = dice.pick(self._pair.leases), self._world.now, self._world.any_of(dice, ANN)
         calls: tuple[Callable[[int, Engine], Awaitable[bool]], ...] = (
             lambda number, engine: engine.finish(jobs[number]),
             lambda number, engine: engine.fail(jobs[number], "so", now, None),

@@ -59,11 +59,11 @@ class CloseThread:
 
 @dataclass(frozen=True, slots=True)
 class MarkFormed:
-    """Note that a thread was formed up to a message's place; what came of it is in the same batch."""
+    """Move a thread's watermark: it was formed up to a message's place; what came of it is in the same batch."""
 
     thread: UUID
     through: int
-    #: The mark that the caller built upon; None: any that is not beyond ``through``.
+    #: The watermark that the caller built upon; None: any that is not beyond ``through``.
     after: int | None = None
 
 

@@ -27,7 +27,7 @@ class Verb(StrEnum):
     AMEND = "amend"
     SHARE = "share"
     SET = "set"
-    #: Nothing but how far a thread was formed.
+    #: A thread's watermark moved, and nothing else of it changed.
     FORM = "form"
     PUT = "put"
     PATCH = "patch"

@@ -105,7 +105,7 @@ def close(desk: Desk, change: CloseThread) -> Deciding[None]:
 
 
 def mark_formed(desk: Desk, change: MarkFormed) -> Deciding[None]:
-    """Move a thread's mark on. A batch that would move it back comes too late: what it forms was formed already."""
+    """Move a thread's watermark on; a batch that would move it back comes too late, and forms what was formed already."""
     thread: Thread = yield from desk.need(change.thread, Thread, "thread")
     end = yield from desk.end_of(thread.id)
     assert end is not None

@@ -36,7 +36,7 @@ def undo(desk: Desk, change: Undo) -> Deciding[None]:
     lines = _earliest_lines(entries)
     if not lines and any(entry.lines for entry in entries):
         raise InvalidInput(
-            "position: it only noted how far a thread was formed, and that is not undone", field="position"
+            "position: it only moved a thread's watermark, which is not undone", field="position"
         )
     for line in lines:
         yield from _restore(desk, line)
@@ -45,9 +45,9 @@ def undo(desk: Desk, change: Undo) -> Deciding[None]:
 
 
 def _deeds(entry: Entry) -> list[Line]:
-    """What an operation did, but for the note how far a thread was formed.
+    """What an operation did, but for moving a thread's watermark.
 
-    What was formed can be undone; the mark stays. Moved back, it would let the same be formed again at once, unasked.
+    What was formed can be undone; the watermark stays. Moved back, it would let the same be formed again, unasked.
     """
     return [line for line in entry.lines if line.verb is not Verb.FORM]
 
@@ -100,7 +100,7 @@ def _later(desk: Desk, entries: list[Entry]) -> Deciding[set[int]]:
     for id, position in first.items():
         touching = {each for each in (yield from ask(PositionsTouching((id,)))) if each > position}
         if isinstance(desk.current(id), Thread):
-            touching = yield from _without_marks(touching, id)
+            touching = yield from _but_watermarks(touching, id)
         built |= touching
     for entry in entries:
         for line in (line for line in entry.lines if line.before == 0):
@@ -111,8 +111,8 @@ def _later(desk: Desk, entries: list[Entry]) -> Deciding[set[int]]:
     return built
 
 
-def _without_marks(positions: set[int], thread: UUID) -> Deciding[set[int]]:
-    """Of the positions that touched a thread those that did more than note how far it was formed."""
+def _but_watermarks(positions: set[int], thread: UUID) -> Deciding[set[int]]:
+    """Of the positions that touched a thread those that did more than move its watermark."""
     entries = yield from ask(EntriesAt(tuple(sorted(positions))))
     return {entry.position for entry in entries if any(line.id == thread for line in _deeds(entry))}
 

@@ -16,7 +16,7 @@ MESSAGE = frozenset({RecordType.MESSAGE})
 
 
 class FormationSuite(Suite):
-    """The mark moves on with what is formed, and stays where it is when that is undone."""
+    """The watermark moves on with what is formed, and stays where it is when that is undone."""
 
     async def test_how_far_a_thread_is_formed_moves_on_and_never_back(self, engine: Engine) -> None:
         pen = Pen(engine)
@@ -56,7 +56,7 @@ class FormationSuite(Suite):
         with pytest.raises(NotFound):
             await other.write(MarkFormed(thread, 2))
 
-    async def test_a_mark_in_a_batch_that_does_more_to_its_thread_does_not_hide_it(
+    async def test_a_watermark_in_a_batch_that_does_more_to_its_thread_does_not_hide_it(
         self, engine: Engine
     ) -> None:
         pen = Pen(engine)
@@ -80,7 +80,7 @@ class FormationSuite(Suite):
         assert said.seq == 3
         await pen.write(MarkFormed(thread.id, 3, after=2))
 
-    async def test_undoing_what_was_formed_leaves_the_mark_so_that_it_is_not_formed_again_unasked(
+    async def test_undoing_what_was_formed_leaves_the_watermark_so_that_it_is_not_formed_again_unasked(
         self, engine: Engine
     ) -> None:
         pen = Pen(engine)
@@ -93,7 +93,7 @@ class FormationSuite(Suite):
         await pen.write(Undo(undone.position))
         assert (await pen.read(formed.ids("memory")[0])).active
 
-    async def test_a_later_mark_does_not_stand_in_the_way_of_an_undo_nor_go_with_it(
+    async def test_a_later_watermark_does_not_stand_in_the_way_of_an_undo_nor_go_with_it(
         self, engine: Engine
     ) -> None:
         pen = Pen(engine)
@@ -108,7 +108,7 @@ class FormationSuite(Suite):
         assert (found.title, found.formed_through) == ("", 2)
         assert (await pen.read(second.ids("memory")[0])).active
 
-    async def test_a_mark_alone_is_not_undone(self, engine: Engine) -> None:
+    async def test_a_watermark_alone_is_not_undone(self, engine: Engine) -> None:
         pen = Pen(engine)
         thread = await pen.open()
         await pen.say(thread, "tea")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import glob
 import os
 import sqlite3
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
@@ -312,16 +311,7 @@ class SqliteEngine:
 
     async def known_backups(self) -> tuple[str, ...]:
         """The book's own backups that are still there, those made before an upgrade among them."""
-        noted = await self._file.read(lambda c: keeping.backups(c, utc_now()))
-        pattern = f"{glob.escape(self._path.name)}.v*.backup"
-        upgraded = [str(path.resolve()) for path in sorted(self._path.parent.glob(pattern))]
-        # What a killed backup left half written holds what the book held.
-        halves = [
-            str(half)
-            for path in noted
-            for half in Path(path).parent.glob(f"{glob.escape(Path(path).name)}.*.partial")
-        ]
-        return tuple(dict.fromkeys([*noted, *upgraded, *halves]))
+        return await self._file.read(lambda c: keeping.known_backups(c, self._path, utc_now()))
 
 
 def secret_of(connection: sqlite3.Connection) -> bytes:
