@@ -159,6 +159,22 @@ class WaitingSuite(Suite):
         assert not await engine.keep(again, {"text": "cake"}, ())
         assert [each for each in await engine.jobs(None, 10) if each.kind == "form"] == []
 
+    async def test_what_a_job_failed_with_tells_no_more_of_what_was_forgotten(self, engine: Engine) -> None:
+        pen, other = Pen(engine), Pen(engine, BEN)
+        thread = await pen.open()
+        tea, _ = await pen.say(thread, "tea", "cake")
+        await put(pen, records=(thread,))
+        await put(other)
+        for _ in range(2):
+            job = await leased(pen)
+            await engine.fail(
+                job, "'tea' is no JSON" if job.owner == pen.owner else "no model", pen.now, None
+            )
+        receipt = await pen.erase(tea)
+        assert receipt.removed["errors of jobs"] == 1
+        dead = await engine.jobs(JobState.DEAD, 10)
+        assert {job.owner: job.error for job in dead} == {pen.owner: "", other.owner: "no model"}
+
     async def test_what_is_kept_goes_with_another_owner_of_whom_it_tells(self, engine: Engine) -> None:
         pen, other = Pen(engine), Pen(engine, BEN)
         told = await other.remember("ben's")

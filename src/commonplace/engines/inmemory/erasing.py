@@ -83,6 +83,8 @@ class _Erasing:
         self._drop_jobs(
             [id for id, work in self._tables.jobs.items() if not doomed.isdisjoint(work.job.records)]
         )
+        owners = {record.owner for record in plan.doomed.values()}
+        self.removed["errors of jobs"] += jobs.silence(self._tables, owners)
 
     def _remove(self, kept: Kept, storing: Storing) -> None:
         tables, row = self._tables, kept.now.row

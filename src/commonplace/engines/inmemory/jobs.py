@@ -11,6 +11,7 @@ from uuid import UUID
 from commonplace.engines.inmemory.tables import Era, Tables, Work
 from commonplace.model.ids import new_id
 from commonplace.model.jobs import ERROR_LENGTH, Job, JobDraft, JobState
+from commonplace.model.owner import Owner
 from commonplace.model.vectors import EMBED, embed_job
 
 
@@ -151,6 +152,14 @@ def let_go_of_kept(tables: Tables, doomed: Collection[UUID]) -> int:
     for work in about:
         work.let_go()
     return len(about)
+
+
+def silence(tables: Tables, owners: Collection[Owner]) -> int:
+    """Take away what these owners' jobs failed with, which may quote anything of theirs; returns how many it was."""
+    telling = [work for work in tables.jobs.values() if work.job.owner in owners and work.job.error]
+    for work in telling:
+        work.job = replace(work.job, error="")
+    return len(telling)
 
 
 def listed(tables: Tables, state: JobState | None, limit: int) -> list[Job]:

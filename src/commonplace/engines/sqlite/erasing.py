@@ -141,12 +141,14 @@ class _Erasing:
         for record in plan.doomed.values():
             self._remove(record, marks)
         self._sets.finish()
+        self._drop_jobs(plan)
         for owner in {record.owner for record in plan.doomed.values()}:
             # Others too: agents who had learnt from it.
             found = find_owner(self._connection, owner)
             if found is not None:
                 self._connection.execute(sql("recount_held"), (found.no,))
-        self._drop_jobs(plan)
+                silenced = self._connection.execute(sql("silence_jobs"), (found.no,)).rowcount
+                self._removed["errors of jobs"] += silenced
 
     def _remove(self, record: Record, marks: dict[int, int]) -> None:
         execute = self._connection.execute

@@ -463,6 +463,10 @@ DELETE FROM jobs WHERE id = ? AND state = 'dead'
 -- name: jobs_about_records
 SELECT id, records FROM jobs WHERE records <> '[]'
 
+-- What a job failed with may quote anything of its owner's.
+-- name: silence_jobs
+UPDATE jobs SET error = '' WHERE owner = ? AND error <> ''
+
 -- name: delete_job
 DELETE FROM jobs WHERE id = ?
 
