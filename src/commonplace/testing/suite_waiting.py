@@ -160,20 +160,18 @@ class WaitingSuite(Suite):
         assert [each for each in await engine.jobs(None, 10) if each.kind == "form"] == []
 
     async def test_what_a_job_failed_with_tells_no_more_of_what_was_forgotten(self, engine: Engine) -> None:
-        pen, other = Pen(engine), Pen(engine, BEN)
-        thread = await pen.open()
-        tea, _ = await pen.say(thread, "tea", "cake")
-        await put(pen, records=(thread,))
-        await put(other)
-        for _ in range(2):
+        pen = Pen(engine)
+        thread, drink = await pen.open(), await pen.remember("tea")
+        said, _ = await pen.say(thread, "tea", "cake")
+        for key, about in (("thread", (thread,)), ("answer", ()), ("another", ())):
+            await put(pen, key, records=about)
             job = await leased(pen)
-            await engine.fail(
-                job, "'tea' is no JSON" if job.owner == pen.owner else "no model", pen.now, None
-            )
-        receipt = await pen.erase(tea)
-        assert receipt.removed["errors of jobs"] == 1
-        dead = await engine.jobs(JobState.DEAD, 10)
-        assert {job.owner: job.error for job in dead} == {pen.owner: "", other.owner: "no model"}
+            assert await engine.keep(job, {"text": "tea"}, (drink,) if key == "answer" else ())
+            await engine.fail(job, f"{key}: 'tea' is no JSON", pen.now, None)
+        receipts = [await pen.erase(said), await pen.erase(drink)]
+        assert [receipt.removed["errors of jobs"] for receipt in receipts] == [1, 1]
+        dead = {job.key: job.error for job in await engine.jobs(JobState.DEAD, 10)}
+        assert dead == {"thread": "", "answer": "", "another": "another: 'tea' is no JSON"}
 
     async def test_what_is_kept_goes_with_another_owner_of_whom_it_tells(self, engine: Engine) -> None:
         pen, other = Pen(engine), Pen(engine, BEN)

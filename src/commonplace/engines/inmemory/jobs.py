@@ -11,7 +11,6 @@ from uuid import UUID
 from commonplace.engines.inmemory.tables import Era, Tables, Work
 from commonplace.model.ids import new_id
 from commonplace.model.jobs import ERROR_LENGTH, Job, JobDraft, JobState
-from commonplace.model.owner import Owner
 from commonplace.model.vectors import EMBED, embed_job
 
 
@@ -146,20 +145,12 @@ def keep(tables: Tables, job: Job, text: str, records: Sequence[UUID]) -> bool:
     return True
 
 
-def let_go_of_kept(tables: Tables, doomed: Collection[UUID]) -> int:
-    """Take away what is kept about records; returns with how many jobs it was."""
+def let_go_of_kept(tables: Tables, doomed: Collection[UUID]) -> list[Work]:
+    """Take away what is kept about records; returns the work that it was kept with."""
     about = [work for work in tables.jobs.values() if not work.kept_about.isdisjoint(doomed)]
     for work in about:
         work.let_go()
-    return len(about)
-
-
-def silence(tables: Tables, owners: Collection[Owner]) -> int:
-    """Take away what these owners' jobs failed with, which may quote anything of theirs; returns how many it was."""
-    telling = [work for work in tables.jobs.values() if work.job.owner in owners and work.job.error]
-    for work in telling:
-        work.job = replace(work.job, error="")
-    return len(telling)
+    return about
 
 
 def listed(tables: Tables, state: JobState | None, limit: int) -> list[Job]:

@@ -150,6 +150,12 @@ class Work:
         """Take away what is kept with it."""
         self.kept, self.kept_about = None, frozenset()
 
+    def silence(self) -> bool:
+        """Take away what it failed with; False where there is nothing."""
+        told = bool(self.job.error)
+        self.job = replace(self.job, error="")
+        return told
+
 
 @dataclass(slots=True)
 class Tables:

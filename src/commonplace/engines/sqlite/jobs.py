@@ -101,8 +101,8 @@ def keep(connection: sqlite3.Connection, job: Job, text: str, records: Sequence[
     return _hit(connection, "keep_with_job", json.dumps([id.hex for id in records]), text, *_lease_of(job))
 
 
-def let_go_of_kept(connection: sqlite3.Connection, doomed: Collection[str]) -> int:
-    """Take away what is kept about records, given by their ids in hex; returns with how many jobs it was."""
+def let_go_of_kept(connection: sqlite3.Connection, doomed: Collection[str]) -> list[bytes]:
+    """Take away what is kept about records, given by their ids in hex; returns the jobs that it was kept with."""
     about = [
         job
         for job, records in connection.execute(sql("kept_about_records")).fetchall()
@@ -110,7 +110,7 @@ def let_go_of_kept(connection: sqlite3.Connection, doomed: Collection[str]) -> i
     ]
     for job in about:
         connection.execute(sql("delete_kept"), (job,))
-    return len(about)
+    return about
 
 
 def listed(connection: sqlite3.Connection, state: JobState | None, limit: int) -> list[Job]:

@@ -463,9 +463,9 @@ DELETE FROM jobs WHERE id = ? AND state = 'dead'
 -- name: jobs_about_records
 SELECT id, records FROM jobs WHERE records <> '[]'
 
--- What a job failed with may quote anything of its owner's.
--- name: silence_jobs
-UPDATE jobs SET error = '' WHERE owner = ? AND error <> ''
+-- What a job failed with may quote what it is about, and what is kept with it.
+-- name: silence_job
+UPDATE jobs SET error = '' WHERE id = ? AND error <> ''
 
 -- name: delete_job
 DELETE FROM jobs WHERE id = ?
