@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +16,14 @@ from commonplace.assembly import upkeep
 from commonplace.book import book as books
 from commonplace.engines.inmemory import InMemoryEngine
 from commonplace.errors import StorageError
-from commonplace.model.jobs import Job, JobDraft, JobState
-from commonplace.worker import ATTEMPTS, LONGEST_PAUSE_SECONDS, Worker
+from commonplace.model.jobs import Job, JobDraft, JobState, Postponed
+from commonplace.worker import (
+    ATTEMPTS,
+    FIRST_PAUSE_SECONDS,
+    LONGEST_PAUSE_SECONDS,
+    LONGEST_POSTPONEMENT_SECONDS,
+    Worker,
+)
 from tests.conftest import HandClock
 
 
@@ -84,6 +90,63 @@ async def test_what_a_handler_raises_belongs_to_its_job(kind: type[BaseException
         assert job.attempts == attempt and job.error.startswith(kind.__name__)
         clock.now = job.run_at + timedelta(hours=1)
     assert job.state is JobState.DEAD
+
+
+async def test_a_job_that_cannot_be_done_yet_waits_and_is_never_given_up(clock: HandClock):
+    engine = InMemoryEngine()
+
+    async def wait(job: Job) -> None:
+        raise Postponed("the provider is down", until=clock.now + timedelta(minutes=5))
+
+    await engine.put(JobDraft(kind="work", key="k"), clock())
+    worker = worker_with(engine, clock, wait)
+    for turn in range(1, 3 * ATTEMPTS):
+        assert await worker.run_once()
+        assert not await worker.run_once()
+        job = await one_job(engine)
+        assert (job.state, job.tries, job.postponed) == (JobState.WAITING, 0, turn)
+        assert job.error == "the provider is down"
+        assert timedelta(minutes=4) < job.run_at - clock.now <= timedelta(minutes=5)
+        clock.now = job.run_at
+
+
+async def test_attempts_that_failed_count_however_often_the_job_was_postponed(clock: HandClock):
+    engine, turns = InMemoryEngine(), 0
+
+    async def work(job: Job) -> None:
+        nonlocal turns
+        turns += 1
+        if turns % 2:
+            raise Postponed("down", until=clock.now)
+        raise ValueError("no")
+
+    await engine.put(JobDraft(kind="work", key="k"), clock())
+    worker = worker_with(engine, clock, work)
+    while (job := await one_job(engine)).state is not JobState.DEAD:
+        clock.now = job.run_at
+        assert await worker.run_once()
+    assert (turns, job.tries) == (2 * ATTEMPTS, ATTEMPTS)
+
+
+@pytest.mark.parametrize(
+    ("until", "seconds"),
+    [
+        (datetime.min.replace(tzinfo=UTC), FIRST_PAUSE_SECONDS),
+        (datetime.max.replace(tzinfo=UTC), LONGEST_POSTPONEMENT_SECONDS),
+    ],
+)
+async def test_a_moment_that_is_past_or_never_comes_is_taken_for_a_near_one(
+    until: datetime, seconds: float, clock: HandClock
+):
+    engine = InMemoryEngine()
+
+    async def wait(job: Job) -> None:
+        raise Postponed("down", until=until)
+
+    await engine.put(JobDraft(kind="work", key="k"), clock())
+    assert await worker_with(engine, clock, wait).drain() == 1
+    pause = (await one_job(engine)).run_at - clock.now
+    assert seconds - 1 < pause.total_seconds() <= seconds
 
 
 @pytest.mark.parametrize("trouble", [OverflowError("far"), asyncio.CancelledError(), StorageError("disk")])

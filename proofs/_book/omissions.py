@@ -60,7 +60,8 @@ OMISSIONS: dict[str, Omission] = {
     "the index here": _skipping(Recall.let_go, "self._indexes.clear()"),
     "stripping what stays": _skipping(_Erasing._carry_out, "self._strip(plan.stripped)"),
     "earlier versions of what stays": _never("blank_versions"),
-    "jobs about it": _skipping(_Erasing._carry_out, "self._drop_jobs(plan)"),
+    "jobs about it": _skipping(_Erasing._carry_out, "self._let_go_of_jobs(plan)"),
+    "what jobs keep about it": _never("delete_kept"),
     "jobs of the owner": _never("delete_jobs_of_owner"),
     "digests in the ledger": _skipping(
         _Erasing._carry_out, "self._scrub_lines(plan.doomed, every_version=True)"

@@ -16,6 +16,7 @@ from commonplace.model.jobs import JobDraft
 from commonplace.model.ledger import Actor, Receipt
 from commonplace.model.memories import Memory
 from commonplace.model.owner import WHOLE, Audience, Owner, View
+from proofs._book.paid import keep_answer
 from proofs._book.scanning import Marks
 
 #: Sizes of what is said, in characters: within a page, around one, and over many.
@@ -154,6 +155,7 @@ class Person:
             delay=0.0 if dead else LATER_SECONDS,
         )  # fmt: skip
         await self._note(draft)
+        await keep_answer(self.book, self.clock(), about, self._text(f"{part.name} job kept", 3000))
         if dead:
             leased = await self.book.engine.lease([FORM], "w", self.clock(), 60)
             assert leased is not None and leased.records == (about,)
@@ -216,12 +218,9 @@ class Person:
             [{"role": "tool", "content": self._text("owner message", size)} for size in SIZES]
         )
         alone = await self._derived("messages derived", [part.ids[0]])
+        both = [part.ids[1], rest.id]
         quoting = await self.book.remember(
-            self.owner,
-            "It was said twice.",
-            sources=[part.ids[1], rest.id],
-            agent=self.agent,
-            groups=[self.group],
+            self.owner, "It was said twice.", sources=both, agent=self.agent, groups=[self.group]
         )
         part.derived.append(alone.id)
         part.kept.append(quoting.id)

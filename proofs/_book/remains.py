@@ -23,12 +23,14 @@ def check_tables(path: Path, part: Part) -> None:
             for table in ("records", "versions"):
                 text = f"SELECT 1 FROM {table} WHERE instr(body, ?)"  # noqa: S608 - our own names
                 _expect_none(connection, text, str(id), f"{table} name {id}")
-            _expect_none(
-                connection, "SELECT 1 FROM jobs WHERE instr(records, ?)", id.hex, f"a job is about {id}"
-            )
+            for table in ("jobs", "kept"):
+                about = f"SELECT 1 FROM {table} WHERE instr(records, ?)"  # noqa: S608 - our own names
+                _expect_none(connection, about, id.hex, f"{table} are about {id}")
         for table in ("terms", "uses", "versions"):
             orphan = f"SELECT 1 FROM {table} WHERE record NOT IN (SELECT no FROM records) AND 1 = ?"  # noqa: S608
             _expect_none(connection, orphan, 1, f"{table} of no record are left")
+        orphan = "SELECT 1 FROM kept WHERE job NOT IN (SELECT id FROM jobs) AND 1 = ?"
+        _expect_none(connection, orphan, 1, "what was kept with a job outlives it")
         orphan = "SELECT 1 FROM vectors WHERE place & 1099511627775 NOT IN (SELECT no FROM records) AND 1 = ?"
         _expect_none(connection, orphan, 1, "vectors of no record are left")
         count = """SELECT 1 FROM vector_sets AS s WHERE 1 = ? AND count <> (

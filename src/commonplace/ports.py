@@ -161,8 +161,18 @@ class Jobs(Protocol):
     async def fail(self, job: Job, error: str, at: datetime, retry_at: datetime | None) -> bool:
         """Give a job back for a later attempt, or to the dead letters where there is none."""
 
+    async def postpone(self, job: Job, at: datetime, reason: str = "") -> bool:
+        """Give a job back that cannot be done before a moment, however often it is put; no attempt is counted."""
+
+    async def keep(self, job: Job, payload: Mapping[str, Any], records: Sequence[UUID]) -> bool:
+        """Keep what was learnt with a leased job, in place of what was kept before, until it is done.
+
+        ``records`` are all that it tells of: it goes when one of them is erased, and the job stays. False, and
+        nothing is kept, where the lease was lost or one of them is gone already: what was learnt is void.
+        """
+
     async def jobs(self, state: JobState | None, limit: int) -> list[Job]:
-        """Jobs by their state, longest due first."""
+        """Jobs by their state, longest due first, without what is kept with them."""
 
     async def replay(self, id: UUID, at: datetime) -> bool:
         """Make a dead job due again."""

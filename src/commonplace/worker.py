@@ -13,15 +13,18 @@ from uuid import uuid4
 
 from commonplace import telemetry
 from commonplace.errors import Erased
-from commonplace.model.jobs import Job
+from commonplace.model.jobs import Job, Postponed
 from commonplace.ports import Clock, Jobs
 
-#: Does one job; what it raises is kept with the job. One whose time has not come puts its job again, with a delay.
+#: Does one job; what it raises is kept with the job. One whose time has not come puts its job again,
+#: with a delay; one that others keep from being done raises ``Postponed``.
 Handler = Callable[[Job], Awaitable[None]]
 
 LEASE_SECONDS = 60.0
 FIRST_PAUSE_SECONDS = 2.0
 LONGEST_PAUSE_SECONDS = 3600.0
+#: Whatever a provider asks for, a job that waits for it is tried again within a day.
+LONGEST_POSTPONEMENT_SECONDS = 86_400.0
 ATTEMPTS = 8
 #: Pauses stop growing here, before their arithmetic overflows.
 _LARGEST_EXPONENT = 16
@@ -80,8 +83,10 @@ class Worker:
         except Erased:
             # Whom it was for is gone: so is the work.
             await self._jobs.finish(job)
+        except Postponed as postponed:
+            await self._put_off(job, postponed)
         except _Failed as failed:
-            _log.warning("job %s (%s) failed at attempt %d: %s", job.id, job.kind, job.attempts, failed.kind)
+            _log.warning("job %s (%s) failed at attempt %d: %s", job.id, job.kind, job.tries, failed.kind)
             await self._again(job, f"{failed.kind}: {failed}")
         else:
             await self._jobs.finish(job)
@@ -105,7 +110,7 @@ class Worker:
             raise
         try:
             handling.result()
-        except Erased:
+        except (Erased, Postponed):
             raise
         except asyncio.CancelledError:
             raise _Failed("CancelledError", "it was cancelled") from None
@@ -114,13 +119,24 @@ class Worker:
 
     async def _again(self, job: Job, error: str) -> None:
         now = self._clock()
-        if job.attempts >= ATTEMPTS:
+        if job.tries >= ATTEMPTS:
             telemetry.count("jobs.dead")
             await self._jobs.fail(job, error, now, None)
             return
-        growth = 4.0 ** min(job.attempts - 1, _LARGEST_EXPONENT)
+        growth = 4.0 ** min(job.tries - 1, _LARGEST_EXPONENT)
         pause = min(FIRST_PAUSE_SECONDS * growth, LONGEST_PAUSE_SECONDS)
         await self._jobs.fail(job, error, now, now + timedelta(seconds=pause))
+
+    async def _put_off(self, job: Job, postponed: Postponed) -> None:
+        """A moment that is past, or never comes, would have it asked without end, or not at all."""
+        now = self._clock()
+        soonest, latest = (
+            now + timedelta(seconds=seconds)
+            for seconds in (FIRST_PAUSE_SECONDS, LONGEST_POSTPONEMENT_SECONDS)
+        )
+        _log.info("job %s (%s) is postponed: %s", job.id, job.kind, postponed)
+        telemetry.count("jobs.postponed")
+        await self._jobs.postpone(job, min(max(postponed.until, soonest), latest), str(postponed))
 
     async def _renew(self, job: Job) -> None:
         while True:

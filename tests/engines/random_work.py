@@ -157,9 +157,8 @@ class World:
     def _jobs(self, dice: Dice, owner: Owner) -> tuple[JobDraft, ...]:
         if not dice.rarely():
             return ()
-        delay, wait = dice.pick((0.0, 3.0, 30.0)), dice.pick((None, 10.0))
-        about = self.any_of(dice, owner)
-        return (JobDraft("form", dice.pick(("one", "two")), {"n": dice.number(9)}, about, delay, wait),)
+        name, delay, wait = dice.pick(("one", "two")), dice.pick((0.0, 3.0, 30.0)), dice.pick((None, 10.0))
+        return (JobDraft("form", name, {"n": dice.number(9)}, self.any_of(dice, owner), delay, wait),)
 
     def _expect(self, dice: Dice, owner: Owner) -> c.Expect:
         if not dice.rarely(12):
@@ -264,7 +263,8 @@ class World:
             owner, at=self.now, id=self.fresh(), sources=tuple(dict.fromkeys(self.any_of(dice, owner)))
         )
         closing = c.CloseThread(thread, status, None, episode, terms_of_record(episode) or b"")
-        return closing if dice.number(2) else c.SetThread(thread, fields)
+        formed = c.MarkFormed(thread, dice.number(4), dice.pick((None, None, 0, 1)))
+        return (closing, c.SetThread(thread, fields), formed)[dice.number(3)]
 
     def _episode(self, dice: Dice, owner: Owner) -> c.Change:
         thread = dice.pick((None, self.some(dice, owner, "thread")))

@@ -27,7 +27,7 @@ from commonplace.model.owner import WHOLE, Owner, View
 from commonplace.model.query import Filter
 from commonplace.model.vectors import EMBED, Embedding
 from commonplace.ports import Engine
-from commonplace.testing.builders import AT_B, START, Follower, terms_of_record
+from commonplace.testing.builders import ANN, AT_B, START, Follower, terms_of_record
 from commonplace.text.terms import RULE
 from tests.engines.random_work import OWNERS, VIEWS, Dice, World
 from tests.engines.shapes import difference, entry_shape, erasure, job_shape
@@ -41,10 +41,8 @@ STEPS = (
     *("write",) * 12,
     *("undo",) * 4,
     *("erase",) * 3,
-    *("again",) * 2,
-    *("lease",) * 2,
-    *("settle job",) * 2,
-    *("put vectors",) * 2,
+    *("again", "lease", "put vectors") * 2,
+    *("settle job",) * 3,
     "sets",
     *("note use", "put terms", "rebuild", "old era"),
 )
@@ -178,12 +176,14 @@ class Working:
         if not self._pair.leases:
             return
         self._world.tick(dice)
-        jobs, now = dice.pick(self._pair.leases), self._world.now
+        jobs, now, about = dice.pick(self._pair.leases), self._world.now, self._world.any_of(dice, ANN)
         calls: tuple[Callable[[int, Engine], Awaitable[bool]], ...] = (
             lambda number, engine: engine.finish(jobs[number]),
             lambda number, engine: engine.fail(jobs[number], "so", now, None),
             lambda number, engine: engine.fail(jobs[number], "so", now, now.replace(year=2026)),
             lambda number, engine: engine.renew(jobs[number], now, 9),
+            lambda number, engine: engine.postpone(jobs[number], now + timedelta(seconds=9), "down"),
+            lambda number, engine: engine.keep(jobs[number], {"n": 1}, about),
             lambda number, engine: engine.replay(jobs[number].id, now),
             lambda number, engine: engine.drop(jobs[number].id),
         )

@@ -66,6 +66,7 @@ class ThreadHandle:
             raise InvalidInput("messages: none given", field="messages")
         received = self._rooms.door.clock()
         messages = each(drafts, "messages", lambda draft: message_of(draft, self.owner, self.id, received))
+        forming = self._rooms.forming
         receipt = await self._rooms.door.write(
             self.owner,
             self._view,
@@ -74,6 +75,7 @@ class ThreadHandle:
             request=["append", str(self.id), list(drafts), expect_last],
             operation=operation,
             expect=Expect() if expect_last is None else Expect(last={self.id: expect_last}),
+            jobs=() if forming is None else forming.jobs(self._view, self.id),
         )
         return await self._rooms.meaning.reached(receipt, waiting)
 

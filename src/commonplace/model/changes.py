@@ -58,6 +58,16 @@ class CloseThread:
 
 
 @dataclass(frozen=True, slots=True)
+class MarkFormed:
+    """Move a thread's watermark: it was formed up to a message's place; what came of it is in the same batch."""
+
+    thread: UUID
+    through: int
+    #: The watermark that the caller built upon; None: any that is not beyond ``through``.
+    after: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class RecordEpisode:
     """Keep the record of a finished run."""
 
@@ -184,6 +194,7 @@ Change = (
     | Append
     | SetThread
     | CloseThread
+    | MarkFormed
     | RecordEpisode
     | Remember
     | Supersede

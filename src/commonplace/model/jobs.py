@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 from typing import Any
 from uuid import UUID
 
+from commonplace.errors import LimitReached
 from commonplace.model.owner import Owner
+
+#: The most that is kept with a job, in characters of JSON.
+KEPT_LENGTH = 2_000_000
+#: The most that is kept of why a job failed, or waits.
+ERROR_LENGTH = 2000
 
 
 class JobState(StrEnum):
@@ -27,7 +35,8 @@ class JobDraft:
     kind: str
     key: str
     payload: dict[str, Any] = field(default_factory=dict)
-    #: The records that it is about; it goes with them when they are erased.
+    #: The records that it is about; it goes when one of them is erased. Work on a whole thread names the thread
+    #: alone: it outlives the messages that are forgotten one by one, and reads what is left.
     records: tuple[UUID, ...] = ()
     #: Seconds from now until it is due.
     delay: float = 0.0
@@ -50,10 +59,39 @@ class Job:
     state: JobState
     run_at: datetime
     first_at: datetime
-    #: Times that it was leased.
+    #: Times that it was leased since it last began anew; those that were postponed among them.
     attempts: int
     #: Times that it was put; a job put again while it runs runs once more.
     generation: int
     worker: str | None = None
     leased_until: datetime | None = None
     error: str = ""
+    #: Times that it was given back unharmed, to wait.
+    postponed: int = 0
+    #: What earlier work on it has kept with it; only whoever leases it gets it.
+    kept: dict[str, Any] | None = None
+
+    @property
+    def tries(self) -> int:
+        """The attempts that count."""
+        return self.attempts - self.postponed
+
+
+class Postponed(Exception):
+    """Raised by who does a job: it cannot be done yet, through no fault of its own; it waits, and no attempt is counted."""
+
+    def __init__(self, reason: str, *, until: datetime) -> None:
+        super().__init__(reason)
+        #: When it is tried again.
+        self.until = until
+
+
+def kept_text(payload: Mapping[str, Any]) -> str:
+    """What is to be kept with a job, as JSON in ASCII; raises TypeError where it is none."""
+    text = json.dumps(payload, separators=(",", ":"))
+    if len(text) > KEPT_LENGTH:
+        raise LimitReached(
+            f"payload: {len(text)} characters of JSON; at most {KEPT_LENGTH} are kept with a job",
+            field="payload",
+        )
+    return text

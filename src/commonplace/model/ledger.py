@@ -27,6 +27,8 @@ class Verb(StrEnum):
     AMEND = "amend"
     SHARE = "share"
     SET = "set"
+    #: A thread's watermark moved, and nothing else of it changed.
+    FORM = "form"
     PUT = "put"
     PATCH = "patch"
     ADD = "add"

@@ -49,6 +49,8 @@ class Thread(Record):
     tags: tuple[Name, ...] = Field(default=(), max_length=100)
     started_at: Moment
     ended_at: Moment | None = None
+    #: Its watermark: the place of the last message that formation has covered; 0 for none.
+    formed_through: int = Field(default=0, ge=0)
 
     def identity(self) -> tuple[Any, ...] | None:
         if self.name is None:

@@ -34,6 +34,8 @@ def _one(desk: Desk, change: c.Change, superseding: list[memories.Pair]) -> Deci
             yield from threads.set_thread(desk, change)
         case c.CloseThread():
             yield from threads.close(desk, change)
+        case c.MarkFormed():
+            yield from threads.mark_formed(desk, change)
         case c.RecordEpisode():
             yield from threads.record_episode(desk, change)
         case c.Remember():

@@ -96,6 +96,11 @@ class Desk:
             raise NotFound(f"{field}: no {name} {id} that this view may see")
         return record
 
+    def verb_of(self, id: UUID) -> Verb | None:
+        """What this batch did to a record so far; None for nothing."""
+        put = self._puts.get(id)
+        return put.verb if put else None
+
     def made(self, id: UUID) -> bool:
         """Whether this batch makes the record."""
         put = self._puts.get(id)

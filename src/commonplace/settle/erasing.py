@@ -29,6 +29,14 @@ class ErasurePlan:
     #: Older statements that what goes had superseded; they are not part of it.
     superseded: list[UUID] = field(default_factory=list)
 
+    def losing_threads(self) -> set[UUID]:
+        """The threads in which something goes."""
+        return {
+            record.thread
+            for record in self.doomed.values()
+            if isinstance(record, (Message, Memory, Episode)) and record.thread is not None
+        }
+
 
 def plan_erasure(view: View, ids: tuple[UUID, ...]) -> Deciding[ErasurePlan]:
     """Walk from the records that are to be forgotten to what rests on them."""

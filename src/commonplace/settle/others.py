@@ -15,7 +15,7 @@ from commonplace.model.changes import (
 )
 from commonplace.model.experience import ExperienceLine
 from commonplace.model.ledger import Verb
-from commonplace.model.messages import Message
+from commonplace.model.messages import Message, Thread
 from commonplace.model.profiles import Key, ProfileDocument
 from commonplace.model.questions import Deciding, ErasedAmong, ErasedEras, PlaceTaken, ask
 from commonplace.model.records import Record
@@ -122,6 +122,9 @@ def import_record(desk: Desk, change: Import) -> Deciding[None]:
             desk.ignore("place", record.id)
             return
         record = seated
+    if isinstance(record, Thread):
+        # Places that were formed were given out, whether their messages come along or not: they are not used again.
+        desk.tails[record.id] = record.formed_through
     desk.keep(record, change.terms)
 
 

@@ -6,8 +6,8 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from commonplace.errors import Conflict, InvalidInput, NotFound
-from commonplace.model.changes import Append, CloseThread, OpenThread, RecordEpisode, SetThread
+from commonplace.errors import Conflict, InvalidInput, NotFound, Stale
+from commonplace.model.changes import Append, CloseThread, MarkFormed, OpenThread, RecordEpisode, SetThread
 from commonplace.model.episodes import Episode
 from commonplace.model.ledger import Verb
 from commonplace.model.messages import STATUS_STEPS, Thread, ThreadStatus
@@ -102,6 +102,28 @@ def close(desk: Desk, change: CloseThread) -> Deciding[None]:
     if change.episode is not None:
         episode = change.episode.changed(thread=thread.id, agent=change.episode.agent or thread.agent)
         yield from record_episode(desk, RecordEpisode(episode, change.terms, None))
+
+
+def mark_formed(desk: Desk, change: MarkFormed) -> Deciding[None]:
+    """Move a thread's watermark on; a batch that would move it back comes too late, and forms what was formed already."""
+    thread: Thread = yield from desk.need(change.thread, Thread, "thread")
+    end = yield from desk.end_of(thread.id)
+    assert end is not None
+    last = desk.tails.get(thread.id, end.tail)
+    if not 0 <= change.through <= last:
+        raise InvalidInput(
+            f"through: {change.through}, and the thread ends at message {last}", field="through"
+        )
+    held = thread.formed_through
+    if change.through < held or change.after not in (None, held):
+        raise Stale(
+            f"thread {thread.id} is formed through message {held} already; read it again, then decide"
+        )
+    if change.through == held:
+        desk.ignore("unchanged", thread.id)
+    else:
+        verb = desk.verb_of(thread.id) or Verb.FORM
+        desk.put(thread.changed(formed_through=change.through), verb)
 
 
 def record_episode(desk: Desk, change: RecordEpisode) -> Deciding[None]:

@@ -8,6 +8,7 @@ from commonplace.errors import BuiltUpon, Conflict, Erased, InvalidInput, NotFou
 from commonplace.model.changes import Undo
 from commonplace.model.ledger import Entry, Line, Verb
 from commonplace.model.memories import Memory, MemoryStatus
+from commonplace.model.messages import Thread
 from commonplace.model.questions import (
     Deciding,
     EntriesAt,
@@ -32,10 +33,23 @@ _FINAL = {
 def undo(desk: Desk, change: Undo) -> Deciding[None]:
     """Reverse the operation at a position."""
     entries = yield from _closure(desk, change)
-    for line in _earliest_lines(entries):
+    lines = _earliest_lines(entries)
+    if not lines and any(entry.lines for entry in entries):
+        raise InvalidInput(
+            "position: it only moved a thread's watermark, which is not undone", field="position"
+        )
+    for line in lines:
         yield from _restore(desk, line)
     yield from _check_slots(desk)
     desk.note["undoes"] = [entry.position for entry in entries]
+
+
+def _deeds(entry: Entry) -> list[Line]:
+    """What an operation did, but for moving a thread's watermark.
+
+    What was formed can be undone; the watermark stays. Moved back, it would let the same be formed again, unasked.
+    """
+    return [line for line in entry.lines if line.verb is not Verb.FORM]
 
 
 def _closure(desk: Desk, change: Undo) -> Deciding[list[Entry]]:
@@ -61,7 +75,7 @@ def _closure(desk: Desk, change: Undo) -> Deciding[list[Entry]]:
 
 
 def _check(desk: Desk, entries: list[Entry]) -> Deciding[None]:
-    lines = [line for entry in entries for line in entry.lines]
+    lines = [line for entry in entries for line in _deeds(entry)]
     for line in lines:
         if line.verb in _FINAL:
             raise InvalidInput(f"position: {_FINAL[line.verb]}", field="position")
@@ -80,11 +94,14 @@ def _later(desk: Desk, entries: list[Entry]) -> Deciding[set[int]]:
     """Positions that built upon these entries: what touched a record after they did, or what rests on it."""
     first: dict[UUID, int] = {}
     for entry in entries:
-        for line in entry.lines:
+        for line in _deeds(entry):
             first.setdefault(line.id, entry.position)
     built: set[int] = set()
     for id, position in first.items():
-        built.update(each for each in (yield from ask(PositionsTouching((id,)))) if each > position)
+        touching = {each for each in (yield from ask(PositionsTouching((id,)))) if each > position}
+        if isinstance(desk.current(id), Thread):
+            touching = yield from _but_watermarks(touching, id)
+        built |= touching
     for entry in entries:
         for line in (line for line in entry.lines if line.before == 0):
             living = yield from _resting_on(desk, line, first)
@@ -92,6 +109,12 @@ def _later(desk: Desk, entries: list[Entry]) -> Deciding[set[int]]:
                 each for each in (yield from ask(PositionsTouching(living))) if each > entry.position
             )
     return built
+
+
+def _but_watermarks(positions: set[int], thread: UUID) -> Deciding[set[int]]:
+    """Of the positions that touched a thread those that did more than move its watermark."""
+    entries = yield from ask(EntriesAt(tuple(sorted(positions))))
+    return {entry.position for entry in entries if any(line.id == thread for line in _deeds(entry))}
 
 
 def _resting_on(desk: Desk, made: Line, known: dict[UUID, int]) -> Deciding[tuple[UUID, ...]]:
@@ -120,7 +143,7 @@ def _earliest_lines(entries: list[Entry]) -> list[Line]:
     """For each record the first line that touched it: what stood before that line is what shall stand."""
     first: dict[UUID, Line] = {}
     for entry in entries:
-        for line in entry.lines:
+        for line in _deeds(entry):
             first.setdefault(line.id, line)
     return list(first.values())
 
@@ -135,6 +158,8 @@ def _restore(desk: Desk, line: Line) -> Deciding[None]:
         if earlier is None:
             raise Erased("what stood before this operation was forgotten since")
         restored = earlier
+        if isinstance(record, Thread):
+            restored = restored.changed(formed_through=record.formed_through)
     desk.put(restored, Verb.UNDO)
 
 

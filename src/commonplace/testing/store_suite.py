@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from commonplace.testing.suite_erasure import ErasureSuite
 from commonplace.testing.suite_filters import FilterSuite
+from commonplace.testing.suite_formation import FormationSuite
 from commonplace.testing.suite_jobs import JobSuite
 from commonplace.testing.suite_keeping import KeepingSuite
 from commonplace.testing.suite_limits import LimitSuite
@@ -16,6 +17,7 @@ from commonplace.testing.suite_threads import ThreadSuite
 from commonplace.testing.suite_undo import UndoSuite
 from commonplace.testing.suite_vectors import VectorSuite
 from commonplace.testing.suite_visibility import VisibilitySuite
+from commonplace.testing.suite_waiting import WaitingSuite
 
 
 class StoreSuite(
@@ -28,6 +30,8 @@ class StoreSuite(
     UndoSuite,
     OtherSuite,
     JobSuite,
+    WaitingSuite,
+    FormationSuite,
     ShelfSuite,
     VectorSuite,
     ErasureSuite,

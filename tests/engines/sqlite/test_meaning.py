@@ -8,7 +8,7 @@ from importlib.resources import files
 from pathlib import Path
 from uuid import UUID
 
-from commonplace.engines.sqlite.engine import APPLICATION_ID, SqliteEngine
+from commonplace.engines.sqlite.engine import APPLICATION_ID, SqliteEngine, book_migrations
 from commonplace.engines.sqlite.migrations import statements_of
 from commonplace.model.changes import Amend, OpenThread, PatchProfile, RecordEpisode, Retract, Undo
 from commonplace.model.ids import new_id
@@ -79,7 +79,7 @@ async def test_a_book_of_the_first_format_is_filled_in(tmp_path: Path):
     as_of_the_first_format(tmp_path / "present.book", old)
 
     engine = await SqliteEngine.open(old)
-    assert (await engine.facts()).format == 2
+    assert (await engine.facts()).format == book_migrations().latest
     assert (await engine.verify()).faults == ()
     for owner, parts in zip((ANN, BEN), expected, strict=True):
         assert await everything(engine, owner) == parts

@@ -16,6 +16,7 @@ from commonplace.model.query import Filter
 WHOLE_TABLES = {
     "jobs_about_records",
     "jobs_in_state",
+    "kept_about_records",
     "erase_entries",
     "erased_eras",
     "owners_of_tenant",

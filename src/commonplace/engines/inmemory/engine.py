@@ -12,7 +12,7 @@ from uuid import UUID
 from commonplace.engines.inmemory import applying, erasing, jobs, keeping, reading, sets
 from commonplace.engines.inmemory.tables import Era, Tables
 from commonplace.model.changes import Batch
-from commonplace.model.jobs import Job, JobDraft, JobState
+from commonplace.model.jobs import Job, JobDraft, JobState, kept_text
 from commonplace.model.ledger import Entry, Receipt
 from commonplace.model.memories import Use
 from commonplace.model.owner import Owner, View
@@ -160,6 +160,15 @@ class InMemoryEngine:
     async def fail(self, job: Job, error: str, at: datetime, retry_at: datetime | None) -> bool:
         with self._lock:
             return jobs.fail(self._tables, job, error, at, retry_at)
+
+    async def postpone(self, job: Job, at: datetime, reason: str = "") -> bool:
+        with self._lock:
+            return jobs.postpone(self._tables, job, at, reason)
+
+    async def keep(self, job: Job, payload: Mapping[str, Any], records: Sequence[UUID]) -> bool:
+        text = kept_text(payload)
+        with self._lock:
+            return jobs.keep(self._tables, job, text, records)
 
     async def jobs(self, state: JobState | None, limit: int) -> list[Job]:
         with self._lock:

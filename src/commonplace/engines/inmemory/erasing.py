@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
+from commonplace.engines.inmemory import jobs
 from commonplace.engines.inmemory.answers import Answers
 from commonplace.engines.inmemory.applying import Storing
 from commonplace.engines.inmemory.tables import Era, Kept, Tables
@@ -77,9 +78,17 @@ class _Erasing:
             kept = self._tables.records[id]
             number = kept.era.number
             self._remove(kept, storing.setdefault(number, Storing(self._tables, kept.era, 0)))
-        doomed = set(plan.doomed)
-        self._drop_jobs(
-            [id for id, work in self._tables.jobs.items() if not doomed.isdisjoint(work.job.records)]
+        self._let_go_of_jobs(set(plan.doomed), plan.losing_threads())
+
+    def _let_go_of_jobs(self, doomed: set[UUID], losing: set[UUID]) -> None:
+        """Drop jobs about what goes; those on a thread that loses a part stay, and tell nothing of it."""
+        telling = jobs.let_go_of_kept(self._tables, doomed)
+        self.removed["kept answers"] += len(telling)
+        about = [(work, set(work.job.records)) for work in self._tables.jobs.values()]
+        self._drop_jobs([work.job.id for work, records in about if not doomed.isdisjoint(records)])
+        telling += [work for work, records in about if not losing.isdisjoint(records)]
+        self.removed["errors of jobs"] += sum(
+            work.silence() for work in telling if work.job.id in self._tables.jobs
         )
 
     def _remove(self, kept: Kept, storing: Storing) -> None:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from uuid import UUID
 
 from commonplace.engines.inmemory.tables import Era, Tables, Work
 from commonplace.model.ids import new_id
-from commonplace.model.jobs import Job, JobDraft, JobState
+from commonplace.model.jobs import ERROR_LENGTH, Job, JobDraft, JobState
 from commonplace.model.vectors import EMBED, embed_job
 
 
@@ -48,8 +48,10 @@ def put(tables: Tables, era: Era | None, draft: JobDraft, at: datetime) -> None:
             run_at = min(run_at, job.first_at + timedelta(seconds=draft.max_wait))
     else:
         job = replace(job, first_at=at)
+    if work.not_before is not None:
+        run_at = max(run_at, work.not_before)
     if job.state is JobState.DEAD:
-        job = replace(job, state=JobState.WAITING, attempts=0)
+        job = replace(job, state=JobState.WAITING, attempts=0, postponed=0)
     work.job = replace(
         job, payload=draft.payload, records=draft.records, run_at=run_at, generation=job.generation + 1
     )
@@ -76,7 +78,7 @@ def lease(tables: Tables, kinds: Sequence[str], worker: str, at: datetime, secon
     due.job = replace(
         due.job, state=JobState.LEASED, worker=worker, leased_until=until, attempts=due.job.attempts + 1
     )
-    return due.job
+    return due.job if due.kept is None else replace(due.job, kept=json.loads(due.kept))
 
 
 def renew(tables: Tables, job: Job, at: datetime, seconds: float) -> bool:
@@ -96,7 +98,8 @@ def finish(tables: Tables, job: Job) -> bool:
     if work.job.generation == work.leased_generation:
         del tables.jobs[job.id]
     else:
-        work.job = replace(_given_back(work.job, JobState.WAITING), attempts=0, error="")
+        work.job = replace(_given_back(work.job, JobState.WAITING), attempts=0, postponed=0, error="")
+        work.let_go()
     return True
 
 
@@ -106,15 +109,48 @@ def fail(tables: Tables, job: Job, error: str, at: datetime, retry_at: datetime 
     if work is None:
         return False
     anew = work.job.generation != work.leased_generation
-    job = replace(work.job, error=error[:2000])
+    job = replace(work.job, error=error[:ERROR_LENGTH])
     if retry_at is not None:
         run_at = max(retry_at, job.run_at) if anew else retry_at
         work.job = replace(_given_back(job, JobState.WAITING), run_at=run_at)
     elif anew:
-        work.job = replace(_given_back(job, JobState.WAITING), attempts=0)
+        work.job = replace(_given_back(job, JobState.WAITING), attempts=0, postponed=0)
     else:
         work.job = replace(_given_back(job, JobState.DEAD), run_at=at)
     return True
+
+
+def postpone(tables: Tables, job: Job, at: datetime, reason: str) -> bool:
+    """Give a job back that cannot be done before a moment."""
+    work = _leased(tables, job)
+    if work is None:
+        return False
+    anew = work.job.generation != work.leased_generation
+    work.job = replace(
+        _given_back(work.job, JobState.WAITING),
+        run_at=max(work.job.run_at, at) if anew else at,
+        postponed=work.job.postponed + 1,
+        error=reason[:ERROR_LENGTH],
+    )
+    work.not_before = at
+    return True
+
+
+def keep(tables: Tables, job: Job, text: str, records: Sequence[UUID]) -> bool:
+    """Keep a text with a leased job while all that it tells of is there."""
+    work = _leased(tables, job)
+    if work is None or any(id not in tables.records for id in records):
+        return False
+    work.kept, work.kept_about = text, frozenset(records)
+    return True
+
+
+def let_go_of_kept(tables: Tables, doomed: Collection[UUID]) -> list[Work]:
+    """Take away what is kept about records; returns the work that it was kept with."""
+    about = [work for work in tables.jobs.values() if not work.kept_about.isdisjoint(doomed)]
+    for work in about:
+        work.let_go()
+    return about
 
 
 def listed(tables: Tables, state: JobState | None, limit: int) -> list[Job]:
@@ -127,7 +163,8 @@ def replay(tables: Tables, id: UUID, at: datetime) -> bool:
     work = tables.jobs.get(id)
     if work is None or work.job.state is not JobState.DEAD:
         return False
-    work.job = replace(work.job, state=JobState.WAITING, run_at=at, attempts=0, error="")
+    work.job = replace(work.job, state=JobState.WAITING, run_at=at, attempts=0, postponed=0, error="")
+    work.not_before = None
     return True
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from itertools import takewhile
 from uuid import UUID
 
@@ -133,10 +134,27 @@ class Kept:
 
 @dataclass(slots=True)
 class Work:
-    """A job, and how often it had been put when it was leased."""
+    """A job, and what stands beside it."""
 
+    #: Without what is kept with it.
     job: Job
+    #: How often it had been put when it was leased.
     leased_generation: int = 0
+    #: It is not due before, however often it is put.
+    not_before: datetime | None = None
+    #: What is kept with it, as JSON, and all that it tells of.
+    kept: str | None = None
+    kept_about: frozenset[UUID] = frozenset()
+
+    def let_go(self) -> None:
+        """Take away what is kept with it."""
+        self.kept, self.kept_about = None, frozenset()
+
+    def silence(self) -> bool:
+        """Take away what it failed with; False where there is nothing."""
+        told = bool(self.job.error)
+        self.job = replace(self.job, error="")
+        return told
 
 
 @dataclass(slots=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import glob
 import os
 import sqlite3
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
@@ -19,7 +18,7 @@ from commonplace.engines.sqlite.rows import owner_of, record_of
 from commonplace.engines.sqlite.statements import sql
 from commonplace.errors import StorageError
 from commonplace.model.changes import Batch
-from commonplace.model.jobs import Job, JobDraft, JobState
+from commonplace.model.jobs import Job, JobDraft, JobState, kept_text
 from commonplace.model.ledger import Entry, Receipt
 from commonplace.model.memories import Use
 from commonplace.model.owner import Owner, View
@@ -186,6 +185,13 @@ class SqliteEngine:
     async def fail(self, job: Job, error: str, at: datetime, retry_at: datetime | None) -> bool:
         return await self._file.write(lambda c: jobs.fail(c, job, error, at, retry_at))
 
+    async def postpone(self, job: Job, at: datetime, reason: str = "") -> bool:
+        return await self._file.write(lambda c: jobs.postpone(c, job, at, reason))
+
+    async def keep(self, job: Job, payload: Mapping[str, Any], records: Sequence[UUID]) -> bool:
+        text = kept_text(payload)
+        return await self._file.write(lambda c: jobs.keep(c, job, text, records))
+
     async def jobs(self, state: JobState | None, limit: int) -> list[Job]:
         return await self._file.read(lambda c: jobs.listed(c, state, limit))
 
@@ -305,16 +311,7 @@ class SqliteEngine:
 
     async def known_backups(self) -> tuple[str, ...]:
         """The book's own backups that are still there, those made before an upgrade among them."""
-        noted = await self._file.read(lambda c: keeping.backups(c, utc_now()))
-        pattern = f"{glob.escape(self._path.name)}.v*.backup"
-        upgraded = [str(path.resolve()) for path in sorted(self._path.parent.glob(pattern))]
-        # What a killed backup left half written holds what the book held.
-        halves = [
-            str(half)
-            for path in noted
-            for half in Path(path).parent.glob(f"{glob.escape(Path(path).name)}.*.partial")
-        ]
-        return tuple(dict.fromkeys([*noted, *upgraded, *halves]))
+        return await self._file.read(lambda c: keeping.known_backups(c, self._path, utc_now()))
 
 
 def secret_of(connection: sqlite3.Connection) -> bytes:

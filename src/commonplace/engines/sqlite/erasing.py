@@ -141,12 +141,12 @@ class _Erasing:
         for record in plan.doomed.values():
             self._remove(record, marks)
         self._sets.finish()
+        self._let_go_of_jobs(plan)
         for owner in {record.owner for record in plan.doomed.values()}:
             # Others too: agents who had learnt from it.
             found = find_owner(self._connection, owner)
             if found is not None:
                 self._connection.execute(sql("recount_held"), (found.no,))
-        self._drop_jobs(plan)
 
     def _remove(self, record: Record, marks: dict[int, int]) -> None:
         execute = self._connection.execute
@@ -231,11 +231,19 @@ class _Erasing:
         )
         self._removed["ledger contents"] += 1
 
-    def _drop_jobs(self, plan: ErasurePlan) -> None:
-        doomed = {id.hex for id in plan.doomed}
+    def _let_go_of_jobs(self, plan: ErasurePlan) -> None:
+        """Drop jobs about what goes; those on a thread that loses a part stay, and tell nothing of it."""
+        doomed, losing = {id.hex for id in plan.doomed}, {id.hex for id in plan.losing_threads()}
+        telling = jobs.let_go_of_kept(self._connection, doomed)
+        self._removed["kept answers"] += len(telling)
         for id, records in self._connection.execute(sql("jobs_about_records")).fetchall():
-            if not doomed.isdisjoint(json.loads(records)):
+            about = set(json.loads(records))
+            if not doomed.isdisjoint(about):
                 self._removed["jobs"] += self._connection.execute(sql("delete_job"), (id,)).rowcount
+            elif not losing.isdisjoint(about):
+                telling.append(id)
+        for id in telling:
+            self._removed["errors of jobs"] += self._connection.execute(sql("silence_job"), (id,)).rowcount
 
     def _write_entry(self, lines: tuple[Line, ...]) -> None:
         position = self._connection.execute(sql("owner"), self._target.owner.parts).fetchone()[2] + 1

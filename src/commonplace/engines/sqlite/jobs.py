@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
@@ -12,7 +13,7 @@ from uuid import UUID
 from commonplace.engines.sqlite.rows import owner_of
 from commonplace.engines.sqlite.statements import sql
 from commonplace.model.ids import new_id
-from commonplace.model.jobs import Job, JobDraft, JobState
+from commonplace.model.jobs import ERROR_LENGTH, Job, JobDraft, JobState
 from commonplace.model.values import micros, moment
 from commonplace.model.vectors import EMBED, embed_job
 
@@ -56,7 +57,9 @@ def lease(
     if due is None:
         return None
     connection.execute(sql("lease_job"), (worker, micros(at + timedelta(seconds=seconds)), due[0]))
-    return job_of(connection.execute(sql("one_job"), due).fetchone())
+    job = job_of(connection.execute(sql("one_job"), due).fetchone())
+    kept = connection.execute(sql("kept_with_job"), due).fetchone()
+    return job if kept is None else replace(job, kept=json.loads(kept[0]))
 
 
 def renew(connection: sqlite3.Connection, job: Job, at: datetime, seconds: float) -> bool:
@@ -68,7 +71,12 @@ def renew(connection: sqlite3.Connection, job: Job, at: datetime, seconds: float
 def finish(connection: sqlite3.Connection, job: Job) -> bool:
     """Take a done job away, or make it due again if it was put anew meanwhile."""
     lease = _lease_of(job)
-    return _hit(connection, "finish_job", *lease) or _hit(connection, "requeue_job", *lease)
+    if _hit(connection, "finish_job", *lease):
+        return True
+    requeued = _hit(connection, "requeue_job", *lease)
+    if requeued:
+        connection.execute(sql("delete_kept"), lease[:1])
+    return requeued
 
 
 def fail(
@@ -76,10 +84,33 @@ def fail(
 ) -> bool:
     """Give a job back, or up."""
     state = JobState.DEAD if retry_at is None else JobState.WAITING
-    id, worker, attempts = _lease_of(job)
-    values: dict[str, Any] = {"state": state.value, "run_at": micros(retry_at or at), "error": error[:2000]}
-    values |= {"id": id, "worker": worker, "attempts": attempts}
-    return connection.execute(sql("fail_job"), values).rowcount > 0
+    values = {"state": state.value, "run_at": micros(retry_at or at), "error": error[:ERROR_LENGTH]}
+    return connection.execute(sql("fail_job"), values | _named_lease_of(job)).rowcount > 0
+
+
+def postpone(connection: sqlite3.Connection, job: Job, at: datetime, reason: str) -> bool:
+    """Give a job back that cannot be done before a moment."""
+    values = {"at": micros(at), "reason": reason[:ERROR_LENGTH]}
+    return connection.execute(sql("postpone_job"), values | _named_lease_of(job)).rowcount > 0
+
+
+def keep(connection: sqlite3.Connection, job: Job, text: str, records: Sequence[UUID]) -> bool:
+    """Keep a text with a leased job while all that it tells of is there."""
+    if any(connection.execute(sql("where_is"), (id.bytes,)).fetchone() is None for id in records):
+        return False
+    return _hit(connection, "keep_with_job", json.dumps([id.hex for id in records]), text, *_lease_of(job))
+
+
+def let_go_of_kept(connection: sqlite3.Connection, doomed: Collection[str]) -> list[bytes]:
+    """Take away what is kept about records, given by their ids in hex; returns the jobs that it was kept with."""
+    about = [
+        job
+        for job, records in connection.execute(sql("kept_about_records")).fetchall()
+        if not set(json.loads(records)).isdisjoint(doomed)
+    ]
+    for job in about:
+        connection.execute(sql("delete_kept"), (job,))
+    return about
 
 
 def listed(connection: sqlite3.Connection, state: JobState | None, limit: int) -> list[Job]:
@@ -101,7 +132,7 @@ def drop(connection: sqlite3.Connection, id: UUID) -> bool:
 def job_of(row: tuple[Any, ...]) -> Job:
     """A job of a row."""
     (id, kind, key, tenant, owner_kind, owner_id, era, payload, records, state, run_at, first_at) = row[:12]
-    attempts, generation, worker, leased_until, error = row[12:]
+    attempts, generation, worker, leased_until, error, postponed = row[12:]
     return Job(
         UUID(bytes=id),
         kind,
@@ -118,11 +149,16 @@ def job_of(row: tuple[Any, ...]) -> Job:
         worker,
         None if leased_until is None else moment(leased_until),
         error,
+        postponed,
     )
 
 
 def _lease_of(job: Job) -> tuple[bytes, str | None, int]:
     return (job.id.bytes, job.worker, job.attempts)
+
+
+def _named_lease_of(job: Job) -> dict[str, Any]:
+    return dict(zip(("id", "worker", "attempts"), _lease_of(job), strict=True))
 
 
 def _hit(connection: sqlite3.Connection, statement: str, *values: Any) -> bool:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import glob
 import os
 import sqlite3
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
+from pathlib import Path
 from typing import Any
 from uuid import UUID
 
@@ -120,6 +122,20 @@ def backups(connection: sqlite3.Connection, now: datetime) -> list[str]:
     rows = connection.execute("SELECT path, at, made FROM backups ORDER BY at").fetchall()
     recent = micros(now) - _LONGEST_BACKUP
     return [path for path, at, made in rows if os.path.exists(path) or (not made and at > recent)]
+
+
+def known_backups(connection: sqlite3.Connection, place: Path, now: datetime) -> tuple[str, ...]:
+    """The backups of the book at this place, those made before an upgrade and those left half written among them."""
+    noted = backups(connection, now)
+    pattern = f"{glob.escape(place.name)}.v*.backup"
+    upgraded = [str(path.resolve()) for path in sorted(place.parent.glob(pattern))]
+    # What a killed backup left half written holds what the book held.
+    halves = [
+        str(half)
+        for path in noted
+        for half in Path(path).parent.glob(f"{glob.escape(Path(path).name)}.*.partial")
+    ]
+    return tuple(dict.fromkeys([*noted, *upgraded, *halves]))
 
 
 def dump(connection: sqlite3.Connection, owner: Owner, *, private: bool) -> Iterator[dict[str, Any]]:

@@ -385,8 +385,10 @@ ON CONFLICT (owner, kind, key) DO UPDATE SET
     records = excluded.records,
     generation = generation + 1,
     first_at = CASE WHEN state = 'waiting' THEN first_at ELSE :at END,
-    run_at = CASE WHEN state = 'waiting' AND :max_wait IS NOT NULL THEN min(:run_at, first_at + :max_wait) ELSE :run_at END,
+    run_at = max(not_before,
+        CASE WHEN state = 'waiting' AND :max_wait IS NOT NULL THEN min(:run_at, first_at + :max_wait) ELSE :run_at END),
     attempts = CASE WHEN state = 'dead' THEN 0 ELSE attempts END,
+    postponed = CASE WHEN state = 'dead' THEN 0 ELSE postponed END,
     state = CASE WHEN state = 'dead' THEN 'waiting' ELSE state END
 
 -- name: due_job
@@ -405,32 +407,54 @@ UPDATE jobs SET leased_until = ? WHERE id = ? AND worker = ? AND attempts = ? AN
 DELETE FROM jobs WHERE id = ? AND worker = ? AND attempts = ? AND state = 'leased' AND generation = leased_generation
 
 -- name: requeue_job
-UPDATE jobs SET state = 'waiting', worker = NULL, leased_until = NULL, attempts = 0, error = ''
+UPDATE jobs SET state = 'waiting', worker = NULL, leased_until = NULL, attempts = 0, postponed = 0, error = ''
 WHERE id = ? AND worker = ? AND attempts = ? AND state = 'leased' AND generation <> leased_generation
 
 -- name: fail_job
 UPDATE jobs SET
     state = CASE WHEN generation <> leased_generation THEN 'waiting' ELSE :state END,
     attempts = CASE WHEN generation <> leased_generation AND :state = 'dead' THEN 0 ELSE attempts END,
+    postponed = CASE WHEN generation <> leased_generation AND :state = 'dead' THEN 0 ELSE postponed END,
     run_at = CASE WHEN generation = leased_generation THEN :run_at
                   WHEN :state = 'dead' THEN run_at
                   ELSE max(run_at, :run_at) END,
     worker = NULL, leased_until = NULL, error = :error
 WHERE id = :id AND worker = :worker AND attempts = :attempts AND state = 'leased'
 
+-- name: postpone_job
+UPDATE jobs SET state = 'waiting', postponed = postponed + 1, not_before = :at,
+    run_at = CASE WHEN generation = leased_generation THEN :at ELSE max(run_at, :at) END,
+    worker = NULL, leased_until = NULL, error = :reason
+WHERE id = :id AND worker = :worker AND attempts = :attempts AND state = 'leased'
+
+-- name: keep_with_job
+INSERT INTO kept (job, records, payload)
+SELECT id, ?, ? FROM jobs WHERE id = ? AND worker = ? AND attempts = ? AND state = 'leased'
+ON CONFLICT (job) DO UPDATE SET records = excluded.records, payload = excluded.payload
+
+-- name: kept_with_job
+SELECT payload FROM kept WHERE job = ?
+
+-- name: kept_about_records
+SELECT job, records FROM kept
+
+-- name: delete_kept
+DELETE FROM kept WHERE job = ?
+
 -- name: one_job
 SELECT j.id, j.kind, j.key, o.tenant, o.kind, o.id, o.era, j.payload, j.records, j.state, j.run_at, j.first_at,
-    j.attempts, j.generation, j.worker, j.leased_until, j.error
+    j.attempts, j.generation, j.worker, j.leased_until, j.error, j.postponed
 FROM jobs AS j LEFT JOIN owners AS o ON o.no = j.owner WHERE j.id = ?
 
 -- name: jobs_in_state
 SELECT j.id, j.kind, j.key, o.tenant, o.kind, o.id, o.era, j.payload, j.records, j.state, j.run_at, j.first_at,
-    j.attempts, j.generation, j.worker, j.leased_until, j.error
+    j.attempts, j.generation, j.worker, j.leased_until, j.error, j.postponed
 FROM jobs AS j LEFT JOIN owners AS o ON o.no = j.owner WHERE (:state IS NULL OR j.state = :state)
 ORDER BY j.run_at, j.id LIMIT :limit
 
 -- name: replay_job
-UPDATE jobs SET state = 'waiting', run_at = ?, attempts = 0, error = '' WHERE id = ? AND state = 'dead'
+UPDATE jobs SET state = 'waiting', run_at = ?, not_before = 0, attempts = 0, postponed = 0, error = ''
+WHERE id = ? AND state = 'dead'
 
 -- name: drop_job
 DELETE FROM jobs WHERE id = ? AND state = 'dead'
@@ -438,6 +462,10 @@ DELETE FROM jobs WHERE id = ? AND state = 'dead'
 -- Jobs of every owner: what one owner's records made due may be another's work.
 -- name: jobs_about_records
 SELECT id, records FROM jobs WHERE records <> '[]'
+
+-- What a job failed with may quote what it is about, and what is kept with it.
+-- name: silence_job
+UPDATE jobs SET error = '' WHERE id = ? AND error <> ''
 
 -- name: delete_job
 DELETE FROM jobs WHERE id = ?

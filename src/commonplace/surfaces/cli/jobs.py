@@ -39,8 +39,7 @@ def list_command(session: Session, state: str | None, limit: int) -> None:
         Column("LAST ERROR", flexible=True),
     ]
     rows = [
-        [str(job.id), job.kind, job.state.value, when(job.run_at), str(job.attempts), job.error]
-        for job in found
+        [str(job.id), job.kind, job.state.value, when(job.run_at), str(job.tries), job.error] for job in found
     ]
     if rows:
         session.paper.table(columns, rows)

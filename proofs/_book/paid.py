@@ -1,0 +1,20 @@
+"""What a worker has learnt about a record and keeps with its job, while the record may be forgotten."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from uuid import UUID
+
+from commonplace import Book
+from commonplace.model.jobs import JobDraft
+
+#: Kind of the book's own work that outlives what is forgotten: only what is kept with it has to go.
+PAID = "paid"
+
+
+async def keep_answer(book: Book, at: datetime, about: UUID, text: str) -> None:
+    """Keep a text about a record with a job that stays leased, and is about nothing itself."""
+    await book.engine.put(JobDraft(kind=PAID, key=str(about)), at)
+    leased = await book.engine.lease([PAID], "slow", at, 1e9)
+    assert leased is not None and leased.key == str(about)
+    assert await book.engine.keep(leased, {"text": text}, (about,))
