@@ -37,6 +37,8 @@ _TIME: Final = "%Y-%m-%d %H:%M"
 class Prompt:
     """One question to a model, and what its handles stand for."""
 
+    #: What was to be read, with the messages that are shown and no others.
+    reading: Reading
     #: Long, and the same for every conversation of an agent.
     instructions: str
     #: The data, fenced.
@@ -92,6 +94,7 @@ def compose(reading: Reading, *, budget: int = 8_000, count: Count = estimate) -
     summary = [f"- [summary so far] {fenced(reading.summary)}"] if reading.summary else []
     new = frozenset(handle for handle, read in handles.items() if not read.context)
     return Prompt(
+        reading=reading.model_copy(update={"messages": tuple(read for read, _, _ in shown)}),
         instructions=instructions(reading.schemas),
         content="\n\n".join([*known, _block("conversation", [*summary, *entries]), _asked(reading, asked)]),
         answer_schema=answer_schema(reading.schemas),
