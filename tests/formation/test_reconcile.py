@@ -217,6 +217,15 @@ def test_one_thing_said_twice_in_one_conversation_is_one_memory():
     assert made.sources == (READING.new[0].id, READING.new[1].id)
 
 
+def test_of_two_who_say_the_same_the_one_that_is_believed_more_bears_it():
+    tool, user = note("Likes tea", 1, trust="tool"), note("Likes tea", 2)
+    held = holding("Likes tea")
+
+    (made,) = remembered(settled(tool, user))
+    assert (made.trust, made.sources) == (Trust.USER, (READING.new[1].id,))
+    assert settled(tool, held=(held,)).changes == ()
+
+
 def test_a_memory_that_is_read_more_widely_is_not_rested_on_a_narrower_message():
     wide = holding("Likes tea", audience=EVERYONE)
 
@@ -373,7 +382,7 @@ async def everything(pen: Pen) -> Held:
     )
 
 
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(st.lists(DRAFTS, max_size=4), HELDS)
 async def test_what_was_applied_is_not_applied_again(drafts, helds):
     pen = Pen(InMemoryEngine(), ANN)

@@ -12,8 +12,8 @@ from commonplace.testing.builders import ANN, BEN, START, a_memory, a_message, a
 THREAD = a_thread(ANN)
 
 
-def said(seq: int, *, context: bool = False, **fields: object) -> ReadMessage:
-    return ReadMessage(message=a_message(ANN, THREAD.id, f"turn {seq}", seq=seq, **fields), context=context)
+def said(seq: int, *, context: bool = False) -> ReadMessage:
+    return ReadMessage(message=a_message(ANN, THREAD.id, f"turn {seq}", seq=seq), context=context)
 
 
 def test_a_reading_tells_the_new_messages_from_their_context():

@@ -41,6 +41,7 @@ class Merger:
         thread = reading.thread
         self._thread = thread
         self._now = reading.now
+        self._read = {message.id for message in reading.new}
         self._view = View(agent=thread.agent)
         #: The most trusted first; among equals, in the order of their making.
         self._held = sorted((one for one in held if one.owner == thread.owner), key=_believed)
@@ -78,10 +79,10 @@ class Merger:
             if one.id in draft.supersedes and self._may_replace(at, memory, one)
         ]
         if twin is not None and twin.id in self._pass.made:
-            sources = tuple(dict.fromkeys((*twin.sources, *memory.sources)))
-            self._pass.made[twin.id] = twin.changed(sources=sources)
-            self._replace(self._pass.made[twin.id], losers)
+            self._replace(_joined(twin, memory), losers)
         elif twin is not None and lowest((twin.trust, memory.trust)) is memory.trust:
+            if memory.trust is not twin.trust:
+                return
             self._corroborate(twin, memory.sources)
             for loser in losers:
                 if loser.id != twin.id:
@@ -114,8 +115,6 @@ class Merger:
         ids = tuple(dict.fromkeys((*memory.supersedes, *(loser.id for loser in losers))))
         self._pass.made[memory.id] = memory.changed(supersedes=ids)
         self._pass.gone.update(ids)
-        for id in ids:
-            self._pass.again.pop(id, None)
 
     def _corroborate(self, memory: Memory, sources: Iterable[UUID]) -> None:
         """Say it again, unless the same was said before, or the memory is read more widely than its new source."""
@@ -125,20 +124,27 @@ class Merger:
             self._pass.again.setdefault(memory.id, []).extend(added)
 
     def _told_before(self, memory: Memory) -> bool:
-        """Whether a memory that is not held any more rests on the same and says the same."""
+        """Whether what says the same is not held any more, and rests on the same or gave way to what was said here."""
         return any(
             not other.active
-            and set(memory.sources) <= set(other.sources)
+            and _same_subject(memory, other)
+            and (set(memory.sources) <= set(other.sources) or self._gave_way_here(other))
             and same(memory.content, other.content)
             for other in self._held
         )
+
+    def _gave_way_here(self, other: Memory) -> bool:
+        winner = next((one for one in self._held if one.id == other.superseded_by), None)
+        return winner is not None and not self._read.isdisjoint(winner.sources)
 
     def _twin(self, memory: Memory) -> Memory | None:
         """What says the same already; of what recurs, only what tells the same event."""
         for other in (*self._pass.made.values(), *self._standing()):
             if not self._readable(other) or not _alike(memory, other):
                 continue
-            recurs = Cardinality.RECURRING in (memory.cardinality, other.cardinality)
+            recurs = memory.cardinality is Cardinality.RECURRING
+            if recurs is not (other.cardinality is Cardinality.RECURRING):
+                continue
             if not recurs or not set(memory.sources).isdisjoint(other.sources):
                 return other
         return None
@@ -220,3 +226,13 @@ def _alike(memory: Memory, other: Memory) -> bool:
     if len(keys) > 1 or (memory.data is not None and memory.data != other.data):
         return False
     return same(memory.content, other.content)
+
+
+def _joined(first: Memory, again: Memory) -> Memory:
+    """One memory of what was said twice; of two that are not believed alike, the one that is believed more."""
+    if first.trust is again.trust:
+        joined: Memory = first.changed(sources=tuple(dict.fromkeys((*first.sources, *again.sources))))
+        return joined
+    best = first if lowest((first.trust, again.trust)) is again.trust else again
+    believed: Memory = first.changed(sources=best.sources, trust=best.trust, observed_at=best.observed_at)
+    return believed
