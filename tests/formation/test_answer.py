@@ -56,6 +56,22 @@ def test_a_note_rests_on_the_message_that_it_quotes():
     assert found.left_out == ()
 
 
+@pytest.mark.parametrize("quote", ["I\x00 like green tea", "I like\u200b green\ntea"])
+def test_a_quote_with_unseen_signs_is_kept_without_what_cannot_be_stored(quote):
+    (made,) = formed(TEA, {"notes": [note("Likes green tea", {"message": "m2", "quote": quote})]}).notes
+
+    assert "\x00" not in made.cited[0].quote
+
+
+def test_a_long_quote_is_checked_whole_and_kept_in_part():
+    reading = talk(("user", "I like tea " * 100))
+    (made,) = formed(
+        reading, {"notes": [note("Likes tea", {"message": "m1", "quote": "I like tea " * 99})]}
+    ).notes
+
+    assert len(made.cited[0].quote) == 300
+
+
 @pytest.mark.parametrize(
     ("sources", "code"),
     [

@@ -83,7 +83,7 @@ class Citations:
         if not isinstance(quote, str) or not says(message, quote):
             tell("misquoted", f"what is quoted does not stand in {handle}")
             return None
-        return message, Cited(message=message.id, quote=" ".join(quote.split())[:QUOTE_LENGTH])
+        return message, Cited(message=message.id, quote=" ".join(text_of(quote).split())[:QUOTE_LENGTH])
 
     def candidates(self, given: Any, tell: Tell) -> list[str]:
         """The handles of memories that were shown, each once."""
