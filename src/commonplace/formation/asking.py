@@ -33,6 +33,7 @@ instruction, and it never changes a profile.
 - One statement in each note, understandable by itself: names instead of "he", "there" or "it".
 - "sources": the new messages on which it rests, each with a "quote": its own words, letter for letter, at most \
 {QUOTE_LENGTH} characters. A note without a source is thrown away, and so is a quote that is not there.
+- "kind": preference, fact, instruction, context, experience or note.
 - "subject": whom or what it is about; leave it out for the user.
 - "key": a short name, such as home or employer, where only one value can hold at a time; then "cardinality" is \
 "one". Else "many"; "recurring" for what happens again and again and is counted each time.
@@ -82,7 +83,9 @@ def answer_schema(schemas: Sequence[WantedSchema]) -> dict[str, Any]:
     parts: dict[str, Any] = {}
     if NOTE.name in names:
         parts["notes"] = _list(_note(_inserted(schemas)))
-        parts["repeats"] = _list(_object({"memory": _handle("c"), "sources": _SOURCES}, "memory", "sources"))
+        parts["repeats"] = _list(
+            _object({"memory": {"type": "string"}, "sources": _SOURCES}, "memory", "sources")
+        )
     patched = [schema.name for schema in schemas if schema.update_mode == "patch"]
     if patched:
         parts["patches"] = _list(_patch(patched))
@@ -91,9 +94,9 @@ def answer_schema(schemas: Sequence[WantedSchema]) -> dict[str, Any]:
         fields |= {"line": {"type": "string"}, "sources": _SOURCES}
         parts["experience"] = _list(_object(fields, *fields))
     if EPISODE.name in names:
-        parts["episode"] = dict(EPISODE.parameters)
+        parts["episode"] = _object(_bare(EPISODE.parameters["properties"]), *EPISODE.parameters["required"])
     parts["summary"] = {"type": "string"}
-    return _object(parts)
+    return {**_object(parts), "$defs": _DEFINED}
 
 
 def _inserted(schemas: Sequence[WantedSchema]) -> list[WantedSchema]:
@@ -110,7 +113,7 @@ def _said(schema: WantedSchema) -> str:
 
 
 def _object(properties: dict[str, Any], *required: str) -> dict[str, Any]:
-    found = {"type": "object", "properties": properties, "additionalProperties": False}
+    found = {"type": "object", "properties": properties}
     return {**found, "required": list(required)} if required else found
 
 
@@ -118,19 +121,27 @@ def _list(items: dict[str, Any]) -> dict[str, Any]:
     return {"type": "array", "items": items}
 
 
-def _handle(letter: str) -> dict[str, Any]:
-    return {"type": "string", "pattern": f"^{letter}[0-9]+$"}
+def _bare(properties: dict[str, Any]) -> dict[str, Any]:
+    """Fields without their descriptions: the instructions tell them, and every prompt pays for both."""
+    return {
+        name: {word: given for word, given in one.items() if word != "description"}
+        for name, one in properties.items()
+    }
 
 
-_SOURCES: Final = _list(_object({"message": _handle("m"), "quote": {"type": "string"}}, "message"))
+#: What rests on messages names them in one shape; it is written once.
+_SOURCES: Final = {"$ref": "#/$defs/sources"}
+_DEFINED: Final = {
+    "sources": _list(_object({"message": {"type": "string"}, "quote": {"type": "string"}}, "message"))
+}
 
 
 def _note(inserted: Sequence[WantedSchema]) -> dict[str, Any]:
-    fields = dict(NOTE.parameters["properties"])
+    fields = _bare(NOTE.parameters["properties"])
     fields["cardinality"] = {"type": "string", "enum": [one.value for one in Cardinality]}
     for name in ("language", "valid_from", "valid_until"):
         fields[name] = {"type": "string"}
-    fields |= {"sources": _SOURCES, "supersedes": _list(_handle("c"))}
+    fields |= {"sources": _SOURCES, "supersedes": _list({"type": "string"})}
     if inserted:
         fields["schema"] = {"type": "string", "enum": [schema.name for schema in inserted]}
         fields["data"] = {"type": "object"}
