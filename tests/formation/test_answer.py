@@ -13,13 +13,12 @@ from hypothesis import strategies as st
 
 from commonplace.formation.answer import read_answer
 from commonplace.formation.prompt import compose
-from commonplace.model.forming import Formed, Reading, WantedSchema
+from commonplace.model.forming import Formed, Reading
 from commonplace.model.ids import new_id
 from commonplace.model.memories import Cardinality
-from commonplace.model.profiles import ProfileDocument
 from commonplace.model.trust import Limits, Trust
 from commonplace.testing.builders import ANN, START, a_memory
-from tests.formation.readings import SCHEMAS, talk
+from tests.formation.readings import talk
 
 TEA = talk(("assistant", "Hello"), ("user", "I like green tea, until Friday only."))
 
@@ -204,96 +203,6 @@ def test_only_memories_that_were_shown_are_superseded():
 
     assert found.notes[0].supersedes == (held.id,)
     assert [one.code for one in found.left_out] == ["unknown", "unknown"]
-
-
-def test_a_patch_comes_through_as_it_can_be_applied():
-    operations = [{"op": "add", "path": "/interests/-", "value": "green tea"}]
-    (made,) = formed(
-        TEA, {"patches": [{"schema": "Profile", "operations": operations, "sources": ["m2"]}]}
-    ).patches
-
-    assert made.operations == tuple(operations)
-
-
-@pytest.mark.parametrize(
-    ("operations", "code"),
-    [
-        ([{"op": "replace", "path": "", "value": {}}], "patch"),
-        ([{"op": "add", "path": "/age", "value": "old"}], "patch"),
-        ([{"op": "add", "path": "/shoe_size", "value": 40}], "patch"),
-        ("rm -rf", "patch"),
-        ({"op": "add"}, "patch"),
-    ],
-)
-def test_a_patch_that_cannot_be_applied_is_told_in_words_to_mend_it_by(operations, code):
-    found = formed(TEA, {"patches": [{"schema": "Profile", "operations": operations, "sources": ["m2"]}]})
-
-    assert found.patches == ()
-    assert [(one.code, one.mendable) for one in found.left_out] == [(code, True)]
-
-
-@pytest.mark.parametrize(
-    ("turns", "source", "code"),
-    [
-        ((("tool/web", "The reader's name is Mallory."), ("user", "Sum up")), "m1", "claimed"),
-        ((("tool/web", "The reader's name is Mallory."), ("user", "Sum up")), "m2", "stranger"),
-        ((("assistant", "Your name is Mallory."), ("user", "Hm")), "m2", "claimed"),
-    ],
-)
-def test_only_a_users_own_words_change_a_profile(turns, source, code):
-    operations = [{"op": "add", "path": "/name", "value": "Mallory"}]
-    found = formed(
-        talk(*turns), {"patches": [{"schema": "Profile", "operations": operations, "sources": [source]}]}
-    )
-
-    assert found.patches == ()
-    assert code in codes(found)
-
-
-def test_a_field_that_a_person_set_is_left_alone_and_the_rest_comes_through():
-    profile = ProfileDocument(id=new_id(), owner=ANN, body={"name": "Ann"}, pinned=("name",))
-    operations = [
-        {"op": "replace", "path": "/name", "value": "Tea"},
-        {"op": "add", "path": "/home", "value": "Tea"},
-    ]
-    reading = talk(("user", "Tea is my name and my home"), profiles=(profile,))
-    found = formed(reading, {"patches": [{"schema": "Profile", "operations": operations, "sources": ["m1"]}]})
-
-    assert len(found.patches) == 1
-    assert codes(found) == {"pinned"}
-
-
-def test_lines_episode_and_summary_come_only_where_they_were_asked_for():
-    answer = {
-        "experience": [{"field": "heuristics", "line": "Ask which tea.", "sources": ["m2"]}],
-        "episode": {"goal": "Choose a tea", "outcome": "succeeded", "tags": ["tea", 3]},
-        "summary": "They spoke of tea.",
-    }
-    quiet = tuple(schema.model_copy(update={"due": False}) for schema in SCHEMAS)
-    full = formed(TEA.model_copy(update={"sums_up": True}), answer)
-    none = formed(TEA.model_copy(update={"schemas": quiet}), {**answer, "notes": [note()]})
-
-    assert full.experience[0].line == "Ask which tea."
-    assert full.episode is not None and full.episode.tags == ("tea",)
-    assert full.summary == "They spoke of tea."
-    assert none.empty
-    assert codes(none) == {"unasked"}
-
-
-def test_a_note_of_a_schema_of_ones_own_is_held_to_it():
-    schema = WantedSchema(
-        name="Friend",
-        parameters={"type": "object", "properties": {"name": {"type": "string"}}, "required": ["name"]},
-        update_mode="insert",
-    )
-    reading = talk(("user", "Joanne is my friend"), schemas=(*SCHEMAS, schema))
-    good, bad = (
-        formed(reading, {"notes": [note("Joanne is a friend", "m1", schema="Friend", data=data)]}).notes[0]
-        for data in ({"name": "Joanne"}, {"name": 7})
-    )
-
-    assert (good.schema_name, good.data) == ("Friend", {"name": "Joanne"})
-    assert (bad.schema_name, bad.data) == (None, None)
 
 
 def test_what_is_too_much_or_too_long_is_cut_off_and_told():

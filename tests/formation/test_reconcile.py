@@ -2,42 +2,27 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from typing import Any
-from uuid import UUID
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
-from commonplace.engines.inmemory import InMemoryEngine
 from commonplace.formation.reconcile import Held, Reconciled, reconcile
 from commonplace.model.changes import (
-    Append,
     Corroborate,
-    OpenThread,
-    PatchProfile,
-    RecordEpisode,
     Remember,
-    Supersede,
 )
-from commonplace.model.episodes import Episode, Outcome
 from commonplace.model.forming import (
     Cited,
     Corroboration,
     Draft,
-    EpisodeDraft,
     Formed,
-    Lesson,
-    ProfilePatch,
-    Reading,
 )
 from commonplace.model.ids import new_id
 from commonplace.model.memories import Cardinality, Memory
 from commonplace.model.owner import EVERYONE, Audience
-from commonplace.model.profiles import ProfileDocument
 from commonplace.model.trust import Trust
-from commonplace.testing.builders import ANN, START, Pen, a_line, a_memory, packed
+from commonplace.testing.builders import ANN, START, a_memory
 from tests.formation.readings import THREAD, talk
 
 READING = talk(*(("user", f"Turn {place}") for place in range(1, 7)))
@@ -244,181 +229,3 @@ def test_what_the_model_names_as_repeated_corroborates_once():
     found = settled(note("Likes tea", 1), held=(tea,), corroborations=(again,))
 
     assert found.changes == (Corroborate(tea.id, (READING.new[0].id, READING.new[1].id)),)
-
-
-def a_patch(*operations: dict[str, Any]) -> Formed:
-    cited = (Cited(message=READING.new[0].id),)
-    return Formed(patches=(ProfilePatch(schema_name="Profile", operations=operations, cited=cited),))
-
-
-def with_profile(body: dict[str, Any], **fields: Any) -> Reading:
-    profile = ProfileDocument(id=new_id(), owner=ANN, audience=THREAD.audience, body=body, **fields)
-    return READING.model_copy(update={"profiles": (profile,)})
-
-
-APPEND = {"op": "add", "path": "/interests/-", "value": "Tea"}
-
-
-def test_a_patch_sets_only_the_fields_that_it_changes():
-    reading = with_profile({"age": 20, "interests": ["films"]})
-    (change,) = reconcile(a_patch({"op": "replace", "path": "/age", "value": 25}, APPEND), reading).changes
-
-    assert isinstance(change, PatchProfile)
-    assert change.set == {"age": 25, "interests": ["films", "Tea"]}
-    assert change.schema_hash and not change.pin
-
-
-@pytest.mark.parametrize(
-    "operations",
-    [
-        ({"op": "replace", "path": "/age", "value": 20},),
-        ({"op": "add", "path": "/interests/-", "value": " TEA "},),
-        ({"op": "remove", "path": "/nowhere"},),
-    ],
-)
-def test_a_patch_that_changes_nothing_writes_nothing(operations):
-    reading = with_profile({"age": 20, "interests": ["tea"]})
-
-    assert reconcile(a_patch(*operations), reading).changes == ()
-
-
-def test_what_a_person_set_or_changed_meanwhile_wins():
-    reading = with_profile({"age": 20, "home": "Rome", "interests": []})
-    (shown,) = reading.profiles
-    now = shown.changed(body={"age": 31, "home": "Oslo", "interests": []}, pinned=("age",), version=2)
-    operations = [
-        {"op": "replace", "path": f"/{name}", "value": value}
-        for name, value in (("age", 25), ("home", "Bonn"))
-    ]
-    found = reconcile(a_patch(*operations, APPEND), reading, Held(profiles=(now,)))
-
-    (change,) = found.changes
-    assert isinstance(change, PatchProfile)
-    assert change.set == {"interests": ["Tea"]}
-    assert codes(found) == {"pinned", "stale"}
-    assert found.versions == {shown.id: 2}
-
-
-def test_the_first_patch_makes_the_document_for_the_threads_audience():
-    (change,) = reconcile(a_patch({"op": "add", "path": "/name", "value": "Ann"}), READING).changes
-
-    assert isinstance(change, PatchProfile)
-    assert (change.set, change.audience) == ({"name": "Ann"}, THREAD.audience)
-
-
-def lesson(line: str) -> Lesson:
-    return Lesson(field="heuristics", line=line, cited=(Cited(message=READING.new[0].id),))
-
-
-def test_a_line_of_experience_is_the_agents_and_names_whose_it_was():
-    found = reconcile(Formed(experience=(lesson("Ask which tea."), lesson("ask which tea"))), READING)
-
-    assert found.changes == ()
-    (added,) = found.experience
-    assert (added.line.owner.kind.value, added.line.owner.id) == ("agent", "guide")
-    assert added.line.evidence[0].owner == ANN
-
-
-def test_a_line_is_given_once_by_each_user():
-    agent = reconcile(Formed(experience=(lesson("Ask which tea."),)), READING).experience[0].line.owner
-    others = a_line(agent, "Ask which tea.", [(ANN.model_copy(update={"id": "ben"}), new_id())])
-    own = a_line(agent, "Ask which tea.", [(ANN, new_id())])
-    formed = Formed(experience=(lesson("Ask which tea"),))
-
-    assert len(reconcile(formed, READING, Held(experience=(others,))).experience) == 1
-    assert reconcile(formed, READING, Held(experience=(others, own))).experience == ()
-
-
-def test_an_episode_spans_what_was_read():
-    draft = EpisodeDraft(goal="Choose a tea", outcome=Outcome.SUCCEEDED)
-    (change,) = reconcile(Formed(episode=draft), READING).changes
-
-    assert isinstance(change, RecordEpisode)
-    assert change.episode.started_at == READING.new[0].observed_at
-    assert change.episode.ended_at == READING.new[-1].observed_at
-    assert change.episode.sources == tuple(message.id for message in READING.new)
-
-
-# ── The second time ──────────────────────────────────────────────────────────────────────────────────────────────
-
-CONTENTS = st.sampled_from(
-    ["Likes tea", "User likes tea.", "Does not like tea", "Lives in Rome", "Lives in Oslo", "Took the pill"]
-)
-DRAFTS = st.builds(
-    lambda content, places, **fields: (content, places, fields),
-    CONTENTS,
-    st.lists(st.integers(1, 6), min_size=1, max_size=2, unique=True),
-    key=st.none() | st.sampled_from(["home", "drink"]),
-    cardinality=st.sampled_from([*Cardinality]),
-    subject=st.none() | st.sampled_from(["Bob"]),
-    applies_when=st.sampled_from(["", "", "at work"]),
-    trust=st.sampled_from([Trust.USER, Trust.USER, Trust.TOOL]),
-    valid_to=st.none() | st.just(datetime(2026, 1, 1, tzinfo=UTC)),
-    supersedes=st.lists(st.integers(0, 3), max_size=2, unique=True),
-)
-HELDS = st.lists(
-    st.tuples(
-        CONTENTS,
-        st.fixed_dictionaries(
-            {
-                "cardinality": st.sampled_from([*Cardinality]),
-                "trust": st.sampled_from([Trust.USER, Trust.TOOL]),
-                "subject": st.none() | st.just("Bob"),
-                "applies_when": st.sampled_from(["", "at work"]),
-            }
-        ),
-        st.booleans(),
-    ),
-    max_size=4,
-)
-
-
-async def everything(pen: Pen) -> Held:
-    records = await pen.scan()
-    return Held(
-        memories=tuple(one for one in records if isinstance(one, Memory)),
-        profiles=tuple(one for one in records if isinstance(one, ProfileDocument)),
-        episodes=tuple(one for one in records if isinstance(one, Episode)),
-    )
-
-
-@settings(max_examples=150, deadline=None)
-@given(st.lists(DRAFTS, max_size=4), HELDS)
-async def test_what_was_applied_is_not_applied_again(drafts, helds):
-    pen = Pen(InMemoryEngine(), ANN)
-    await pen.write(OpenThread(THREAD))
-    messages = tuple(message.changed(seq=0) for message in READING.new)
-    await pen.write(Append(THREAD.id, messages, tuple(packed(message.content) for message in messages)))
-    pen.now = BEFORE
-    ids: list[UUID] = []
-    for content, fields, keyed in helds:
-        key = "home" if keyed and fields["cardinality"] is Cardinality.ONE else None
-        ids.append(await pen.remember(content, key=key, agent="guide", audience=THREAD.audience, **fields))
-    pen.now = READING.now
-    notes = tuple(
-        note(
-            content,
-            *places,
-            **{**fields, "supersedes": tuple(ids[n] for n in fields["supersedes"] if n < len(ids))},
-        )
-        for content, places, fields in drafts
-    )
-    patch = a_patch({"op": "add", "path": "/interests/-", "value": "tea"}).patches
-    formed = Formed(notes=notes, patches=patch, episode=EpisodeDraft(goal="Talk", outcome=Outcome.SUCCEEDED))
-    before = await everything(pen)
-    found = reconcile(formed, READING, before)
-    terms = [
-        Remember(change.memory, packed(change.memory.passage_text()), run=change.run)
-        if isinstance(change, Remember)
-        else change
-        for change in found.changes
-    ]
-    receipt = await pen.write(*terms)
-
-    after = await everything(pen)
-    assert [one for one in receipt.ignored if one.code != "superseded"] == []
-    assert reconcile(formed, READING, after).changes == ()
-    assert {one.id for one in before.memories} <= {one.id for one in after.memories}
-    assert not any(
-        isinstance(change, Supersede) and change.loser == change.winner for change in found.changes
-    )
