@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 import threading
+from datetime import UTC, datetime
 from uuid import UUID
 
 import pytest
 
-from commonplace.model.ids import new_id
+from commonplace.model.ids import derived_id, new_id
 
 
 def test_ids_grow_in_the_order_of_their_making() -> None:
@@ -41,3 +42,12 @@ def test_a_forked_process_draws_other_random_bits() -> None:
     assert os.read(reading, 8) != new_id().bytes[8:]
     os.close(reading)
     os.close(writing)
+
+
+def test_an_id_that_is_derived_is_the_same_for_the_same_grounds_and_stands_in_the_order_of_time():
+    early, late = datetime(2025, 3, 1, tzinfo=UTC), datetime(2025, 3, 2, tzinfo=UTC)
+
+    assert derived_id(early, b"tea") == derived_id(early, b"tea")
+    assert derived_id(early, b"tea") != derived_id(early, b"milk")
+    assert derived_id(early, b"tea") < derived_id(late, b"milk")
+    assert derived_id(early, b"tea").version == 7

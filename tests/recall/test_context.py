@@ -19,7 +19,7 @@ from commonplace.model.owner import Audience, Owner
 from commonplace.model.profiles import ProfileDocument
 from commonplace.recall.context.blocks import share
 from commonplace.recall.context.compose import Composer, Context, Material
-from commonplace.recall.context.fence import BLOCKS, PREAMBLE
+from commonplace.text.fence import BLOCKS, PREAMBLE
 from commonplace.text.tokens import estimate
 
 ANA = Owner(id="ana")

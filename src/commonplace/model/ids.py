@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import threading
 import time
+from datetime import datetime
+from hashlib import blake2b
 from uuid import UUID
 
 #: Random bytes are drawn many at a time: each draw lets go of the interpreter, and taking it back makes a caller
@@ -49,3 +51,10 @@ if hasattr(os, "register_at_fork"):
 def new_id() -> UUID:
     """A new identifier, greater than every one that this process made before."""
     return _maker.make()
+
+
+def derived_id(at: datetime, identity: bytes) -> UUID:
+    """The identifier of what is made again from the same grounds: its time, then a digest of what it is."""
+    tail = int.from_bytes(blake2b(identity, digest_size=10, person=b"derived id").digest(), "big")
+    value = (int(at.timestamp() * 1000) & (1 << 48) - 1) << 80 | 0x7 << 76 | (tail >> 62 & 0xFFF) << 64
+    return UUID(int=value | 0b10 << 62 | tail & (1 << 62) - 1)

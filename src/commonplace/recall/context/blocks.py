@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from commonplace.recall.context.entries import Entry
-from commonplace.recall.context.fence import BLOCKS
+from commonplace.text.fence import BLOCKS
 
 #: What does not follow the question closely stands first: providers keep the beginning of a prompt.
 STEADY = BLOCKS[:3]

@@ -16,8 +16,8 @@ from commonplace.model.profiles import ProfileDocument
 from commonplace.model.records import RecordType
 from commonplace.recall.context.blocks import LIVELY, STEADY, frame, share, take
 from commonplace.recall.context.entries import Entry, Writer
-from commonplace.recall.context.fence import BLOCKS, PREAMBLE
 from commonplace.recall.context.window import choose
+from commonplace.text.fence import BLOCKS, PREAMBLE
 from commonplace.text.tokens import Count, estimate
 
 Counted = Literal["exact", "estimated"]

@@ -16,7 +16,7 @@ from commonplace.model.messages import Message
 from commonplace.model.profiles import ProfileDocument
 from commonplace.model.records import Record, RecordType
 from commonplace.model.trust import Trust
-from commonplace.recall.context.fence import fenced, one_line
+from commonplace.text.fence import fenced, one_line
 from commonplace.text.tokens import Count
 
 #: Ways in by which strangers speak.

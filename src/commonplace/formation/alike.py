@@ -1,0 +1,92 @@
+"""Likeness: whether two statements say the same, and how much of a statement stands in a text."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import Final
+
+from commonplace.text.scripts import normalised, pieces
+from commonplace.text.terms import terms_of
+
+#: Words that a statement may have or lack and still say the same. Never one that turns it round or bounds it.
+_FILLERS: Final = frozenset(
+    "a an the is am are be i i'm me my mine myself user users user's he's she's they're their they "
+    "really very also just that does do".split()
+)
+_ONE_FORM: Final = {"has": "have"}
+#: A word that is longer may end with an s that is no part of it.
+_SHORTEST: Final = 3
+#: So many words may change their order: a phrase that moves from the end to the front. With fewer, order is meaning.
+_TURNABLE: Final = 4
+#: Characters of one text that are compared; longer ones are not said, but pasted.
+_MOST_COMPARED: Final = 40_000
+_MOST_PARTS: Final = 400
+_PART_END: Final = re.compile(r"(?<=[.!?…。！？؟।])\s+|[\n\r\u2028\u2029]+|(?<=[。！？])")
+
+
+def folded(text: str) -> str:
+    """A statement but for case, spaces and the sign at its end."""
+    return " ".join(normalised(text).casefold().split()).rstrip(".!… ")
+
+
+def same(one: str, other: str) -> bool:
+    """Whether two statements say the same: alike to the letter, or but for fillers and a phrase that moved to the front."""
+    if folded(one) == folded(other):
+        return True
+    first, second = said(one), said(other)
+    if not first or len(first) != len(second):
+        return False
+    if first == second:
+        return True
+    turns = range(1, len(first)) if len(first) >= _TURNABLE else ()
+    return any(first[turn:] + first[:turn] == second for turn in turns)
+
+
+@lru_cache(maxsize=4_096)
+def said(statement: str) -> tuple[str, ...]:
+    """The words of a statement that matter, in their order; of inflection only a final s is taken for nothing.
+
+    Stems would say too little: "lived" and "lives" have the same.
+    """
+    words = (piece.casefold() for piece in pieces(normalised(statement)))
+    return tuple(_ONE_FORM.get(word, _singular(word)) for word in words if word not in _FILLERS)
+
+
+def _singular(word: str) -> str:
+    return word[:-1] if len(word) > _SHORTEST and word.endswith("s") and word.isalpha() else word
+
+
+def coverage(statement: str, text: str) -> float:
+    """The part of a statement's terms that a text has, from 0 to 1; 0 where the statement has none."""
+    wanted = _terms(_plain(statement))
+    return len(wanted & _terms(text[:_MOST_COMPARED])) / len(wanted) if wanted else 0.0
+
+
+def densest(statement: str, text: str) -> float:
+    """The most that any two sentences of a text, one after the other, cover of a statement."""
+    wanted = _terms(_plain(statement))
+    if not wanted:
+        return 0.0
+    return max((len(wanted & part) / len(wanted) for part in _parts(text[:_MOST_COMPARED])), default=0.0)
+
+
+def _plain(statement: str) -> str:
+    kept = [word for word in statement.split() if word.casefold().strip(".,!?;:\"'") not in _FILLERS]
+    return " ".join(kept)
+
+
+@lru_cache(maxsize=1_024)
+def _terms(text: str) -> frozenset[str]:
+    return frozenset(terms_of(text))
+
+
+@lru_cache(maxsize=256)
+def _parts(text: str) -> tuple[frozenset[str], ...]:
+    return tuple(_pairs([_terms(part) for part in _PART_END.split(text)[:_MOST_PARTS] if part.strip()]))
+
+
+def _pairs(parts: list[frozenset[str]]) -> Iterator[frozenset[str]]:
+    for place, part in enumerate(parts):
+        yield part | parts[place + 1] if place + 1 < len(parts) else part

@@ -1,0 +1,246 @@
+"""Reconciling: what was formed, held against what is known, becomes the changes that make the difference."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any
+from uuid import UUID
+
+from commonplace.formation.alike import same
+from commonplace.formation.documents import comparable
+from commonplace.formation.merging import Merger
+from commonplace.formation.patching import edit_faults, fields_between, patch
+from commonplace.formation.schemas import FormationSchema
+from commonplace.model.changes import (
+    AddExperience,
+    Change,
+    Corroborate,
+    PatchProfile,
+    RecordEpisode,
+    Remember,
+    Supersede,
+)
+from commonplace.model.episodes import Episode
+from commonplace.model.experience import Evidence, ExperienceLine
+from commonplace.model.forming import Formed, LeftOut, Lesson, ProfilePatch, Reading, WantedSchema
+from commonplace.model.ids import derived_id
+from commonplace.model.memories import Memory
+from commonplace.model.owner import Owner, OwnerKind
+from commonplace.model.profiles import ProfileDocument
+from commonplace.model.trust import Limits, Trust, lowest
+from commonplace.model.values import canonical
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """What is known now; it may have moved on since it was read for the model."""
+
+    #: Whatever may say the same or be replaced: candidates, holders of keys, and what these were superseded by.
+    memories: tuple[Memory, ...] = ()
+    profiles: tuple[ProfileDocument, ...] = ()
+    experience: tuple[ExperienceLine, ...] = ()
+    episodes: tuple[Episode, ...] = ()
+
+    @classmethod
+    def of(cls, reading: Reading) -> Held:
+        """What was read, where nothing has moved on."""
+        return cls(reading.candidates, reading.profiles, reading.experience)
+
+
+@dataclass(frozen=True, slots=True)
+class Reconciled:
+    """What is to be written: nothing where nothing is new."""
+
+    #: To the records of the thread's owner.
+    changes: tuple[Change, ...] = ()
+    #: To the records of the agent: another owner, and so another batch.
+    experience: tuple[AddExperience, ...] = ()
+    left_out: tuple[LeftOut, ...] = ()
+    #: Records that the changes build upon, with the versions at which they were read.
+    versions: Mapping[UUID, int] = field(default_factory=lambda: MappingProxyType({}))
+
+
+def reconcile(
+    formed: Formed,
+    reading: Reading,
+    held: Held | None = None,
+    *,
+    limits: Limits = Limits(),  # noqa: B008
+    run: str | None = None,
+) -> Reconciled:
+    """The changes that bring what is known to what was formed; the same input gives the same changes.
+
+    What is written once, and held when it is asked again, is not written again.
+    """
+    return _Reconciler(reading, Held.of(reading) if held is None else held, limits).reconcile(formed, run)
+
+
+class _Reconciler:
+    def __init__(self, reading: Reading, held: Held, limits: Limits) -> None:
+        self._reading = reading
+        self._thread = reading.thread
+        self._held = held
+        self._limits = limits
+        self._told: list[LeftOut] = []
+
+    def reconcile(self, formed: Formed, run: str | None) -> Reconciled:
+        merger = Merger(self._reading, self._held.memories, self._limits, self._told.append, self._id)
+        changes = merger.changes(formed.notes, formed.corroborations, run)
+        for place, one in enumerate(formed.patches):
+            changes += self._patch(f"patches[{place}]", one)
+        changes += self._episode(formed)
+        lines = self._lessons(formed.experience)
+        return Reconciled(tuple(changes), tuple(lines), tuple(self._told), self._versions(changes))
+
+    def _id(self, part: str, place: int) -> UUID:
+        """An id that says nothing of what it stands for, and is the same when the same is formed again."""
+        said = [str(read.message.id) for read in self._reading.messages[-1:]]
+        return derived_id(self._reading.now, canonical([str(self._thread.id), said, part, place]))
+
+    def _patch(self, at: str, given: ProfilePatch) -> list[Change]:
+        """The fields that a patch changes, where they still are as the model was shown them."""
+        schema = next((one for one in self._reading.schemas if one.name == given.schema_name), None)
+        if schema is None:
+            return self._left_out(at, "unknown", "there is no such schema")
+        shown, held = self._reading.profile(schema.name), self._profile(schema.name)
+        before: dict[str, Any] = {} if shown is None else shown.body
+        now: dict[str, Any] = {} if held is None else held.body
+        shape = _known(schema).shape
+        operations = [dict(one) for one in given.operations if not _there_already(one, before)]
+        pinned = () if held is None else held.pinned
+        patched = patch(None if shown is None else before, operations, shape, pinned=pinned)
+        for fault in (*patched.faults, *patched.left_out):
+            self._left_out(at, "pinned" if fault in patched.left_out else "patch", fault.reason)
+        wanted, gone = fields_between(before, patched.document)
+        fields = {
+            name: value
+            for name, value in wanted.items()
+            if self._still(at, name, before, now, patched.document)
+        }
+        unset = tuple(name for name in gone if self._still(at, name, before, now, patched.document))
+        if not fields and not unset:
+            return []
+        faults = edit_faults(now, fields, unset, shape)
+        if faults:
+            return self._left_out(at, "patch", f"{faults[0].path} {faults[0].reason}")
+        return [
+            PatchProfile(
+                id=self._id(f"profile {schema.name}", 0) if held is None else held.id,
+                schema_name=schema.name,
+                audience=self._thread.audience if held is None else held.audience,
+                set=fields,
+                unset=unset,
+                schema_hash=_known(schema).digest,
+            )
+        ]
+
+    def _still(
+        self, at: str, name: str, shown: Mapping[str, Any], now: Mapping[str, Any], wanted: Mapping[str, Any]
+    ) -> bool:
+        """Whether a field is as it was shown; one that is already as it should be needs nothing."""
+        if _field(now, name) == _field(wanted, name):
+            return False
+        if _field(now, name) == _field(shown, name):
+            return True
+        self._left_out(at, "stale", "somebody else changed this field meanwhile")
+        return False
+
+    def _profile(self, schema: str) -> ProfileDocument | None:
+        return next((one for one in self._held.profiles if one.schema_name == schema), None)
+
+    def _episode(self, formed: Formed) -> list[Change]:
+        draft, said = formed.episode, self._reading.new
+        id = self._id("episode", 0)
+        if draft is None or not said or id in {episode.id for episode in self._held.episodes}:
+            return []
+        episode = Episode(
+            id=id,
+            recorded_at=self._reading.now,
+            owner=self._thread.owner,
+            audience=self._thread.audience,
+            goal=draft.goal,
+            summary=draft.summary,
+            outcome=draft.outcome,
+            tags=draft.tags,
+            started_at=min(message.observed_at for message in said),
+            ended_at=max(message.observed_at for message in said),
+            thread=self._thread.id,
+            agent=self._thread.agent,
+            sources=tuple(message.id for message in said),
+            trust=lowest([Trust.ASSISTANT, *(message.trust for message in said)]),
+        )
+        return [RecordEpisode(episode)]
+
+    def _lessons(self, lessons: tuple[Lesson, ...]) -> list[AddExperience]:
+        """A line for each lesson that this owner has not given before; each owner's stands by itself."""
+        if self._thread.agent is None:
+            for place, _ in enumerate(lessons):
+                self._left_out(
+                    f"experience[{place}]", "agent", "the conversation has no agent that could learn"
+                )
+            return []
+        owner = Owner(tenant=self._thread.owner.tenant, kind=OwnerKind.AGENT, id=self._thread.agent)
+        known = [line for line in self._held.experience if self._mine(line)]
+        made: list[AddExperience] = []
+        for place, lesson in enumerate(lessons):
+            if any(line.field == lesson.field and same(line.line, lesson.line) for line in known):
+                continue
+            line = ExperienceLine(
+                id=self._id("line", place),
+                recorded_at=self._reading.now,
+                owner=owner,
+                field=lesson.field,
+                line=lesson.line,
+                evidence=(Evidence(owner=self._thread.owner, sources=lesson.sources),),
+                observed_at=max(read.observed_at for read in self._reading.new if read.id in lesson.sources),
+            )
+            known.append(line)
+            made.append(AddExperience(line))
+        return made
+
+    def _mine(self, line: ExperienceLine) -> bool:
+        return any(evidence.owner == self._thread.owner for evidence in line.evidence)
+
+    def _versions(self, changes: list[Change]) -> Mapping[UUID, int]:
+        touched: set[UUID] = set()
+        for change in changes:
+            match change:
+                case Corroborate():
+                    touched.add(change.memory)
+                case Supersede():
+                    touched.update((change.loser, change.winner))
+                case Remember():
+                    touched.update(change.memory.supersedes)
+                case PatchProfile():
+                    touched.add(change.id)
+        records = (*self._held.memories, *self._held.profiles)
+        return MappingProxyType({one.id: one.version for one in records if one.id in touched})
+
+    def _left_out(self, at: str, code: str, reason: str) -> list[Change]:
+        self._told.append(LeftOut(part=at, code=code, reason=reason))
+        return []
+
+
+def _known(schema: WantedSchema) -> FormationSchema:
+    return FormationSchema(schema.name, schema.description, schema.parameters, schema.update_mode)
+
+
+def _field(document: Mapping[str, Any], name: str) -> Any:
+    """A field so that it can be compared; one that is not there is like no value."""
+    return (comparable(document[name]),) if name in document else ()
+
+
+def _there_already(operation: Mapping[str, Any], before: Mapping[str, Any]) -> bool:
+    """Whether an operation would append to a list of the document what the list has."""
+    path = str(operation.get("path", ""))
+    listed = before.get(path[1:-2].replace("~1", "/").replace("~0", "~")) if path.endswith("/-") else None
+    if operation.get("op") != "add" or not isinstance(listed, list):
+        return False
+    wanted = operation.get("value")
+    return any(comparable(_small(one)) == comparable(_small(wanted)) for one in listed)
+
+
+def _small(value: Any) -> Any:
+    return " ".join(value.casefold().split()) if isinstance(value, str) else value

@@ -1,0 +1,49 @@
+"""Small readings for tests of formation."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+from commonplace.formation.schemas import DEFAULTS, FormationSchema
+from commonplace.model.forming import Reading, ReadMessage, WantedSchema
+from commonplace.model.messages import Thread
+from commonplace.model.owner import Audience
+from commonplace.model.trust import TRUST_OF_ROLE
+from commonplace.testing.builders import ANN, START, a_message, a_thread
+
+THREAD: Thread = a_thread(ANN, agent="guide", audience=Audience.of_agent("guide"))
+
+
+def wanted(schema: FormationSchema, **fields: Any) -> WantedSchema:
+    """A schema as a reading names it."""
+    names = ("name", "description", "parameters", "update_mode", "instructions")
+    return WantedSchema.model_validate({**{name: getattr(schema, name) for name in names}, **fields})
+
+
+SCHEMAS = tuple(wanted(schema) for schema in DEFAULTS.values())
+
+
+def talk(*turns: tuple[str, str], context: int = 0, **fields: Any) -> Reading:
+    """A reading of what was said in a minute each: pairs of role and text; the first ``context`` were read before."""
+    messages = []
+    for seq, (role, text) in enumerate(turns, start=1):
+        role, _, trust = role.partition("/")
+        message = a_message(
+            ANN,
+            THREAD.id,
+            text,
+            START + timedelta(minutes=seq),
+            seq=seq,
+            role=role,
+            trust=trust or TRUST_OF_ROLE[role],
+            audience=THREAD.audience,
+        )
+        messages.append(ReadMessage(message=message, context=seq <= context))
+    given = {
+        "thread": THREAD,
+        "messages": tuple(messages),
+        "schemas": SCHEMAS,
+        "now": START + timedelta(days=1),
+    }
+    return Reading.model_validate({**given, **fields})

@@ -1,0 +1,110 @@
+"""Patches, lines and episodes, reconciled: only what differs is written, and what people set stays."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from commonplace.formation.reconcile import Held, reconcile
+from commonplace.model.changes import PatchProfile, RecordEpisode
+from commonplace.model.episodes import Outcome
+from commonplace.model.forming import Cited, EpisodeDraft, Formed, Lesson, ProfilePatch, Reading
+from commonplace.model.ids import new_id
+from commonplace.model.profiles import ProfileDocument
+from commonplace.testing.builders import ANN, a_line
+from tests.formation.readings import THREAD
+from tests.formation.test_reconcile import READING, codes
+
+
+def a_patch(*operations: dict[str, Any]) -> Formed:
+    cited = (Cited(message=READING.new[0].id),)
+    return Formed(patches=(ProfilePatch(schema_name="Profile", operations=operations, cited=cited),))
+
+
+def with_profile(body: dict[str, Any], **fields: Any) -> Reading:
+    profile = ProfileDocument(id=new_id(), owner=ANN, audience=THREAD.audience, body=body, **fields)
+    return READING.model_copy(update={"profiles": (profile,)})
+
+
+APPEND = {"op": "add", "path": "/interests/-", "value": "Tea"}
+
+
+def test_a_patch_sets_only_the_fields_that_it_changes():
+    reading = with_profile({"age": 20, "interests": ["films"]})
+    (change,) = reconcile(a_patch({"op": "replace", "path": "/age", "value": 25}, APPEND), reading).changes
+
+    assert isinstance(change, PatchProfile)
+    assert change.set == {"age": 25, "interests": ["films", "Tea"]}
+    assert change.schema_hash and not change.pin
+
+
+@pytest.mark.parametrize(
+    "operations",
+    [
+        ({"op": "replace", "path": "/age", "value": 20},),
+        ({"op": "add", "path": "/interests/-", "value": " TEA "},),
+        ({"op": "remove", "path": "/nowhere"},),
+    ],
+)
+def test_a_patch_that_changes_nothing_writes_nothing(operations):
+    reading = with_profile({"age": 20, "interests": ["tea"]})
+
+    assert reconcile(a_patch(*operations), reading).changes == ()
+
+
+def test_what_a_person_set_or_changed_meanwhile_wins():
+    reading = with_profile({"age": 20, "home": "Rome", "interests": []})
+    (shown,) = reading.profiles
+    now = shown.changed(body={"age": 31, "home": "Oslo", "interests": []}, pinned=("age",), version=2)
+    operations = [
+        {"op": "replace", "path": f"/{name}", "value": value}
+        for name, value in (("age", 25), ("home", "Bonn"))
+    ]
+    found = reconcile(a_patch(*operations, APPEND), reading, Held(profiles=(now,)))
+
+    (change,) = found.changes
+    assert isinstance(change, PatchProfile)
+    assert change.set == {"interests": ["Tea"]}
+    assert codes(found) == {"pinned", "stale"}
+    assert found.versions == {shown.id: 2}
+
+
+def test_the_first_patch_makes_the_document_for_the_threads_audience():
+    (change,) = reconcile(a_patch({"op": "add", "path": "/name", "value": "Ann"}), READING).changes
+
+    assert isinstance(change, PatchProfile)
+    assert (change.set, change.audience) == ({"name": "Ann"}, THREAD.audience)
+
+
+def lesson(line: str) -> Lesson:
+    return Lesson(field="heuristics", line=line, cited=(Cited(message=READING.new[0].id),))
+
+
+def test_a_line_of_experience_is_the_agents_and_names_whose_it_was():
+    found = reconcile(Formed(experience=(lesson("Ask which tea."), lesson("ask which tea"))), READING)
+
+    assert found.changes == ()
+    (added,) = found.experience
+    assert (added.line.owner.kind.value, added.line.owner.id) == ("agent", "guide")
+    assert added.line.evidence[0].owner == ANN
+
+
+def test_a_line_is_given_once_by_each_user():
+    agent = reconcile(Formed(experience=(lesson("Ask which tea."),)), READING).experience[0].line.owner
+    others = a_line(agent, "Ask which tea.", [(ANN.model_copy(update={"id": "ben"}), new_id())])
+    own = a_line(agent, "Ask which tea.", [(ANN, new_id())])
+    formed = Formed(experience=(lesson("Ask which tea"),))
+
+    assert len(reconcile(formed, READING, Held(experience=(others,))).experience) == 1
+    assert reconcile(formed, READING, Held(experience=(others, own))).experience == ()
+
+
+def test_an_episode_spans_what_was_read():
+    draft = EpisodeDraft(goal="Choose a tea", outcome=Outcome.SUCCEEDED)
+    (change,) = reconcile(Formed(episode=draft), READING).changes
+
+    assert isinstance(change, RecordEpisode)
+    assert change.episode.started_at == READING.new[0].observed_at
+    assert change.episode.ended_at == READING.new[-1].observed_at
+    assert change.episode.sources == tuple(message.id for message in READING.new)
