@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from commonplace.model.vectors import pack_vectors
 from commonplace.recall import vectors as vectors_of_segments
 from commonplace.recall.vectors import Asked, Vectors
+from tests.recall.plain import change, find, passage, shelf_of, unit
 
 
 def some_units(count: int, dimension: int, seed: int) -> NDArray[np.float32]:
@@ -91,3 +92,11 @@ def test_a_question_of_nothing_is_near_nothing() -> None:
     held = Vectors.of(pack_vectors(some_units(3, 8, 14)))
     assert held is not None
     assert held.cosines(Asked(np.zeros(8, dtype=np.float32))).tolist() == [0, 0, 0]
+
+
+def test_where_the_last_vector_has_gone_words_alone_find() -> None:
+    index = shelf_of(passage(1, "tea"), passage(2, "cake", vector=unit(1, 0)))
+    change(index, gone=[2])
+    found = find(index, "tea", vector=unit(1, 0))
+    assert [arm.arm for arm in found[0].arms] == ["words", "words_near"]
+    assert found == find(shelf_of(passage(1, "tea")), "tea", vector=unit(1, 0))

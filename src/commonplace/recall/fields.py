@@ -145,10 +145,9 @@ class Field:
 
     @cached_property
     def dimension(self) -> int | None:
-        """The dimension of the passages' vectors; None where they have none."""
-        return next(
-            (one.vectors.dimension for one in reversed(self.segments) if one.vectors is not None), None
-        )
+        """The dimension of the living passages' vectors; None where they have none."""
+        living = (one.vectors for one in reversed(self.segments) if one.with_vector)
+        return next((vectors.dimension for vectors in living if vectors is not None), None)
 
     @cached_property
     def _vector_sum(self) -> tuple[NDArray[np.float64], int]:
