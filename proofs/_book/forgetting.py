@@ -17,13 +17,13 @@ from commonplace.embedding import Maker
 from commonplace.embedding.cache import Cached
 from commonplace.errors import Erased, NotFound
 from commonplace.model import changes as c
+from commonplace.model.erasure import ErasureReceipt
 from commonplace.model.ids import new_id
 from commonplace.model.jobs import Job
 from commonplace.model.ledger import Actor
 from commonplace.model.memories import Memory
 from commonplace.model.owner import WHOLE
 from commonplace.model.trust import Limits
-from commonplace.ports import ErasureReceipt
 from commonplace.recall.recall import Recall
 from commonplace.worker import Worker
 from proofs._book.person import FORM, LATER_SECONDS, PARTS, Moving, Part, Person

@@ -7,11 +7,11 @@ from uuid import UUID
 from commonplace.book.parsing import as_actor
 from commonplace.errors import CommonplaceError, Erased, LimitReached, NotAllowed, NotFound
 from commonplace.model import changes as c
+from commonplace.model.erasure import ErasureReceipt
 from commonplace.model.ids import new_id
 from commonplace.model.ledger import Receipt
 from commonplace.model.memories import Memory, Use
 from commonplace.model.owner import EVERYONE, WHOLE, Owner, OwnerKind, View
-from commonplace.ports import ErasureReceipt
 from proofs._book import world
 from proofs._book.oracle import Leak
 from proofs._book.session import Session, who

@@ -23,12 +23,12 @@ from commonplace.errors import (
     StorageError,
     VersionMismatch,
 )
+from commonplace.model.erasure import ErasureReceipt
 from commonplace.model.ledger import Receipt
 from commonplace.model.owner import Audience, Owner, View
 from commonplace.model.query import Absence, Hit, Page, Recalled, Why
 from commonplace.model.trust import Limits, Trust
 from commonplace.model.vectors import Embedding
-from commonplace.ports import ErasureReceipt
 from commonplace.recall.context.compose import Context
 from commonplace.recall.context.window import Window
 from commonplace.sync import SyncBook, open_sync

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol, runtime_checkable
@@ -14,8 +13,10 @@ from numpy.typing import NDArray
 
 from commonplace.model.asking import ModelAnswer, ModelRequest
 from commonplace.model.changes import Batch
+from commonplace.model.erasure import ErasureReceipt, Erasures, Target
+from commonplace.model.facts import BookFacts, Findings
 from commonplace.model.jobs import Job, JobDraft, JobState
-from commonplace.model.ledger import Actor, Entry, Receipt
+from commonplace.model.ledger import Entry, Receipt
 from commonplace.model.memories import Use
 from commonplace.model.owner import Owner, View
 from commonplace.model.passages import Choose, Shelf, ShelfDelta, Sight
@@ -184,44 +185,6 @@ class Jobs(Protocol):
 # ── Erasure ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-@dataclass(frozen=True, slots=True)
-class Target:
-    """What is to be forgotten: some records (a thread among them takes all that is in it), or all of an owner's."""
-
-    owner: Owner
-    view: View
-    actor: Actor
-    ids: tuple[UUID, ...] = ()
-    everything: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class ErasureReceipt:
-    """What forgetting removed, where, and what may still hold it."""
-
-    owner: Owner
-    at: datetime
-    #: Place → how many things were removed there.
-    removed: Mapping[str, int]
-    #: Records that rested on what is gone and on something else, and stay without it.
-    kept: tuple[UUID, ...]
-    #: ``complete``, or ``pending`` while the engine's own files may still hold traces; the worker finishes it.
-    state: str
-    pending: str = ""
-    #: Places known to hold it still, such as the book's own backups.
-    held_by: tuple[str, ...] = ()
-    #: What cannot be seen from here.
-    unseen: tuple[str, ...] = ()
-    #: Ids that were asked for and are not there for this view.
-    unknown: tuple[UUID, ...] = ()
-    #: Every record that went, by id.
-    ids: tuple[UUID, ...] = ()
-    #: The era that ended, where everything went.
-    era: UUID | None = None
-    #: Older statements that what went had superseded; they stay until they are forgotten too.
-    superseded: tuple[UUID, ...] = ()
-
-
 class Erasure(Protocol):
     """Forgetting for good."""
 
@@ -233,32 +196,6 @@ class Erasure(Protocol):
 
 
 # ── Keeping: whole books ─────────────────────────────────────────────────────────────────────────────────────────
-
-
-@dataclass(frozen=True, slots=True)
-class Findings:
-    """What ``verify`` found."""
-
-    records: int
-    versions: int
-    entries: int
-    #: One sentence for each thing that is not as the ledger says.
-    faults: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class BookFacts:
-    """What a book is and holds, for people and for gauges."""
-
-    engine: str
-    address: str
-    format: int
-    owners: int
-    records: Mapping[str, int]
-    jobs: Mapping[str, int]
-    bytes: int
-    stale_terms: int
-    details: Mapping[str, Any] = field(default_factory=dict)
 
 
 class Keeping(Protocol):
@@ -292,14 +229,6 @@ class Keeping(Protocol):
 
     async def close(self) -> None:
         """Finish what was begun, and let go of files and connections."""
-
-
-@dataclass(frozen=True, slots=True)
-class Erasures:
-    """What was erased from a book: whole eras, and records one by one."""
-
-    eras: tuple[UUID, ...] = ()
-    records: tuple[UUID, ...] = ()
 
 
 @runtime_checkable

@@ -18,14 +18,15 @@ from commonplace.book.catalogue import Episodes, Experience, Keys, Named, Profil
 from commonplace.book.transfer import ImportReport
 from commonplace.errors import StorageError
 from commonplace.model.episodes import Episode
+from commonplace.model.erasure import ErasureReceipt
 from commonplace.model.experience import ExperienceLine
+from commonplace.model.facts import BookFacts, Findings
 from commonplace.model.ledger import Entry, Receipt
 from commonplace.model.messages import Message, Thread
 from commonplace.model.owner import Audience, Owner
 from commonplace.model.profiles import Agent, Key, ProfileDocument, Schema
 from commonplace.model.query import HistoryStep, Page, Recalled, Why
 from commonplace.model.records import Record
-from commonplace.ports import BookFacts, ErasureReceipt, Findings
 from commonplace.recall.context.compose import Context
 from commonplace.recall.context.window import Window
 

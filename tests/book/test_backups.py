@@ -14,10 +14,11 @@ import commonplace
 from commonplace import Corrupt, InvalidInput, Owner, StorageError
 from commonplace.assembly import open_engine
 from commonplace.book.backups import Backups, noted_erasures, restore
+from commonplace.model.erasure import Target
 from commonplace.model.ledger import Actor
 from commonplace.model.owner import WHOLE
 from commonplace.model.values import utc_now
-from commonplace.ports import Engine, Target
+from commonplace.ports import Engine
 
 
 async def opened(path: Path) -> Engine:

@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 from uuid import UUID
 
 from commonplace.model import changes as c
+from commonplace.model.erasure import Target
 from commonplace.model.ids import new_id
 from commonplace.model.jobs import JobDraft
 from commonplace.model.ledger import Actor, Receipt
@@ -17,7 +18,6 @@ from commonplace.model.messages import ThreadStatus
 from commonplace.model.owner import EVERYONE, WHOLE, Audience, Owner, View
 from commonplace.model.profiles import Agent, Key
 from commonplace.model.trust import Limits, Trust
-from commonplace.ports import Target
 from commonplace.testing.builders import (
     ANN,
     AT_A,

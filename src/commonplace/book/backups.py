@@ -16,11 +16,13 @@ from typing import Any
 from uuid import UUID
 
 from commonplace.errors import CommonplaceError, InvalidInput, StorageError
+from commonplace.model.erasure import ErasureReceipt, Erasures, Target
+from commonplace.model.facts import Findings
 from commonplace.model.ids import new_id
 from commonplace.model.jobs import Job
 from commonplace.model.ledger import Actor
 from commonplace.model.owner import WHOLE
-from commonplace.ports import Clock, CopiesItself, Engine, ErasureReceipt, Erasures, Findings, Target
+from commonplace.ports import Clock, CopiesItself, Engine
 
 fcntl: ModuleType | None
 try:

@@ -61,6 +61,8 @@ from commonplace.model.changes import (
     Supersede,
     Undo,
 )
+from commonplace.model.erasure import ErasureReceipt, Target
+from commonplace.model.facts import BookFacts, Findings
 from commonplace.model.ids import new_id
 from commonplace.model.ledger import Entry, Receipt
 from commonplace.model.memories import Memory
@@ -69,7 +71,7 @@ from commonplace.model.owner import EVERYONE, Audience, Owner
 from commonplace.model.profiles import Agent, Key, Schema
 from commonplace.model.query import HistoryStep, Hit, Page, Recalled, Why
 from commonplace.model.records import PASSAGE_TYPES, Record, RecordType
-from commonplace.ports import BookFacts, Engine, ErasureReceipt, Finder, Findings, Target
+from commonplace.ports import Engine, Finder
 from commonplace.recall.context.compose import Context
 from commonplace.text.tokens import Count
 from commonplace.worker import Worker

@@ -13,11 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from commonplace.errors import EmbeddingFailed, StorageError
+from commonplace.model.facts import BookFacts
 from commonplace.model.ledger import Receipt, Verb
 from commonplace.model.owner import WHOLE, Owner
 from commonplace.model.records import PASSAGE_TYPES
 from commonplace.model.vectors import SetState
-from commonplace.ports import BookFacts, Engine, MakesVectors
+from commonplace.ports import Engine, MakesVectors
 from commonplace.worker import Worker
 
 #: Is told how many vectors were made so far.

@@ -12,6 +12,7 @@ import numpy as np
 
 from commonplace.model.changes import Append, Batch, Change, OpenThread, Remember
 from commonplace.model.episodes import Episode, Outcome
+from commonplace.model.erasure import ErasureReceipt, Target
 from commonplace.model.experience import Evidence, ExperienceLine
 from commonplace.model.ids import new_id
 from commonplace.model.ledger import Actor, Entry, Receipt
@@ -23,7 +24,7 @@ from commonplace.model.query import Filter
 from commonplace.model.records import Record
 from commonplace.model.trust import Limits
 from commonplace.model.vectors import Embedding, pack_vector
-from commonplace.ports import Engine, ErasureReceipt, Target
+from commonplace.ports import Engine
 from commonplace.text.terms import pack, terms_of
 
 START = datetime(2025, 3, 1, 9, tzinfo=UTC)

@@ -15,13 +15,14 @@ from commonplace.model.changes import (
     Retract,
     Undo,
 )
+from commonplace.model.erasure import Target
 from commonplace.model.ids import new_id
 from commonplace.model.ledger import Actor, Verb
 from commonplace.model.messages import ThreadStatus
 from commonplace.model.owner import EVERYONE, WHOLE, Owner, OwnerKind, View
 from commonplace.model.profiles import Key
 from commonplace.model.trust import Limits
-from commonplace.ports import Engine, Target
+from commonplace.ports import Engine
 from commonplace.testing.builders import (
     ANN,
     AT_A,

@@ -26,6 +26,7 @@ from commonplace.model.changes import (
     RevokeKey,
     SetThread,
 )
+from commonplace.model.erasure import Target
 from commonplace.model.ids import new_id
 from commonplace.model.ledger import Actor
 from commonplace.model.memories import Use
@@ -34,7 +35,7 @@ from commonplace.model.owner import EVERYONE, WHOLE, Audience, Owner, OwnerKind,
 from commonplace.model.profiles import Agent, Key, Schema
 from commonplace.model.query import Filter
 from commonplace.model.records import PASSAGE_TYPES, RecordType
-from commonplace.ports import Engine, Scan, Target
+from commonplace.ports import Engine, Scan
 from commonplace.testing.builders import ANN, FOR_A, FOR_B, Follower, Pen, a_line, a_thread, an_episode
 from commonplace.testing.suite import Suite
 

@@ -12,6 +12,8 @@ from uuid import UUID
 from commonplace.engines.inmemory import applying, erasing, jobs, keeping, reading, sets
 from commonplace.engines.inmemory.tables import Era, Tables
 from commonplace.model.changes import Batch
+from commonplace.model.erasure import ErasureReceipt, Target
+from commonplace.model.facts import BookFacts, Findings
 from commonplace.model.jobs import Job, JobDraft, JobState, kept_text
 from commonplace.model.ledger import Entry, Receipt
 from commonplace.model.memories import Use
@@ -20,7 +22,7 @@ from commonplace.model.passages import Choose, Shelf, ShelfDelta, Sight
 from commonplace.model.query import Filter, HistoryStep, Page
 from commonplace.model.records import Record
 from commonplace.model.vectors import Embedding, VectorSet
-from commonplace.ports import BookFacts, ErasureReceipt, Findings, Scan, Target, TermsOf
+from commonplace.ports import Scan, TermsOf
 
 
 class InMemoryEngine:

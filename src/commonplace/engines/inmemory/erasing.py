@@ -12,11 +12,11 @@ from commonplace.engines.inmemory import jobs
 from commonplace.engines.inmemory.answers import Answers
 from commonplace.engines.inmemory.applying import Storing
 from commonplace.engines.inmemory.tables import Era, Kept, Tables
+from commonplace.model.erasure import ErasureReceipt, Target
 from commonplace.model.ledger import Actor, Entry, Line, Verb
 from commonplace.model.questions import decide
 from commonplace.model.records import PASSAGE_TYPES, Record
 from commonplace.model.values import micros
-from commonplace.ports import ErasureReceipt, Target
 from commonplace.settle import ErasurePlan, Put, encode, plan_erasure
 from commonplace.settle.erasing import plan_whole_erasure
 

@@ -10,11 +10,12 @@ from uuid import UUID
 from commonplace.engines.inmemory import jobs
 from commonplace.engines.inmemory.tables import Era, Kept, Tables, Version
 from commonplace.errors import Conflict, Erased
+from commonplace.model.facts import BookFacts, Findings
 from commonplace.model.ledger import Entry
 from commonplace.model.owner import Owner
 from commonplace.model.records import PASSAGE_TYPES
 from commonplace.model.values import micros
-from commonplace.ports import BookFacts, Findings, TermsOf
+from commonplace.ports import TermsOf
 from commonplace.settle import dumps, encode
 from commonplace.settle.proof import Proof, Written, misplaced
 from commonplace.text.terms import RULE

@@ -18,6 +18,8 @@ from commonplace.engines.sqlite.rows import owner_of, record_of
 from commonplace.engines.sqlite.statements import sql
 from commonplace.errors import StorageError
 from commonplace.model.changes import Batch
+from commonplace.model.erasure import ErasureReceipt, Erasures, Target
+from commonplace.model.facts import BookFacts, Findings
 from commonplace.model.jobs import Job, JobDraft, JobState, kept_text
 from commonplace.model.ledger import Entry, Receipt
 from commonplace.model.memories import Use
@@ -27,7 +29,7 @@ from commonplace.model.query import Filter, HistoryStep, Page
 from commonplace.model.records import Record
 from commonplace.model.values import utc_now
 from commonplace.model.vectors import Embedding, VectorSet
-from commonplace.ports import BookFacts, ErasureReceipt, Erasures, Findings, Scan, Target, TermsOf
+from commonplace.ports import Scan, TermsOf
 
 #: "Cmpl": tells a book from other SQLite files.
 APPLICATION_ID = 0x436D706C

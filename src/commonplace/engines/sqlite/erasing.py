@@ -15,6 +15,7 @@ from commonplace.engines.sqlite.applying import Storing, add_entry, find_owner
 from commonplace.engines.sqlite.rows import entry_of, owner_of, record_of
 from commonplace.engines.sqlite.statements import sql
 from commonplace.model.digests import keyed
+from commonplace.model.erasure import Erasures, Target
 from commonplace.model.ids import new_id
 from commonplace.model.jobs import JobDraft
 from commonplace.model.ledger import Actor, Entry, Line, Verb, dump_entry, load_entry_body
@@ -22,7 +23,6 @@ from commonplace.model.owner import WHOLE
 from commonplace.model.questions import decide
 from commonplace.model.records import PASSAGE_TYPES, Record
 from commonplace.model.values import micros
-from commonplace.ports import Erasures, Target
 from commonplace.settle import ErasurePlan, Put, plan_erasure
 from commonplace.settle.erasing import plan_whole_erasure
 

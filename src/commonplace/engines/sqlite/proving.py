@@ -10,10 +10,10 @@ from uuid import UUID
 from commonplace.engines.sqlite.rows import audience_of, owner_of
 from commonplace.engines.sqlite.statements import sql
 from commonplace.errors import Corrupt
+from commonplace.model.facts import Findings
 from commonplace.model.ledger import load_entry_body
 from commonplace.model.owner import Owner
 from commonplace.model.records import PASSAGE_TYPES
-from commonplace.ports import Findings
 from commonplace.settle import StoredRow
 from commonplace.settle.proof import Proof, Written, checked, misplaced
 

@@ -10,8 +10,10 @@ import click
 from commonplace.assembly import open_engine
 from commonplace.book.backups import restore
 from commonplace.errors import InvalidInput, NotABook
+from commonplace.model.erasure import Erasures
+from commonplace.model.facts import Findings
 from commonplace.model.values import utc_now
-from commonplace.ports import CopiesItself, Engine, Erasures, Findings
+from commonplace.ports import CopiesItself, Engine
 from commonplace.surfaces.cli.options import opens_book
 from commonplace.surfaces.cli.session import Session, path_of
 

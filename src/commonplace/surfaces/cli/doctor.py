@@ -11,10 +11,10 @@ from typing import Any
 import click
 
 from commonplace.book import Book
+from commonplace.model.facts import BookFacts
 from commonplace.model.jobs import JobState
 from commonplace.model.values import utc_now
 from commonplace.model.vectors import EMBED
-from commonplace.ports import BookFacts
 from commonplace.surfaces.cli import exits, health
 from commonplace.surfaces.cli.health import Check
 from commonplace.surfaces.cli.options import opens_book

@@ -11,8 +11,9 @@ import click
 from commonplace.book import Book
 from commonplace.book.parsing import Who, as_ids, as_view
 from commonplace.errors import NotFound
+from commonplace.model.erasure import ErasureReceipt
 from commonplace.model.owner import Owner
-from commonplace.ports import CopiesItself, ErasureReceipt
+from commonplace.ports import CopiesItself
 from commonplace.surfaces.cli.document import document
 from commonplace.surfaces.cli.options import opens_book, owned, seen_as
 from commonplace.surfaces.cli.paper import Column, Paper

@@ -14,8 +14,8 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any, Literal, Protocol, TypeVar, runtime_checkable
 
+from commonplace.model.facts import BookFacts
 from commonplace.model.jobs import Job
-from commonplace.ports import BookFacts
 
 T = TypeVar("T")
 

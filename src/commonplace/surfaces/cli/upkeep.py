@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import click
 
-from commonplace.ports import BookFacts, Findings
+from commonplace.model.facts import BookFacts, Findings
 from commonplace.surfaces.cli import exits
 from commonplace.surfaces.cli.options import opens_book
 from commonplace.surfaces.cli.session import Session, path_of

@@ -1,0 +1,33 @@
+"""Facts: what a book as a whole is and holds, and what was found when it was proven."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class Findings:
+    """What ``verify`` found."""
+
+    records: int
+    versions: int
+    entries: int
+    #: One sentence for each thing that is not as the ledger says.
+    faults: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class BookFacts:
+    """What a book is and holds, for people and for gauges."""
+
+    engine: str
+    address: str
+    format: int
+    owners: int
+    records: Mapping[str, int]
+    jobs: Mapping[str, int]
+    bytes: int
+    stale_terms: int
+    details: Mapping[str, Any] = field(default_factory=dict)
