@@ -13,7 +13,7 @@ from uuid import uuid4
 
 from commonplace import telemetry
 from commonplace.errors import Erased
-from commonplace.model.jobs import Job, Postponed
+from commonplace.model.jobs import GivenUp, Job, Postponed
 from commonplace.ports import Clock, Jobs
 
 #: Does one job; what it raises is kept with the job. One whose time has not come puts its job again,
@@ -85,6 +85,10 @@ class Worker:
             await self._jobs.finish(job)
         except Postponed as postponed:
             await self._put_off(job, postponed)
+        except GivenUp as given_up:
+            _log.warning("job %s (%s) is given up: %s", job.id, job.kind, given_up)
+            telemetry.count("jobs.dead")
+            await self._jobs.fail(job, str(given_up), self._clock(), None)
         except _Failed as failed:
             _log.warning("job %s (%s) failed at attempt %d: %s", job.id, job.kind, job.tries, failed.kind)
             await self._again(job, f"{failed.kind}: {failed}")
@@ -110,7 +114,7 @@ class Worker:
             raise
         try:
             handling.result()
-        except (Erased, Postponed):
+        except (Erased, Postponed, GivenUp):
             raise
         except asyncio.CancelledError:
             raise _Failed("CancelledError", "it was cancelled") from None

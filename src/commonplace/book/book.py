@@ -23,9 +23,10 @@ from commonplace.book.asking import (
     as_vector,
 )
 from commonplace.book.backups import Backups, OpenCopy
-from commonplace.book.catalogue import Episodes, Experience, Keys, Named, Profiles, Schemas
+from commonplace.book.catalogue import Agents, Episodes, Experience, Keys, Profiles, Schemas
 from commonplace.book.contexts import Contexts
 from commonplace.book.explaining import explain
+from commonplace.book.forming import Forming
 from commonplace.book.meaning import Meaning
 from commonplace.book.parsing import (
     Who,
@@ -71,7 +72,7 @@ from commonplace.model.owner import EVERYONE, Audience, Owner
 from commonplace.model.profiles import Agent, Key, Schema
 from commonplace.model.query import HistoryStep, Hit, Page, Recalled, Why
 from commonplace.model.records import PASSAGE_TYPES, Record, RecordType
-from commonplace.ports import Engine, Finder
+from commonplace.ports import Engine, Finder, Models
 from commonplace.recall.context.compose import Context
 from commonplace.text.tokens import Count
 from commonplace.worker import Worker
@@ -92,6 +93,8 @@ class Book:
         *,
         tenant: str,
         meaning: Meaning,
+        forming: Forming,
+        models: Models | None,
         on_erased: Callable[[], None],
         refresh_terms: Callable[[], Awaitable[int]],
         open_copy: OpenCopy,
@@ -105,11 +108,12 @@ class Book:
         self._refresh_terms = refresh_terms
         self.transfer = Transfer(engine, door, tenant)
         self.backups = Backups(engine, door.clock, open_copy)
-        self._rooms = rooms = Rooms(engine, door, tenant, meaning)
+        self._models = models
+        self._rooms = rooms = Rooms(engine, door, tenant, meaning, forming)
         self.profile = Profiles(rooms)
         self.episodes = Episodes(rooms)
         self.experience = Experience(rooms)
-        self.agents: Named[Agent] = Named(rooms, Agent)
+        self.agents = Agents(rooms, Agent)
         self.schemas = Schemas(rooms, Schema)
         self.keys = Keys(rooms, Key)
         self._contexts = Contexts(rooms)
@@ -151,6 +155,8 @@ class Book:
         finally:
             await self.engine.close()
             await self.meaning.close()
+            if self._models is not None:
+                await self._models.close()
 
     @property
     def why_words(self) -> str:
