@@ -59,8 +59,11 @@ class Worker:
             done += 1
         return done
 
-    async def run(self, stop: asyncio.Event, pause: float = 1.0) -> None:
-        """Work until told to stop, or cancelled; the job in hand is finished first. Nothing else ends it."""
+    async def run(self, stop: asyncio.Event, pause: float = 1.0, at_once: int = 1) -> None:
+        """Work until told to stop, or cancelled; the jobs in hand are finished first. Nothing else ends it."""
+        await asyncio.gather(*(self._run(stop, pause) for _ in range(at_once)))
+
+    async def _run(self, stop: asyncio.Event, pause: float) -> None:
         while not stop.is_set():
             try:
                 busy = await self.run_once()

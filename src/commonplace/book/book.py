@@ -77,6 +77,8 @@ from commonplace.recall.context.compose import Context
 from commonplace.text.tokens import Count
 from commonplace.worker import Worker
 
+#: Jobs that are done at once where they wait for language models most of the time.
+_AT_ONCE = 4
 #: How long closing waits for the job in hand, and then for its end once it is cancelled: it stays for later.
 _LAST_JOB_SECONDS = 10.0
 
@@ -135,7 +137,9 @@ class Book:
     def start_worker(self) -> None:
         """Work off jobs beside the application until the book is closed."""
         if self._working is None:
-            self._working = asyncio.create_task(self.worker.run(self._stop))
+            self._working = asyncio.create_task(
+                self.worker.run(self._stop, at_once=_AT_ONCE if self._models else 1)
+            )
 
     async def close(self) -> None:
         """Finish the job in hand, if it is done soon, and all writes, and let go of the book."""
@@ -157,6 +161,11 @@ class Book:
             await self.meaning.close()
             if self._models is not None:
                 await self._models.close()
+
+    @property
+    def forms_by_model(self) -> bool:
+        """Whether a language model reads conversations; else rules do."""
+        return self._models is not None
 
     @property
     def why_words(self) -> str:
