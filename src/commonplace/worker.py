@@ -8,12 +8,12 @@ import logging
 import os
 import socket
 from collections.abc import Awaitable, Callable, Mapping
-from datetime import timedelta
+from datetime import datetime, timedelta
 from uuid import uuid4
 
 from commonplace import telemetry
-from commonplace.errors import Erased
-from commonplace.model.jobs import GivenUp, Job, Postponed
+from commonplace.errors import Erased, StorageError
+from commonplace.model.jobs import GivenUp, Job, JobState, Postponed
 from commonplace.ports import Clock, Jobs
 
 #: Does one job; what it raises is kept with the job. One whose time has not come puts its job again,
@@ -28,6 +28,9 @@ LONGEST_POSTPONEMENT_SECONDS = 86_400.0
 ATTEMPTS = 8
 #: Pauses stop growing here, before their arithmetic overflows.
 _LARGEST_EXPONENT = 16
+#: How often the depth of the queue is told, and as far as it is counted.
+_TELLING = timedelta(seconds=30)
+_MOST_COUNTED = 10_000
 
 _log = logging.getLogger("commonplace.worker")
 
@@ -42,6 +45,7 @@ class Worker:
         self._handlers = dict(handlers)
         self._clock = clock
         self._lease = lease
+        self._told_at: datetime | None = None
         self.name = f"{socket.gethostname()}-{os.getpid()}-{uuid4().hex[:8]}"
 
     async def run_once(self) -> bool:
@@ -75,9 +79,27 @@ class Worker:
             except Exception:  # noqa: BLE001 - upkeep goes on as soon as whatever is broken works again
                 _log.exception("the worker could not reach its jobs; it tries again")
                 busy = False
+            await self._tell_depth()
             if not busy:
                 with contextlib.suppress(TimeoutError):
                     await asyncio.wait_for(stop.wait(), pause)
+
+    async def _tell_depth(self) -> None:
+        """How much waits, for how long, and what was given up, now and then, for whoever watches."""
+        now = self._clock()
+        if not telemetry.listened() or (self._told_at is not None and now - self._told_at < _TELLING):
+            return
+        self._told_at = now
+        try:
+            waiting = await self._jobs.jobs(JobState.WAITING, _MOST_COUNTED)
+            dead = await self._jobs.jobs(JobState.DEAD, _MOST_COUNTED)
+        except StorageError:
+            _log.exception("the depth of the queue could not be read")
+            return
+        oldest = min((job.run_at for job in waiting), default=now)
+        telemetry.measure("jobs.waiting", len(waiting))
+        telemetry.measure("jobs.oldest_seconds", max((now - oldest).total_seconds(), 0.0))
+        telemetry.measure("jobs.dead_letters", len(dead))
 
     async def _do(self, job: Job) -> None:
         renewing = asyncio.create_task(self._renew(job))

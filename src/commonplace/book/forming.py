@@ -17,6 +17,7 @@ from commonplace.ports import Records
 #: Work on what is new in a thread, and on all of it again.
 FORM: Final = "form"
 REFORM: Final = "reform"
+FORMING: Final = (FORM, REFORM)
 #: Other processes may change an agent's wishes: they are read again after so long.
 _KNOWN_SECONDS: Final = 30.0
 _MOST_KNOWN: Final = 1_000

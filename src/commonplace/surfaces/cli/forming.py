@@ -10,7 +10,7 @@ from contextlib import contextmanager
 import click
 
 from commonplace.book import Book
-from commonplace.book.forming import FORM
+from commonplace.book.forming import FORMING
 from commonplace.book.parsing import as_owner
 from commonplace.errors import CommonplaceError
 from commonplace.model.jobs import JobState
@@ -68,7 +68,7 @@ async def _form(
 async def _threads(book: Book, owner: Owner) -> list[str]:
     """The owner's threads that wait to be formed."""
     waiting = await book.engine.jobs(JobState.WAITING, _MOST_JOBS)
-    return [job.key for job in waiting if job.kind == FORM and job.owner == owner]
+    return [job.key for job in waiting if job.kind in FORMING and job.owner == owner]
 
 
 async def _memories(book: Book, owner: Owner) -> list[Memory]:
