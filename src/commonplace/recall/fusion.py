@@ -46,12 +46,12 @@ def words_weight(blend: Blend, best: float, best_there_could_be: float) -> float
     return float(min(1.0, held) ** blend.words_power)
 
 
-def meaning_weight(blend: Blend, best: float, average: float) -> float:
-    """What meaning counts, by how far its best stands out.
+def meaning_weight(blend: Blend, best: float, average: float, least: float) -> float:
+    """What meaning counts, by how far its best stands out; nothing where that is at most so near.
 
     Where all are alike to the model, as in a language that it does not know, that is little.
     """
-    if best <= 0:
+    if best <= least:
         return 0.0
     ahead = min(1.0, max(blend.meaning_least, (best - average) / best))
     return float(blend.meaning * ahead**blend.meaning_power)
@@ -72,14 +72,15 @@ def weights(blend: Blend, words: float, meaning: float) -> dict[Arm, float]:
 
 
 def fused(
-    scores: NDArray[np.float64], tops: Sequence[float], weights: Sequence[float]
+    scores: NDArray[np.float64], tops: Sequence[float], leasts: Sequence[float], weights: Sequence[float]
 ) -> NDArray[np.float64]:
     """One score for each column: every arm's, one a row, as a part of its best, arm by arm.
 
-    What points away from the question is as far from it as what has no vector: it takes nothing from other arms.
+    What is at most an arm's least is nothing to it: what points away from the question is as far from it as what
+    has no vector, and takes nothing from other arms.
     """
     total = np.zeros(scores.shape[1])
-    for arm, top, weight in zip(scores, tops, weights, strict=True):
-        if top > 0 and weight > 0:
-            total += np.maximum(arm, 0.0) * (weight / top)
+    for arm, top, least, weight in zip(scores, tops, leasts, weights, strict=True):
+        if top > least and weight > 0:
+            total += np.where(arm > least, arm, 0.0) * (weight / top)
     return total

@@ -229,14 +229,16 @@ class _Look:
 
     def _close(self, places: Numbers, scores: Scores, shares: Scores | None) -> _Close:
         tops = scores.max(axis=1).tolist()
-        by_words = by_meaning = 0.0
+        by_words = by_meaning = least = 0.0
         if self._said is not None:
             by_words = words_weight(self._blend, tops[1], self._said.best_there_could_be)
         if self._asked is not None:
-            by_meaning = meaning_weight(self._blend, tops[-2], self._average)
+            least = self._asked.least
+            by_meaning = meaning_weight(self._blend, tops[-2], self._average, least)
         of_arm = weights(self._blend, by_words, by_meaning)
         shared = [of_arm[arm] for arm in self.arms]
-        together = fused(scores, tops, shared)
+        leasts = [least if arm in _BY_MEANING else 0.0 for arm in self.arms]
+        together = fused(scores, tops, leasts, shared)
         named = None
         if self._named is not None:
             named = self._named.take(places)
