@@ -195,7 +195,7 @@ class _Yard:
 
     async def _compare(self, book: Book) -> None:
         """Who holds an index and who makes one anew get the same, whichever of the two models they ask with."""
-        types, now = frozenset(PASSAGE_TYPES), utc_now()
+        types, now = PASSAGE_TYPES, utc_now()
         for owner, embedder in product(_OWNERS, EMBEDDERS):
             told = [
                 await finder.find(

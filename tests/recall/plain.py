@@ -19,6 +19,8 @@ from commonplace.recall.search import Found, Mode, Question, search
 from commonplace.text.terms import TermGroup, pack, term_hash
 
 EVERYTHING = PassageFilter()
+#: A cosine of 0 may come out as large as this, in four dimensions, once the numbers of both vectors are rounded.
+ROUNDING = 2e-5
 
 
 def packed(counts: Mapping[int, int]) -> bytes:
@@ -133,6 +135,7 @@ def together(
     scores = {id: of for id, of in plain(rows, question, vector).items() if admits(only, _row(rows, id))}
     if not scores:
         return {}
+    scores = {id: {arm: _near(arm, score) for arm, score in of.items()} for id, of in scores.items()}
     tops = {arm: max(of[arm] for of in scores.values()) for arm in next(iter(scores.values()))}
     words = meaning = 0.0
     if question:
@@ -148,14 +151,17 @@ def together(
     weights = {Arm.WORDS: 0.25 * words, Arm.WORDS_NEAR: 0.75 * words}
     weights |= {Arm.MEANING: 0.4 * meaning, Arm.MEANING_NEAR: 0.6 * meaning}
     blended = {
-        id: sum(
-            weights[arm] / whole * max(of[arm], 0) / tops[arm] for arm in of if tops[arm] > 0 and whole > 0
-        )
+        id: sum(weights[arm] / whole * of[arm] / tops[arm] for arm in of if tops[arm] > 0 and whole > 0)
         for id, of in scores.items()
     }
     return {
         id: score + 0.2 * (score > 0 and _speaks(_row(rows, id), question)) for id, score in blended.items()
     }
+
+
+def _near(arm: Arm, score: float) -> float:
+    """What is not near, or by rounding alone, is nothing."""
+    return score if score > (ROUNDING if arm in (Arm.MEANING, Arm.MEANING_NEAR) else 0) else 0.0
 
 
 def _speaks(row: PassageRow, question: Sequence[TermGroup]) -> bool:

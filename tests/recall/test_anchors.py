@@ -5,8 +5,11 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from commonplace.model.values import moment
+from commonplace.recall import anchors
 from commonplace.recall.anchors import anchored, day_told, stretches_from
 from commonplace.recall.dates import Day, days_in, times_of
 
@@ -56,6 +59,66 @@ def test_a_day_that_the_question_tells_is_not_looked_up(question: str, day: Day)
 )
 def test_other_questions_count_from_no_day(question: str) -> None:
     assert anchored(question) == []
+
+
+SAID = [
+    *(
+        "two weeks",
+        "the day",
+        "3 Monate",
+        "dos semanas",
+        "la semana",
+        "une semaine",
+        "due mesi",
+        "SIX ANS",
+        "ſeven dayſ",
+    ),
+    *("before", "Prior to", "ahead of", "VOR", "avant", "antes de", "antes del", "prima di", "prima del"),
+    *(
+        "after",
+        "following",
+        "nach",
+        "après",
+        "DESPUÉS DE",
+        "después del",
+        "dopo",
+        "on",
+        "zu",
+        "en",
+        "à",
+        "around",
+    ),
+    *("my", "the", "meinem", "mi", "Ana's", "Bo’s", "notre", "la", "İl", "mio"),
+    *(
+        "birthday",
+        "anniverſary",
+        "Geburtstag",
+        "CUMPLEAÑOS",
+        "aniversario",
+        "anniversaire",
+        "wedding",
+        "born",
+        "rain",
+    ),
+    *("5 March", "Christmas", "last", "ago", "daybreak", "weekend", "before_", "?", ",", "\n"),
+]
+
+
+@settings(max_examples=500)
+@given(st.lists(st.sampled_from(SAID), max_size=8), st.sampled_from([" ", " ", "  ", "-"]))
+def test_a_look_at_its_words_alters_no_answer(said: list[str], space: str) -> None:
+    question = space.join(said)
+    found = anchored(question)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(anchors, "may_count", lambda _: True)
+        assert anchored(question) == found
+
+
+@pytest.mark.parametrize(
+    "question", ["Where did Ana put the keys?", "How was the day?", "Who came before Ana?"]
+)
+def test_other_questions_are_not_read_closely(question: str) -> None:
+    assert not anchors.may_count(question)
 
 
 @pytest.mark.parametrize(

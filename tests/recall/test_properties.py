@@ -47,17 +47,20 @@ STEPS = (
     *("note use", "put terms"),
 )
 EMBEDDERS = (StubEmbedder("first", 32), StubEmbedder("second", 32), StubEmbedder("longer", 40))
-PASSAGES = frozenset(PASSAGE_TYPES)
 QUESTIONS = ("who likes tea or gin", "what was said yesterday, about tea for 2")
 #: What is asked: every mode, and some filters.
 ASKED = (
-    *((QUESTIONS[0], Filter(types=PASSAGES), mode) for mode in searching.Mode),
+    *((QUESTIONS[0], Filter(types=PASSAGE_TYPES), mode) for mode in searching.Mode),
     (
         QUESTIONS[1],
-        Filter(types=PASSAGES, kinds=frozenset({"fact", "user"}), agent="a"),
+        Filter(types=PASSAGE_TYPES, kinds=frozenset({"fact", "user"}), agent="a"),
         searching.Mode.HYBRID,
     ),
-    (QUESTIONS[1], Filter(types=PASSAGES, known_at=START + timedelta(seconds=30)), searching.Mode.HYBRID),
+    (
+        QUESTIONS[1],
+        Filter(types=PASSAGE_TYPES, known_at=START + timedelta(seconds=30)),
+        searching.Mode.HYBRID,
+    ),
 )
 STRANGER = Owner(tenant="elsewhere", id="ann")
 
@@ -83,7 +86,7 @@ class Reader:
         active = next((one for one in EMBEDDERS if sets and one.embedding.name == sets[0].name), EMBEDDERS[0])
         for question, only, mode in ASKED:
             recalled = await finder.find(
-                owner, view, question, limit=50, types=PASSAGES, only=only, mode=mode,
+                owner, view, question, limit=50, types=PASSAGE_TYPES, only=only, mode=mode,
                 vector=active.of(question), vectors=active.embedding.name, now=START,
             )  # fmt: skip
             found[question, only, mode] = [(hit.id, hit.score, hit.record) for hit in recalled]

@@ -19,13 +19,15 @@ from commonplace.model.query import Filter
 from commonplace.model.records import RecordType
 from commonplace.model.trust import Trust
 from commonplace.ports import MakesVectors
+from commonplace.recall.orders import MOST_USED
+from commonplace.recall.search import Mode
 from commonplace.text.tokens import Count
 
 #: What a recall may go by; some of it needs the question's vector.
-MODES = ("hybrid", "words", "meaning", "recent", "most_used")
-BY_MEANING = frozenset({"hybrid", "meaning"})
+MODES = (*(mode.value for mode in Mode), MOST_USED)
+BY_MEANING = frozenset({Mode.HYBRID, Mode.MEANING})
 #: Those that look for what answers a question; the others are orders of what is there.
-SEARCHES = frozenset({"hybrid", "words", "meaning"})
+SEARCHES = BY_MEANING | {Mode.WORDS}
 
 
 def as_mode(mode: Any) -> str:

@@ -395,9 +395,9 @@ class Book:
         """
         party, view = as_owner(owner, self.tenant), as_view(who)
         as_text(question, "question")
-        wanted = frozenset(PASSAGE_TYPES) if types is None else as_types(types)
+        wanted = PASSAGE_TYPES if types is None else as_types(types)
         assert wanted is not None
-        if not wanted <= set(PASSAGE_TYPES):
+        if not wanted <= PASSAGE_TYPES:
             raise InvalidInput("types: recall finds messages, memories and episodes", field="types")
         chosen = as_mode(mode)
         if chosen == "most_used" and RecordType.MEMORY not in wanted:

@@ -13,7 +13,7 @@ from commonplace.book.uses import Uses
 from commonplace.errors import NotFound
 from commonplace.model.episodes import Episode
 from commonplace.model.experience import ExperienceLine
-from commonplace.model.memories import Memory, MemoryStatus
+from commonplace.model.memories import HELD, Memory
 from commonplace.model.messages import Message
 from commonplace.model.owner import WHOLE, Owner, OwnerKind, View
 from commonplace.model.profiles import ProfileDocument
@@ -30,10 +30,9 @@ R = TypeVar("R", bound=Record)
 #: Finds passages for a question, as the book's own verb does.
 Finding = Callable[[str, RecordType | None, int], Awaitable[Sequence[Hit]]]
 
-_HELD = frozenset({MemoryStatus.ACTIVE.value})
 #: Profiles and pinned memories, which do not wait for a question.
 _KEPT = Filter(types=frozenset({RecordType.PROFILE, RecordType.MEMORY}), pinned=True)
-_NEWEST = Filter(types=frozenset({RecordType.MEMORY}), statuses=_HELD, newest_first=True)
+_NEWEST = Filter(types=frozenset({RecordType.MEMORY}), statuses=HELD, newest_first=True)
 _LAST_EPISODES = Filter(types=frozenset({RecordType.EPISODE}), newest_first=True)
 _LEARNT = Filter(types=frozenset({RecordType.EXPERIENCE}), newest_first=True)
 

@@ -26,7 +26,6 @@ Made = Callable[[int], None]
 
 #: What a write does to a passage that is then found by what it says.
 _KEPT = frozenset({Verb.APPEND, Verb.REMEMBER, Verb.CORROBORATE, Verb.ADD})
-_PASSAGES = frozenset(PASSAGE_TYPES)
 
 _log = logging.getLogger("commonplace.embedding")
 
@@ -193,5 +192,7 @@ def _passages(found: BookFacts) -> int:
 def kept(receipt: Receipt) -> list[UUID]:
     """The passages that a write has stored, or said again."""
     return [
-        item.id for item in receipt.items if item.type in _PASSAGES and item.verb in _KEPT and not item.erased
+        item.id
+        for item in receipt.items
+        if item.type in PASSAGE_TYPES and item.verb in _KEPT and not item.erased
     ]

@@ -37,6 +37,10 @@ class MemoryStatus(StrEnum):
     EVICTED = "evicted"
 
 
+#: The statuses of memories that are held.
+HELD = frozenset({MemoryStatus.ACTIVE.value})
+
+
 class Memory(Record):
     """One statement worth keeping. Its content never changes; a correction is a newer memory."""
 

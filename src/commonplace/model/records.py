@@ -28,7 +28,7 @@ class RecordType(StrEnum):
 
 
 #: The types that recall can return.
-PASSAGE_TYPES = (RecordType.MESSAGE, RecordType.MEMORY, RecordType.EPISODE)
+PASSAGE_TYPES = frozenset({RecordType.MESSAGE, RecordType.MEMORY, RecordType.EPISODE})
 
 
 def slot_of(type_: RecordType, *identity: Any) -> bytes:

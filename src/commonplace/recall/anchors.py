@@ -10,7 +10,7 @@ from itertools import islice
 from typing import Final, NamedTuple
 
 from commonplace.model.values import micros
-from commonplace.recall.dates import NUMBER, NUMBERS, UNIT, UNIT_OF, Day, days_in, plain
+from commonplace.recall.dates import NUMBER, NUMBERS, UNIT, UNIT_OF, Day, days_in, plain, words_in
 
 _BEFORE: Final = "before|prior to|ahead of|vor|avant|antes de|antes del|prima di|prima del"
 _AFTER: Final = "after|following|nach|après|después de|después del|dopo"
@@ -20,10 +20,12 @@ _FORM: Final = re.compile(
     rf"(?:(?P<whose>{_MY})\s+)?(?P<anchor>\w+(?:['’]s)?(?:\s+\w+){{0,2}})",
     re.IGNORECASE,
 )
+_OWN: Final = "birthday|anniversary|geburtstag|cumpleaños|aniversario|anniversaire"
 _ITSELF: Final = re.compile(
-    rf"\b(?:on|around|an|zu|um|en|à|a)\s+(?P<whose>{_MY})\s+(?P<anchor>birthday|anniversary|geburtstag|cumpleaños|aniversario|anniversaire)\b",
-    re.IGNORECASE,
+    rf"\b(?:on|around|an|zu|um|en|à|a)\s+(?P<whose>{_MY})\s+(?P<anchor>{_OWN})\b", re.IGNORECASE
 )
+#: One of these stands in every time that counts from a day, beside a unit.
+_TURNS: Final = frozenset(turn.split()[0] for turn in f"{_BEFORE}|{_AFTER}".split("|"))
 #: Feasts of the same day each year.
 _FEASTS: Final = {
     "christmas eve": (12, 24),
@@ -39,7 +41,7 @@ _FEASTS: Final = {
     "noël": (12, 25),
 }
 #: Days that come again every year, whatever year is told with them.
-_YEARLY: Final = frozenset("birthday anniversary geburtstag cumpleaños aniversario anniversaire born".split())
+_YEARLY: Final = frozenset([*_OWN.split("|"), "born"])
 #: Other words under which a day is told.
 _ALSO: Final = {
     "birthday": "born birth",
@@ -86,6 +88,8 @@ def anchored(question: str) -> list[Anchored]:
     """The times of a question that count from a day."""
     found: list[Anchored] = []
     spelled = plain(question)
+    if not may_count(spelled):
+        return found
     for match in islice(_FORM.finditer(spelled), _MOST):
         number = match["number"]
         count = 1 if number is None else int(number) if number.isdecimal() else NUMBERS.get(number.lower(), 0)
@@ -104,6 +108,13 @@ def anchored(question: str) -> list[Anchored]:
         if not any(match.group() in one.phrase for one in found):
             found.append(Anchored(match.group(), 0, "day", _sought(match), None, _is_mine(match)))
     return found
+
+
+def may_count(spelled: str) -> bool:
+    """Whether a plain question holds the words that such times are made of: most hold none, and are done with."""
+    words = frozenset(words_in(spelled))
+    counts = not words.isdisjoint(_TURNS) and not words.isdisjoint(UNIT_OF)
+    return counts or not words.isdisjoint(_YEARLY)
 
 
 def _told_at_once(rest: str) -> tuple[Day | None, int]:

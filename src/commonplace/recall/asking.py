@@ -11,7 +11,7 @@ from uuid import UUID
 import numpy as np
 from numpy.typing import NDArray
 
-from commonplace.model.memories import MemoryStatus
+from commonplace.model.memories import HELD
 from commonplace.model.query import Filter, Times
 from commonplace.model.records import RecordType
 from commonplace.model.values import micros
@@ -33,7 +33,7 @@ _TWINS = 4
 MOST_REACHED = 4000
 
 #: What is read when no status is asked for: memories that are held, and what has no status.
-HELD: frozenset[str | None] = frozenset({None, MemoryStatus.ACTIVE.value})
+_READ: frozenset[str | None] = HELD | {None}
 _WITHDRAWN = frozenset({"withdrawn"})
 _MEMORIES = frozenset({RecordType.MEMORY.value})
 
@@ -113,7 +113,7 @@ def passage_filter(types: frozenset[RecordType], only: Filter) -> PassageFilter:
     return PassageFilter(
         types=frozenset(type_.value for type_ in types),
         kinds=None if only.kinds is None else frozenset(only.kinds),
-        statuses=frozenset(only.statuses) if only.statuses is not None else HELD if of_now else None,
+        statuses=frozenset(only.statuses) if only.statuses is not None else _READ if of_now else None,
         not_statuses=TAKEN_BACK if only.as_of is not None else None if of_now else _WITHDRAWN,
         threads=None if only.thread is None else frozenset({only.thread.bytes}),
         since=None if only.since is None else micros(only.since),

@@ -129,7 +129,7 @@ def times_of(question: str, now: datetime) -> Times:
     So what lies near a named day is found too, by its month, if nothing of that day is.
     """
     question = plain(question)
-    words = _WORD.findall(question.lower())
+    words = words_in(question)
     if _TELLING.isdisjoint(words) and not any(word[0].isdigit() for word in words):
         return ()
     taken: list[tuple[int, int]] = []
@@ -154,6 +154,11 @@ def days_in(text: str) -> Iterator[tuple[tuple[int, int], Day]]:
             if 1 <= month <= 12 and 1 <= int(said["day"]) <= 31:
                 year = said.get("year")
                 yield match.span(), Day(None if year is None else int(year), month, int(said["day"]))
+
+
+def words_in(plain_text: str) -> list[str]:
+    """The words of a plain text, in small letters."""
+    return _WORD.findall(plain_text.lower())
 
 
 def plain(text: str) -> str:

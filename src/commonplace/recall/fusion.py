@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 
 import numpy as np
@@ -19,67 +18,63 @@ class Arm(StrEnum):
     MEANING_NEAR = "meaning_near"
 
 
-@dataclass(frozen=True, slots=True)
-class Blend:
-    """How much each arm counts. The defaults were fitted on talks between friends, long chats and short notes."""
+# How much each arm counts was fitted on talks between friends, long chats and short notes.
 
-    #: The share of each arm's weight that goes to a passage together with its neighbours.
-    words_near: float = 0.75
-    meaning_near: float = 0.6
-    #: Words are the surer, the more of the question their best passage holds.
-    words_power: float = 0.5
-    #: Meaning is the surer, the further its best passage stands above the average one.
-    meaning: float = 1.1
-    meaning_power: float = 1.5
-    #: It never counts as less sure than this: where all passages are equally near, it says so much at least.
-    meaning_least: float = 0.05
-    #: What is added where someone speaks whom the question names.
-    named: float = 0.2
+#: The share of each arm's weight that goes to a passage together with its neighbours.
+_WORDS_NEAR = 0.75
+_MEANING_NEAR = 0.6
+#: Words are the surer, the more of the question their best passage holds.
+_WORDS_POWER = 0.5
+#: Meaning is the surer, the further its best passage stands above the average one.
+_MEANING = 1.1
+_MEANING_POWER = 1.5
+#: It never counts as less sure than this: where all passages are equally near, it says so much at least.
+_MEANING_LEAST = 0.05
+#: What is added where someone speaks whom the question names.
+NAMED = 0.2
 
 
-BLEND = Blend()
-
-
-def words_weight(blend: Blend, best: float, best_there_could_be: float) -> float:
+def words_weight(best: float, best_there_could_be: float) -> float:
     """What words count, by how much of the question their best passage holds."""
     held = best / best_there_could_be if best_there_could_be > 0 else 0.0
-    return float(min(1.0, held) ** blend.words_power)
+    return float(min(1.0, held) ** _WORDS_POWER)
 
 
-def meaning_weight(blend: Blend, best: float, average: float) -> float:
-    """What meaning counts, by how far its best stands out.
+def meaning_weight(best: float, average: float, least: float) -> float:
+    """What meaning counts, by how far its best stands out; nothing where that is at most so near.
 
     Where all are alike to the model, as in a language that it does not know, that is little.
     """
-    if best <= 0:
+    if best <= least:
         return 0.0
-    ahead = min(1.0, max(blend.meaning_least, (best - average) / best))
-    return float(blend.meaning * ahead**blend.meaning_power)
+    ahead = min(1.0, max(_MEANING_LEAST, (best - average) / best))
+    return float(_MEANING * ahead**_MEANING_POWER)
 
 
-def weights(blend: Blend, words: float, meaning: float) -> dict[Arm, float]:
+def weights(words: float, meaning: float) -> dict[Arm, float]:
     """The weights of the arms, one together; both nothing: none."""
     together = words + meaning
     if together <= 0:
         return dict.fromkeys(Arm, 0.0)
     words, meaning = words / together, meaning / together
     return {
-        Arm.WORDS: words * (1 - blend.words_near),
-        Arm.WORDS_NEAR: words * blend.words_near,
-        Arm.MEANING: meaning * (1 - blend.meaning_near),
-        Arm.MEANING_NEAR: meaning * blend.meaning_near,
+        Arm.WORDS: words * (1 - _WORDS_NEAR),
+        Arm.WORDS_NEAR: words * _WORDS_NEAR,
+        Arm.MEANING: meaning * (1 - _MEANING_NEAR),
+        Arm.MEANING_NEAR: meaning * _MEANING_NEAR,
     }
 
 
 def fused(
-    scores: NDArray[np.float64], tops: Sequence[float], weights: Sequence[float]
+    scores: NDArray[np.float64], tops: Sequence[float], leasts: Sequence[float], weights: Sequence[float]
 ) -> NDArray[np.float64]:
     """One score for each column: every arm's, one a row, as a part of its best, arm by arm.
 
-    What points away from the question is as far from it as what has no vector: it takes nothing from other arms.
+    What is at most an arm's least is nothing to it: what points away from the question is as far from it as what
+    has no vector, and takes nothing from other arms.
     """
     total = np.zeros(scores.shape[1])
-    for arm, top, weight in zip(scores, tops, weights, strict=True):
-        if top > 0 and weight > 0:
-            total += np.maximum(arm, 0.0) * (weight / top)
+    for arm, top, least, weight in zip(scores, tops, leasts, weights, strict=True):
+        if top > least and weight > 0:
+            total += np.where(arm > least, arm, 0.0) * (weight / top)
     return total

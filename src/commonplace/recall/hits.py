@@ -11,7 +11,7 @@ from uuid import UUID
 from commonplace.model.memories import Memory, Use
 from commonplace.model.query import Filter, Hit
 from commonplace.model.quoting import cited, source_of
-from commonplace.model.records import Record, RecordType
+from commonplace.model.records import PASSAGE_TYPES, Record, RecordType
 from commonplace.recall.folding import Ranked, folded
 from commonplace.recall.search import Found
 
@@ -92,9 +92,9 @@ def _strength(record: Record, uses: Mapping[UUID, Use], now: datetime) -> float 
     return uses.get(record.id, _NEVER).strength_at(now, record.observed_at)
 
 
-def conditions_of(types: frozenset[RecordType], only: Filter, every: frozenset[RecordType]) -> dict[str, Any]:
+def conditions_of(types: frozenset[RecordType], only: Filter) -> dict[str, Any]:
     """The conditions of a reader that were set, by name."""
-    told: dict[str, Any] = {} if types == every else {"types": sorted(type_.value for type_ in types)}
+    told: dict[str, Any] = {} if types == PASSAGE_TYPES else {"types": sorted(type_.value for type_ in types)}
     for name in Filter.__dataclass_fields__:
         value = getattr(only, name)
         if value is None or value is False or name == "types":

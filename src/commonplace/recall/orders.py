@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from commonplace.model.memories import MemoryStatus
+from commonplace.model.memories import HELD
 from commonplace.model.owner import Owner, View
 from commonplace.model.query import Filter, Hit
-from commonplace.model.records import PASSAGE_TYPES, RecordType
+from commonplace.model.records import RecordType
 from commonplace.ports import Readable
 from commonplace.recall.hits import conditions_of
 
@@ -15,13 +15,11 @@ from commonplace.recall.hits import conditions_of
 MOST_USED = "most_used"
 #: Of the most used, one in so many places is kept for the newest.
 _NEWEST_SHARE = 5
-_HELD = frozenset({MemoryStatus.ACTIVE.value})
-_EVERY = frozenset(PASSAGE_TYPES)
 
 
 async def most_used(engine: Readable, owner: Owner, view: View, limit: int, only: Filter) -> tuple[Hit, ...]:
     """Memories by how often they were used, with some places kept for the newest."""
-    statuses = _HELD if only.statuses is None else only.statuses
+    statuses = HELD if only.statuses is None else only.statuses
     of_memories = replace(only, types=frozenset({RecordType.MEMORY}), statuses=statuses)
     reserved = max(1, limit // _NEWEST_SHARE) if limit > 1 else 0
     most = await engine.most_used(owner, view, of_memories, limit - reserved)
@@ -30,7 +28,7 @@ async def most_used(engine: Readable, owner: Owner, view: View, limit: int, only
     ids = [*most, *newest[: limit - len(most)]]
     records = await engine.get(owner, view, ids)
     uses = await engine.uses(owner, view, ids)
-    conditions = conditions_of(frozenset({RecordType.MEMORY}), only, _EVERY)
+    conditions = conditions_of(frozenset({RecordType.MEMORY}), only)
     found = [(record, uses[id].count if id in uses else 0) for id, record in records.items()]
     return tuple(
         Hit(record, float(count), rank, uses=count, conditions=conditions)

@@ -18,7 +18,7 @@ from commonplace.model.owner import Audience, Owner, View
 from commonplace.model.passages import Shelf, ShelfDelta
 from commonplace.model.query import Absence, Filter, Hit, Recalled, Times
 from commonplace.model.quoting import cited_by
-from commonplace.model.records import PASSAGE_TYPES, RecordType
+from commonplace.model.records import RecordType
 from commonplace.ports import Readable
 from commonplace.recall.absence import absences, unlisted
 from commonplace.recall.asking import MOST_REACHED, Asked, passage_filter, understood
@@ -35,8 +35,6 @@ _MANY = 20_000
 _MANY_ROWS = 500
 #: The longest question, in characters.
 QUESTION_LENGTH = 10_000
-
-_EVERY = frozenset(PASSAGE_TYPES)
 
 
 class Recall:
@@ -98,10 +96,12 @@ class Recall:
         with telemetry.span("recall"):
             if mode == MOST_USED:
                 most = await most_used(self._engine, owner, view, limit, only)
-                return Recalled(most, await self._unlisted(owner, view, why_not or (), most))
+                if not why_not:
+                    return Recalled(most)
+                return Recalled(most, unlisted(why_not, await self._engine.get(owner, view, why_not), most))
             read = await understood(question, vector, times, now)
             asked = Asked(read, vectors, Mode(mode), limit, passage_filter(types, only), pinned_first)
-            conditions = conditions_of(types, only, _EVERY)
+            conditions = conditions_of(types, only)
             hits = await self._hits(owner, view, asked, conditions, now)
             absent = () if why_not is None else await self._absent(owner, view, why_not, asked, hits)
         telemetry.count("recalls")
@@ -120,11 +120,6 @@ class Recall:
                 return hits
             # So much was folded that more must be read.
             asked.spare = 4 * (asked.spare + asked.limit)
-
-    async def _unlisted(
-        self, owner: Owner, view: View, ids: Sequence[UUID], hits: Sequence[Hit]
-    ) -> tuple[Absence, ...]:
-        return unlisted(ids, await self._engine.get(owner, view, ids), hits)
 
     async def _absent(
         self, owner: Owner, view: View, ids: Sequence[UUID], asked: Asked, hits: Sequence[Hit]

@@ -16,7 +16,7 @@ from commonplace.recall import meaning, words
 from commonplace.recall.columns import Mask, Numbers
 from commonplace.recall.fields import Field
 from commonplace.recall.filters import PassageFilter
-from commonplace.recall.fusion import BLEND, Arm, Blend, fused, meaning_weight, weights, words_weight
+from commonplace.recall.fusion import NAMED, Arm, fused, meaning_weight, weights, words_weight
 from commonplace.recall.ordering import best_of, ranks_of
 from commonplace.recall.vectors import Asked
 from commonplace.recall.words import Said
@@ -117,7 +117,6 @@ def search(
     limit: int,
     only: PassageFilter,
     mode: Mode = Mode.HYBRID,
-    blend: Blend = BLEND,
 ) -> list[Found]:
     """The best passages of a field, best first.
 
@@ -140,7 +139,7 @@ def search(
         asked = Asked(question.vector)
     if said is None and asked is None:
         return []
-    look = _Look(field, question, said, asked, blend)
+    look = _Look(field, question, said, asked)
     close = look.whole(places) if field.hole <= SHORT else look.closer(places, limit)
     return _ranked(field, close, limit, question)
 
@@ -162,13 +161,10 @@ class _Close(NamedTuple):
 class _Look:
     """One search under way."""
 
-    def __init__(
-        self, field: Field, question: Question, said: Said | None, asked: Asked | None, blend: Blend
-    ) -> None:
+    def __init__(self, field: Field, question: Question, said: Said | None, asked: Asked | None) -> None:
         self._field = field
         self._said = said
         self._asked = asked
-        self._blend = blend
         self._average = 0.0 if asked is None else field.average(asked)
         self._named: Mask | None = None
         if field.speakers is not None:
@@ -229,18 +225,20 @@ class _Look:
 
     def _close(self, places: Numbers, scores: Scores, shares: Scores | None) -> _Close:
         tops = scores.max(axis=1).tolist()
-        by_words = by_meaning = 0.0
+        by_words = by_meaning = least = 0.0
         if self._said is not None:
-            by_words = words_weight(self._blend, tops[1], self._said.best_there_could_be)
+            by_words = words_weight(tops[1], self._said.best_there_could_be)
         if self._asked is not None:
-            by_meaning = meaning_weight(self._blend, tops[-2], self._average)
-        of_arm = weights(self._blend, by_words, by_meaning)
+            least = self._asked.least
+            by_meaning = meaning_weight(tops[-2], self._average, least)
+        of_arm = weights(by_words, by_meaning)
         shared = [of_arm[arm] for arm in self.arms]
-        together = fused(scores, tops, shared)
+        leasts = [least if arm in _BY_MEANING else 0.0 for arm in self.arms]
+        together = fused(scores, tops, leasts, shared)
         named = None
         if self._named is not None:
             named = self._named.take(places)
-            together += np.logical_and(named, together > 0) * self._blend.named
+            together += np.logical_and(named, together > 0) * NAMED
         return _Close(places, self.arms, scores, shared, together, named, shares)
 
 

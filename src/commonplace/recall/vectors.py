@@ -44,6 +44,8 @@ class Asked:
         self.unit = _unit(self.dimension)
         #: Whole numbers; divided by ``unit``, the vector of length 1.
         self.numbers = np.rint(vector * np.float32(self.unit / length if length > 0 else 0))
+        #: What rounding may make of a cosine of 0: what is no nearer than this is not near.
+        self.least = 1 / self.unit
 
     @cached_property
     def bits(self) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:

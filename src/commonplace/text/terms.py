@@ -11,9 +11,6 @@ from hashlib import blake2b
 from itertools import chain
 from typing import Final, Generic, TypeVar
 
-import numpy as np
-from numpy.typing import NDArray
-
 from commonplace.text import scripts
 from commonplace.text.languages import (
     MOST_ALTERNATIVES,
@@ -91,15 +88,6 @@ def _packed(counts: Counter[int]) -> bytes:
     hashes = sorted(counts)
     capped = [min(255, count) for count in map(counts.__getitem__, hashes)]
     return struct.pack(f"<{len(hashes)}Q", *hashes) + bytes(capped)
-
-
-def unpack(packed: bytes) -> tuple[NDArray[np.uint64], NDArray[np.uint8]]:
-    """The hashes and the counts that were packed, as read-only views of the same bytes."""
-    count, rest = divmod(len(packed), 9)
-    if rest:
-        raise ValueError(f"Packed terms take nine bytes each; {len(packed)} bytes is no multiple of that.")
-    hashes = np.frombuffer(packed, dtype="<u8", count=count).astype(np.uint64, copy=False)
-    return hashes, np.frombuffer(packed, dtype=np.uint8, offset=8 * count)
 
 
 def query_groups(text: str) -> tuple[TermGroup, ...]:

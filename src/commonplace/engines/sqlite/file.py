@@ -29,6 +29,8 @@ from commonplace.errors import InvalidInput, NotABook, ReadOnly, StorageError, V
 
 T = TypeVar("T")
 
+#: Connections that read side by side.
+_READERS = 2
 #: How long a checkpoint waits for readers; writers wait with it.
 CHECKPOINT_WAIT_SECONDS = 0.5
 
@@ -60,7 +62,6 @@ class SqliteFile:
         read_only: bool = False,
         create: bool = True,
         synchronous: str = "FULL",
-        readers: int = 2,
         busy_seconds: float = 30.0,
         connect: Callable[..., sqlite3.Connection] = sqlite3.connect,
     ) -> SqliteFile:
@@ -72,8 +73,6 @@ class SqliteFile:
             raise InvalidInput(
                 f"synchronous is one of {', '.join(SYNCHRONOUS)}, not {synchronous!r}.", field="synchronous"
             )
-        if readers < 1:
-            raise InvalidInput("A book needs at least one reader.", field="readers")
         where = _checked(path)
         connector = Connector(where, synchronous, busy_seconds, connect)
 
@@ -81,8 +80,8 @@ class SqliteFile:
             with translated(where):
                 _find_or_make(where, create=create and not read_only)
                 if read_only:
-                    return _opened_to_read(connector, migrations, readers)
-                return _opened_to_write(connector, migrations, readers, create=create)
+                    return _opened_to_read(connector, migrations)
+                return _opened_to_write(connector, migrations, create=create)
 
         opening = asyncio.get_running_loop().run_in_executor(None, opened)
         try:
@@ -228,9 +227,7 @@ def _find_or_make(path: Path, *, create: bool) -> None:
         sync_folder(path.parent)
 
 
-def _opened_to_write(
-    connector: Connector, migrations: Migrations, readers: int, *, create: bool
-) -> SqliteFile:
+def _opened_to_write(connector: Connector, migrations: Migrations, *, create: bool) -> SqliteFile:
     path = connector.path
     if not os.access(path, os.W_OK):
         raise ReadOnly(
@@ -246,7 +243,7 @@ def _opened_to_write(
             raise NotABook(f"{path} is empty: check the path, or open it so that a book is created there.")
         if found.version < migrations.latest or not found.has_log:
             bring_forward(writer, connector, turns, migrations)
-        reading = [opened.enter_context(closing(connector.reading())) for _ in range(readers)]
+        reading = [opened.enter_context(closing(connector.reading())) for _ in range(_READERS)]
         opened.pop_all()
         return SqliteFile(
             connector,
@@ -256,12 +253,12 @@ def _opened_to_write(
         )
 
 
-def _opened_to_read(connector: Connector, migrations: Migrations, readers: int) -> SqliteFile:
+def _opened_to_read(connector: Connector, migrations: Migrations) -> SqliteFile:
     path = connector.path
     with ExitStack() as opened:
         immutable = _nobody_can_write_beside(path)
         reading = [
-            opened.enter_context(closing(connector.reading(immutable=immutable))) for _ in range(readers)
+            opened.enter_context(closing(connector.reading(immutable=immutable))) for _ in range(_READERS)
         ]
         found = look(reading[0])
         check_standing(found, migrations, path)
