@@ -34,17 +34,10 @@ _DAY_ONE = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
 _DAY_TWO = datetime(2026, 3, 3, 18, 30, tzinfo=UTC)
 
 _SAID = (
-    ("user", "Hi, I'm Ana. I live in Boston, and in June I go hiking in the Azores."),
-    ("assistant", "Lovely! Is there anything that I should always bear in mind?"),
-    ("user", "No walnuts, I am allergic. And only flights after nine in the morning, please."),
-    ("user", f"For the booking: my passport number is {PASSPORT}."),
-)
-#: Kind, key, content, and the place of the message that it rests on.
-_LEARNT = (
-    ("fact", "home", "Lives in Boston", 1),
-    ("fact", None, "Is allergic to walnuts", 3),
-    ("preference", None, "Wants flights after nine in the morning", 3),
-    ("context", None, f"Passport number {PASSPORT}", 4),
+    ("user", "Hi, I'm Ana. I live in Boston. Can you recommend a movie for tonight?"),
+    ("assistant", "How about a romantic comedy?"),
+    ("user", "I prefer action movies. And I am allergic to walnuts, so no walnut popcorn."),
+    ("user", f"Please remember that my passport number is {PASSPORT}."),
 )
 _SHARED = "Reads English and Portuguese"
 
@@ -78,7 +71,7 @@ def demo_command(keep: Path | None) -> None:
 
 
 async def _tell(paper: Paper, path: Path) -> None:
-    _title(paper, f"Day one, {when(_DAY_ONE)}: a conversation is appended, and statements are remembered")
+    _title(paper, f"Day one, {when(_DAY_ONE)}: a conversation is appended, and formed")
     async with _opened(path, _DAY_ONE) as book:
         said = await _day_one(paper, book)
     _title(paper, f"Day two, {when(_DAY_TWO)}: the file is opened again, and asked")
@@ -99,7 +92,7 @@ async def _tell(paper: Paper, path: Path) -> None:
 
 
 def _opened(path: Path, at: datetime) -> Opening:
-    return open_book(path, clock=StoryClock(at))
+    return open_book(path, clock=StoryClock(at), models=None, worker=False)
 
 
 async def _day_one(paper: Paper, book: Book) -> Sequence[UUID]:
@@ -109,24 +102,44 @@ async def _day_one(paper: Paper, book: Book) -> Sequence[UUID]:
         paper.hung(f"  {place} {role:<9}  ", content, lead_style="faint")
     _receipt(paper, receipt)
     said = receipt.ids("message")
-    for kind, key, content, place in _LEARNT:
-        await book.remember(WHO, content, kind=kind, key=key, sources=[said[place - 1]], agent=AGENT)
-        named = f"{kind}, key {key}" if key else kind
-        paper.hung(f"  {named:<14}  ", f"{content}  ← message {place}", lead_style="faint")
+    await thread.flush()
+    await book.worker.drain()
+    _command(paper, "form: what she said becomes what is known, by rules, without a language model")
+    for memory in await _formed(book, said):
+        place = said.index(memory.sources[0]) + 1
+        named = f"{memory.kind}, key {memory.key}" if memory.key else memory.kind
+        paper.hung(f"  {named:<16}  ", f"{memory.content}  ← message {place}", lead_style="faint")
+    profile = ", ".join(
+        f"{name}: {_told(value)}" for name, value in (await book.profile.get(WHO, agent=AGENT)).items()
+    )
+    paper.hung(f"  {'profile':<16}  ", profile, lead_style="faint")
     await book.remember(WHO, _SHARED, audience="global", agent=AGENT)
-    paper.hung(f"  {'fact':<14}  ", f"{_SHARED}  (shared with all of Ana's agents)", lead_style="faint")
+    paper.hung(f"  {'remembered':<16}  ", f"{_SHARED}  (shared with all of Ana's agents)", lead_style="faint")
     return said
 
 
+async def _formed(book: Book, said: Sequence[UUID]) -> list[Memory]:
+    """What rests on these messages, in the order in which it was said."""
+    page = await book.list(WHO, types="memory", agent=AGENT)
+    formed = [
+        memory for memory in page.records if isinstance(memory, Memory) and set(memory.sources) & set(said)
+    ]
+    return sorted(formed, key=lambda memory: said.index(memory.sources[0]))
+
+
+def _told(value: object) -> str:
+    return " and ".join(map(str, value)) if isinstance(value, list) else str(value)
+
+
 async def _ask(paper: Paper, book: Book) -> None:
-    question = "Where does she live? Is she allergic, and which flights are right?"
+    question = "Which movies does she like, and is she allergic?"
     _command(paper, f"recall “{question}”")
     for hit in await book.recall(WHO, question, limit=4, agent=AGENT):
         _hit(paper, hit)
 
 
 async def _read(paper: Paper, book: Book) -> None:
-    question = "Which flight shall I book for Ana?"
+    question = "Recommend me a movie."
     _command(paper, f"context “{question}”, in at most 400 tokens: what an agent reads before it answers")
     made = await book.context(WHO, question, budget=400, agent=AGENT)
     paper.block(made.text, indent="  ", style="faint")
@@ -144,12 +157,13 @@ def _hit(paper: Paper, hit: Hit) -> None:
 async def _correct(paper: Paper, book: Book) -> None:
     thread = await book.thread(WHO, agent=AGENT, name="evening")
     said = await thread.append("user", "I have moved to Lisbon, by the way. Boston is behind me.")
+    await thread.flush()
+    await book.worker.drain()
     _command(
-        paper,
-        "remember key home: “Lives in Lisbon”, after a new message; it supersedes, and overwrites nothing",
+        paper, "she says “I have moved to Lisbon”, and that is formed: it supersedes, and overwrites nothing"
     )
-    moved = await book.remember(WHO, "Lives in Lisbon", key="home", sources=[said.id], agent=AGENT)
-    _receipt(paper, moved)
+    (moved,) = await _formed(book, said.ids("message"))
+    position = (await book.history(WHO, moved.id, agent=AGENT))[0].position
     await _home(paper, book)
     _command(paper, "why")
     for source in (await book.why(WHO, moved.id, agent=AGENT)).sources:
@@ -158,14 +172,14 @@ async def _correct(paper: Paper, book: Book) -> None:
             f"“{source.quote}”",
             lead_style="faint",
         )
-    _command(paper, f"undo operation {moved.position}")
-    undone = await book.undo(WHO, moved.position, agent=AGENT)
+    _command(paper, f"undo operation {position}")
+    undone = await book.undo(WHO, position, agent=AGENT)
     await _home(paper, book)
     _command(paper, f"undo the undo, operation {undone.position}")
     await book.undo(WHO, undone.position, agent=AGENT)
     await _home(paper, book)
     _command(paper, "history of “Lives in Boston”")
-    for step in await book.history(WHO, moved.items[1].id, agent=AGENT):
+    for step in await book.history(WHO, moved.supersedes[0], agent=AGENT):
         status = step.record.status.value if isinstance(step.record, Memory) else "erased"
         paper.say(
             f"  {step.position:>2}  {step.verb.value:<9}  by {actor_of(step.actor)}, version {step.version}: {status}"
