@@ -16,6 +16,19 @@ _FILLERS: Final = frozenset(
     "really very also just that does do".split()
 )
 _ONE_FORM: Final = {"has": "have"}
+_NOT: Final = ((re.compile(r"\bcan(?:'t|not)\b"), "can not"), (re.compile(r"\bwon't\b"), "will not"))
+_CONTRACTED: Final = re.compile(r"n't\b")
+_MONTHS: Final = (
+    r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?"
+    r"|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)"
+)
+#: A day of a month is one day, however its date is written.
+_DAY: Final = r"(?:on )?(?:the )?"
+_NUMBER: Final = r"([1-9]|[12]\d|3[01])(?:st|nd|rd|th)?"
+_DATES: Final = (
+    re.compile(rf"\b{_DAY}(?P<month>{_MONTHS})\.? (?:the )?{_NUMBER}\b"),
+    re.compile(rf"\b{_DAY}{_NUMBER} (?:of )?(?P<month>{_MONTHS})\b"),
+)
 #: A word that is longer may end with an s that is no part of it.
 _SHORTEST: Final = 3
 #: So many words may change their order: a phrase that moves from the end to the front. With fewer, order is meaning.
@@ -50,8 +63,23 @@ def said(statement: str) -> tuple[str, ...]:
 
     Stems would say too little: "lived" and "lives" have the same.
     """
-    words = (piece.casefold() for piece in pieces(normalised(statement)))
+    words = pieces(_spelt(normalised(statement).casefold()))
     return tuple(_ONE_FORM.get(word, _singular(word)) for word in words if word not in _FILLERS)
+
+
+def _spelt(text: str) -> str:
+    """A text with "not" as a word of its own, and with the days of months in one form."""
+    for found, plain in _NOT:
+        text = found.sub(plain, text)
+    text = _CONTRACTED.sub(" not", text)
+    for date in _DATES:
+        text = date.sub(_one_date, text)
+    return text
+
+
+def _one_date(date: re.Match[str]) -> str:
+    day = next(group for group in date.groups() if group.isdigit())
+    return f"{day} {date['month'][:3]}"
 
 
 def _singular(word: str) -> str:
