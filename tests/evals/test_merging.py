@@ -38,6 +38,7 @@ BESIDE = a_pair("compatible", "keep-both", "User speaks Danish.", "User speaks P
 ONCE_MORE = a_pair("recurring", "keep-both", "User gave blood.", "User gave blood.", kind="event")
 FOR_NOW = a_pair("bounded", "keep-both", "User lives in Graz.", "User stays in Rome until Friday.")
 FORGOTTEN = a_pair("retraction", "retract-old", "User likes jazz.", "Forget that I like jazz.")
+AT_TIMES = a_pair("bounded", "keep-both", "User eats fish.", "User eats no fish during Lent.")
 PAIRS = [MOVED, TWICE, BESIDE, ONCE_MORE, FOR_NOW, FORGOTTEN]
 
 
@@ -126,6 +127,7 @@ async def test_what_a_competent_model_answers_ends_as_the_label_says(item: dict[
         (BESIDE, "always", {"wrong_retirements"}),
         (ONCE_MORE, "always", set()),
         (FOR_NOW, "always", set()),
+        (AT_TIMES, "always", set()),
         (BESIDE, "keys", {"wrong_retirements"}),
         (TWICE, "keys", {"missed_duplicates", "wrong_retirements"}),
         (MOVED, RULES, set()),
