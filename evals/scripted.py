@@ -112,7 +112,12 @@ def _said(words: Sequence[str]) -> list[str]:
     return [*words[:place], _first_person(words[place]), *words[place + 1 :]] if words else []
 
 
-def _first_person(verb: str) -> str:
+def _first_person(word: str) -> str:
+    verb = word.rstrip(".,!")
+    return _plain_form(verb) + word[len(verb) :]
+
+
+def _plain_form(verb: str) -> str:
     if verb in _FORMS:
         return _FORMS[verb]
     if verb.endswith("ies"):

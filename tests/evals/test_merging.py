@@ -106,6 +106,7 @@ def test_what_bounds_a_statement_is_its_end_or_when_it_applies_or_all_of_it() ->
         ("User carries nuts for the user's son.", "I carry nuts for my son."),
         ("Ana, the user's boss, drives.", "Ana, my boss, drives."),
         ("Never use emojis.", "Never use emojis."),
+        ("User skis.", "I ski."),
         ("User", "I"),
     ],
 )

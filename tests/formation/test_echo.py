@@ -59,6 +59,19 @@ def test_what_turns_bounds_or_dates_a_statement_makes_another(one, other):
     assert not same(one, other) and not same(other, one)
 
 
+@pytest.mark.parametrize(
+    ("statement", "text"),
+    [
+        ("The neighbour's cat died.", "The neighbour's cat died."),
+        ("User owns a cello.", "I own a cello"),
+        ("User eats fish again.", "I eat fish again."),
+        ("User doesn't sleep.", "I can not sleep, I do not sleep."),
+    ],
+)
+def test_a_short_statement_stands_in_a_text_whatever_languages_both_seem_to_be_in(statement, text):
+    assert coverage(statement, text) == densest(statement, text) == 1
+
+
 def test_a_long_text_says_a_statement_only_where_its_words_stand_together():
     scattered = "I like rain. Lunch was fine. We saw horror. The weather turned. Some films are long."
 
