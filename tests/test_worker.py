@@ -16,7 +16,7 @@ from commonplace.assembly import upkeep
 from commonplace.book import book as books
 from commonplace.engines.inmemory import InMemoryEngine
 from commonplace.errors import StorageError
-from commonplace.model.jobs import Job, JobDraft, JobState, Postponed
+from commonplace.model.jobs import GivenUp, Job, JobDraft, JobState, Postponed
 from commonplace.worker import (
     ATTEMPTS,
     FIRST_PAUSE_SECONDS,
@@ -275,3 +275,32 @@ def test_a_book_whose_loop_is_gone_still_closes(tmp_path: Path):
 
 async def _opened(path: Path) -> commonplace.Book:
     return await commonplace.open(path, worker=True)
+
+
+async def test_what_is_given_up_is_a_dead_letter_at_once(clock: HandClock):
+    engine = InMemoryEngine()
+
+    async def useless(job: Job) -> None:
+        raise GivenUp("it brings nothing")
+
+    await engine.put(JobDraft("form", "one"), clock())
+    assert await Worker(engine, {"form": useless}, clock).drain() == 1
+    (job,) = await engine.jobs(JobState.DEAD, 10)
+    assert job.error == "it brings nothing"
+
+
+async def test_several_jobs_are_done_at_once_where_that_is_asked_for(clock: HandClock):
+    engine = InMemoryEngine()
+    together, stop = asyncio.Barrier(3), asyncio.Event()
+    done: list[str] = []
+
+    async def meet(job: Job) -> None:
+        await together.wait()
+        done.append(job.key)
+        if len(done) == 3:
+            stop.set()
+
+    for key in "abc":
+        await engine.put(JobDraft("form", key), clock())
+    await asyncio.wait_for(Worker(engine, {"form": meet}, clock).run(stop, 0.01, at_once=3), 30)
+    assert sorted(done) == ["a", "b", "c"]

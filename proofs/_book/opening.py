@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, TypeVar, cast
 from unittest.mock import patch
 
-from commonplace import assembly
+from commonplace.assembly import opening as assembly
 from commonplace.engines.sqlite import engine as sqlite_engine
 from commonplace.engines.sqlite.connections import Connector
 from commonplace.engines.sqlite.engine import SqliteEngine

@@ -155,6 +155,12 @@ class SyncThread(_Face):
     def close(self, status: str = "completed", **how: Any) -> Receipt:
         return self._run(self.handle.close(status, **how))
 
+    def flush(self) -> None:
+        self._run(self.handle.flush())
+
+    def reform(self) -> None:
+        self._run(self.handle.reform())
+
 
 class SyncProfiles(_Face):
     """The profiles of a synchronous book."""

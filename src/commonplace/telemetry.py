@@ -30,6 +30,24 @@ def _counter(name: str) -> Any:
     return api.get_meter(_SCOPE).create_counter(f"{_SCOPE}.{name}") if api else None
 
 
+@cache
+def _gauge(name: str) -> Any:
+    api = _api("metrics")
+    return api.get_meter(_SCOPE).create_gauge(f"{_SCOPE}.{name}") if api else None
+
+
+def listened() -> bool:
+    """Whether anybody could be told: what costs something to find out need not be found out else."""
+    return _api("metrics") is not None
+
+
+def measure(name: str, value: float) -> None:
+    """Tell how much of something there is now."""
+    gauge = _gauge(name)
+    if gauge is not None:
+        gauge.set(value)
+
+
 @contextmanager
 def span(name: str) -> Iterator[None]:
     """Trace a piece of work; names say what is done, never for whom."""

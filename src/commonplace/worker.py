@@ -8,12 +8,12 @@ import logging
 import os
 import socket
 from collections.abc import Awaitable, Callable, Mapping
-from datetime import timedelta
+from datetime import datetime, timedelta
 from uuid import uuid4
 
 from commonplace import telemetry
-from commonplace.errors import Erased
-from commonplace.model.jobs import Job, Postponed
+from commonplace.errors import Erased, StorageError
+from commonplace.model.jobs import GivenUp, Job, JobState, Postponed
 from commonplace.ports import Clock, Jobs
 
 #: Does one job; what it raises is kept with the job. One whose time has not come puts its job again,
@@ -28,6 +28,9 @@ LONGEST_POSTPONEMENT_SECONDS = 86_400.0
 ATTEMPTS = 8
 #: Pauses stop growing here, before their arithmetic overflows.
 _LARGEST_EXPONENT = 16
+#: How often the depth of the queue is told, and as far as it is counted.
+_TELLING = timedelta(seconds=30)
+_MOST_COUNTED = 10_000
 
 _log = logging.getLogger("commonplace.worker")
 
@@ -42,6 +45,7 @@ class Worker:
         self._handlers = dict(handlers)
         self._clock = clock
         self._lease = lease
+        self._told_at: datetime | None = None
         self.name = f"{socket.gethostname()}-{os.getpid()}-{uuid4().hex[:8]}"
 
     async def run_once(self) -> bool:
@@ -59,8 +63,11 @@ class Worker:
             done += 1
         return done
 
-    async def run(self, stop: asyncio.Event, pause: float = 1.0) -> None:
-        """Work until told to stop, or cancelled; the job in hand is finished first. Nothing else ends it."""
+    async def run(self, stop: asyncio.Event, pause: float = 1.0, at_once: int = 1) -> None:
+        """Work until told to stop, or cancelled; the jobs in hand are finished first. Nothing else ends it."""
+        await asyncio.gather(*(self._run(stop, pause) for _ in range(at_once)))
+
+    async def _run(self, stop: asyncio.Event, pause: float) -> None:
         while not stop.is_set():
             try:
                 busy = await self.run_once()
@@ -72,9 +79,27 @@ class Worker:
             except Exception:  # noqa: BLE001 - upkeep goes on as soon as whatever is broken works again
                 _log.exception("the worker could not reach its jobs; it tries again")
                 busy = False
+            await self._tell_depth()
             if not busy:
                 with contextlib.suppress(TimeoutError):
                     await asyncio.wait_for(stop.wait(), pause)
+
+    async def _tell_depth(self) -> None:
+        """How much waits, for how long, and what was given up, now and then, for whoever watches."""
+        now = self._clock()
+        if not telemetry.listened() or (self._told_at is not None and now - self._told_at < _TELLING):
+            return
+        self._told_at = now
+        try:
+            waiting = await self._jobs.jobs(JobState.WAITING, _MOST_COUNTED)
+            dead = await self._jobs.jobs(JobState.DEAD, _MOST_COUNTED)
+        except StorageError:
+            _log.exception("the depth of the queue could not be read")
+            return
+        oldest = min((job.run_at for job in waiting), default=now)
+        telemetry.measure("jobs.waiting", len(waiting))
+        telemetry.measure("jobs.oldest_seconds", max((now - oldest).total_seconds(), 0.0))
+        telemetry.measure("jobs.dead_letters", len(dead))
 
     async def _do(self, job: Job) -> None:
         renewing = asyncio.create_task(self._renew(job))
@@ -85,6 +110,10 @@ class Worker:
             await self._jobs.finish(job)
         except Postponed as postponed:
             await self._put_off(job, postponed)
+        except GivenUp as given_up:
+            _log.warning("job %s (%s) is given up: %s", job.id, job.kind, given_up)
+            telemetry.count("jobs.dead")
+            await self._jobs.fail(job, str(given_up), self._clock(), None)
         except _Failed as failed:
             _log.warning("job %s (%s) failed at attempt %d: %s", job.id, job.kind, job.tries, failed.kind)
             await self._again(job, f"{failed.kind}: {failed}")
@@ -110,7 +139,7 @@ class Worker:
             raise
         try:
             handling.result()
-        except (Erased, Postponed):
+        except (Erased, Postponed, GivenUp):
             raise
         except asyncio.CancelledError:
             raise _Failed("CancelledError", "it was cancelled") from None

@@ -1,40 +1,45 @@
-"""What is said makes its thread due for formation, in the same commit, where formation is on."""
+"""What is said makes its thread due for formation, in the same commit, when its agent and the settings say."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import AsyncIterator
 from datetime import timedelta
+from pathlib import Path
 
 import pytest
 
 import commonplace
-from commonplace.book.rooms import Forming
-from commonplace.book.threads import ThreadHandle
-from commonplace.errors import Stale
+from commonplace.errors import NotFound, Stale
 from commonplace.model.jobs import Job
 from tests.conftest import HandClock
 
 
-def formed(thread: ThreadHandle, forming: Forming) -> ThreadHandle:
-    return replace(thread, _rooms=replace(thread._rooms, forming=forming))
+@pytest.fixture
+async def hasty(tmp_path: Path, clock: HandClock) -> AsyncIterator[commonplace.Book]:
+    config = tmp_path / "settings.toml"
+    config.write_text("[forming]\nsilence = 30\nmax_wait = 100\n", "utf-8")
+    async with commonplace.open(tmp_path / "hasty.db", clock=clock, config=config) as opened:
+        yield opened
 
 
 async def forming_jobs(book: commonplace.Book) -> list[Job]:
-    return [job for job in await book.engine.jobs(None, 100) if job.kind == "form"]
+    return [job for job in await book.engine.jobs(None, 100) if job.kind in ("form", "reform")]
 
 
-async def test_nothing_is_due_where_formation_is_off(book: commonplace.Book):
-    thread = await book.thread("ann", agent="guide")
-    await thread.append("user", "I like tea")
-    await formed(thread, Forming(agents=frozenset({"waiter"}))).append("user", "I like cake")
-    assert await forming_jobs(book) == []
-
-
-@pytest.mark.parametrize("agents", [None, frozenset({"guide"})])
-async def test_a_thread_is_due_after_a_silence(
-    book: commonplace.Book, clock: HandClock, agents: frozenset[str]
+async def test_nothing_is_due_where_formation_is_off(
+    tmp_path: Path, clock: HandClock, monkeypatch: pytest.MonkeyPatch
 ):
-    thread = formed(await book.thread("ann", agent="guide"), Forming(silence=30, max_wait=600, agents=agents))
+    monkeypatch.setenv("COMMONPLACE_FORMING_ON", "false")
+    async with commonplace.open(tmp_path / "book.db", clock=clock) as book:
+        thread = await book.thread("ann", agent="guide")
+        await thread.append("user", "I like tea")
+        await thread.flush()
+        await thread.close()
+        assert await forming_jobs(book) == []
+
+
+async def test_a_thread_is_due_after_a_silence(book: commonplace.Book, clock: HandClock):
+    thread = await book.thread("ann", agent="guide")
     for text in ("I like tea", "and cake", "and rum"):
         said = await thread.append("user", text)
         clock.advance(seconds=2)
@@ -44,18 +49,27 @@ async def test_a_thread_is_due_after_a_silence(
     assert job.run_at == said.at + timedelta(seconds=30)
 
 
-async def test_a_conversation_without_an_end_is_due_all_the_same(book: commonplace.Book, clock: HandClock):
-    thread = formed(await book.thread("ann", agent="guide"), Forming(silence=30, max_wait=100))
+async def test_an_agents_own_silence_holds_as_soon_as_it_is_said(book: commonplace.Book):
+    for silence in (5, 90):
+        await book.agents.put("guide", settings={"forming": {"silence": silence}})
+        thread = await book.thread("ann", agent="guide")
+        said = await thread.append("user", "I like tea")
+        job = next(job for job in await forming_jobs(book) if job.key == str(thread.id))
+        assert job.run_at == said.at + timedelta(seconds=silence)
+
+
+async def test_a_conversation_without_an_end_is_due_all_the_same(hasty: commonplace.Book, clock: HandClock):
+    thread = await hasty.thread("ann", agent="guide")
     first = await thread.append("user", "I like tea")
     for _ in range(10):
         clock.advance(seconds=20)
         await thread.append("user", "and more tea")
-    (job,) = await forming_jobs(book)
+    (job,) = await forming_jobs(hasty)
     assert job.run_at == first.at + timedelta(seconds=100)
 
 
 async def test_what_was_not_said_makes_nothing_due(book: commonplace.Book):
-    thread = formed(await book.thread("ann", agent="guide"), Forming())
+    thread = await book.thread("ann", agent="guide")
     with pytest.raises(Stale):
         await thread.append("user", "I like tea", expect_last=7)
     await thread.set(title="lunch")
@@ -63,9 +77,26 @@ async def test_what_was_not_said_makes_nothing_due(book: commonplace.Book):
 
 
 async def test_an_append_sent_twice_makes_its_thread_due_once(book: commonplace.Book, clock: HandClock):
-    thread = formed(await book.thread("ann", agent="guide"), Forming())
+    thread = await book.thread("ann", agent="guide")
     for _ in range(2):
         await thread.append("user", "I like tea", operation="one")
         clock.advance(seconds=5)
     (job,) = await forming_jobs(book)
     assert job.generation == 1
+
+
+async def test_a_flush_and_a_close_wait_for_no_silence(book: commonplace.Book, clock: HandClock):
+    for end in ("flush", "close"):
+        thread = await book.thread("ann", agent="guide")
+        await thread.append("user", "I like tea")
+        await getattr(thread, end)()
+        job = next(job for job in await forming_jobs(book) if job.key == str(thread.id))
+        assert job.run_at <= clock()
+
+
+async def test_a_view_that_does_not_see_a_thread_cannot_make_it_due(book: commonplace.Book):
+    thread = await book.thread("ann", agent="guide")
+    with pytest.raises(NotFound):
+        other = await book.thread("ann", id=thread.id, agent="waiter")
+        await other.flush()
+    assert await forming_jobs(book) == []

@@ -15,7 +15,8 @@ import pytest
 from click.testing import CliRunner
 
 import commonplace
-from commonplace import EmbedderDown, assembly
+from commonplace import EmbedderDown
+from commonplace.assembly import opening as assembly
 from commonplace.embedding import Cached, Missing
 from commonplace.surfaces.cli import health
 from commonplace.surfaces.cli.program import program
@@ -27,7 +28,7 @@ ROOT = Path(__file__).parent.parent.parent
 #: A change of the model that comes to a stand after two steps, and says so.
 STANDING_STILL = """
 import asyncio
-from commonplace import assembly
+from commonplace.assembly import opening as assembly
 from commonplace.embedding import Cached, making
 from commonplace.surfaces.cli import main
 from tests.embedding.topics import Larger

@@ -267,7 +267,7 @@ NOTES = st.fixed_dictionaries(
 @settings(max_examples=150)
 @given(JSON | st.fixed_dictionaries({"notes": st.lists(NOTES, max_size=3), "episode": JSON, "patches": JSON}))
 def test_whatever_a_model_gives_only_what_was_shown_is_named(value):
-    reading = TEA.model_copy(update={"candidates": (a_memory(ANN, "Likes tea", START),), "sums_up": True})
+    reading = TEA.model_copy(update={"candidates": (a_memory(ANN, "Likes tea", START),)})
     found = formed(reading, value)
 
     shown = {message.id for message in reading.new}

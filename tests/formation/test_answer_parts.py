@@ -69,19 +69,17 @@ def test_a_field_that_a_person_set_is_left_alone_and_the_rest_comes_through():
     assert codes(found) == {"pinned"}
 
 
-def test_lines_episode_and_summary_come_only_where_they_were_asked_for():
+def test_lines_and_episode_come_only_where_they_were_asked_for():
     answer = {
         "experience": [{"field": "heuristics", "line": "Ask which tea.", "sources": ["m2"]}],
         "episode": {"goal": "Choose a tea", "outcome": "succeeded", "tags": ["tea", 3]},
-        "summary": "They spoke of tea.",
     }
     quiet = tuple(schema.model_copy(update={"due": False}) for schema in SCHEMAS)
-    full = formed(TEA.model_copy(update={"sums_up": True}), answer)
+    full = formed(TEA, answer)
     none = formed(TEA.model_copy(update={"schemas": quiet}), {**answer, "notes": [note()]})
 
     assert full.experience[0].line == "Ask which tea."
     assert full.episode is not None and full.episode.tags == ("tea",)
-    assert full.summary == "They spoke of tea."
     assert none.empty
     assert codes(none) == {"unasked"}
 

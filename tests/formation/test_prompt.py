@@ -43,7 +43,6 @@ def test_the_instructions_and_the_schema_are_the_same_for_every_conversation_of_
             context=1,
             schemas=late,
             summary="They met.",
-            sums_up=True,
             candidates=(a_memory(ANN, "Likes tea"),),
         )
     )
@@ -137,7 +136,7 @@ def test_the_schema_of_the_answer_is_built_from_what_is_configured():
     prompt = composed(talk(("user", "Hi"), schemas=(*SCHEMAS, relation)))
     parts = prompt.answer_schema["properties"]
 
-    assert set(parts) == {"notes", "repeats", "patches", "experience", "episode", "summary"}
+    assert set(parts) == {"notes", "repeats", "patches", "experience", "episode"}
     assert parts["notes"]["items"]["properties"]["schema"]["enum"] == ["Relationship"]
     assert parts["patches"]["items"]["properties"]["schema"]["enum"] == ["Profile"]
     assert schema_faults(json.loads(json.dumps(dict(prompt.answer_schema)))) == ()
@@ -148,7 +147,7 @@ def test_an_agent_that_forms_only_a_document_is_asked_for_no_notes():
     document = FormationSchema("Trip", "A journey.", {"type": "object", "properties": {}}, "patch")
     prompt = composed(talk(("user", "Hi"), schemas=(wanted(document),)))
 
-    assert set(prompt.answer_schema["properties"]) == {"patches", "summary"}
+    assert set(prompt.answer_schema["properties"]) == {"patches"}
 
 
 def test_a_prompt_becomes_one_request_with_its_data_apart_from_its_instructions():

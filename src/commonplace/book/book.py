@@ -23,9 +23,10 @@ from commonplace.book.asking import (
     as_vector,
 )
 from commonplace.book.backups import Backups, OpenCopy
-from commonplace.book.catalogue import Episodes, Experience, Keys, Named, Profiles, Schemas
+from commonplace.book.catalogue import Agents, Episodes, Experience, Keys, Profiles, Schemas
 from commonplace.book.contexts import Contexts
 from commonplace.book.explaining import explain
+from commonplace.book.forming import Forming
 from commonplace.book.meaning import Meaning
 from commonplace.book.parsing import (
     Who,
@@ -71,11 +72,13 @@ from commonplace.model.owner import EVERYONE, Audience, Owner
 from commonplace.model.profiles import Agent, Key, Schema
 from commonplace.model.query import HistoryStep, Hit, Page, Recalled, Why
 from commonplace.model.records import PASSAGE_TYPES, Record, RecordType
-from commonplace.ports import Engine, Finder
+from commonplace.ports import Engine, Finder, Models
 from commonplace.recall.context.compose import Context
 from commonplace.text.tokens import Count
 from commonplace.worker import Worker
 
+#: Jobs that are done at once where they wait for language models most of the time.
+_AT_ONCE = 4
 #: How long closing waits for the job in hand, and then for its end once it is cancelled: it stays for later.
 _LAST_JOB_SECONDS = 10.0
 
@@ -92,6 +95,8 @@ class Book:
         *,
         tenant: str,
         meaning: Meaning,
+        forming: Forming,
+        models: Models | None,
         on_erased: Callable[[], None],
         refresh_terms: Callable[[], Awaitable[int]],
         open_copy: OpenCopy,
@@ -105,11 +110,12 @@ class Book:
         self._refresh_terms = refresh_terms
         self.transfer = Transfer(engine, door, tenant)
         self.backups = Backups(engine, door.clock, open_copy)
-        self._rooms = rooms = Rooms(engine, door, tenant, meaning)
+        self._models = models
+        self._rooms = rooms = Rooms(engine, door, tenant, meaning, forming)
         self.profile = Profiles(rooms)
         self.episodes = Episodes(rooms)
         self.experience = Experience(rooms)
-        self.agents: Named[Agent] = Named(rooms, Agent)
+        self.agents = Agents(rooms, Agent)
         self.schemas = Schemas(rooms, Schema)
         self.keys = Keys(rooms, Key)
         self._contexts = Contexts(rooms)
@@ -131,7 +137,9 @@ class Book:
     def start_worker(self) -> None:
         """Work off jobs beside the application until the book is closed."""
         if self._working is None:
-            self._working = asyncio.create_task(self.worker.run(self._stop))
+            self._working = asyncio.create_task(
+                self.worker.run(self._stop, at_once=_AT_ONCE if self._models else 1)
+            )
 
     async def close(self) -> None:
         """Finish the job in hand, if it is done soon, and all writes, and let go of the book."""
@@ -151,6 +159,13 @@ class Book:
         finally:
             await self.engine.close()
             await self.meaning.close()
+            if self._models is not None:
+                await self._models.close()
+
+    @property
+    def forms_by_model(self) -> bool:
+        """Whether a language model reads conversations; else rules do."""
+        return self._models is not None
 
     @property
     def why_words(self) -> str:

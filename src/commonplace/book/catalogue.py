@@ -277,6 +277,19 @@ class Named(Shelf, Generic[N]):
         ]
 
 
+class Agents(Named[Agent]):
+    """The tenant's agents; one whose wishes of formation could not be followed is refused."""
+
+    async def put(self, name: str, *, operation: str | None = None, **fields: Any) -> Receipt:
+        """Make it, or replace the one of that name; ``settings["forming"]`` says when its threads are formed."""
+        given = fields.get("settings")
+        if isinstance(given, Mapping):
+            self._rooms.forming.settings.check(given)
+        receipt = await super().put(name, operation=operation, **fields)
+        self._rooms.forming.changed(name)
+        return receipt
+
+
 class Schemas(Named[Schema]):
     """What documents and notes look like, for each name; a schema that could not be used is refused."""
 

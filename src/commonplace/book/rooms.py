@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 from uuid import UUID
 
+from commonplace.book.forming import Forming
 from commonplace.book.meaning import Meaning
 from commonplace.book.parsing import (
     as_actor,
@@ -21,7 +22,6 @@ from commonplace.book.parsing import (
 from commonplace.door import Door
 from commonplace.errors import InvalidInput
 from commonplace.model.changes import Change, Expect, Remember
-from commonplace.model.jobs import JobDraft
 from commonplace.model.ledger import Receipt
 from commonplace.model.owner import Audience, Owner, View
 from commonplace.model.query import Filter
@@ -33,23 +33,6 @@ WaitFor: TypeAlias = Literal["stored", "embedded"]
 
 
 @dataclass(frozen=True, slots=True)
-class Forming:
-    """When what is said in threads is formed."""
-
-    #: Seconds of silence after which a thread is formed, and after which it is however much is said.
-    silence: float = 30.0
-    max_wait: float = 600.0
-    #: The agents whose conversations are formed; None: everyone's.
-    agents: frozenset[str] | None = None
-
-    def jobs(self, view: View, thread: UUID) -> tuple[JobDraft, ...]:
-        """The work that something said in a thread makes due."""
-        if self.agents is not None and view.agent not in self.agents:
-            return ()
-        return (JobDraft("form", str(thread), records=(thread,), delay=self.silence, max_wait=self.max_wait),)
-
-
-@dataclass(frozen=True, slots=True)
 class Rooms:
     """The rooms that verbs act through."""
 
@@ -57,8 +40,7 @@ class Rooms:
     door: Door
     tenant: str
     meaning: Meaning
-    #: None: nothing is formed.
-    forming: Forming | None = None
+    forming: Forming
 
     async def write(
         self,

@@ -22,6 +22,7 @@ from commonplace.book.parsing import (
 from commonplace.book.rooms import Rooms, WaitFor
 from commonplace.errors import InvalidInput, NotFound
 from commonplace.model.changes import Append, CloseThread, Expect, SetThread
+from commonplace.model.jobs import JobDraft
 from commonplace.model.ledger import Receipt
 from commonplace.model.messages import Message, Thread, ThreadStatus
 from commonplace.model.owner import Audience, Owner, View
@@ -66,7 +67,6 @@ class ThreadHandle:
             raise InvalidInput("messages: none given", field="messages")
         received = self._rooms.door.clock()
         messages = each(drafts, "messages", lambda draft: message_of(draft, self.owner, self.id, received))
-        forming = self._rooms.forming
         receipt = await self._rooms.door.write(
             self.owner,
             self._view,
@@ -75,7 +75,7 @@ class ThreadHandle:
             request=["append", str(self.id), list(drafts), expect_last],
             operation=operation,
             expect=Expect() if expect_last is None else Expect(last={self.id: expect_last}),
-            jobs=() if forming is None else forming.jobs(self._view, self.id),
+            jobs=await self._rooms.forming.jobs(self._view.agent, self.id),
         )
         return await self._rooms.meaning.reached(receipt, waiting)
 
@@ -174,5 +174,24 @@ class ThreadHandle:
             [CloseThread(self.id, ended, result, made)],
             request=["close", str(self.id), status, result, episode],
             operation=operation,
+            jobs=await self._rooms.forming.now(self._view.agent, self.id),
         )
         return await self._rooms.meaning.reached(receipt, waiting)
+
+    async def flush(self) -> None:
+        """Make what was said due to be formed now, without waiting for a silence."""
+        await self._due(await self._rooms.forming.now((await self.get()).agent, self.id))
+
+    async def reform(self) -> None:
+        """Form the thread again from its beginning; with a language model, at its price."""
+        await self._due((self._rooms.forming.again(self.id),))
+
+    async def _due(self, jobs: tuple[JobDraft, ...]) -> None:
+        await self._rooms.door.write(
+            self.owner,
+            self._view,
+            as_actor(self._view),
+            [SetThread(self.id, {})],
+            request=["due", str(self.id)],
+            jobs=jobs,
+        )

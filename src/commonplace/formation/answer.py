@@ -23,7 +23,7 @@ from commonplace.model.values import refused
 LINE_LENGTH: Final = 500
 SUMMARY_LENGTH: Final = 20_000
 _PARTS: Final = ("notes", "repeats", "patches", "experience")
-_OTHERS: Final = frozenset({"episode", "summary"})
+_EPISODE: Final = "episode"
 
 
 def read_answer(
@@ -51,7 +51,7 @@ class _Answer:
             self._told.add("", "shape", "the answer is no JSON object", mendable=True)
             value = {}
         for name in list(value)[:MOST]:
-            if name not in _OTHERS and name not in _PARTS:
+            if name != _EPISODE and name not in _PARTS:
                 self._told.add(shown(name), "field", "is no part of an answer")
         notes = [
             note
@@ -74,8 +74,7 @@ class _Answer:
             corroborations=tuple({one.memory: one for one in reversed(again)}.values()),
             patches=tuple(patches.values()),
             experience=tuple(made for at, given in lessons if (made := self._lesson(at, given))),
-            episode=self._episode(value.get("episode")),
-            summary=self._summary(value.get("summary")),
+            episode=self._episode(value.get(_EPISODE)),
             left_out=self._told.all(),
             usage=usage,
         )
@@ -185,16 +184,6 @@ class _Answer:
         except Unfit as exc:
             self._told.add("episode", "invalid", str(exc), mendable=True)
         return None
-
-    def _summary(self, given: Any) -> str:
-        text = text_of(given)
-        if text and not self._reading.sums_up:
-            self._told.add("summary", "unasked", "was not asked for")
-            return ""
-        if len(text) > SUMMARY_LENGTH:
-            self._told.add("summary", "many", f"is longer than {SUMMARY_LENGTH} characters", mendable=True)
-            return ""
-        return text
 
 
 def _leaves(value: Any) -> Iterator[str]:

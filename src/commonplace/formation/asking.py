@@ -95,7 +95,6 @@ def answer_schema(schemas: Sequence[WantedSchema]) -> dict[str, Any]:
         parts["experience"] = _list(_object(fields, *fields))
     if EPISODE.name in names:
         parts["episode"] = _object(_bare(EPISODE.parameters["properties"]), *EPISODE.parameters["required"])
-    parts["summary"] = {"type": "string"}
     return {**_object(parts), "$defs": _DEFINED}
 
 

@@ -229,7 +229,6 @@ def _block(tag: str, entries: Iterable[str]) -> str:
 
 def _asked(reading: Reading, names: Sequence[str]) -> str:
     """What is to be formed this time, behind all data; only names of schemas and our own words."""
-    wanted = f"Asked for now: {', '.join(names) or 'nothing but a summary'}."
-    summary = " A summary is asked for as well." if reading.sums_up else " No summary is asked for."
+    wanted = f"Asked for now: {', '.join(names) or 'nothing'}."
     language = f" Write notes in this language: {one_line(reading.language)}." if reading.language else ""
-    return f"{wanted}{summary}{language}"
+    return f"{wanted}{language}"

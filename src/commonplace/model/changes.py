@@ -68,6 +68,14 @@ class MarkFormed:
 
 
 @dataclass(frozen=True, slots=True)
+class SummariseThread:  # TEMP
+    thread: UUID
+    summary: str
+    through: int
+    after: int
+
+
+@dataclass(frozen=True, slots=True)
 class RecordEpisode:
     """Keep the record of a finished run."""
 

@@ -55,9 +55,8 @@ class Reading(Value):
     schemas: tuple[WantedSchema, ...] = ()
     #: What the agent was shown by recall during these messages, besides the candidates.
     shown: tuple[Text, ...] = ()
-    #: The thread's summary so far, and whether a newer one is asked for.
+    #: The thread's summary so far: to understand what comes after it.
     summary: Text = ""
-    sums_up: bool = False
     now: Moment
     #: The language in which notes are to be written; None for the one that was spoken.
     language: Name | None = None
@@ -188,8 +187,6 @@ class Formed(Value):
     patches: tuple[ProfilePatch, ...] = ()
     experience: tuple[Lesson, ...] = ()
     episode: EpisodeDraft | None = None
-    #: Empty where none was made.
-    summary: Text = ""
     left_out: tuple[LeftOut, ...] = ()
     usage: Usage = Usage()
 
@@ -202,7 +199,7 @@ class Formed(Value):
     def empty(self) -> bool:
         """Whether there is nothing in it to write."""
         made = (self.notes, self.corroborations, self.patches, self.experience)
-        return not any(made) and self.episode is None and not self.summary
+        return not any(made) and self.episode is None
 
 
 def _check_once(what: str, names: Iterable[object]) -> None:

@@ -86,6 +86,10 @@ class Postponed(Exception):
         self.until = until
 
 
+class GivenUp(Exception):
+    """Raised by who does a job: to try it again brings nothing; it waits among the dead letters for a person."""
+
+
 def kept_text(payload: Mapping[str, Any]) -> str:
     """What is to be kept with a job, as JSON in ASCII; raises TypeError where it is none."""
     text = json.dumps(payload, separators=(",", ":"))

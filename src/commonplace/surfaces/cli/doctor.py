@@ -11,6 +11,7 @@ from typing import Any
 import click
 
 from commonplace.book import Book
+from commonplace.book.forming import FORMING
 from commonplace.model.facts import BookFacts
 from commonplace.model.jobs import JobState
 from commonplace.model.values import utc_now
@@ -21,8 +22,8 @@ from commonplace.surfaces.cli.options import opens_book
 from commonplace.surfaces.cli.paper import Paper
 from commonplace.surfaces.cli.session import Session
 
-#: Jobs that are looked at, longest due first; those of vectors are one for each set.
-_JOBS = 100
+#: Jobs that are looked at, longest due first.
+_JOBS = 100_000
 _MOUNTS = Path("/proc/mounts")
 _STYLES = {"ok": "good", "note": "", "warning": "warning"}
 
@@ -46,9 +47,12 @@ async def _examine(session: Session) -> tuple[BookFacts, list[Check]]:
         await book.meaning.examine()
         facts = await book.facts()
         waiting = await book.engine.jobs(JobState.WAITING, _JOBS)
-        # Vectors may wait for somebody who can make them; a check of their own tells how many.
-        overdue = [job for job in waiting if job.kind != EMBED]
+        dead = await book.engine.jobs(JobState.DEAD, _JOBS)
+        # Vectors and threads may wait for somebody who can do them; checks of their own tell how many.
+        overdue = [job for job in waiting if job.kind not in (EMBED, *FORMING)]
         checks = health.upkeep(facts, overdue[0] if overdue else None, utc_now())
+        forming, failed = ([job for job in some if job.kind in FORMING] for some in (waiting, dead))
+        checks.append(health.formation(forming, failed, utc_now()))
         checks += health.meaning(facts.details["vectors"])
         checks.append(health.backups(list(facts.details.get("backups", ())), time.time()))
         return facts, checks + await _of_file(book)

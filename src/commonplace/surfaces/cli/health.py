@@ -8,7 +8,7 @@ import stat
 import statistics
 import tempfile
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -31,6 +31,8 @@ _LARGE_LOG = 64 * 1024 * 1024
 _SLOW_SYNC_SECONDS = 0.05
 _LEAST_FREE = 64 * 1024 * 1024
 _OVERDUE = timedelta(hours=1)
+#: What waits so long is done by nobody.
+_FORGOTTEN = timedelta(days=1)
 _SYNCS = 5
 #: The oldest SQLite that knows all that the engine uses.
 _OLDEST_SQLITE = (3, 37, 0)
@@ -122,6 +124,22 @@ def upkeep(facts: BookFacts, oldest: Job | None, now: datetime) -> list[Check]:
         found = f"{facts.stale_terms} passages have terms of an older rule; recall serves them meanwhile"
         checks.append(Check("terms", "note", found, "run: commonplace jobs run"))
     return checks
+
+
+def formation(waiting: Sequence[Job], dead: Sequence[Job], now: datetime) -> Check:
+    """Threads that are to be formed: how many, for how long, and what keeps them."""
+    if not waiting:
+        return Check("formation", "ok", f"none waits; {len(dead)} were given up" if dead else "none waits")
+    oldest = min(waiting, key=lambda job: job.first_at)
+    late = now - min(job.run_at for job in waiting)
+    found = f"{len(waiting)} threads wait to be formed, the oldest for {_span(now - oldest.first_at)}"
+    why = next((job.error for job in waiting if job.error), "")
+    found += f"; kept by: {why}" if why else ""
+    if late <= _OVERDUE:
+        return Check("formation", "ok" if not why else "note", found)
+    return Check(
+        "formation", "warning" if late > _FORGOTTEN else "note", found, "run one: commonplace worker"
+    )
 
 
 def meaning(vectors: Mapping[str, Any]) -> list[Check]:

@@ -42,6 +42,8 @@ COMMANDS = {
     "reembed": Entry("vectors", "Make all vectors with the present model, while recall goes on."),
     "rebuild": Entry("upkeep", "Make anew what is derived by code."),
     "doctor": Entry("doctor", "Examine the book and where it lives."),
+    "form": Entry("forming", "Make memories of what an owner said."),
+    "worker": Entry("forming", "Do the book's work until told to stop: form, make vectors, clear."),
     "jobs": Entry("jobs", "Look after work that waits."),
     "weights": Entry("weights", "Look after the local model that finds by meaning."),
     "completion": Entry("completion", "Print a shell's completion script."),

@@ -1,0 +1,61 @@
+"""What workers do for a book itself: its file, its terms, its vectors, and what its backups still hold."""
+
+from __future__ import annotations
+
+from commonplace.book.backups import NOTE, note_erasure
+from commonplace.door import pack_terms
+from commonplace.embedding import Maker
+from commonplace.errors import Busy
+from commonplace.model.jobs import Job, JobDraft
+from commonplace.model.vectors import EMBED
+from commonplace.ports import Clock, Engine
+from commonplace.text.terms import RULE
+from commonplace.worker import Handler
+
+#: Passages whose terms are made anew in one step.
+_TERMS_STEP = 500
+#: Between tries to clear the file while another process reads it.
+_SCRUB_SECONDS = 5.0
+#: Before work for another embedder is looked at again.
+_OTHERS_SECONDS = 60.0
+
+
+async def refresh_terms(engine: Engine) -> int:
+    """Make the terms anew that another rule made; the old ones serve until theirs are there."""
+    done = 0
+    while stale := await engine.stale_terms(RULE, _TERMS_STEP):
+        done += await engine.put_terms(RULE, {record.id: pack_terms(record) or b"" for record in stale})
+    return done
+
+
+def embedding(engine: Engine, clock: Clock, maker: Maker) -> Handler:
+    async def embed(job: Job) -> None:
+        if job.key == maker.embedding.name:
+            await maker.catch_up()
+        else:
+            # Another embedding's: whoever has that one takes it.
+            await engine.put(JobDraft(kind=job.kind, key=job.key, delay=_OTHERS_SECONDS), clock())
+
+    return embed
+
+
+def upkeep(engine: Engine, clock: Clock, maker: Maker | None = None) -> dict[str, Handler]:
+    """What a worker does for the book itself."""
+
+    async def scrub(job: Job) -> None:
+        try:
+            clear = await engine.scrub()
+        except Busy:
+            clear = False
+        if not clear:
+            # Another process has the file. Put again, it waits anew, and no failure is counted.
+            await engine.put(JobDraft(kind=job.kind, key=job.key, delay=_SCRUB_SECONDS), clock())
+
+    async def terms(job: Job) -> None:
+        await refresh_terms(engine)
+
+    async def note(job: Job) -> None:
+        await note_erasure(engine, job)
+
+    handlers: dict[str, Handler] = {"scrub": scrub, "terms": terms, NOTE: note}
+    return handlers if maker is None else {**handlers, EMBED: embedding(engine, clock, maker)}

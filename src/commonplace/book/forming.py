@@ -1,0 +1,70 @@
+"""When what is said is formed: the work that an append or a close makes due, as an agent wishes it."""
+
+from __future__ import annotations
+
+import time
+from typing import Final, cast
+from uuid import UUID
+
+from commonplace.formation.wishes import FormingSettings
+from commonplace.model.jobs import JobDraft
+from commonplace.model.owner import WHOLE, Owner, OwnerKind
+from commonplace.model.profiles import Agent
+from commonplace.model.query import Filter
+from commonplace.model.records import RecordType, slot_of
+from commonplace.ports import Records
+
+#: Work on what is new in a thread, and on all of it again.
+FORM: Final = "form"
+REFORM: Final = "reform"
+FORMING: Final = (FORM, REFORM)
+#: Other processes may change an agent's wishes: they are read again after so long.
+_KNOWN_SECONDS: Final = 30.0
+_MOST_KNOWN: Final = 1_000
+
+
+class Forming:
+    """Knows how long a thread is to be silent before it is formed."""
+
+    def __init__(self, records: Records, tenant: str, settings: FormingSettings) -> None:
+        self._records = records
+        self._tenant = Owner(tenant=tenant, kind=OwnerKind.TENANT, id=tenant)
+        self.settings = settings
+        #: Agent → its wishes, and when they were read.
+        self._known: dict[str, tuple[FormingSettings, float]] = {}
+
+    async def jobs(self, agent: str | None, thread: UUID) -> tuple[JobDraft, ...]:
+        """The work that something said in a thread makes due after a silence."""
+        wishes = await self._of(agent)
+        if not wishes.on:
+            return ()
+        draft = JobDraft(FORM, str(thread), records=(thread,), delay=wishes.silence, max_wait=wishes.max_wait)
+        return (draft,)
+
+    async def now(self, agent: str | None, thread: UUID) -> tuple[JobDraft, ...]:
+        """The work on a thread that waits for no silence."""
+        return (JobDraft(FORM, str(thread), records=(thread,)),) if (await self._of(agent)).on else ()
+
+    @staticmethod
+    def again(thread: UUID) -> JobDraft:
+        """The work on a thread from its beginning."""
+        return JobDraft(REFORM, str(thread), records=(thread,))
+
+    def changed(self, agent: str) -> None:
+        """An agent's wishes may have changed."""
+        self._known.pop(agent, None)
+
+    async def _of(self, agent: str | None) -> FormingSettings:
+        if agent is None:
+            return self.settings
+        at = time.monotonic()
+        known = self._known.get(agent)
+        if known is not None and at - known[1] < _KNOWN_SECONDS:
+            return known[0]
+        only = Filter(types=frozenset({RecordType.AGENT}), slots=(slot_of(RecordType.AGENT, agent),))
+        page = await self._records.scan(self._tenant, WHOLE, only, None, 1)
+        wishes = self.settings.of(cast(Agent, page.records[0]) if page.records else None)
+        if len(self._known) >= _MOST_KNOWN:
+            self._known.clear()
+        self._known[agent] = wishes, at
+        return wishes

@@ -1,0 +1,126 @@
+"""Closing: what is done once a thread's messages are formed: its episode where it is finished, its summary where it is long."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Final
+from uuid import UUID
+
+from commonplace.door import Door
+from commonplace.errors import NotFound, Stale
+from commonplace.formation.calls import calls_of
+from commonplace.formation.gathering import Gatherer, Talk, view_of
+from commonplace.formation.oracle import Oracle
+from commonplace.formation.schemas import EPISODE
+from commonplace.formation.summary import answered, extracted, question
+from commonplace.formation.wishes import FormingSettings
+from commonplace.model.changes import RecordEpisode, SummariseThread
+from commonplace.model.episodes import Episode, Outcome
+from commonplace.model.ids import derived_id
+from commonplace.model.ledger import Actor
+from commonplace.model.messages import Message, Thread, ThreadStatus
+from commonplace.model.trust import Trust, lowest
+from commonplace.model.values import canonical
+from commonplace.text.fence import one_line
+from commonplace.text.tokens import estimate
+
+ACTOR: Final = Actor("system", "formation")
+_GOAL: Final = 300
+#: As many messages as a record may rest on.
+_GROUNDS: Final = 10_000
+#: As long as no more than this part of a window has left it, the summary waits.
+_WORTH: Final = 0.25
+
+#: The first message of a window of so many tokens, given a whole thread: never between a tool's call and its result.
+Windowed = Callable[[Sequence[Message], int], int]
+
+
+class Closer:
+    """Finishes threads."""
+
+    def __init__(self, door: Door, gatherer: Gatherer, oracle: Oracle | None, windowed: Windowed) -> None:
+        self._door = door
+        self._gatherer = gatherer
+        self._oracle = oracle
+        self._windowed = windowed
+
+    async def finish(self, thread: Thread, settings: FormingSettings, era: UUID | None) -> None:
+        """What is due once everything that was said is formed."""
+        if Talk(thread).closed and await self.lacks_episode(thread):
+            due = await self._gatherer.schemas(thread.agent, {"close"})
+            if any(schema.due and schema.name == EPISODE.name for schema in due):
+                await self._record(await self._gatherer.talk(thread, 0), era)
+        if settings.window_tokens:
+            untold = await self._gatherer.talk(thread, thread.summary_through)
+            await self._sum_up(untold, settings.window_tokens, era)
+
+    async def lacks_episode(self, thread: Thread) -> bool:
+        """Whether no episode records how a finished thread ended."""
+        ended = thread.ended_at
+        episodes = await self._gatherer.episodes(thread)
+        return not any(ended is None or episode.recorded_at >= ended for episode in episodes)
+
+    async def _record(self, talk: Talk, era: UUID | None) -> None:
+        """The record of a thread of which no model tells: what was asked first, and how it ended."""
+        thread, said = talk.thread, talk.new
+        if not said or thread.ended_at is None:
+            return
+        asked = next((m for m in said if m.role == "user"), said[0])
+        goal = one_line(thread.title or asked.content)[:_GOAL].strip()
+        if not goal:
+            return
+        failed = thread.status is ThreadStatus.FAILED
+        episode = Episode(
+            id=derived_id(thread.ended_at, canonical(["episode", str(thread.id)])),
+            owner=thread.owner,
+            audience=thread.audience,
+            goal=goal,
+            summary=thread.summary or extracted("", said),
+            tool_calls=calls_of(said),
+            outcome=Outcome.FAILED if failed else Outcome.SUCCEEDED,
+            tags=thread.tags,
+            started_at=said[0].observed_at,
+            ended_at=max(message.observed_at for message in said),
+            thread=thread.id,
+            agent=thread.agent,
+            sources=tuple(message.id for message in said[:_GROUNDS]),
+            trust=lowest([Trust.ASSISTANT, *(message.trust for message in said)]),
+        )
+        operation = f"episode:{thread.id}:{thread.ended_at.isoformat()}"
+        await self._door.write(
+            thread.owner,
+            view_of(thread),
+            ACTOR,
+            [RecordEpisode(episode)],
+            request=[operation],
+            operation=operation,
+            era=era,
+        )
+
+    async def _sum_up(self, talk: Talk, window: int, era: UUID | None) -> None:
+        """Tell what has left the window; what was told before stays where that fails."""
+        thread = talk.thread
+        start = self._windowed(talk.new, window)
+        left = talk.new[:start]
+        if not left or sum(estimate(message.content) for message in left) < window * _WORTH:
+            return
+        text = ""
+        if self._oracle is not None:
+            answer = await self._oracle.summary(thread.owner, thread.agent, question(thread.summary, left))
+            text = "" if answer is None else answered(answer.value)
+        else:
+            text = extracted(thread.summary, left)
+        if not text:
+            return
+        try:
+            await self._door.write(
+                thread.owner,
+                view_of(thread),
+                ACTOR,
+                [SummariseThread(thread.id, text, left[-1].seq, thread.summary_through)],
+                request=["summary", str(thread.id)],
+                era=era,
+            )
+        except (Stale, NotFound):
+            # Somebody else summed it up, or it is gone.
+            return

@@ -1,0 +1,251 @@
+"""Gathering: what is read to form a thread: what was said since it was formed last, and what is known that it may touch."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Final, TypeVar, cast
+from uuid import UUID
+
+from commonplace.errors import EmbeddingFailed
+from commonplace.formation.reconcile import Held
+from commonplace.formation.schemas import FormationSchema, serving
+from commonplace.model.episodes import Episode
+from commonplace.model.experience import ExperienceLine
+from commonplace.model.forming import Formed, Reading, ReadMessage, WantedSchema
+from commonplace.model.memories import Memory, MemoryStatus
+from commonplace.model.messages import Message, Thread, ThreadStatus
+from commonplace.model.owner import WHOLE, AudienceKind, Owner, OwnerKind, View
+from commonplace.model.profiles import Agent, ProfileDocument, Schema, Trigger
+from commonplace.model.query import Filter
+from commonplace.model.records import Record, RecordType, slot_of
+from commonplace.model.values import Name
+from commonplace.ports import Finder, MakesVectors, Records
+
+R = TypeVar("R", bound=Record)
+
+#: Turns before the new ones that are shown, to understand these.
+_CONTEXT: Final = 6
+#: Turns that are asked with for what is known, the newest first, and memories that each may bring.
+_ASKING, _EACH = 24, 8
+#: The most memories that may be touched; the prompt shows as many of them as fit.
+_CANDIDATES: Final = 60
+#: So much of a turn is enough of a question.
+_QUESTION: Final = 2_000
+_PAGE: Final = 200
+_MOST: Final = 1_000
+_MEMORY = frozenset({RecordType.MEMORY})
+_ACTIVE = frozenset({MemoryStatus.ACTIVE.value})
+_FINISHED = (ThreadStatus.COMPLETED, ThreadStatus.FAILED)
+#: For threads that no agent has: a view with groups needs the name of one.
+_NOBODY: Final = "formation"
+
+
+def view_of(thread: Thread) -> View:
+    """As whom a thread is formed: it sees what the thread's own readers see, and writes no wider."""
+    audience = thread.audience
+    if audience.kind is AudienceKind.SELF:
+        return View(agent=audience.agent)
+    if audience.kind is AudienceKind.GROUP:
+        return View(agent=thread.agent or _NOBODY, groups=audience.groups)
+    return View(agent=thread.agent)
+
+
+@dataclass(frozen=True, slots=True)
+class Talk:
+    """A thread, and what of it is to be read."""
+
+    thread: Thread
+    #: Before the new ones, oldest first, and those to learn from.
+    context: tuple[Message, ...] = ()
+    new: tuple[Message, ...] = ()
+
+    @property
+    def closed(self) -> bool:
+        """Whether the thread is finished."""
+        return self.thread.status in _FINISHED
+
+
+class Gatherer:
+    """Reads threads, and what is known beside them, as their own readers see it."""
+
+    def __init__(self, records: Records, finder: Finder, vectors: MakesVectors | None, tenant: str) -> None:
+        self._records = records
+        self._finder = finder
+        self._vectors = vectors
+        self._tenant = Owner(tenant=tenant, kind=OwnerKind.TENANT, id=tenant)
+
+    async def thread(self, owner: Owner, id: UUID) -> Thread | None:
+        """The thread as it stands."""
+        found = (await self._records.get(owner, WHOLE, [id])).get(id)
+        return found if isinstance(found, Thread) else None
+
+    async def talk(self, thread: Thread, after: int, through: int | None = None) -> Talk:
+        """What was said behind one place, up to another, with a few turns before."""
+        only = Filter(types=frozenset({RecordType.MESSAGE}), thread=thread.id, newest_first=True)
+        read: list[Message] = []
+        cursor: str | None = None
+        while True:
+            page = await self._records.scan(thread.owner, view_of(thread), only, cursor, _PAGE)
+            read += _of(Message, page.records)
+            cursor = page.cursor
+            if cursor is None or sum(message.seq <= after for message in read) >= _CONTEXT:
+                break
+        read = [message for message in reversed(read) if through is None or message.seq <= through]
+        before = [message for message in read if message.seq <= after]
+        return Talk(thread, tuple(before[-_CONTEXT:]), tuple(m for m in read if m.seq > after))
+
+    async def agent(self, name: str | None) -> Agent | None:
+        """What the tenant says of an agent."""
+        if name is None:
+            return None
+        slot = slot_of(RecordType.AGENT, name)
+        only = Filter(types=frozenset({RecordType.AGENT}), slots=(slot,))
+        page = await self._records.scan(self._tenant, WHOLE, only, None, 1)
+        return cast(Agent, page.records[0]) if page.records else None
+
+    async def schemas(self, agent: str | None, triggers: Iterable[Trigger]) -> tuple[WantedSchema, ...]:
+        """What an agent's conversations are formed into, and which of it is due at one of these occasions."""
+        only = Filter(types=frozenset({RecordType.SCHEMA}))
+        page = await self._records.scan(self._tenant, WHOLE, only, None, _MOST)
+        due = frozenset(triggers)
+        return tuple(_wanted(schema, due) for schema in serving(agent, _of(Schema, page.records)))
+
+    async def reading(
+        self, talk: Talk, schemas: tuple[WantedSchema, ...], now: datetime, language: Name | None
+    ) -> Reading:
+        """What an extractor is given for a talk, but for candidates."""
+        thread, view = talk.thread, view_of(talk.thread)
+        documents = Filter(types=frozenset({RecordType.PROFILE}))
+        profiles = (await self._records.scan(thread.owner, view, documents, None, _MOST)).records
+        return Reading(
+            thread=thread,
+            messages=(
+                *(ReadMessage(message=message, context=True) for message in talk.context),
+                *(ReadMessage(message=message) for message in talk.new),
+            ),
+            profiles=_own(thread, _of(ProfileDocument, profiles)),
+            experience=await self._experience(thread),
+            schemas=schemas,
+            now=now,
+            language=language,
+        )
+
+    async def with_candidates(self, reading: Reading, talk: Talk) -> Reading:
+        """The same reading of what is left of its talk, with the memories that it may repeat, correct or replace."""
+        found = await self._candidates(talk, view_of(talk.thread), reading.now)
+        return reading.model_copy(update={"candidates": found})
+
+    async def held(self, reading: Reading, formed: Formed) -> Held:
+        """What is known now of all that was formed: what says the same, what has the same key, what gave way to what."""
+        thread, view = reading.thread, view_of(reading.thread)
+        owner = thread.owner
+        found = await self._records.get(owner, view, [memory.id for memory in reading.candidates])
+        for note in formed.notes:
+            for memory in await self._find(owner, view, note.content, None, reading.now):
+                found.setdefault(memory.id, memory)
+        keys = {note.key for note in formed.notes if note.key is not None}
+        keys |= {f"{note.subject}: {note.key}" for note in formed.notes if note.key and note.subject}
+        if keys:
+            holders = Filter(types=_MEMORY, keys=frozenset(keys))
+            page = await self._records.scan(owner, view, holders, None, _MOST)
+            found |= {record.id: record for record in page.records}
+        winners = {one.superseded_by for one in _of(Memory, found.values()) if one.superseded_by is not None}
+        found |= await self._records.get(owner, view, [*winners - set(found)])
+        profiles = Filter(types=frozenset({RecordType.PROFILE}))
+        documents = (await self._records.scan(owner, view, profiles, None, _MOST)).records
+        return Held(
+            memories=tuple(_of(Memory, found.values())),
+            profiles=_own(thread, _of(ProfileDocument, documents)),
+            experience=await self._experience(thread),
+            episodes=await self.episodes(thread),
+        )
+
+    async def episodes(self, thread: Thread) -> tuple[Episode, ...]:
+        """The episodes that record a thread."""
+        only = Filter(types=frozenset({RecordType.EPISODE}), thread=thread.id)
+        page = await self._records.scan(thread.owner, view_of(thread), only, None, _MOST)
+        return tuple(_of(Episode, page.records))
+
+    async def _experience(self, thread: Thread) -> tuple[ExperienceLine, ...]:
+        if thread.agent is None:
+            return ()
+        agent = Owner(tenant=thread.owner.tenant, kind=OwnerKind.AGENT, id=thread.agent)
+        only = Filter(types=frozenset({RecordType.EXPERIENCE}))
+        page = await self._records.scan(agent, WHOLE, only, None, _MOST)
+        return tuple(_of(ExperienceLine, page.records))
+
+    async def _candidates(self, talk: Talk, view: View, now: datetime) -> tuple[Memory, ...]:
+        """What the talk may repeat, correct or replace: of every turn's finds the best ones first."""
+        said = [m for m in talk.new if m.role in ("user", "assistant")][-_ASKING:]
+        ranked = [
+            await self._find(talk.thread.owner, view, message.content, _ACTIVE, now) for message in said
+        ]
+        found: dict[UUID, Memory] = {}
+        for place in range(_EACH):
+            found |= {
+                one.id: one
+                for memories in ranked
+                for one in memories[place : place + 1]
+                if one.id not in found
+            }
+        return tuple(found.values())[:_CANDIDATES]
+
+    async def _find(
+        self, owner: Owner, view: View, text: str, statuses: frozenset[str] | None, now: datetime
+    ) -> list[Memory]:
+        question = text[:_QUESTION]
+        vector = None
+        if self._vectors is not None:
+            try:
+                vector = await self._vectors.query(question)
+            except EmbeddingFailed:
+                vector = None
+        found = await self._finder.find(
+            owner,
+            view,
+            question,
+            limit=_EACH,
+            types=_MEMORY,
+            only=Filter(types=_MEMORY, statuses=statuses),
+            vector=vector,
+            vectors="" if self._vectors is None else self._vectors.embedding.name,
+            now=now,
+        )
+        shown = [record for hit in found for record in (hit.record, *(one.record for one in hit.folded))]
+        return _of(Memory, shown)
+
+
+def with_due(reading: Reading, name: str) -> Reading:
+    """The same reading, where one schema more is to be formed."""
+    schemas = tuple(
+        schema.model_copy(update={"due": True}) if schema.name == name else schema
+        for schema in reading.schemas
+    )
+    return reading.model_copy(update={"schemas": schemas})
+
+
+def shortened(talk: Talk, through: int) -> Talk:
+    """The same talk, up to a place."""
+    return replace(talk, new=tuple(message for message in talk.new if message.seq <= through))
+
+
+def _wanted(schema: FormationSchema, due: frozenset[Trigger]) -> WantedSchema:
+    return WantedSchema(
+        name=schema.name,
+        description=schema.description,
+        parameters=dict(schema.parameters),
+        update_mode=schema.update_mode,
+        instructions=schema.instructions,
+        due=schema.trigger in due and not schema.unusable,
+    )
+
+
+def _own(thread: Thread, documents: Sequence[ProfileDocument]) -> tuple[ProfileDocument, ...]:
+    """The documents that this thread's readers share: one for each schema."""
+    return tuple({one.schema_name: one for one in documents if one.audience == thread.audience}.values())
+
+
+def _of(sort: type[R], records: Iterable[Record]) -> list[R]:
+    return [record for record in records if isinstance(record, sort)]

@@ -1,0 +1,154 @@
+"""The oracle: answers of language models, each kept before it is used, and asked for only while it may cost something."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Final
+
+from commonplace import telemetry
+from commonplace.errors import ModelDown, ModelRefused
+from commonplace.formation.by_model import request_after, standing, used
+from commonplace.formation.money import Purse
+from commonplace.formation.progress import Progress
+from commonplace.formation.prompt import Prompt, compose
+from commonplace.formation.wishes import FormingSettings
+from commonplace.model.asking import ModelAnswer, ModelRequest, Usage
+from commonplace.model.forming import Formed
+from commonplace.model.jobs import GivenUp, Job, Postponed
+from commonplace.model.owner import Owner
+from commonplace.model.trust import Limits
+from commonplace.ports import Clock, Jobs, Models
+from commonplace.text.tokens import estimate
+
+#: After the first failure of a provider, and at most, so many seconds pass before it is asked again.
+_FIRST_PAUSE, _LONGEST_PAUSE = 15.0, 600.0
+#: Where a person has to act first.
+_UNTIL_SOMEONE_ACTS: Final = timedelta(minutes=10)
+_NEEDS_A_PERSON: Final = frozenset({"credentials", "model", "quota"})
+#: A question is not made shorter than this.
+_LEAST_BUDGET: Final = 500
+#: So many whole rounds of answers that are of no use; then a person looks.
+_ROUNDS: Final = 3
+_GROWTH: Final = 8
+
+
+class UselessAnswers(Exception):
+    """Every answer of a round was of no use."""
+
+
+@dataclass(slots=True)
+class _Outage:
+    """What is known of a provider that does not answer: all work waits together, not each on its own."""
+
+    failures: int = 0
+    until: datetime | None = None
+    reason: str = ""
+
+    def note(self, now: datetime, failed: ModelDown) -> datetime:
+        pause = min(_FIRST_PAUSE * 2.0 ** min(self.failures, _GROWTH), _LONGEST_PAUSE)
+        self.failures += 1
+        self.reason = str(failed)
+        self.until = now + timedelta(seconds=max(pause, failed.retry_after or 0.0))
+        return self.until
+
+    def clear(self) -> None:
+        self.failures, self.until, self.reason = 0, None, ""
+
+
+@dataclass(slots=True)
+class Oracle:
+    """Asks models, and keeps what they answer with the job that it was asked for."""
+
+    models: Models
+    jobs: Jobs
+    purse: Purse
+    limits: Limits
+    clock: Clock
+    _outage: _Outage = field(default_factory=_Outage)
+
+    async def formed(
+        self, job: Job, progress: Progress, settings: FormingSettings
+    ) -> tuple[Progress, Formed]:
+        """What the model makes of what was read: of kept answers, and of as many more as it takes."""
+        prompt = _prompt(progress)
+        while True:
+            stands = standing(prompt, progress.answers, self.limits)
+            if stands.formed is not None and not stands.faults:
+                return progress, stands.formed
+            if stands.refused or (progress.answers and not stands.faults):
+                await self._give_in(job, progress, refused=stands.refused)
+            request = request_after(prompt, progress.answers, stands.faults, settings.answer_tokens)
+            try:
+                answer = await self._ask(job, request, progress)
+            except ModelRefused as refused:
+                if refused.reason != "length" or progress.budget // 2 < _LEAST_BUDGET:
+                    raise GivenUp(str(refused)) from refused
+                progress = self._shorter(progress)
+                prompt = _prompt(progress)
+                continue
+            progress = progress.with_answer(answer)
+            await self._keep(job, progress, request.task, answer.usage)
+
+    async def summary(self, job_owner: Owner, agent: str | None, request: ModelRequest) -> ModelAnswer | None:
+        """An answer that nobody waits for: None where there is none now, or it may not cost anything."""
+        try:
+            answer = await self._asked(job_owner, agent, request, Usage())
+        except (Postponed, ModelRefused):
+            return None
+        await self.purse.note(job_owner, agent, request.task, answer.usage)
+        return answer
+
+    async def _give_in(self, job: Job, progress: Progress, *, refused: bool) -> None:
+        """Nothing came of what was asked: ask anew another time, unless that would buy the same again."""
+        await self.jobs.keep(job, progress.afresh().payload(), progress.records())
+        if refused:
+            raise GivenUp("the model refuses to answer to this conversation")
+        if job.tries >= _ROUNDS:
+            raise GivenUp(f"the model's answers were of no use, {_ROUNDS} times over")
+        raise UselessAnswers("none of the model's answers could be used")
+
+    def _shorter(self, progress: Progress) -> Progress:
+        """The same question about less, for a model that does not read so much."""
+        shorter = progress.afresh(progress.budget // 2)
+        return shorter.model_copy(update={"reading": _prompt(shorter).reading})
+
+    async def _keep(self, job: Job, progress: Progress, task: str, usage: Usage) -> None:
+        reading = progress.reading
+        spent = self.purse.answered(reading.thread.owner, reading.thread.agent, task, usage)
+        if not await self.jobs.keep(job, progress.payload(), progress.records()):
+            raise Postponed("something that was read is gone, so it is read again", until=self.clock())
+
+    async def _ask(self, job: Job, request: ModelRequest, progress: Progress) -> ModelAnswer:
+        thread = progress.reading.thread
+        try:
+            return await self._asked(thread.owner, thread.agent, request, used(progress.answers))
+        except ModelRefused as refused:
+            if refused.reason in _NEEDS_A_PERSON:
+                raise Postponed(str(refused), until=self.clock() + _UNTIL_SOMEONE_ACTS) from refused
+            raise
+
+    async def _asked(
+        self, owner: Owner, agent: str | None, request: ModelRequest, so_far: Usage
+    ) -> ModelAnswer:
+        now = self.clock()
+        if self._outage.until is not None and now < self._outage.until:
+            raise Postponed(self._outage.reason, until=self._outage.until)
+        expected = estimate(request.instructions) + estimate(request.content) + request.largest
+        await self.purse.allow(owner, agent, expected, so_far)
+        await self.purse.begin(owner, agent, request.task)
+        try:
+            answer = await self.models.ask(request)
+        except ModelDown as down:
+            telemetry.count("models.down")
+            raise Postponed(str(down), until=self._outage.note(now, down)) from down
+        self._outage.clear()
+        telemetry.count("models.answers")
+        return answer
+
+
+def _prompt(progress: Progress) -> Prompt:
+    prompt = compose(progress.reading, budget=progress.budget)
+    if prompt is None:
+        raise GivenUp("there is nothing to read in what was kept")
+    return prompt

@@ -1,0 +1,228 @@
+"""The run: forms a thread, portion by portion, each exactly once, whoever is killed meanwhile."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass
+from typing import Final
+from uuid import UUID
+
+from commonplace import telemetry
+from commonplace.door import Door
+from commonplace.errors import InvalidInput, LimitReached, NotFound, Stale
+from commonplace.formation.by_rules import formed_by_rules
+from commonplace.formation.closing import Closer
+from commonplace.formation.gathering import Gatherer, Talk, shortened, view_of, with_due
+from commonplace.formation.oracle import Oracle
+from commonplace.formation.progress import Progress
+from commonplace.formation.prompt import compose
+from commonplace.formation.reconcile import Reconciled, reconcile
+from commonplace.formation.schemas import EPISODE
+from commonplace.formation.wishes import FormingSettings
+from commonplace.model.changes import Change, Expect, MarkFormed, Remember
+from commonplace.model.forming import Formed, Reading
+from commonplace.model.jobs import Job, Postponed
+from commonplace.model.ledger import Actor
+from commonplace.model.messages import Thread
+from commonplace.model.owner import WHOLE, Owner, OwnerKind
+from commonplace.model.profiles import Trigger
+from commonplace.ports import Clock
+
+#: Without a model, so many messages are read at a time.
+_AT_A_TIME: Final = 200
+#: So often it is decided anew where somebody else changes the same records meanwhile.
+_TRIES: Final = 8
+ACTOR: Final = Actor("system", "formation")
+
+_log = logging.getLogger("commonplace.formation")
+
+
+@dataclass(frozen=True, slots=True)
+class _Work:
+    """What one run is about."""
+
+    job: Job
+    settings: FormingSettings
+    #: Begins every operation of this run.
+    name: str
+    #: Nothing is marked: what was formed is formed again.
+    again: bool = False
+
+    def operation(self, progress: Progress, part: str = "") -> str:
+        """The same for the same portion, so that it is applied once."""
+        return f"{self.name}:{progress.after}:{progress.through}{part}"
+
+
+class Former:
+    """Forms threads."""
+
+    def __init__(
+        self,
+        door: Door,
+        gatherer: Gatherer,
+        oracle: Oracle | None,
+        closer: Closer,
+        settings: FormingSettings,
+        clock: Clock,
+    ) -> None:
+        self._door = door
+        self._gatherer = gatherer
+        #: None: rules alone.
+        self._oracle = oracle
+        self._closer = closer
+        self._settings = settings
+        self._clock = clock
+
+    async def form(self, job: Job) -> None:
+        """Form what was said in a thread since it was formed last."""
+        thread = await self._thread(job)
+        if thread is None:
+            return
+        settings = self._settings.of(await self._gatherer.agent(thread.agent))
+        if not settings.on:
+            return
+        await self._portions(_Work(job, settings, f"form:{thread.id}"), thread, thread.formed_through)
+        formed = await self._thread(job)
+        if formed is not None:
+            await self._closer.finish(formed, settings, job.era)
+
+    async def reform(self, job: Job) -> None:
+        """Form a thread again from its beginning; what is held already is not written twice."""
+        thread = await self._thread(job)
+        if thread is None:
+            return
+        settings = self._settings.of(await self._gatherer.agent(thread.agent))
+        name = f"reform:{thread.id}:{job.first_at.isoformat()}"
+        await self._portions(_Work(job, settings, name, again=True), thread, kept_after(job))
+
+    async def _thread(self, job: Job) -> Thread | None:
+        return None if job.owner is None else await self._gatherer.thread(job.owner, UUID(job.key))
+
+    async def _portions(self, work: _Work, thread: Thread, after: int) -> None:
+        """Form portion after portion, up to what is the last message now."""
+        kept = Progress.of(work.job, after)
+        talk = await self._gatherer.talk(thread, after)
+        last = talk.new[-1].seq if talk.new else after
+        while talk.new:
+            progress = kept or await self._read(work, talk, after)
+            kept = None
+            progress, formed = await self._formed(work, progress)
+            await self._apply(work, progress, formed)
+            telemetry.count("formation.portions")
+            after = progress.through
+            current = await self._thread(work.job)
+            if current is None or after >= last:
+                return
+            talk = await self._gatherer.talk(current, after, last)
+
+    async def _read(self, work: _Work, talk: Talk, after: int) -> Progress:
+        """As much of a talk as is formed at a time, with what is known beside it."""
+        settings, budget, now = work.settings, work.settings.prompt_tokens, self._clock()
+        occasions: set[Trigger] = {"silence", "request"} if work.again else {"silence"}
+        schemas = await self._gatherer.schemas(talk.thread.agent, occasions)
+        bare = await self._gatherer.reading(talk, schemas, now, settings.language)
+        if self._oracle is None:
+            few = bare.messages[: len(talk.context) + _AT_A_TIME]
+            return Progress(after=after, reading=bare.model_copy(update={"messages": few}), budget=budget)
+        fitting = compose(bare, budget=budget)
+        assert fitting is not None
+        talk = shortened(talk, fitting.through)
+        reading = await self._gatherer.with_candidates(bare, talk)
+        prompt = compose(reading, budget=budget)
+        assert prompt is not None
+        reading = prompt.reading
+        if talk.closed and not fitting.waiting and not prompt.waiting:
+            reading = await self._closing(reading)
+        return Progress(after=after, reading=reading, budget=budget)
+
+    async def _closing(self, reading: Reading) -> Reading:
+        """The same reading with what is formed when a thread closes; not an episode where there is one."""
+        for schema in await self._gatherer.schemas(reading.thread.agent, {"close"}):
+            if schema.due and (
+                schema.name != EPISODE.name or await self._closer.lacks_episode(reading.thread)
+            ):
+                reading = with_due(reading, schema.name)
+        return reading
+
+    async def _formed(self, work: _Work, progress: Progress) -> tuple[Progress, Formed]:
+        if self._oracle is None:
+            return progress, formed_by_rules(progress.reading, self._door.limits)
+        return await self._oracle.formed(work.job, progress, work.settings)
+
+    async def _apply(self, work: _Work, progress: Progress, formed: Formed) -> None:
+        """Write what is new, and how far the thread is formed, in one commit; what the agent learnt before it."""
+        reading = progress.reading
+        for _ in range(_TRIES):
+            held = await self._gatherer.held(reading, formed)
+            made = reconcile(formed, reading, held, limits=self._door.limits, run=work.operation(progress))
+            try:
+                await self._learn(work, progress, made)
+                await self._write(work, progress, made)
+            except Stale as exc:
+                stands = await self._gatherer.thread(reading.thread.owner, reading.thread.id)
+                if not work.again and (stands is None or stands.formed_through != progress.after):
+                    # Another worker was faster.
+                    return
+                _log.info("formed anew, for %s", exc)
+            except NotFound as exc:
+                raise Postponed(
+                    f"something that was read is gone, so it is read again: {exc}", until=self._clock()
+                ) from exc
+            else:
+                return
+        raise Postponed("others change the same records all the time", until=self._clock())
+
+    async def _learn(self, work: _Work, progress: Progress, made: Reconciled) -> None:
+        """Before the watermark: whoever is killed in between does it again, and nothing is written twice."""
+        thread = progress.reading.thread
+        if not made.experience or thread.agent is None:
+            return
+        agent = Owner(tenant=thread.owner.tenant, kind=OwnerKind.AGENT, id=thread.agent)
+        operation = work.operation(progress, f":{progress.now.isoformat()}:experience")
+        await self._door.write(
+            agent, WHOLE, ACTOR, list(made.experience), request=[operation], operation=operation
+        )
+
+    async def _write(self, work: _Work, progress: Progress, made: Reconciled) -> None:
+        """All that holds at the door; what is refused there is left out and told, the rest is kept."""
+        reading = progress.reading
+        changes: list[Change] = list(made.changes)
+        if not work.again:
+            changes.append(MarkFormed(reading.thread.id, progress.through, progress.after))
+        operation = work.operation(progress)
+        while changes:
+            try:
+                await self._door.write(
+                    reading.thread.owner,
+                    view_of(reading.thread),
+                    ACTOR,
+                    changes,
+                    request=[operation],
+                    operation=operation,
+                    expect=Expect(versions=made.versions),
+                    era=work.job.era,
+                )
+            except InvalidInput as exc:
+                place = _refused(changes, exc)
+                if place is None:
+                    raise
+                _log.warning("left out of what was formed: %s", exc.field or type(exc).__name__)
+                telemetry.count("formation.refused")
+                changes.pop(place)
+            else:
+                return
+
+
+def _refused(changes: list[Change], exc: InvalidInput) -> int | None:
+    """Which change to go on without; the last statement where only all of them together are too many."""
+    if exc.item is not None and exc.item < len(changes) and not isinstance(changes[exc.item], MarkFormed):
+        return exc.item
+    if not isinstance(exc, LimitReached):
+        return None
+    return max((place for place, one in enumerate(changes) if isinstance(one, Remember)), default=None)
+
+
+def kept_after(job: Job) -> int:
+    """How far a thread was formed again before the work was broken off."""
+    found = (job.kept or {}).get("after")
+    return found if isinstance(found, int) else 0

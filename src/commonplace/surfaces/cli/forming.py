@@ -1,0 +1,148 @@
+"""From what was said to what is known: ``form``, and the ``worker`` that does it by itself."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import click
+
+from commonplace.book import Book
+from commonplace.book.forming import FORMING
+from commonplace.book.parsing import as_owner
+from commonplace.errors import CommonplaceError
+from commonplace.model.jobs import JobState
+from commonplace.model.memories import Memory
+from commonplace.model.owner import Owner
+from commonplace.surfaces.cli.options import opens_book
+from commonplace.surfaces.cli.session import Session
+
+#: Work of one owner that is looked for among all that waits.
+_MOST_JOBS = 100_000
+_SHOWN = 20
+#: How long a worker that is told to stop waits for the jobs in hand; others take them up later.
+_LAST_JOBS_SECONDS = 30.0
+
+
+@click.command("form")
+@opens_book
+@click.argument("owner")
+@click.option("--thread", metavar="ID", help="This thread only.")
+@click.option("--again", is_flag=True, help="From the beginning of the thread, at its price.")
+def form_command(session: Session, owner: str, thread: str | None, again: bool) -> None:
+    """Make memories, a profile and an episode of what OWNER said, now, without waiting for a silence.
+
+    With a language model where the settings name one (section [models]), else by rules.
+    """
+    if again and thread is None:
+        raise click.UsageError("--again reads one thread anew: name it with --thread")
+    done, waiting, made = session.run(_form(session, owner, thread, again))
+    if session.tell({"done": done, "waiting": waiting, "memories": made}):
+        return
+    for memory in made[:_SHOWN]:
+        session.paper.hung(f"  {memory.kind:<12}  ", memory.content, lead_style="faint")
+    if len(made) > _SHOWN:
+        session.paper.say(f"  and {len(made) - _SHOWN} more", "faint")
+    told = f"threads formed: {done}, new memories: {len(made)}"
+    session.paper.say(told + (f"; {waiting} wait, see: commonplace jobs list" if waiting else ""), "good")
+
+
+async def _form(
+    session: Session, owner: str, thread: str | None, again: bool
+) -> tuple[int, int, list[Memory]]:
+    async with session.writing() as book:
+        party = as_owner(owner, session.tenant)
+        wanted = [thread] if thread is not None else await _threads(book, party)
+        before = {memory.id for memory in await _memories(book, party)}
+        for id in wanted:
+            handle = await book.thread(party, id=id, view="owner")
+            await (handle.reform() if again else handle.flush())
+        await book.worker.drain()
+        waiting = len(await _threads(book, party))
+        made = [memory for memory in await _memories(book, party) if memory.id not in before]
+        return len(wanted) - waiting, waiting, made
+
+
+async def _threads(book: Book, owner: Owner) -> list[str]:
+    """The owner's threads that wait to be formed."""
+    waiting = await book.engine.jobs(JobState.WAITING, _MOST_JOBS)
+    return [job.key for job in waiting if job.kind in FORMING and job.owner == owner]
+
+
+async def _memories(book: Book, owner: Owner) -> list[Memory]:
+    found: list[Memory] = []
+    cursor: str | None = None
+    while True:
+        page = await book.list(owner, types="memory", cursor=cursor, limit=1000, view="owner")
+        found += [record for record in page.records if isinstance(record, Memory)]
+        cursor = page.cursor
+        if cursor is None:
+            return found
+
+
+@click.command("worker")
+@opens_book
+@click.option("--once", is_flag=True, help="End when nothing more is due.")
+@click.option(
+    "--at-once", type=click.IntRange(1, 64), default=4, metavar="N", help="Jobs at a time [default: 4]."
+)
+def worker_command(session: Session, once: bool, at_once: int) -> None:
+    """Do the book's work: form what was said, make vectors, clear what was erased.
+
+    Any number of workers may run, on one book and in as many processes. SIGTERM and Ctrl-C let the jobs in hand be
+    the last; what is left is done by the next worker.
+    """
+    done = session.run(_work(session, once, at_once))
+    if not session.tell({"done": done}):
+        session.paper.say(
+            f"done: {done}" if once else "stopped; what is left waits for the next worker", "good"
+        )
+
+
+async def _work(session: Session, once: bool, at_once: int) -> int | None:
+    async with session.writing() as book:
+        if once:
+            return await book.worker.drain()
+        stop = asyncio.Event()
+        with _told_to(stop):
+            if not session.json:
+                how = "a language model" if book.forms_by_model else "rules, without a language model"
+                session.paper.say(f"working; conversations are formed by {how}; end with Ctrl-C", "faint")
+            working = asyncio.create_task(book.worker.run(stop, at_once=at_once))
+            told = asyncio.create_task(stop.wait())
+            await asyncio.wait({working, told}, return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait({working}, timeout=_LAST_JOBS_SECONDS)
+            for task in (working, told):
+                task.cancel()
+            results = await asyncio.gather(working, told, return_exceptions=True)
+            if isinstance(results[0], CommonplaceError):
+                raise results[0]
+        return None
+
+
+@contextmanager
+def _told_to(stop: asyncio.Event) -> Iterator[None]:
+    """While it lasts, a request to end sets the event; a second one ends at once."""
+    loop = asyncio.get_running_loop()
+    before = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)}
+
+    def ask(number: signal.Signals) -> None:
+        stop.set()
+        loop.remove_signal_handler(number)
+        signal.signal(number, before[number])
+
+    try:
+        for number in before:
+            loop.add_signal_handler(number, ask, number)
+    except NotImplementedError:
+        # Windows: Ctrl-C interrupts, as everywhere else in this program.
+        yield
+        return
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            loop.remove_signal_handler(number)
+            signal.signal(number, handler)
