@@ -10,13 +10,12 @@ from uuid import UUID
 
 from commonplace.door import Door
 from commonplace.formation.answer import read_answer
+from commonplace.formation.by_rules import formed_by_rules
 from commonplace.formation.prompt import Prompt, compose
 from commonplace.formation.reconcile import reconcile
-from commonplace.formation.rules import extract
 from commonplace.formation.schemas import NOTE
-from commonplace.formation.validity import since, until
 from commonplace.model.changes import NOTHING_EXPECTED, Append, Change, Expect, OpenThread
-from commonplace.model.forming import QUOTE_LENGTH, Cited, Draft, Formed, Reading, ReadMessage, WantedSchema
+from commonplace.model.forming import Formed, Reading, ReadMessage, WantedSchema
 from commonplace.model.ledger import Actor
 from commonplace.model.memories import Memory
 from commonplace.model.messages import Message, Thread
@@ -153,28 +152,9 @@ async def judge(item: Mapping[str, Any], column: str, engine: Engine) -> Outcome
 
 def _formed(way: Way | None, item: Mapping[str, Any], which: str, prompt: Prompt) -> Formed:
     """What a scripted model, or the rules where there is none, make of a prompt."""
-    if way is not None:
-        return read_answer(answer(way, item, which, prompt), prompt)
-    (message,) = (prompt.messages[handle] for handle in prompt.new)
-    return Formed(notes=tuple(_drafts(message)))
-
-
-def _drafts(message: Message) -> list[Draft]:
-    """What the rules find in a message."""
-    return [
-        Draft(
-            content=one.content,
-            kind=one.kind,
-            key=one.key,
-            cardinality=one.cardinality,
-            applies_when=one.applies_when,
-            valid_from=since(one.valid_from, message.observed_at) if one.valid_from else None,
-            valid_to=until(one.valid_to, message.observed_at) if one.valid_to else None,
-            observed_at=message.observed_at,
-            cited=(Cited(message=message.id, quote=message.content[slice(*one.span)][:QUOTE_LENGTH]),),
-        )
-        for one in extract(message.content)
-    ]
+    if way is None:
+        return formed_by_rules(prompt.reading, Limits())
+    return read_answer(answer(way, item, which, prompt), prompt)
 
 
 def _twice(item: Mapping[str, Any]) -> dict[str, Any]:
