@@ -19,6 +19,12 @@ from tests.formation.readings import talk
         ("Prefers tea in the morning", "In the morning, prefers tea"),
         ("Has two cats", "I have two cats"),
         ("喜欢咖啡", "喜欢咖啡。"),
+        ("Does not eat fish", "Doesn't eat fish"),
+        ("Can't swim", "Can not swim"),
+        ("Cannot swim", "Can’t swim"),
+        ("Won't fly", "Will not fly"),
+        ("Has their birthday on 3 May", "Has their birthday May 3rd"),
+        ("Married on the 21st of September", "Married Sept. 21"),
     ],
 )
 def test_the_same_in_other_words_of_no_weight_is_the_same(one, other):
@@ -41,10 +47,29 @@ def test_the_same_in_other_words_of_no_weight_is_the_same(one, other):
         ("喜欢咖啡", "不喜欢咖啡"),
         ("Mag Kaffee", "Mag keinen Kaffee"),
         ("Can eat nuts", "Can't eat nuts"),
+        ("Doesn't eat fish", "Eats fish"),
+        ("Born on 3 May", "Born on 4 May"),
+        ("Born on 3 May", "Born on 3 March"),
+        ("Away by 3 May", "Away from 3 May"),
+        ("Has 2 cats", "Has a 2nd cat"),
+        ("Moved in May 20", "Moved in May 2020"),
     ],
 )
 def test_what_turns_bounds_or_dates_a_statement_makes_another(one, other):
     assert not same(one, other) and not same(other, one)
+
+
+@pytest.mark.parametrize(
+    ("statement", "text"),
+    [
+        ("The neighbour's cat died.", "The neighbour's cat died."),
+        ("User owns a cello.", "I own a cello"),
+        ("User eats fish again.", "I eat fish again."),
+        ("User doesn't sleep.", "I can not sleep, I do not sleep."),
+    ],
+)
+def test_a_short_statement_stands_in_a_text_whatever_languages_both_seem_to_be_in(statement, text):
+    assert coverage(statement, text) == densest(statement, text) == 1
 
 
 def test_a_long_text_says_a_statement_only_where_its_words_stand_together():

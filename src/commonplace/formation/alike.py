@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import Final
 
 from commonplace.text.scripts import normalised, pieces
-from commonplace.text.terms import terms_of
+from commonplace.text.terms import query_groups, term_hash, terms_of
 
 #: Words that a statement may have or lack and still say the same. Never one that turns it round or bounds it.
 _FILLERS: Final = frozenset(
@@ -16,6 +16,19 @@ _FILLERS: Final = frozenset(
     "really very also just that does do".split()
 )
 _ONE_FORM: Final = {"has": "have"}
+_NOT: Final = ((re.compile(r"\bcan(?:'t|not)\b"), "can not"), (re.compile(r"\bwon't\b"), "will not"))
+_CONTRACTED: Final = re.compile(r"n't\b")
+_MONTHS: Final = (
+    r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?"
+    r"|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)"
+)
+#: A day of a month is one day, however its date is written.
+_DAY: Final = r"(?:on )?(?:the )?"
+_NUMBER: Final = r"([1-9]|[12]\d|3[01])(?:st|nd|rd|th)?"
+_DATES: Final = (
+    re.compile(rf"\b{_DAY}(?P<month>{_MONTHS})\.? (?:the )?{_NUMBER}\b"),
+    re.compile(rf"\b{_DAY}{_NUMBER} (?:of )?(?P<month>{_MONTHS})\b"),
+)
 #: A word that is longer may end with an s that is no part of it.
 _SHORTEST: Final = 3
 #: So many words may change their order: a phrase that moves from the end to the front. With fewer, order is meaning.
@@ -50,8 +63,27 @@ def said(statement: str) -> tuple[str, ...]:
 
     Stems would say too little: "lived" and "lives" have the same.
     """
-    words = (piece.casefold() for piece in pieces(normalised(statement)))
-    return tuple(_ONE_FORM.get(word, _singular(word)) for word in words if word not in _FILLERS)
+    return tuple(_words(statement))
+
+
+def _words(text: str) -> list[str]:
+    words = pieces(_spelt(normalised(text).casefold()))
+    return [_ONE_FORM.get(word, _singular(word)) for word in words if word not in _FILLERS]
+
+
+def _spelt(text: str) -> str:
+    """A text with "not" as a word of its own, and with the days of months in one form."""
+    for found, plain in _NOT:
+        text = found.sub(plain, text)
+    text = _CONTRACTED.sub(" not", text)
+    for date in _DATES:
+        text = date.sub(_one_date, text)
+    return text
+
+
+def _one_date(date: re.Match[str]) -> str:
+    day = next(group for group in date.groups() if group.isdigit())
+    return f"{day} {date['month'][:3]}"
 
 
 def _singular(word: str) -> str:
@@ -59,17 +91,28 @@ def _singular(word: str) -> str:
 
 
 def coverage(statement: str, text: str) -> float:
-    """The part of a statement's terms that a text has, from 0 to 1; 0 where the statement has none."""
-    wanted = _terms(_plain(statement))
-    return len(wanted & _terms(text[:_MOST_COMPARED])) / len(wanted) if wanted else 0.0
+    """The part of a statement's words that a text has, from 0 to 1; 0 where the statement has none."""
+    return _part(_wanted(statement), _terms(text[:_MOST_COMPARED]))
 
 
 def densest(statement: str, text: str) -> float:
     """The most that any two sentences of a text, one after the other, cover of a statement."""
-    wanted = _terms(_plain(statement))
-    if not wanted:
-        return 0.0
-    return max((len(wanted & part) / len(wanted) for part in _parts(text[:_MOST_COMPARED])), default=0.0)
+    wanted = _wanted(statement)
+    return max((_part(wanted, part) for part in _parts(text[:_MOST_COMPARED])), default=0.0)
+
+
+def _part(wanted: tuple[frozenset[int], ...], terms: frozenset[int]) -> float:
+    return sum(not word.isdisjoint(terms) for word in wanted) / len(wanted) if wanted else 0.0
+
+
+@lru_cache(maxsize=1_024)
+def _wanted(statement: str) -> tuple[frozenset[int], ...]:
+    """What each word of a statement may stand as: its stems in the languages that it may be in, and itself.
+
+    A short statement does not show its language, and a text may be taken to be in another.
+    """
+    groups = query_groups(_plain(statement))
+    return tuple(frozenset((*group.hashes, *map(term_hash, _words(group.word)))) for group in groups)
 
 
 def _plain(statement: str) -> str:
@@ -78,15 +121,15 @@ def _plain(statement: str) -> str:
 
 
 @lru_cache(maxsize=1_024)
-def _terms(text: str) -> frozenset[str]:
-    return frozenset(terms_of(text))
+def _terms(text: str) -> frozenset[int]:
+    return frozenset(map(term_hash, (*terms_of(text), *_words(text))))
 
 
 @lru_cache(maxsize=256)
-def _parts(text: str) -> tuple[frozenset[str], ...]:
+def _parts(text: str) -> tuple[frozenset[int], ...]:
     return tuple(_pairs([_terms(part) for part in _PART_END.split(text)[:_MOST_PARTS] if part.strip()]))
 
 
-def _pairs(parts: list[frozenset[str]]) -> Iterator[frozenset[str]]:
+def _pairs(parts: list[frozenset[int]]) -> Iterator[frozenset[int]]:
     for place, part in enumerate(parts):
         yield part | parts[place + 1] if place + 1 < len(parts) else part

@@ -1,0 +1,178 @@
+"""Pairs of statements said one after the other to a book: what becomes of the first when the second is formed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from typing import Any, Final
+from uuid import UUID
+
+from commonplace.door import Door
+from commonplace.formation.answer import read_answer
+from commonplace.formation.by_rules import formed_by_rules
+from commonplace.formation.prompt import Prompt, compose
+from commonplace.formation.reconcile import reconcile
+from commonplace.formation.schemas import NOTE
+from commonplace.model.changes import NOTHING_EXPECTED, Append, Change, Expect, OpenThread
+from commonplace.model.forming import Formed, Reading, ReadMessage, WantedSchema
+from commonplace.model.ledger import Actor
+from commonplace.model.memories import Memory
+from commonplace.model.messages import Message, Thread
+from commonplace.model.owner import WHOLE, Owner
+from commonplace.model.query import Filter
+from commonplace.model.records import RecordType
+from commonplace.model.trust import Limits
+from commonplace.ports import Engine
+from commonplace.testing.builders import a_message, a_thread
+from evals.scripted import WAYS, Way, answer, spoken
+
+#: What a label may say to be right.
+EXPECTED: Final = ("keep-both", "corroborate", "supersede", "retract-old")
+#: The column without any model.
+RULES: Final = "rules"
+#: What may become of a pair that is not right.
+FAULTS: Final = ("wrong_retirements", "missed_retirements", "wrong_merges", "missed_duplicates", "not_noted")
+_FIRST: Final = datetime(2026, 3, 2, 9, tzinfo=UTC)
+_SECOND: Final = _FIRST + timedelta(days=30)
+_NOW: Final = _SECOND + timedelta(minutes=1)
+_ACTOR: Final = Actor("application", "evaluation")
+_NOTES: Final = WantedSchema(
+    name=NOTE.name,
+    description=NOTE.description,
+    parameters=dict(NOTE.parameters),
+    update_mode=NOTE.update_mode,
+    instructions=NOTE.instructions,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What became of one pair under one column."""
+
+    id: str
+    relation: str
+    #: What is right: keep-both, corroborate, supersede or retract-old.
+    expect: str
+    #: All that the first statement made is still held.
+    kept: bool
+    #: The second message bears what the first statement made.
+    again: bool
+    #: Memories that the second message made, and that are held.
+    made: int
+    #: Codes of what was left out on the way.
+    told: tuple[str, ...] = ()
+
+    @property
+    def stays(self) -> bool:
+        """Whether what the first statement says is still true."""
+        return self.expect in {"keep-both", "corroborate"}
+
+    @property
+    def faults(self) -> frozenset[str]:
+        """What went wrong with it."""
+        twice = self.expect == "corroborate"
+        wrong = {
+            "wrong_retirements": self.stays and not self.kept,
+            "missed_retirements": not self.stays and self.kept,
+            "wrong_merges": not twice and self.again,
+            "missed_duplicates": twice and not (self.kept and self.again and not self.made),
+            "not_noted": self.expect in {"keep-both", "supersede"} and not self.made,
+        }
+        return frozenset(name for name in FAULTS if wrong[name])
+
+
+@dataclass(slots=True)
+class _Pair:
+    """One pair in a book of many: its owner is nobody else's."""
+
+    door: Door
+    engine: Engine
+    owner: Owner
+    told: list[str] = field(default_factory=list)
+
+    async def say(self, content: str, at: datetime) -> Reading:
+        """Append one message in a conversation of its own, and read it beside all that is held."""
+        thread = a_thread(self.owner, at)
+        await self._write(OpenThread(thread))
+        said = a_message(self.owner, thread.id, content, at)
+        await self._write(Append(thread.id, (said,)))
+        found = await self.engine.get(self.owner, WHOLE, [thread.id, said.id])
+        message, opened = found[said.id], found[thread.id]
+        assert isinstance(message, Message) and isinstance(opened, Thread)
+        return Reading(
+            thread=opened,
+            messages=(ReadMessage(message=message),),
+            candidates=tuple(memory for memory in await self.memories() if memory.active),
+            schemas=(_NOTES,),
+            now=_NOW,
+        )
+
+    async def form(self, reading: Reading, form: Callable[[Prompt], Formed]) -> None:
+        """Form notes, hold them against what is known, and write what comes of it."""
+        prompt = compose(reading)
+        assert prompt is not None
+        formed = form(prompt)
+        found = reconcile(formed, reading)
+        self.told += [one.code for one in (*formed.left_out, *found.left_out)]
+        if found.changes:
+            await self._write(*found.changes, expect=Expect(versions=found.versions))
+
+    async def say_first(self, way: Way | None, item: Mapping[str, Any]) -> None:
+        """Say the first statement; what rules do not understand is put into the book by a model all the same."""
+        reading = await self.say(spoken(item["old"]["content"]), _FIRST)
+        await self.form(reading, lambda prompt: _formed(way, item, "old", prompt))
+        if way is None and not await self.memories():
+            await self.form(reading, lambda prompt: _formed(WAYS[0], item, "old", prompt))
+
+    async def memories(self) -> list[Memory]:
+        """All that was ever noted."""
+        asked = Filter(types=frozenset({RecordType.MEMORY}))
+        page = await self.engine.scan(self.owner, WHOLE, asked, None, 1_000)
+        return [record for record in page.records if isinstance(record, Memory)]
+
+    async def _write(self, *changes: Change, expect: Expect = NOTHING_EXPECTED) -> None:
+        await self.door.write(self.owner, WHOLE, _ACTOR, changes, request=None, expect=expect)
+
+
+async def judge(item: Mapping[str, Any], column: str, engine: Engine) -> Outcome:
+    """Say the first statement of a pair, then the second, and look at what is held."""
+    way = next((way for way in WAYS if way.name == column), None)
+    pair = _Pair(Door(engine, Limits(), lambda: _NOW), engine, Owner(id=item["id"]))
+    await pair.say_first(way, item)
+    before = {memory.id for memory in await pair.memories()}
+    if not before:
+        raise ValueError(f"{item['id']}: its first statement cannot be noted: {', '.join(pair.told)}")
+    pair.told.clear()
+    item, which = (_twice(item), "old") if way is not None and way.again else (item, "new")
+    reading = await pair.say(spoken(item[which]["content"]), _SECOND)
+    await pair.form(reading, lambda prompt: _formed(way, item, which, prompt))
+    return _outcome(item, await pair.memories(), before, reading.messages[0].message.id, pair.told)
+
+
+def _formed(way: Way | None, item: Mapping[str, Any], which: str, prompt: Prompt) -> Formed:
+    """What a scripted model, or the rules where there is none, make of a prompt."""
+    if way is None:
+        return formed_by_rules(prompt.reading, Limits())
+    return read_answer(answer(way, item, which, prompt), prompt)
+
+
+def _twice(item: Mapping[str, Any]) -> dict[str, Any]:
+    """The pair of a statement with itself: one statement, unless it tells what happens again and again."""
+    expect = "keep-both" if item["relation"] == "recurring" else "corroborate"
+    return {**item, "new": item["old"], "expect": expect}
+
+
+def _outcome(
+    item: Mapping[str, Any], memories: Iterable[Memory], before: set[UUID], said: UUID, told: Iterable[str]
+) -> Outcome:
+    first = [memory for memory in memories if memory.id in before]
+    return Outcome(
+        id=item["id"],
+        relation=item["relation"],
+        expect=item["expect"],
+        kept=all(memory.active for memory in first),
+        again=any(said in memory.sources for memory in first),
+        made=sum(memory.active and memory.id not in before for memory in memories),
+        told=tuple(told),
+    )
