@@ -19,6 +19,7 @@ from commonplace.book.meaning import Meaning
 from commonplace.door import Door
 from commonplace.embedding import AUTO, EmbeddingSettings, Maker, Missing, find
 from commonplace.errors import InvalidInput
+from commonplace.formation.alike import forget_statements
 from commonplace.formation.money import Budgets
 from commonplace.formation.wishes import FormingSettings
 from commonplace.model.jobs import JobDraft
@@ -145,6 +146,7 @@ async def _open(
 
     def forget() -> None:
         forget_words()
+        forget_statements()
         if not isinstance(embedder, Missing):
             embedder.let_go()
 

@@ -90,6 +90,12 @@ def _singular(word: str) -> str:
     return word[:-1] if len(word) > _SHORTEST and word.endswith("s") and word.isalpha() else word
 
 
+def forget_statements() -> None:
+    """Let go of what was compared lately: some of it may be what was erased."""
+    for remembering in _REMEMBERING:
+        remembering.cache_clear()
+
+
 def coverage(statement: str, text: str) -> float:
     """The part of a statement's words that a text has, from 0 to 1; 0 where the statement has none."""
     return _part(_wanted(statement), _terms(text[:_MOST_COMPARED]))
@@ -133,3 +139,6 @@ def _parts(text: str) -> tuple[frozenset[int], ...]:
 def _pairs(parts: list[frozenset[int]]) -> Iterator[frozenset[int]]:
     for place, part in enumerate(parts):
         yield part | parts[place + 1] if place + 1 < len(parts) else part
+
+
+_REMEMBERING: Final = (said, _wanted, _terms, _parts)

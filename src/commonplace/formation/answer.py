@@ -22,7 +22,7 @@ from commonplace.model.values import refused
 
 LINE_LENGTH: Final = 500
 SUMMARY_LENGTH: Final = 20_000
-_PARTS: Final = ("notes", "repeats", "patches", "experience")
+_PARTS: Final = ("notes", "repeats", "retracts", "patches", "experience")
 _EPISODE: Final = "episode"
 
 
@@ -63,6 +63,11 @@ class _Answer:
             for at, given in self._each(value, "repeats", NOTE.name)
             if (one := self._notes.again(at, given))
         ]
+        back = [
+            denied
+            for at, given in self._each(value, "retracts", NOTE.name)
+            if (denied := self._notes.taken_back(at, given))
+        ]
         patches: dict[str, ProfilePatch] = {}
         for at, given in self._each(value, "patches", None):
             patch = self._patch(at, given, patches)
@@ -72,6 +77,7 @@ class _Answer:
         return Formed(
             notes=tuple(notes),
             corroborations=tuple({one.memory: one for one in reversed(again)}.values()),
+            taken_back=tuple({one.memory: one for one in reversed(back)}.values()),
             patches=tuple(patches.values()),
             experience=tuple(made for at, given in lessons if (made := self._lesson(at, given))),
             episode=self._episode(value.get(_EPISODE)),

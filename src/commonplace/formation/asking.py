@@ -47,6 +47,8 @@ What is held already
 - If a memory says the same, write no note: name it under "repeats", with its sources.
 - If a new statement corrects or replaces a memory, write the note and name the memory under its "supersedes". \
 What is true beside it, or happened again, supersedes nothing.
+- If the user takes back what a memory says ("forget that", "that was a joke"), name the memory under "retracts", with \
+the sources; the request itself makes no note.
 """
 
 _DOCUMENTS: Final = """\
@@ -83,9 +85,8 @@ def answer_schema(schemas: Sequence[WantedSchema]) -> dict[str, Any]:
     parts: dict[str, Any] = {}
     if NOTE.name in names:
         parts["notes"] = _list(_note(_inserted(schemas)))
-        parts["repeats"] = _list(
-            _object({"memory": {"type": "string"}, "sources": _SOURCES}, "memory", "sources")
-        )
+        named = _object({"memory": {"type": "string"}, "sources": _SOURCES}, "memory", "sources")
+        parts["repeats"] = parts["retracts"] = _list(named)
     patched = [schema.name for schema in schemas if schema.update_mode == "patch"]
     if patched:
         parts["patches"] = _list(_patch(patched))

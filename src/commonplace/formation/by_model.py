@@ -81,6 +81,7 @@ def _joined(first: Formed, again: Formed, wanting: frozenset[str]) -> Formed:
         update={
             "notes": (*first.notes, *(n for n in again.notes if mended("notes") and n not in first.notes)),
             "corroborations": first.corroborations or (again.corroborations if mended("repeats") else ()),
+            "taken_back": first.taken_back or (again.taken_back if mended("retracts") else ()),
             "patches": (
                 *first.patches,
                 *(p for p in again.patches if mended("patches") and p.schema_name not in patched),

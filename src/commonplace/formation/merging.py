@@ -7,11 +7,14 @@ from dataclasses import dataclass, field
 from uuid import UUID
 
 from commonplace.formation.alike import folded, same
-from commonplace.model.changes import Change, Corroborate, Remember, Supersede
-from commonplace.model.forming import Corroboration, Draft, LeftOut, Reading
+from commonplace.model.changes import Change, Corroborate, Remember, Retract, Supersede
+from commonplace.model.forming import Corroboration, Draft, LeftOut, Reading, TakenBack
 from commonplace.model.memories import Cardinality, Memory
 from commonplace.model.owner import View
 from commonplace.model.trust import Limits, lowest
+
+#: Why a memory is no longer held, where its user said so in a conversation.
+TAKEN_BACK = "taken back in a conversation"
 
 
 @dataclass(slots=True)
@@ -23,6 +26,8 @@ class _Pass:
     again: dict[UUID, list[UUID]] = field(default_factory=dict)
     #: Held memory → the held memory that takes its place.
     replaced: dict[UUID, UUID] = field(default_factory=dict)
+    #: Held memories that the user took back.
+    taken_back: list[UUID] = field(default_factory=list)
     #: Held memories that are not held any more after this pass.
     gone: set[UUID] = field(default_factory=set)
 
@@ -42,6 +47,7 @@ class Merger:
         self._thread = thread
         self._now = reading.now
         self._read = {message.id for message in reading.new}
+        self._reading_of = reading.new
         self._view = View(agent=thread.agent)
         #: The most trusted first; among equals, in the order of their making.
         self._held = sorted((one for one in held if one.owner == thread.owner), key=_believed)
@@ -52,7 +58,11 @@ class Merger:
         self._pass = _Pass()
 
     def changes(
-        self, notes: Iterable[Draft], corroborations: Iterable[Corroboration], run: str | None
+        self,
+        notes: Iterable[Draft],
+        corroborations: Iterable[Corroboration],
+        taken_back: Iterable[TakenBack],
+        run: str | None,
     ) -> list[Change]:
         """What is to be written; nothing where nothing changes."""
         self._pass = found = _Pass()
@@ -63,9 +73,24 @@ class Merger:
             memory = next((held for held in self._held if held.id == one.memory), None)
             if memory is not None and memory.active and memory.id not in found.gone:
                 self._corroborate(memory, one.sources)
+        for denied in taken_back:
+            self._take_back(denied)
         again = [Corroborate(id, tuple(sources)) for id, sources in found.again.items()]
         made = [Remember(memory, run=run) for memory in found.made.values()]
-        return [*again, *made, *(Supersede(loser, winner) for loser, winner in found.replaced.items())]
+        gone = [Retract(id, TAKEN_BACK) for id in found.taken_back]
+        return [*again, *made, *(Supersede(loser, winner) for loser, winner in found.replaced.items()), *gone]
+
+    def _take_back(self, one: TakenBack) -> None:
+        """Let go of a memory that the user took back after it was learnt, and of nothing that was said since."""
+        memory = next((held for held in self._standing() if held.id == one.memory), None)
+        if memory is None:
+            return
+        said = [message.observed_at for message in self._reading_of if message.id in one.sources]
+        if max(said) < memory.observed_at:
+            return
+        self._pass.again.pop(memory.id, None)
+        self._pass.gone.add(memory.id)
+        self._pass.taken_back.append(memory.id)
 
     def _merge(self, place: int, draft: Draft) -> None:
         at = f"notes[{place}]"

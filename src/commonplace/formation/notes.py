@@ -22,7 +22,7 @@ from commonplace.formation.echo import DIRECTING, Verdict, Witness
 from commonplace.formation.prompt import Prompt
 from commonplace.formation.schemas import NOTE, FormationSchema
 from commonplace.formation.validity import since, until
-from commonplace.model.forming import Corroboration, Draft, WantedSchema
+from commonplace.model.forming import Corroboration, Draft, TakenBack, WantedSchema
 from commonplace.model.memories import Cardinality
 from commonplace.model.trust import Limits
 from commonplace.model.values import refused
@@ -185,6 +185,19 @@ class Notes:
             tell("echo", "no user said it again")
             return None
         return Corroboration(memory=memory.id, cited=tuple(one for _, one in own(cited)))
+
+    def taken_back(self, at: str, given: dict[str, Any]) -> TakenBack | None:
+        """A memory that a user takes back, in words of their own that speak of it."""
+        tell = self._told.teller(at)
+        named = self._citations.candidates(given.get("memory"), tell)
+        cited = own(self._citations.read(given.get("sources"), tell)) if named else []
+        if not cited:
+            return None
+        memory = self._prompt.candidates[named[0]]
+        if not self._witness.repeated(memory.content, [message for message, _ in cited]):
+            tell("claimed", "no user's words speak of it")
+            return None
+        return TakenBack(memory=memory.id, cited=tuple(one for _, one in cited))
 
 
 def asked(prompt: Prompt, name: Any, mode: str) -> WantedSchema | None:

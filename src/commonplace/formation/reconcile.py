@@ -20,6 +20,7 @@ from commonplace.model.changes import (
     PatchProfile,
     RecordEpisode,
     Remember,
+    Retract,
     Supersede,
 )
 from commonplace.model.episodes import Episode
@@ -87,7 +88,7 @@ class _Reconciler:
 
     def reconcile(self, formed: Formed, run: str | None) -> Reconciled:
         merger = Merger(self._reading, self._held.memories, self._limits, self._told.append, self._id)
-        changes = merger.changes(formed.notes, formed.corroborations, run)
+        changes = merger.changes(formed.notes, formed.corroborations, formed.taken_back, run)
         for place, one in enumerate(formed.patches):
             changes += self._patch(f"patches[{place}]", one)
         changes += self._episode(formed)
@@ -207,7 +208,7 @@ class _Reconciler:
         touched: set[UUID] = set()
         for change in changes:
             match change:
-                case Corroborate():
+                case Corroborate() | Retract():
                     touched.add(change.memory)
                 case Supersede():
                     touched.update((change.loser, change.winner))

@@ -142,6 +142,12 @@ class Corroboration(_Resting):
     memory: UUID
 
 
+class TakenBack(_Resting):
+    """A candidate that the user no longer stands by."""
+
+    memory: UUID
+
+
 class ProfilePatch(_Resting):
     """Operations of a JSON Patch on the document of one schema."""
 
@@ -183,6 +189,7 @@ class Formed(Value):
 
     notes: tuple[Draft, ...] = ()
     corroborations: tuple[Corroboration, ...] = ()
+    taken_back: tuple[TakenBack, ...] = ()
     #: At most one for each schema.
     patches: tuple[ProfilePatch, ...] = ()
     experience: tuple[Lesson, ...] = ()
@@ -198,7 +205,7 @@ class Formed(Value):
     @property
     def empty(self) -> bool:
         """Whether there is nothing in it to write."""
-        made = (self.notes, self.corroborations, self.patches, self.experience)
+        made = (self.notes, self.corroborations, self.taken_back, self.patches, self.experience)
         return not any(made) and self.episode is None
 
 
