@@ -14,7 +14,7 @@ from commonplace.formation.oracle import Oracle
 from commonplace.formation.schemas import EPISODE
 from commonplace.formation.summary import answered, extracted, question
 from commonplace.formation.wishes import FormingSettings
-from commonplace.model.changes import RecordEpisode, SummariseThread
+from commonplace.model.changes import Change, RecordEpisode, SummariseThread
 from commonplace.model.episodes import Episode, Outcome
 from commonplace.model.ids import derived_id
 from commonplace.model.ledger import Actor
@@ -59,6 +59,14 @@ class Closer:
         ended = thread.ended_at
         episodes = await self._gatherer.episodes(thread)
         return not any(ended is None or episode.recorded_at >= ended for episode in episodes)
+
+    async def with_calls(self, thread: Thread, change: Change) -> Change:
+        """An episode with the tool calls of its thread, which no model needs to tell; any other change as it is."""
+        if not isinstance(change, RecordEpisode) or change.episode.tool_calls:
+            return change
+        talk = await self._gatherer.talk(thread, 0)
+        calls = calls_of(message for message in talk.new if message.observed_at <= change.episode.ended_at)
+        return RecordEpisode(change.episode.changed(tool_calls=calls)) if calls else change
 
     async def _record(self, talk: Talk, era: UUID | None) -> None:
         """The record of a thread of which no model tells: what was asked first, and how it ended."""

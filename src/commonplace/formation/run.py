@@ -186,7 +186,7 @@ class Former:
     async def _write(self, work: _Work, progress: Progress, made: Reconciled) -> None:
         """All that holds at the door; what is refused there is left out and told, the rest is kept."""
         reading = progress.reading
-        changes: list[Change] = list(made.changes)
+        changes = [await self._closer.with_calls(reading.thread, change) for change in made.changes]
         if not work.again:
             changes.append(MarkFormed(reading.thread.id, progress.through, progress.after))
         operation = work.operation(progress)
