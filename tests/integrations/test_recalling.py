@@ -172,11 +172,8 @@ def test_no_context_comes_between_a_call_and_its_answer() -> None:
     assert prompts(found) == ["CONTEXT", "Look!"] and found[1:] == [calls, answer]
     bare = placed([calls, answer], "CONTEXT", "new")
     assert [part.part_kind for part in bare[-1].parts] == ["tool-return", "user-prompt"]
-    assert (
-        placed([ModelResponse([TextPart("Hm.")])], "CONTEXT", "new")
-        == [ModelResponse([TextPart("Hm.")], timestamp=found[1].timestamp)]
-        or prompts([calls]) == []
-    )
+    nothing = [ModelResponse([TextPart("Hm.")])]
+    assert placed([*nothing], "CONTEXT", "new") == nothing
 
 
 def test_the_capability_serves_runs_and_names_its_tools() -> None:

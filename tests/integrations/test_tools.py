@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 from pydantic_ai.messages import RetryPromptPart, ToolReturnPart
@@ -59,7 +60,7 @@ async def test_search_finds_what_was_done_before(book: commonplace.Book) -> None
 
 
 async def test_refusals_are_texts(book: commonplace.Book) -> None:
-    refusals = {
+    refusals: dict[str, dict[str, Any]] = {
         "Not remembered. Content must not be empty.": {"content": "  "},
         "Not remembered. Content too long. Maximum 1000 characters.": {"content": "x" * 1001},
         "Not remembered. Key must not be empty.": {"content": "x", "key": " "},
@@ -193,11 +194,12 @@ async def test_a_model_cannot_name_an_owner_or_a_view(
 async def test_hostile_arguments_reach_nothing(book: commonplace.Book, hostile: str) -> None:
     await book.remember("ben", "Keeps snakes", key="pet", agent="coach")
     await book.remember("ana", "Keeps bees", key="hobby", agent="coach")
-    for tool, arguments in {
+    tools: dict[str, dict[str, Any]] = {
         "search": {"query": hostile},
         "forget": {"key": hostile},
         "remember": {"content": hostile, "key": hostile, "kind": hostile, "audience": hostile},
-    }.items():
+    }
+    for tool, arguments in tools.items():
         answer = await asked(book, tool, **arguments)
         assert "snakes" not in answer and "</memories>" not in answer and len(answer) < 2000
     assert [memory.content for memory in await memories(book, "ben")] == ["Keeps snakes"]

@@ -144,8 +144,7 @@ def placed(messages: list[ModelMessage], context: str, run: str | None) -> list[
     It stands as data in the user's place, never among instructions, and between no call and its answer.
     """
     own = [place for place, message in enumerate(messages) if message.run_id == run]
-    order = [*own, *reversed(range(own[0] if own else len(messages)))]
-    for place in order:
+    for place in [*own, *reversed(range(own[0] if own else len(messages)))]:
         message = messages[place]
         if isinstance(message, ModelRequest):
             prompts = [n for n, part in enumerate(message.parts) if isinstance(part, UserPromptPart)]

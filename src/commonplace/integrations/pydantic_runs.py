@@ -114,12 +114,16 @@ class Runs:
         if summary is None:
             answers = [one.content for one in said if one.role == "assistant"]
             summary = answers[-1] if answers else ""
+        standing = await thread.get()
+        if standing.ended_at is not None:
+            # It was taken up again since it was closed.
+            await thread.set(status="running")
         episode = {
             "goal": _cut(goal, longest),
             "summary": _cut(summary, _SUMMARY),
             "outcome": outcome,
             "tags": tuple(tags),
-            "started_at": (await thread.get()).started_at,
+            "started_at": standing.started_at,
             "tool_calls": _calls(messages_of(said), self.quiet),
         }
         status = "completed" if outcome == "succeeded" else "failed"
