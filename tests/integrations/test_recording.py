@@ -91,7 +91,7 @@ async def test_who_said_what_has_its_role_and_its_trust(book: commonplace.Book) 
     await with_tools(script, book).run("How is the weather?")
     assert [(one.role, one.speaker, one.trust, one.content) for one in await said(book)] == [
         ("user", None, Trust.USER, "How is the weather?"),
-        ("assistant", None, Trust.ASSISTANT, '(weather {"city":"Lisbon"})\n(tides {})'),
+        ("assistant", None, Trust.ASSISTANT, '(weather {"city": "Lisbon"})\n(tides {})'),
         ("tool", "weather", Trust.TOOL, "Sunny in Lisbon"),
         ("tool", "tides", Trust.TOOL, "High at noon"),
         ("assistant", None, Trust.ASSISTANT, "Sunny."),
@@ -101,7 +101,7 @@ async def test_who_said_what_has_its_role_and_its_trust(book: commonplace.Book) 
 async def test_what_memory_showed_is_no_passage_of_its_own(book: commonplace.Book) -> None:
     await book.remember("ana", "Keeps bees", agent="coach")
     await agent_of(Script(call("recall")), book).run("Go on.")
-    assert [one.content for one in await said(book)] == ["Go on.", "(recall)", "(from memory)", "Well."]
+    assert [one.content for one in await said(book)] == ["Go on.", "(…)", "(…)", "Well."]
 
 
 async def test_a_streamed_run_is_kept_like_any_other(book: commonplace.Book) -> None:
@@ -274,6 +274,17 @@ async def test_a_budget_gives_the_newest_turns_and_parts_no_answer_from_its_call
     thread = await book.thread("ana", name="monday", agent="coach")
     kept = await history(thread, budget=3000)
     assert prompts(kept) == ["When?"] and len(kept) == 4
+
+
+async def test_a_memory_may_be_given_to_one_run(book: commonplace.Book) -> None:
+    await book.remember("ana", "Keeps bees", agent="coach")
+    script = Script(call("recall"))
+    agent: Agent[None, str] = Agent(script.model)
+    await agent.run("Go on.", capabilities=[Commonplace(book, MONDAY)])
+    assert "Keeps bees" in script.told and "Keeps bees" in script.answered[0]
+    assert len(await said(book)) == 4
+    await agent.run("Go on.")
+    assert script.told == "Go on." and len(await said(book)) == 4
 
 
 async def test_parallel_runs_in_one_thread_stay_whole(book: commonplace.Book) -> None:

@@ -100,9 +100,9 @@ class Commonplace(AbstractCapability[AgentDepsT]):
     async def wrap_run(self, ctx: RunContext[AgentDepsT], *, handler: WrapRunHandler) -> AgentRunResult[Any]:
         """Keep what was said, however the run ends."""
         run = self._own()
-        if self.record or run.scope.thread is not None:
-            await self._open(ctx, run)
         try:
+            if self.record or run.scope.thread is not None:
+                await self._open(ctx, run)
             result = await handler()
         except BaseException as error:
             with anyio.CancelScope(shield=True):

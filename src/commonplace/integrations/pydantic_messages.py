@@ -30,6 +30,8 @@ from commonplace.model.values import NAME_LENGTH, Data
 FORM: Final = "pydantic_ai"
 _OF: Final = "of"
 _ROLES: Final = {"system-prompt": "system", "user-prompt": "user", "speech": "user"}
+#: The text of a message that has none to be found by.
+_UNTOLD: Final = "(…)"
 #: Characters of a call's arguments that stand in the text of a message that says nothing else.
 _ARGUMENTS: Final = 2000
 #: Characters of a part that are kept where the whole of it cannot be.
@@ -53,14 +55,13 @@ def drafts_of(
         for start, end, role, speaker in _speakers(message):
             parts = message.parts[start:end]
             text = _text(parts, quiet) if isinstance(message, ModelRequest) else _answer(message, quiet)
-            own = {**form, "parts": form["parts"][start:end]}
-            if start:
-                own = {"kind": form["kind"], "parts": own["parts"]}
+            head = {"kind": form["kind"]} if start else form
+            own = {**head, "parts": form["parts"][start:end]}
             drafts.append(
                 {
                     "role": role,
                     "content": _clean(text, longest),
-                    "speaker": speaker,
+                    "speaker": None if speaker in quiet else speaker,
                     "agent": agent,
                     "observed_at": _moment(message, parts),
                     "native": {FORM: own, _OF: f"{run}/{place}"},
@@ -199,9 +200,8 @@ def _speaker(part: Any) -> tuple[str, str | None, str]:
     if role != "tool":
         return role, None, ""
     # Each answer of a tool is a message of its own.
-    name = " ".join(clean(getattr(part, "tool_name", None) or "").split())[:NAME_LENGTH]
-    printable = "".join(character for character in name if character.isprintable())
-    return role, printable or None, getattr(part, "tool_call_id", "")
+    name = "".join(filter(str.isprintable, clean(getattr(part, "tool_name", None) or "")))
+    return role, name.strip()[:NAME_LENGTH] or None, getattr(part, "tool_call_id", "")
 
 
 def _text(parts: Sequence[Any], quiet: AbstractSet[str]) -> str:
@@ -213,7 +213,7 @@ def _part_text(part: Any, quiet: AbstractSet[str]) -> str:
     if part.part_kind in _ROLES:
         return prompt_text(getattr(part, "content", None) or getattr(part, "transcript", None))
     if getattr(part, "tool_name", None) in quiet:
-        return "(from memory)"
+        return _UNTOLD
     if isinstance(part, ToolReturnPart):
         return part.model_response_str()
     content = getattr(part, "content", "")
@@ -226,7 +226,7 @@ def _answer(message: ModelResponse, quiet: AbstractSet[str]) -> str:
     if said.strip():
         return said
     return "\n".join(
-        f"({part.tool_name})"
+        _UNTOLD
         if part.tool_name in quiet
         else f"({part.tool_name} {_json(part.args_as_dict())[:_ARGUMENTS]})"
         for part in message.parts
@@ -237,7 +237,7 @@ def _answer(message: ModelResponse, quiet: AbstractSet[str]) -> str:
 def _clean(text: str, longest: int) -> str:
     text = clean(text)
     if not text or text.isspace():
-        return "(nothing said)"
+        return _UNTOLD
     return text if len(text) <= longest else text[: longest - 1] + "…"
 
 
