@@ -23,7 +23,7 @@ MOST_LINES = 600
 FILE_LINES = 300
 FUNCTION_LINES = 60
 
-FOLDERS = ("src", "tests", "proofs", "bench", "evals", "tools")
+FOLDERS = ("src", "tests", "proofs", "bench", "evals", "tools", "examples")
 ENTRIES = Path("tools/ratchet.json")
 
 _NOT_CODE = {

@@ -11,6 +11,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 import pytest
+from pydantic_ai.embeddings import TestEmbeddingModel
 
 from commonplace.embedding import (
     Cached,
@@ -103,7 +104,6 @@ async def test_a_folder_that_was_asked_for_and_is_not_whole_is_an_error(
     "settings", [{"weights": "none/there"}, {"use": "none/there"}, {"use": "no-such:model"}]
 )
 async def test_what_settings_name_in_vain_leaves_words_alone(settings: dict[str, Any]) -> None:
-    pytest.importorskip("pydantic_ai", reason="commonplace[models] is not installed")
     found = await find("auto", EmbeddingSettings(**settings))
     assert isinstance(found, Missing) and found.failed and found.reason
 
@@ -122,13 +122,11 @@ async def test_what_is_no_embedder_is_refused() -> None:
 
 
 async def test_a_providers_model_is_found() -> None:
-    embeddings = pytest.importorskip("pydantic_ai.embeddings", reason="commonplace[models] is not installed")
-    found = await find(embeddings.TestEmbeddingModel(dimensions=5))
+    found = await find(TestEmbeddingModel(dimensions=5))
     assert isinstance(found, Cached) and found.embedding.name == "test/test/5"
 
 
 async def test_a_name_with_a_colon_is_a_providers_model() -> None:
-    pytest.importorskip("pydantic_ai", reason="commonplace[models] is not installed")
     with pytest.raises(InvalidInput, match="no-such-provider:model cannot be used"):
         await find("no-such-provider:model")
 

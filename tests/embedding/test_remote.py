@@ -8,13 +8,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-
-from commonplace.embedding import RemoteEmbedder
-from commonplace.errors import EmbedderDown, EmbeddingFailed, InvalidInput
-from commonplace.ports import Embedder
-
-pytest.importorskip("pydantic_ai", reason="the extra commonplace[models] is not installed")
-
 from pydantic_ai import Embedder as ModelEmbedder
 from pydantic_ai.embeddings import EmbeddingModel, EmbeddingResult, TestEmbeddingModel
 from pydantic_ai.exceptions import (
@@ -24,6 +17,10 @@ from pydantic_ai.exceptions import (
     ModelHTTPError,
     ModelRequestRejectedError,
 )
+
+from commonplace.embedding import RemoteEmbedder
+from commonplace.errors import EmbedderDown, EmbeddingFailed, InvalidInput
+from commonplace.ports import Embedder
 
 
 class Provider(EmbeddingModel):

@@ -6,13 +6,6 @@ import json
 import pickle
 
 import pytest
-
-from commonplace.errors import ModelDown, ModelFailed, ModelRefused
-from commonplace.models import RemoteModels
-from tests.models.questions import CANARY, GOOD, assert_tells_nothing, question
-
-pytest.importorskip("pydantic_ai", reason="the extra commonplace[models] is not installed")
-
 from pydantic_ai.exceptions import (
     FallbackExceptionGroup,
     ModelAuthenticationError,
@@ -25,6 +18,9 @@ from pydantic_ai.exceptions import (
 )
 from pydantic_ai.models.fallback import FallbackModel
 
+from commonplace.errors import ModelDown, ModelFailed, ModelRefused
+from commonplace.models import RemoteModels
+from tests.models.questions import CANARY, GOOD, assert_tells_nothing, question
 from tests.models.scripted import Gate, raises, says
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pydantic_ai.models.test import TestModel
 
 from commonplace.errors import InvalidInput
 from commonplace.model.asking import ModelAnswer, ModelRequest
@@ -35,16 +36,12 @@ def test_models_of_ones_own_are_taken_as_they_are() -> None:
 
 
 async def test_a_wish_counts_before_the_settings_and_none_of_them_is_asked_for_by_name() -> None:
-    pytest.importorskip("pydantic_ai", reason="the extra commonplace[models] is not installed")
     assert find("none", ModelsSettings(use="test")) is None
     assert isinstance(find(None, ModelsSettings(use="test")), RemoteModels)
 
 
 async def test_tasks_have_models_by_wish_and_by_settings() -> None:
-    of = pytest.importorskip(
-        "pydantic_ai.models.test", reason="the extra commonplace[models] is not installed"
-    )
-    by_wish = find({DEFAULT: "test", "summary": of.TestModel(custom_output_text='{"by": 2}')})
+    by_wish = find({DEFAULT: "test", "summary": TestModel(custom_output_text='{"by": 2}')})
     assert by_wish is not None
     assert (await by_wish.ask(question(task="summary"))).value == {"by": 2}
     assert (await by_wish.ask(question())).value is None

@@ -6,6 +6,8 @@ import asyncio
 import logging
 
 import pytest
+from pydantic_ai.models.openai import OpenAIChatModel
+from pydantic_ai.providers.openai import OpenAIProvider
 
 from commonplace.errors import ModelDown, ModelRefused
 from commonplace.models import RemoteModels
@@ -13,12 +15,6 @@ from commonplace.testing import model_replies as replies
 from commonplace.testing.model_replies import Reply
 from commonplace.testing.model_server import ModelServer
 from tests.models.questions import CANARY, GOOD, LONG, asking, assert_tells_nothing, question
-
-pytest.importorskip("pydantic_ai", reason="the extra commonplace[models] is not installed")
-pytest.importorskip("openai", reason="the client of the provider is not installed")
-
-from pydantic_ai.models.openai import OpenAIChatModel
-from pydantic_ai.providers.openai import OpenAIProvider
 
 
 @pytest.mark.parametrize(

@@ -16,9 +16,6 @@ from commonplace.testing.model_replies import Reply
 from commonplace.testing.model_server import ModelServer
 from tests.models.questions import GOOD, SCHEMA, asking, question
 
-pytest.importorskip("pydantic_ai", reason="the extra commonplace[models] is not installed")
-pytest.importorskip("openai", reason="the client of the provider is not installed")
-
 ROOT = Path(__file__).parents[2]
 
 

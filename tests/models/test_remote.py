@@ -8,15 +8,6 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
-
-from commonplace.errors import InvalidInput
-from commonplace.model.asking import Earlier
-from commonplace.models import RemoteModels
-from commonplace.ports import Models
-from tests.models.questions import GOOD, question
-
-pytest.importorskip("pydantic_ai", reason="the extra commonplace[models] is not installed")
-
 from pydantic_ai import Agent
 from pydantic_ai.messages import ModelMessage, ModelResponse, TextPart, ThinkingPart
 from pydantic_ai.models.function import AgentInfo, FunctionModel
@@ -24,6 +15,11 @@ from pydantic_ai.models.instrumented import InstrumentedModel
 from pydantic_ai.models.test import TestModel
 from pydantic_ai.usage import RequestUsage
 
+from commonplace.errors import InvalidInput
+from commonplace.model.asking import Earlier
+from commonplace.models import RemoteModels
+from commonplace.ports import Models
+from tests.models.questions import GOOD, question
 from tests.models.scripted import Gate, says
 
 

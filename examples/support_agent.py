@@ -1,0 +1,69 @@
+"""A support agent that asks its memory whether something was tried before. No key is needed: the model is a few rules.
+
+python examples/support_agent.py
+"""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+
+from pydantic_ai import Agent, RunContext
+from pydantic_ai.messages import ModelMessage, ModelResponse, TextPart, ToolCallPart, ToolReturnPart
+from pydantic_ai.models.function import AgentInfo, FunctionModel
+
+import commonplace
+from commonplace.integrations.pydantic_ai import Commonplace, Scope
+
+
+@dataclass
+class Deps:
+    """What a run is given by the application: who is signed in, and which ticket it is about."""
+
+    user: str
+    ticket: str
+
+
+async def rules(messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
+    """Stands in for a language model: looks first, and restarts the router only where that did not fail before."""
+    answers = [part for part in messages[-1].parts if isinstance(part, ToolReturnPart)]
+    if not answers:
+        return ModelResponse([ToolCallPart("search", {"query": "restart the router"})])
+    (answer,) = answers
+    if answer.tool_name == "search" and "failed" not in str(answer.content):
+        return ModelResponse([ToolCallPart("restart_router", {"room": "cellar"})])
+    if answer.tool_name == "search":
+        return ModelResponse([TextPart("Restarting failed last time: I am sending a technician.")])
+    return ModelResponse([TextPart("The router is up again.")])
+
+
+def scope(ctx: RunContext[Deps]) -> Scope:
+    """Whose memory a run uses comes from the application, never from the model."""
+    return Scope(ctx.deps.user, "support", thread=ctx.deps.ticket)
+
+
+async def main() -> None:
+    """The same complaint twice; the first attempt fails."""
+    async with commonplace.open("memory://") as book:
+        memory = Commonplace(book, scope, closes=True)
+        agent = Agent(FunctionModel(rules), deps_type=Deps, capabilities=[memory])
+
+        @agent.tool_plain
+        async def restart_router(room: str) -> str:
+            """Restart a router."""
+            raise ConnectionError(f"the router in the {room} does not answer")
+
+        for ticket in ("ticket-1", "ticket-2"):
+            prompt = "Please restart the router, there is no network."
+            print(f"{ticket}> {prompt}")
+            try:
+                result = await agent.run(prompt, deps=Deps("ana", ticket))
+                print(result.output)
+            except ConnectionError as error:
+                print(f"(it failed: {error})")
+        for episode in reversed(await book.episodes.list("ana", agent="support")):
+            print(f"{episode.outcome}: {', '.join(call.tool for call in episode.tool_calls) or 'no tools'}")
+
+
+if __name__ == "__main__":
+    asyncio.run(main())

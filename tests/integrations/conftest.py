@@ -1,0 +1,18 @@
+"""Real books: one in a file, one in memory."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+import commonplace
+
+
+@pytest.fixture(params=["sqlite", "memory"])
+async def book(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[commonplace.Book]:
+    address = tmp_path / "book.db" if request.param == "sqlite" else "memory://"
+    async with commonplace.open(address) as opened:
+        yield opened
+        assert (await opened.verify()).faults == ()

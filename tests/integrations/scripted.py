@@ -1,0 +1,98 @@
+"""A model that answers as it is told, and keeps what it was sent; an agent with it and a memory."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+from typing import Any
+
+from pydantic_ai import Agent
+from pydantic_ai.messages import (
+    ModelMessage,
+    ModelRequest,
+    ModelResponse,
+    TextPart,
+    ToolCallPart,
+    ToolReturnPart,
+    UserPromptPart,
+)
+from pydantic_ai.models.function import AgentInfo, DeltaToolCall, DeltaToolCalls, FunctionModel
+
+import commonplace
+from commonplace.integrations.pydantic_ai import Commonplace, Scope
+from commonplace.model.messages import Message
+
+COACH = Scope("ana", "coach")
+
+
+def call(tool: str, **arguments: Any) -> ToolCallPart:
+    return ToolCallPart(tool, arguments)
+
+
+class Script:
+    """One answer after the other; at the end, and where there are none, it says "Well." """
+
+    def __init__(self, *answers: Any) -> None:
+        self.answers = list(answers)
+        self.sent: list[list[ModelMessage]] = []
+        self.instructions: list[str | None] = []
+        self.offered: list[str] = []
+        self.model = FunctionModel(self.answer, stream_function=self.stream)
+
+    def _next(self, messages: list[ModelMessage], info: AgentInfo) -> list[Any]:
+        self.sent.append(list(messages))
+        self.instructions.append(info.instructions)
+        self.offered = [tool.name for tool in info.function_tools]
+        answer = self.answers.pop(0) if self.answers else "Well."
+        if isinstance(answer, Exception):
+            raise answer
+        return answer if isinstance(answer, list) else [answer]
+
+    async def answer(self, messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
+        parts = [TextPart(one) if isinstance(one, str) else one for one in self._next(messages, info)]
+        return ModelResponse(parts=parts)
+
+    async def stream(
+        self, messages: list[ModelMessage], info: AgentInfo
+    ) -> AsyncIterator[str | DeltaToolCalls]:
+        for place, one in enumerate(self._next(messages, info)):
+            if isinstance(one, str):
+                for word in one.split(" "):
+                    yield f"{word} "
+            else:
+                yield {place: DeltaToolCall(one.tool_name, one.args_as_json_str())}
+
+    @property
+    def told(self) -> str:
+        """What the last request said in the user's place."""
+        return "\n".join(prompts(self.sent[-1]))
+
+    @property
+    def answered(self) -> list[str]:
+        """What tools answered in the last request."""
+        return [str(part.content) for part in self.sent[-1][-1].parts if isinstance(part, ToolReturnPart)]
+
+
+def prompts(messages: Sequence[ModelMessage]) -> list[str]:
+    return [
+        str(part.content)
+        for message in messages
+        if isinstance(message, ModelRequest)
+        for part in message.parts
+        if isinstance(part, UserPromptPart)
+    ]
+
+
+def agent_of(script: Script, book: commonplace.Book, scope: Any = COACH, **settings: Any) -> Agent[Any, str]:
+    return Agent(script.model, deps_type=object, capabilities=[Commonplace(book, scope, **settings)])
+
+
+async def asked(book: commonplace.Book, tool: str, scope: Scope = COACH, **arguments: Any) -> str:
+    """What a tool answers an agent's model."""
+    script = Script(call(tool, **arguments))
+    await agent_of(script, book, scope).run("Go on.")
+    return script.answered[0]
+
+
+async def said(book: commonplace.Book, owner: str = "ana", agent: str = "coach") -> list[Message]:
+    page = await book.list(owner, types="message", agent=agent, limit=1000)
+    return [record for record in page.records if isinstance(record, Message)]

@@ -1,0 +1,59 @@
+"""The examples run as they stand; the one that needs a key says so."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+
+
+def run(name: str, folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    surroundings = {variable: value for variable, value in os.environ.items() if "API_KEY" not in variable}
+    return subprocess.run(
+        [sys.executable, "-W", "error", str(EXAMPLES / name), *arguments],
+        cwd=folder,
+        env={**surroundings, "PYTHONPATH": os.pathsep.join(sys.path)},
+        input="",
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+
+def test_the_agent_knows_on_the_second_day_what_it_was_told_on_the_first(tmp_path: Path) -> None:
+    first = run("remembering_agent.py", tmp_path, str(tmp_path / "book.db"))
+    assert first.returncode == 0, first.stderr
+    assert "I know nothing of you." in first.stdout
+    assert first.stdout.count("fact] Keeps bees on the roof") == 1
+    again = run("remembering_agent.py", tmp_path, str(tmp_path / "book.db"))
+    assert again.stdout.startswith("> What do you know of me?\nI know of you:\n")
+    assert run("remembering_agent.py", tmp_path).returncode == 0
+
+
+def test_the_support_agent_does_not_try_again_what_failed(tmp_path: Path) -> None:
+    done = run("support_agent.py", tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "Restarting failed last time" in done.stdout
+    assert done.stdout.endswith("failed: restart_router\nsucceeded: no tools\n")
+
+
+@pytest.mark.parametrize("name", [(), ("anthropic:claude-sonnet-4-5",), ("nobody:nothing",)])
+def test_without_a_key_or_a_client_the_example_says_what_is_missing(
+    tmp_path: Path, name: tuple[str, ...]
+) -> None:
+    done = run("real_provider.py", tmp_path, *name)
+    assert done.returncode == 2
+    assert "cannot be asked" in done.stderr and "Traceback" not in done.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_every_example_is_run_by_a_test() -> None:
+    tested = Path(__file__).read_text("utf-8")
+    for path in EXAMPLES.glob("*.py"):
+        assert path.name == "__init__.py" or f'"{path.name}"' in tested
