@@ -45,6 +45,19 @@ class Sums(Value):
     unpriced: int = Field(default=0, ge=0)
     currency: Literal["USD"] = "USD"
 
+    @classmethod
+    def of(cls, usage: Usage) -> Sums:
+        """What calls came to that were answered, and are not counted here."""
+        price = _known(usage)
+        return Sums(
+            answers=usage.calls,
+            tokens_in=min(usage.tokens_in, MOST_TOKENS),
+            tokens_cached=min(usage.tokens_cached, MOST_TOKENS),
+            tokens_out=min(usage.tokens_out, MOST_TOKENS),
+            price=price or Decimal(0),
+            unpriced=usage.calls if price is None else 0,
+        )
+
     @property
     def unanswered(self) -> int:
         """Calls that were begun and never came back into the book: what they cost is unknown."""
@@ -87,17 +100,8 @@ class Spent(Sums):
 
     def answered(self, usage: Usage) -> Spent:
         """What the answers to calls that were begun like this came to; the calls are not counted again."""
-        answers = max(usage.calls, 1)
-        price = _known(usage)
-        found = Sums(
-            answers=answers,
-            tokens_in=min(usage.tokens_in, MOST_TOKENS),
-            tokens_cached=min(usage.tokens_cached, MOST_TOKENS),
-            tokens_out=min(usage.tokens_out, MOST_TOKENS),
-            price=price or Decimal(0),
-            unpriced=answers if price is None else 0,
-        )
-        return self.holding(found)
+        # Whoever counts nothing has answered all the same.
+        return self.holding(Sums.of(usage if usage.calls else usage.model_copy(update={"calls": 1})))
 
     def holding(self, sums: Sums) -> Spent:
         """The same with other sums."""

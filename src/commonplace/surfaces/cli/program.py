@@ -42,6 +42,7 @@ COMMANDS = {
     "reembed": Entry("vectors", "Make all vectors with the present model, while recall goes on."),
     "rebuild": Entry("upkeep", "Make anew what is derived by code."),
     "doctor": Entry("doctor", "Examine the book and where it lives."),
+    "usage": Entry("usage", "Tell what language models used and cost."),
     "jobs": Entry("jobs", "Look after work that waits."),
     "weights": Entry("weights", "Look after the local model that finds by meaning."),
     "completion": Entry("completion", "Print a shell's completion script."),
