@@ -196,7 +196,7 @@ class Spending(Protocol):
         """What the tenant's calls came to, in the order of their places."""
 
     async def spent_in_all(self, tenant: str, only: SpentFilter = ALL_SPENT) -> Sums:
-        """All of it together; quick, however much there is."""
+        """All of it together, added up where it stands."""
 
 
 # ── Erasure ──────────────────────────────────────────────────────────────────────────────────────────────────────
