@@ -11,6 +11,7 @@ from functools import partial
 from pathlib import Path
 
 from proofs._book import isolating
+from proofs._book.accounts import ACCOUNTS
 from proofs._book.arrivals import ARRIVALS
 from proofs._book.building import build, copied, kept
 from proofs._book.conversing import CONVERSING
@@ -43,6 +44,7 @@ _TRIES: dict[Try, float] = {
     **WORKS,
     **LABOURS,
     **ARRIVALS,
+    **ACCOUNTS,
 }
 
 

@@ -18,7 +18,7 @@ from commonplace.model.owner import Audience
 from commonplace.recall import facets, filters
 from commonplace.settle import erasing, memories, operations, others, threads, undoing
 from commonplace.settle.desk import Desk
-from proofs._book import arrivals, conversing, labours, reads, recalls, works, writes
+from proofs._book import accounts, arrivals, conversing, labours, reads, recalls, works, writes
 from proofs._book.mutants import Mutant, of_function, of_statements, replaced
 from proofs._book.session import Session
 
@@ -193,12 +193,15 @@ FOCUS: dict[Try, tuple[str, ...]] = {
     works.forget_everything: (
         *("owner: erased_at", "owners_of_tenant", "visible_shelves: o.erased_at", "other_holders", "all_of_owner"),
         *("end_era", "ended_era", "delete_shelves", "delete_shelf", "delete_gone", "delete_jobs", "ledger_of_owner"),
+        *("spent_of_owner", "delete_spent"),
         *("settle.erasing.plan_whole", "settle.erasing._unname", "settle.others.refuse_old_era", "tails_of_owner"),
     ),
     works.forget: (
         *("load_own", "in_thread", "resting_on", "unlink", "blank_versions", "delete_", "positions_of_record", "buried"),
         *("settle.erasing", "rewrite_entry", "place_taken", "recount_held"),
     ),
+    accounts.pay: ("spent", "delete_spent"),
+    accounts.usage: ("spent",),
     works.old_era: ("settle.others.refuse_old_era",),
     works.operation: ("by_operation", "settle.operations"),
     works.mark_used: ("uses", "delete_use", "numbers_in_view"),

@@ -72,6 +72,7 @@ OMISSIONS: dict[str, Omission] = {
     ),
     "the owner's shelves": _never("delete_shelves_of_owner"),
     "the owner's groups": _never("delete_shelf_groups_of_owner"),
+    "agents on what was spent": _never("delete_spent_of_owner"),
     "tombstones": _instead("bury", "SELECT ?, ?"),
     "the mark that an era ended": _instead("ended_era", "SELECT 1 WHERE ? IS NULL"),
     "rewriting the file": _skipping(SqliteEngine.scrub, "await self._file.rewrite()"),

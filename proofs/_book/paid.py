@@ -1,4 +1,4 @@
-"""What a worker has learnt about a record and keeps with its job, while the record may be forgotten."""
+"""What a worker has learnt about a record and paid for, while the record and its owner may be forgotten."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from uuid import UUID
 
 from commonplace import Book
 from commonplace.model.jobs import JobDraft
+from commonplace.model.owner import Owner
+from commonplace.model.spending import Spent
 
 #: Kind of the book's own work that outlives what is forgotten: only what is kept with it has to go.
 PAID = "paid"
@@ -18,3 +20,11 @@ async def keep_answer(book: Book, at: datetime, about: UUID, text: str) -> None:
     leased = await book.engine.lease([PAID], "slow", at, 1e9)
     assert leased is not None and leased.key == str(about)
     assert await book.engine.keep(leased, {"text": text}, (about,))
+
+
+async def pay(book: Book, at: datetime, owner: Owner, agent: str) -> None:
+    """Count a call to a language model about an owner."""
+    spent = Spent(
+        tenant=book.tenant, owner=owner, agent=agent, day=at.date(), task="form", model="p:m", calls=1
+    )
+    await book.engine.note_spent(spent)

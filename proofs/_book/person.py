@@ -16,7 +16,7 @@ from commonplace.model.jobs import JobDraft
 from commonplace.model.ledger import Actor, Receipt
 from commonplace.model.memories import Memory
 from commonplace.model.owner import WHOLE, Audience, Owner, View
-from proofs._book.paid import keep_answer
+from proofs._book.paid import keep_answer, pay
 from proofs._book.scanning import Marks
 
 #: Sizes of what is said, in characters: within a page, around one, and over many.
@@ -286,6 +286,7 @@ class Person:
             JobDraft(kind="another", key="k", payload={"text": self._text("owner job of no record")})
         )
         await book.recall(self.owner, "garden", view="owner")
+        await pay(book, self.clock(), self.owner, self.agent)
 
     # ── others, and the wear of years ────────────────────────────────────────────────────────────────────────────
 

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from uuid import UUID
 
 from commonplace.model.owner import Audience, AudienceKind, Owner, OwnerKind
+from commonplace.model.spending import Spent, price_of
 
 
 class Row(NamedTuple):
@@ -49,6 +50,7 @@ _TABLES = {
     "uses": "SELECT r.owner, u.* FROM uses AS u LEFT JOIN records AS r ON r.no = u.record",
     "gone": "SELECT s.owner, g.* FROM gone AS g LEFT JOIN shelves AS s ON s.no = g.shelf",
     "ledger": "SELECT * FROM ledger",
+    "spent": "SELECT owner, s.* FROM spent AS s",
     "jobs": "SELECT owner, id, kind, key, payload, records, state, attempts, generation, worker, leased_until FROM jobs",
 }
 
@@ -135,6 +137,23 @@ class Truth:
         """Every job's state, worker and attempts, and when its lease ends."""
         rows = self._connection.execute("SELECT id, state, worker, attempts, leased_until FROM jobs")
         return {UUID(bytes=row[0]): row[1:] for row in rows}
+
+    def spent(self) -> list[Spent]:
+        """What calls to language models came to, of everyone; an owner who is no more has no name."""
+        query = """SELECT s.tenant, o.kind, o.id, s.agent, s.day, s.task, s.model, s.calls, s.price
+            FROM spent AS s LEFT JOIN owners AS o ON o.no = s.owner"""
+        return [
+            Spent.model_validate(
+                {"tenant": tenant, "owner": None if id is None else _owner(tenant, kind, id), "agent": agent or None,
+                 "day": day, "task": task, "model": model, "calls": calls, "price": price_of(price)}
+            )
+            for tenant, kind, id, agent, day, task, model, calls, price in self._connection.execute(query)
+        ]  # fmt: skip
+
+    def calls(self) -> list[tuple[str, int]]:
+        """How many calls to language models each tenant's owners have come to, those who are no more among them."""
+        query = "SELECT tenant, sum(calls) FROM spent GROUP BY tenant ORDER BY tenant"
+        return self._connection.execute(query).fetchall()
 
     def miscounted(self) -> list[tuple[str, ...]]:
         """The living owners whose count of held memories is not what they hold."""

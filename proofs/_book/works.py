@@ -71,7 +71,7 @@ async def forget_everything(s: Session) -> None:
     view = WHOLE if s.rng.random() < 0.7 else view
     if party.kind is not OwnerKind.USER or party not in s.oracle.of:
         return
-    standing = s.truth.era(party)
+    standing, calls = s.truth.era(party), s.truth.calls()
     answer = await s.told(
         s.book(party).forget(party, everything=True, **who(view)), party, view, "forget everything"
     )
@@ -79,6 +79,8 @@ async def forget_everything(s: Session) -> None:
         if view.whole or not isinstance(answer, NotAllowed):
             raise Leak(f"forget everything of {party.parts} as {view}: {answer}")
         return
+    if s.truth.calls() != calls:
+        raise Leak(f"the tenants' calls were {calls}, and without {party.parts} {s.truth.calls()}")
     if standing is None:
         return
     if not view.whole or answer.era != standing[0]:

@@ -12,8 +12,7 @@ from typing import Any
 
 import commonplace
 from commonplace import VersionMismatch
-from commonplace.engines.sqlite.engine import APPLICATION_ID, book_migrations
-from commonplace.engines.sqlite.migrations import Migration, Migrations
+from commonplace.engines.sqlite.migrations import APPLICATION_ID, Migration, Migrations, book_migrations
 from proofs._kill.writer import opened
 from proofs._processes.together import AGENT, OWNER, Wrong, at_once, check_whole, made_thread
 

@@ -22,6 +22,7 @@ from commonplace.model.owner import Owner, View
 from commonplace.model.passages import Choose, Shelf, ShelfDelta, Sight
 from commonplace.model.query import Filter, HistoryStep, Page, Recalled, Times
 from commonplace.model.records import Record, RecordType
+from commonplace.model.spending import ALL_SPENT, Spent, SpentFilter, Sums
 from commonplace.model.vectors import Embedding, VectorSet
 
 # ── Records ──────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -165,11 +166,14 @@ class Jobs(Protocol):
     async def postpone(self, job: Job, at: datetime, reason: str = "") -> bool:
         """Give a job back that cannot be done before a moment, however often it is put; no attempt is counted."""
 
-    async def keep(self, job: Job, payload: Mapping[str, Any], records: Sequence[UUID]) -> bool:
+    async def keep(
+        self, job: Job, payload: Mapping[str, Any], records: Sequence[UUID], spent: Spent | None = None
+    ) -> bool:
         """Keep what was learnt with a leased job, in place of what was kept before, until it is done.
 
         ``records`` are all that it tells of: it goes when one of them is erased, and the job stays. False, and
         nothing is kept, where the lease was lost or one of them is gone already: what was learnt is void.
+        What was ``spent`` on it is counted in the same commit, and also where nothing is kept.
         """
 
     async def jobs(self, state: JobState | None, limit: int) -> list[Job]:
@@ -180,6 +184,19 @@ class Jobs(Protocol):
 
     async def drop(self, id: UUID) -> bool:
         """Throw a dead job away."""
+
+
+class Spending(Protocol):
+    """What language models used and cost. Who is erased leaves the tenant's sums, without name or agent."""
+
+    async def note_spent(self, spent: Spent) -> None:
+        """Add to what stands for the owner's present era, agent, day, task and model; durable when it returns."""
+
+    async def spent(self, tenant: str, only: SpentFilter = ALL_SPENT) -> list[Spent]:
+        """What the tenant's calls came to, in the order of their places."""
+
+    async def spent_in_all(self, tenant: str, only: SpentFilter = ALL_SPENT) -> Sums:
+        """All of it together, added up where it stands."""
 
 
 # ── Erasure ──────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -248,7 +265,7 @@ class CopiesItself(Protocol):
         """Erase what a copy still holds of what its original has erased; returns how many records went."""
 
 
-class Engine(Records, Passages, Aids, Vectors, Jobs, Erasure, Keeping, Protocol):
+class Engine(Records, Passages, Aids, Vectors, Jobs, Spending, Erasure, Keeping, Protocol):
     """A database behind the one storage wall."""
 
     #: The engine's name in addresses and reports.
@@ -344,6 +361,9 @@ class Models(Protocol):
 
     async def ask(self, request: ModelRequest) -> ModelAnswer:
         """Ask once; what goes wrong before an answer came is ``ModelDown`` or ``ModelRefused``."""
+
+    def named(self, task: str) -> str:
+        """Provider and name of the model that a task is asked of."""
 
     async def close(self) -> None:
         """Let go of what it holds."""

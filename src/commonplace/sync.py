@@ -14,13 +14,14 @@ from uuid import UUID
 
 from commonplace.assembly import open as open_book
 from commonplace.book import Book, ThreadHandle
+from commonplace.book.accounts import SyncAccounts
 from commonplace.book.catalogue import Episodes, Experience, Keys, Named, Profiles
 from commonplace.book.transfer import ImportReport
 from commonplace.errors import StorageError
 from commonplace.model.episodes import Episode
 from commonplace.model.erasure import ErasureReceipt
 from commonplace.model.experience import ExperienceLine
-from commonplace.model.facts import BookFacts, Findings
+from commonplace.model.facts import Findings
 from commonplace.model.ledger import Entry, Receipt
 from commonplace.model.messages import Message, Thread
 from commonplace.model.owner import Audience, Owner
@@ -241,12 +242,12 @@ class SyncKeys(SyncNamed[Key]):
         return self._run(self._keys.revoke(id, **how))
 
 
-class SyncBook(_Face):
+class SyncBook(SyncAccounts, _Face):
     """A book for programs without an event loop; see ``Book`` for what each verb does."""
 
     def __init__(self, book: Book, loop: _Loop) -> None:
         super().__init__(loop)
-        self.book = book
+        self.book: Book = book
         self.tenant = book.tenant
         self.profile = SyncProfiles(book.profile, loop)
         self.episodes = SyncEpisodes(book.episodes, loop)
@@ -375,12 +376,6 @@ class SyncBook(_Face):
 
     def reembed(self, progress: Callable[[int], None] | None = None) -> int:
         return self._run(self.book.reembed(progress))
-
-    def owners(self) -> Sequence[Owner]:
-        return self._run(self.book.owners())
-
-    def facts(self) -> BookFacts:
-        return self._run(self.book.facts())
 
     def _each(self, lines: AsyncIterator[str]) -> Iterator[str]:
         """What comes asynchronously, a handful at a time."""

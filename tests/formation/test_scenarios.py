@@ -93,8 +93,7 @@ async def test_2_three_friends_are_three_notes_and_the_one_with_a_new_name_is_up
         second = await book.thread("ann", agent="guide")
         await second.append("user", "Joanne goes by Jo now. She brought Nick along, he is a friend as well.")
         await settle(book, clock)
-        only = {"statuses": ["active"]}
-        page = await book.list("ann", types="memory", only=only, agent="guide")
+        page = await book.list("ann", types="memory", only={"statuses": ["active"]}, agent="guide")
         held = {str(record.subject): record for record in page.records if isinstance(record, Memory)}
         assert sorted(held) == ["Anthony", "Joanne", "Nick"] and len(page.records) == 3
         assert held["Joanne"].data["document"]["preferred_name"] == "Jo"

@@ -21,6 +21,9 @@ class OwnModels:
     async def ask(self, request: ModelRequest) -> ModelAnswer:
         return ModelAnswer(text="{}", value={"task": request.task})
 
+    def named(self, task: str) -> str:
+        return "own"
+
     async def close(self) -> None:
         pass
 

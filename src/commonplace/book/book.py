@@ -11,6 +11,7 @@ from typing import Any, Literal, Self, Unpack
 from uuid import UUID
 
 from commonplace import telemetry
+from commonplace.book.accounts import Accounts
 from commonplace.book.anchors import Anchors
 from commonplace.book.asking import (
     BY_MEANING,
@@ -63,7 +64,7 @@ from commonplace.model.changes import (
     Undo,
 )
 from commonplace.model.erasure import ErasureReceipt, Target
-from commonplace.model.facts import BookFacts, Findings
+from commonplace.model.facts import Findings
 from commonplace.model.ids import new_id
 from commonplace.model.ledger import Entry, Receipt
 from commonplace.model.memories import Memory
@@ -83,7 +84,7 @@ _AT_ONCE = 4
 _LAST_JOB_SECONDS = 10.0
 
 
-class Book:
+class Book(Accounts):
     """One opened Commonplace. Get one from ``commonplace.open``; close it, or use it with ``async with``."""
 
     def __init__(
@@ -595,16 +596,6 @@ class Book:
         done["terms"] = await self._refresh_terms()
         self._on_erased()
         return done
-
-    # ── upkeep ───────────────────────────────────────────────────────────────────────────────────────────────────
-
-    async def owners(self) -> Sequence[Owner]:
-        """The tenant's owners that have records."""
-        return await self.engine.owners(self.tenant)
-
-    async def facts(self) -> BookFacts:
-        """What the book is and holds; ``details["vectors"]`` says by what recall goes, and how much has its vector."""
-        return await self.meaning.facts(await self.engine.facts())
 
     async def _change(
         self, owner: str | Owner, change: Change, request: Sequence[Any], operation: str | None, who: Who

@@ -17,6 +17,7 @@ from commonplace.model.asking import ModelAnswer, ModelRequest, Usage
 from commonplace.model.forming import Formed
 from commonplace.model.jobs import GivenUp, Job, Postponed
 from commonplace.model.owner import Owner
+from commonplace.model.spending import Spent
 from commonplace.model.trust import Limits
 from commonplace.ports import Clock, Jobs, Models
 from commonplace.text.tokens import estimate
@@ -80,7 +81,7 @@ class Oracle:
                 await self._give_in(job, progress, refused=stands.refused)
             request = request_after(prompt, progress.answers, stands.faults, settings.answer_tokens)
             try:
-                answer = await self._ask(job, request, progress)
+                begun, answer = await self._ask(request, progress)
             except ModelRefused as refused:
                 if refused.reason != "length" or progress.budget // 2 < _LEAST_BUDGET:
                     raise GivenUp(str(refused)) from refused
@@ -88,15 +89,15 @@ class Oracle:
                 prompt = _prompt(progress)
                 continue
             progress = progress.with_answer(answer)
-            await self._keep(job, progress, request.task, answer.usage)
+            await self._keep(job, progress, self.purse.answered(begun, answer.usage))
 
-    async def summary(self, job_owner: Owner, agent: str | None, request: ModelRequest) -> ModelAnswer | None:
+    async def summary(self, owner: Owner, agent: str | None, request: ModelRequest) -> ModelAnswer | None:
         """An answer that nobody waits for: None where there is none now, or it may not cost anything."""
         try:
-            answer = await self._asked(job_owner, agent, request, Usage())
+            begun, answer = await self._asked(owner, agent, request, Usage())
         except (Postponed, ModelRefused):
             return None
-        await self.purse.note(job_owner, agent, request.task, answer.usage)
+        await self.purse.note(begun, answer.usage)
         return answer
 
     async def _give_in(self, job: Job, progress: Progress, *, refused: bool) -> None:
@@ -113,13 +114,11 @@ class Oracle:
         shorter = progress.afresh(progress.budget // 2)
         return shorter.model_copy(update={"reading": _prompt(shorter).reading})
 
-    async def _keep(self, job: Job, progress: Progress, task: str, usage: Usage) -> None:
-        reading = progress.reading
-        spent = self.purse.answered(reading.thread.owner, reading.thread.agent, task, usage)
-        if not await self.jobs.keep(job, progress.payload(), progress.records()):
+    async def _keep(self, job: Job, progress: Progress, spent: Spent) -> None:
+        if not await self.jobs.keep(job, progress.payload(), progress.records(), spent):
             raise Postponed("something that was read is gone, so it is read again", until=self.clock())
 
-    async def _ask(self, job: Job, request: ModelRequest, progress: Progress) -> ModelAnswer:
+    async def _ask(self, request: ModelRequest, progress: Progress) -> tuple[Spent, ModelAnswer]:
         thread = progress.reading.thread
         try:
             return await self._asked(thread.owner, thread.agent, request, used(progress.answers))
@@ -130,13 +129,13 @@ class Oracle:
 
     async def _asked(
         self, owner: Owner, agent: str | None, request: ModelRequest, so_far: Usage
-    ) -> ModelAnswer:
+    ) -> tuple[Spent, ModelAnswer]:
         now = self.clock()
         if self._outage.until is not None and now < self._outage.until:
             raise Postponed(self._outage.reason, until=self._outage.until)
         expected = estimate(request.instructions) + estimate(request.content) + request.largest
-        await self.purse.allow(owner, agent, expected, so_far)
-        await self.purse.begin(owner, agent, request.task)
+        await self.purse.allow(owner, expected, so_far)
+        begun = await self.purse.begin(owner, agent, request.task, self.models.named(request.task))
         try:
             answer = await self.models.ask(request)
         except ModelDown as down:
@@ -144,7 +143,7 @@ class Oracle:
             raise Postponed(str(down), until=self._outage.note(now, down)) from down
         self._outage.clear()
         telemetry.count("models.answers")
-        return answer
+        return begun, answer
 
 
 def _prompt(progress: Progress) -> Prompt:

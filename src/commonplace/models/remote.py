@@ -66,6 +66,11 @@ class RemoteModels:
         telemetry.count("asks.tokens_out", answer.usage.tokens_out)
         return answer
 
+    def named(self, task: str) -> str:
+        """Provider and name of the model that a task is asked of."""
+        model = self._tasks.get(task, self._default)
+        return _line(f"{model.system}:{model.model_name}")
+
     async def close(self) -> None:
         """Close what was opened here; a model that was given stays as it is."""
         entered, self._entered = self._entered, None

@@ -47,6 +47,10 @@ class ScriptedModels:
             return ModelAnswer(text=said, fault="the answer holds no JSON object", usage=usage)
         return ModelAnswer(text=json.dumps(said), value=dict(said), usage=usage)
 
+    def named(self, task: str) -> str:
+        """The name under which it is counted."""
+        return "scripted:scripted"
+
     async def close(self) -> None:
         """Let go of nothing."""
         self.closed = True

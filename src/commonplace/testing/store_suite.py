@@ -13,6 +13,7 @@ from commonplace.testing.suite_operations import OperationSuite
 from commonplace.testing.suite_others import OtherSuite
 from commonplace.testing.suite_reading import ReadingSuite
 from commonplace.testing.suite_shelves import ShelfSuite
+from commonplace.testing.suite_spending import SpendingSuite
 from commonplace.testing.suite_threads import ThreadSuite
 from commonplace.testing.suite_undo import UndoSuite
 from commonplace.testing.suite_vectors import VectorSuite
@@ -31,6 +32,7 @@ class StoreSuite(
     OtherSuite,
     JobSuite,
     WaitingSuite,
+    SpendingSuite,
     FormationSuite,
     ShelfSuite,
     VectorSuite,

@@ -8,8 +8,8 @@ from importlib.resources import files
 from pathlib import Path
 from uuid import UUID
 
-from commonplace.engines.sqlite.engine import APPLICATION_ID, SqliteEngine, book_migrations
-from commonplace.engines.sqlite.migrations import statements_of
+from commonplace.engines.sqlite.engine import SqliteEngine
+from commonplace.engines.sqlite.migrations import APPLICATION_ID, book_migrations, statements_of
 from commonplace.model.changes import Amend, OpenThread, PatchProfile, RecordEpisode, Retract, Undo
 from commonplace.model.ids import new_id
 from commonplace.model.owner import EVERYONE

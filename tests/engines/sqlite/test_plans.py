@@ -7,7 +7,7 @@ import sqlite3
 
 import pytest
 
-from commonplace.engines.sqlite.engine import book_migrations
+from commonplace.engines.sqlite.migrations import book_migrations
 from commonplace.engines.sqlite.rows import conditions
 from commonplace.engines.sqlite.statements import sql, statements
 from commonplace.model.query import Filter

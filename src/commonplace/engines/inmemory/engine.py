@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from commonplace.engines.inmemory import applying, erasing, jobs, keeping, reading, sets
+from commonplace.engines.inmemory import applying, erasing, jobs, keeping, reading, sets, spending
 from commonplace.engines.inmemory.tables import Era, Tables
 from commonplace.model.changes import Batch
 from commonplace.model.erasure import ErasureReceipt, Target
@@ -21,6 +21,7 @@ from commonplace.model.owner import Owner, View
 from commonplace.model.passages import Choose, Shelf, ShelfDelta, Sight
 from commonplace.model.query import Filter, HistoryStep, Page
 from commonplace.model.records import Record
+from commonplace.model.spending import ALL_SPENT, Spent, SpentFilter, Sums
 from commonplace.model.vectors import Embedding, VectorSet
 from commonplace.ports import Scan, TermsOf
 
@@ -167,10 +168,14 @@ class InMemoryEngine:
         with self._lock:
             return jobs.postpone(self._tables, job, at, reason)
 
-    async def keep(self, job: Job, payload: Mapping[str, Any], records: Sequence[UUID]) -> bool:
-        text = kept_text(payload)
+    async def keep(
+        self, job: Job, payload: Mapping[str, Any], records: Sequence[UUID], spent: Spent | None = None
+    ) -> bool:
         with self._lock:
-            return jobs.keep(self._tables, job, text, records)
+            if spent is not None:
+                # Before anything can be wrong with the rest: it was paid.
+                spending.note(self._tables, spent, job)
+            return jobs.keep(self._tables, job, kept_text(payload), records)
 
     async def jobs(self, state: JobState | None, limit: int) -> list[Job]:
         with self._lock:
@@ -183,6 +188,20 @@ class InMemoryEngine:
     async def drop(self, id: UUID) -> bool:
         with self._lock:
             return jobs.drop(self._tables, id)
+
+    # ── spending ─────────────────────────────────────────────────────────────────────────────────────────────────
+
+    async def note_spent(self, spent: Spent) -> None:
+        with self._lock:
+            spending.note(self._tables, spent)
+
+    async def spent(self, tenant: str, only: SpentFilter = ALL_SPENT) -> list[Spent]:
+        with self._lock:
+            return spending.listed(self._tables, tenant, only)
+
+    async def spent_in_all(self, tenant: str, only: SpentFilter = ALL_SPENT) -> Sums:
+        with self._lock:
+            return spending.in_all(self._tables, tenant, only)
 
     # ── erasure ──────────────────────────────────────────────────────────────────────────────────────────────────
 

@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from commonplace.engines.inmemory import jobs
+from commonplace.engines.inmemory import jobs, spending
 from commonplace.engines.inmemory.answers import Answers
 from commonplace.engines.inmemory.applying import Storing
 from commonplace.engines.inmemory.tables import Era, Kept, Tables
@@ -65,6 +65,7 @@ class _Erasing:
         self._era.ledger[:] = [entry.scrubbed(None) for entry in self._era.ledger]
         self.removed["ledger contents"] += len(self._era.ledger)
         self._drop_jobs([id for id, work in self._tables.jobs.items() if work.job.era == self._era.id])
+        self.removed["names on spending"] += spending.unname(self._tables, self._era)
         self._write((), Actor(self._target.actor.kind), {"everything": True})
         self._era.shelves.clear()
         del self._tables.living[self._target.owner]

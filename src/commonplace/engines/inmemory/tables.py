@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from datetime import date, datetime
 from itertools import takewhile
+from typing import NamedTuple
 from uuid import UUID
 
 from commonplace.model.digests import keyed
@@ -16,6 +17,7 @@ from commonplace.model.memories import Use
 from commonplace.model.owner import Audience, Owner, View, owner_digest_parts
 from commonplace.model.passages import PassageRow
 from commonplace.model.records import Record
+from commonplace.model.spending import Sums
 from commonplace.model.vectors import Embedding
 from commonplace.settle import StoredRow, decode
 from commonplace.text.terms import RULE
@@ -157,6 +159,18 @@ class Work:
         return told
 
 
+class SpentRow(NamedTuple):
+    """What sums of spending have in common."""
+
+    tenant: str
+    #: The owner's number; 0 for those who are not here, or no more.
+    era: int
+    agent: str | None
+    day: date
+    task: str
+    model: str
+
+
 @dataclass(slots=True)
 class Tables:
     """The whole book."""
@@ -175,6 +189,7 @@ class Tables:
     jobs: dict[UUID, Work] = field(default_factory=dict)
     #: The embeddings whose vectors passages have, by name; the first is the active one.
     sets: dict[str, Embedding] = field(default_factory=dict)
+    spent: dict[SpentRow, Sums] = field(default_factory=dict)
     shelves_made: int = 0
 
     @property

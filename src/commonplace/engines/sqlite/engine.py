@@ -3,18 +3,27 @@
 from __future__ import annotations
 
 import os
-import sqlite3
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from datetime import datetime
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 from uuid import UUID
 
-from commonplace.engines.sqlite import aids, applying, erasing, jobs, keeping, proving, reading, sets
+from commonplace.engines.sqlite import (
+    aids,
+    applying,
+    erasing,
+    jobs,
+    keeping,
+    proving,
+    reading,
+    sets,
+    spending,
+)
 from commonplace.engines.sqlite.file import SqliteFile
-from commonplace.engines.sqlite.migrations import Migration, Migrations
+from commonplace.engines.sqlite.migrations import book_migrations
 from commonplace.engines.sqlite.rows import owner_of, record_of
+from commonplace.engines.sqlite.secret import has_secret, make_secret, secret_of
 from commonplace.engines.sqlite.statements import sql
 from commonplace.errors import StorageError
 from commonplace.model.changes import Batch
@@ -27,12 +36,10 @@ from commonplace.model.owner import Owner, View
 from commonplace.model.passages import Choose, Shelf, ShelfDelta, Sight
 from commonplace.model.query import Filter, HistoryStep, Page
 from commonplace.model.records import Record
+from commonplace.model.spending import ALL_SPENT, Spent, SpentFilter, Sums
 from commonplace.model.values import utc_now
 from commonplace.model.vectors import Embedding, VectorSet
 from commonplace.ports import Scan, TermsOf
-
-#: "Cmpl": tells a book from other SQLite files.
-APPLICATION_ID = 0x436D706C
 
 #: A file up to this size is cleared of erased content before ``erase`` returns; a larger one by the worker.
 SCRUB_AT_ONCE_BYTES = 256 * 1024 * 1024
@@ -42,21 +49,6 @@ UNSEEN = (
     "exports and copies that others made of this book",
     "snapshots and freed blocks of the disk",
 )
-
-
-def book_migrations() -> Migrations:
-    """The versions of the schema, oldest first."""
-    folder = files("commonplace.engines.sqlite").joinpath("schema")
-    found = sorted(entry.name for entry in folder.iterdir() if entry.name.endswith(".sql"))
-    steps = [
-        Migration(
-            int(name.split("_")[0]),
-            name.removesuffix(".sql").split("_", 1)[1],
-            folder.joinpath(name).read_text("utf-8"),
-        )
-        for name in found
-    ]
-    return Migrations(steps, application_id=APPLICATION_ID)
 
 
 class SqliteEngine:
@@ -75,8 +67,8 @@ class SqliteEngine:
         migrations = options.pop("migrations", None) or book_migrations()
         file = await SqliteFile.open(path, migrations=migrations, **options)
         try:
-            if not options.get("read_only") and not await file.read(_has_secret):
-                await file.write(_make_secret)
+            if not options.get("read_only") and not await file.read(has_secret):
+                await file.write(make_secret)
         except BaseException:
             await file.close()
             raise
@@ -190,9 +182,15 @@ class SqliteEngine:
     async def postpone(self, job: Job, at: datetime, reason: str = "") -> bool:
         return await self._file.write(lambda c: jobs.postpone(c, job, at, reason))
 
-    async def keep(self, job: Job, payload: Mapping[str, Any], records: Sequence[UUID]) -> bool:
-        text = kept_text(payload)
-        return await self._file.write(lambda c: jobs.keep(c, job, text, records))
+    async def keep(
+        self, job: Job, payload: Mapping[str, Any], records: Sequence[UUID], spent: Spent | None = None
+    ) -> bool:
+        text = None
+        try:
+            text = kept_text(payload)
+        finally:
+            kept = await self._file.write(lambda c: spending.keep(c, job, text, records, spent))
+        return kept
 
     async def jobs(self, state: JobState | None, limit: int) -> list[Job]:
         return await self._file.read(lambda c: jobs.listed(c, state, limit))
@@ -202,6 +200,17 @@ class SqliteEngine:
 
     async def drop(self, id: UUID) -> bool:
         return await self._file.write(lambda c: jobs.drop(c, id))
+
+    # ── spending ─────────────────────────────────────────────────────────────────────────────────────────────────
+
+    async def note_spent(self, spent: Spent) -> None:
+        await self._file.write(lambda c: spending.note(c, spent))
+
+    async def spent(self, tenant: str, only: SpentFilter = ALL_SPENT) -> list[Spent]:
+        return await self._file.read(lambda c: spending.listed(c, tenant, only))
+
+    async def spent_in_all(self, tenant: str, only: SpentFilter = ALL_SPENT) -> Sums:
+        return await self._file.read(lambda c: spending.in_all(c, tenant, only))
 
     # ── erasure ──────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -314,20 +323,6 @@ class SqliteEngine:
     async def known_backups(self) -> tuple[str, ...]:
         """The book's own backups that are still there, those made before an upgrade among them."""
         return await self._file.read(lambda c: keeping.known_backups(c, self._path, utc_now()))
-
-
-def secret_of(connection: sqlite3.Connection) -> bytes:
-    """The key of the book's digests; read in each transaction, for an import may have brought another."""
-    return bytes(connection.execute("SELECT value FROM book WHERE name = 'secret'").fetchone()[0])
-
-
-def _has_secret(connection: sqlite3.Connection) -> bool:
-    return connection.execute("SELECT 1 FROM book WHERE name = 'secret'").fetchone() is not None
-
-
-def _make_secret(connection: sqlite3.Connection) -> None:
-    """Another process may have been quicker; the first secret stays."""
-    connection.execute("INSERT OR IGNORE INTO book (name, value) VALUES ('secret', ?)", (os.urandom(32),))
 
 
 def _size(path: str) -> int:

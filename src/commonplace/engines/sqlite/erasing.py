@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from uuid import UUID
 
-from commonplace.engines.sqlite import jobs, sets
+from commonplace.engines.sqlite import jobs, sets, spending
 from commonplace.engines.sqlite.answers import Answers, OwnerRow
 from commonplace.engines.sqlite.applying import Storing, add_entry, find_owner
 from commonplace.engines.sqlite.rows import entry_of, owner_of, record_of
@@ -109,6 +109,7 @@ class _Erasing:
         plan = decide(plan_whole_erasure(target.owner, target.view, records), self._answers)
         self._carry_out(plan)
         self._scrub_ledger()
+        self._removed["names on spending"] += spending.unname(self._connection, self._owner.no)
         self._write_entry(())
         no = (self._owner.no,)
         self._removed["jobs"] += self._connection.execute(sql("delete_jobs_of_owner"), no).rowcount

@@ -7,12 +7,16 @@ import sqlite3
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from importlib.resources import files
 from pathlib import Path
 
 from commonplace.engines.sqlite.connections import Connector, begin_immediate, persist
 from commonplace.engines.sqlite.copies import copy_verified, sync_folder
 from commonplace.engines.sqlite.turns import Turnstile
 from commonplace.errors import Corrupt, NotABook, StorageError, VersionMismatch
+
+#: "Cmpl": tells a book from other SQLite files.
+APPLICATION_ID = 0x436D706C
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,3 +185,18 @@ def _use_log(writer: sqlite3.Connection, path: Path) -> None:
         raise StorageError(
             f"{path} cannot have a write-ahead log where it is: keep the book on a local disk."
         )
+
+
+def book_migrations() -> Migrations:
+    """The versions of the schema, oldest first."""
+    folder = files("commonplace.engines.sqlite").joinpath("schema")
+    found = sorted(entry.name for entry in folder.iterdir() if entry.name.endswith(".sql"))
+    steps = [
+        Migration(
+            int(name.split("_")[0]),
+            name.removesuffix(".sql").split("_", 1)[1],
+            folder.joinpath(name).read_text("utf-8"),
+        )
+        for name in found
+    ]
+    return Migrations(steps, application_id=APPLICATION_ID)

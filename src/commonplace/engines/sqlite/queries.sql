@@ -470,6 +470,42 @@ UPDATE jobs SET error = '' WHERE id = ? AND error <> ''
 -- name: delete_job
 DELETE FROM jobs WHERE id = ?
 
+-- ── spending ─────────────────────────────────────────────────────────────────────────────────────────────────────
+
+-- name: add_spent
+INSERT INTO spent (tenant, day, owner, agent, task, model, calls, answers, tokens_in, tokens_cached, tokens_out, unpriced, price)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+ON CONFLICT (tenant, day, owner, agent, task, model) DO UPDATE SET
+    calls = calls + excluded.calls,
+    answers = answers + excluded.answers,
+    tokens_in = tokens_in + excluded.tokens_in,
+    tokens_cached = tokens_cached + excluded.tokens_cached,
+    tokens_out = tokens_out + excluded.tokens_out,
+    unpriced = unpriced + excluded.unpriced,
+    price = price + excluded.price
+
+-- name: spent
+SELECT s.day, o.kind, o.id, s.agent, s.task, s.model,
+    s.calls, s.answers, s.tokens_in, s.tokens_cached, s.tokens_out, s.unpriced, s.price
+FROM spent AS s LEFT JOIN owners AS o ON o.no = s.owner
+WHERE s.tenant = :tenant AND s.day >= :since AND s.day < :until
+  AND (:owner IS NULL OR s.owner = :owner) AND (:agent IS NULL OR s.agent = :agent)
+
+-- Prices are added up in two parts: no sum of them is larger than an integer.
+-- name: spent_in_all
+SELECT sum(calls), sum(answers), sum(tokens_in), sum(tokens_cached), sum(tokens_out), sum(unpriced),
+    sum(price / 1000000000000), sum(price % 1000000000000)
+FROM spent
+WHERE tenant = :tenant AND day >= :since AND day < :until
+  AND (:owner IS NULL OR owner = :owner) AND (:agent IS NULL OR agent = :agent)
+
+-- name: spent_of_owner
+SELECT tenant, day, 0, '', task, model, calls, answers, tokens_in, tokens_cached, tokens_out, unpriced, price
+FROM spent WHERE owner = ?
+
+-- name: delete_spent_of_owner
+DELETE FROM spent WHERE owner = ?
+
 -- ── erasure ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
 -- name: all_of_owner

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Set
 from dataclasses import fields, is_dataclass
-from datetime import datetime
+from datetime import date, datetime
+from decimal import Decimal
 from enum import Enum
 from pathlib import Path
 from typing import Any
@@ -28,6 +29,10 @@ def document(value: Any) -> Any:
             return value
         case datetime():
             return value.isoformat().replace("+00:00", "Z")
+        case date():
+            return value.isoformat()
+        case Decimal():
+            return f"{value:f}"
         case UUID() | Path():
             return str(value)
         case bytes():

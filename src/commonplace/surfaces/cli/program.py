@@ -44,6 +44,7 @@ COMMANDS = {
     "doctor": Entry("doctor", "Examine the book and where it lives."),
     "form": Entry("forming", "Make memories of what an owner said."),
     "worker": Entry("forming", "Do the book's work until told to stop: form, make vectors, clear."),
+    "usage": Entry("usage", "Tell what language models used and cost."),
     "jobs": Entry("jobs", "Look after work that waits."),
     "weights": Entry("weights", "Look after the local model that finds by meaning."),
     "completion": Entry("completion", "Print a shell's completion script."),

@@ -7,6 +7,25 @@ CREATE TABLE kept (
     payload TEXT NOT NULL
 ) STRICT;
 
+-- What calls to language models used and cost. Who is erased leaves the tenant's sums, without a name.
+CREATE TABLE spent (
+    tenant        TEXT NOT NULL,
+    day           TEXT NOT NULL,            -- in UTC, as 2025-03-01
+    owner         INTEGER NOT NULL,         -- 0: not here, or no more
+    agent         TEXT NOT NULL,            -- '' where there is none
+    task          TEXT NOT NULL,
+    model         TEXT NOT NULL,
+    calls         INTEGER NOT NULL,
+    answers       INTEGER NOT NULL,
+    tokens_in     INTEGER NOT NULL,
+    tokens_cached INTEGER NOT NULL,
+    tokens_out    INTEGER NOT NULL,
+    unpriced      INTEGER NOT NULL,
+    price         INTEGER NOT NULL,         -- in 1e-12 dollars
+    PRIMARY KEY (tenant, day, owner, agent, task, model)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX spent_of_owner ON spent (owner);
+
 -- Of the attempts those that were given back unharmed.
 ALTER TABLE jobs ADD COLUMN postponed INTEGER NOT NULL DEFAULT 0;
 -- It is not due before, however often it is put.
