@@ -16,7 +16,7 @@ from commonplace.model.digests import request_digest
 from commonplace.model.episodes import Episode, ToolCall
 from commonplace.model.jobs import JobDraft
 from commonplace.model.ledger import Actor, Receipt
-from commonplace.model.memories import Memory
+from commonplace.model.memories import SOURCES, Memory
 from commonplace.model.messages import Message
 from commonplace.model.owner import Owner, View
 from commonplace.model.records import Record
@@ -108,6 +108,10 @@ class Door:
                 found = self._episode(change.episode, place)
             case c.Import():
                 found = self._imported(change.record, place)
+            case c.PatchProfile():
+                found = [_too_many(change.sources, "sources", place)]
+            case c.Corroborate():
+                found = [_too_many(change.sources, "sources", place)]
             case c.AddExperience():
                 found = [_too_long(change.line.line, self.limits.content_length, "line", place)]
             case _:
@@ -215,6 +219,12 @@ def _too_long(text: str, limit: int, field: str, item: int) -> InvalidInput | No
     return LimitReached(
         f"{field}: too long, {len(text)} characters. Maximum {limit}.", field=field, item=item
     )
+
+
+def _too_many(sources: Sequence[UUID], field: str, item: int) -> InvalidInput | None:
+    if len(sources) <= SOURCES:
+        return None
+    return LimitReached(f"{field}: {len(sources)} given. Maximum {SOURCES}.", field=field, item=item)
 
 
 def _length(change: c.Change) -> int:

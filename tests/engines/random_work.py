@@ -251,9 +251,16 @@ class World:
 
     def _patch(self, dice: Dice, owner: Owner) -> c.Change:
         id = self.fresh()
-        fields = {dice.pick(("name", "age")): dice.number(3)}
+        fields: dict[str, Any] = {dice.pick(("name", "age")): dice.number(3)}
+        listed = [dice.number(3) for _ in range(dice.number(3))]
+        fields = dice.pick((fields, {"likes": listed}, {"home": {"town": dice.number(3)}}))
         unset = dice.pick(((), (), ("name",)))
-        return c.PatchProfile(id, "Profile", dice.pick(AUDIENCES), fields, unset, dice.rarely())
+        sources = dice.pick(((), self.any_of(dice, owner)))
+        again = {"likes": [dice.number(3)]} if dice.rarely() else {}
+        audience = dice.pick(AUDIENCES)
+        return c.PatchProfile(
+            id, "Profile", audience, fields, unset, dice.rarely(), sources=sources, again=again
+        )
 
     def _thread(self, dice: Dice, owner: Owner) -> c.Change:
         thread = self.some(dice, owner, "thread")

@@ -28,7 +28,7 @@ async def explain(records: Records, owner: Owner, view: View, id: UUID) -> Why:
 async def _sources(
     records: Records, owner: Owner, view: View, record: Record, seen: set[UUID], depth: int
 ) -> tuple[Source, ...]:
-    wanted = [id for id in record.rests_on() if id not in seen]
+    wanted = [id for id in record.stands_on() if id not in seen]
     if not wanted or not depth:
         return ()
     found = []

@@ -140,6 +140,10 @@ class PatchProfile:
     #: A person's own edit: its fields win over what is derived.
     pin: bool = False
     schema_hash: str = ""
+    #: What the fields that it sets rest on; none where people or programs set them.
+    sources: tuple[UUID, ...] = ()
+    #: What is there already and was said again by these sources: fields with their values, of a list with its items.
+    again: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,9 @@ from commonplace.model.records import Record, RecordType
 from commonplace.model.trust import Trust
 from commonplace.model.values import Data, FilledText, Moment, Name, Text, Value
 
+#: As many records may one statement name as its sources.
+SOURCES = 10_000
+
 
 class Cardinality(StrEnum):
     """How many statements of its sort hold at a time."""
@@ -60,7 +63,7 @@ class Memory(Record):
     valid_from: Moment | None = None
     valid_to: Moment | None = None
     observed_at: Moment
-    sources: tuple[UUID, ...] = Field(default=(), max_length=10_000)
+    sources: tuple[UUID, ...] = Field(default=(), max_length=SOURCES)
     trust: Trust = Trust.USER
     pinned: bool = False
     #: How often it was said again.

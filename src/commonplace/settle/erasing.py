@@ -11,7 +11,7 @@ from commonplace.model.experience import ExperienceLine
 from commonplace.model.memories import Memory
 from commonplace.model.messages import Message
 from commonplace.model.owner import Owner, View
-from commonplace.model.profiles import Key
+from commonplace.model.profiles import Key, ProfileDocument
 from commonplace.model.questions import Deciding, InThread, OtherHolders, RestingOn, ask, load_all
 from commonplace.model.records import Record, RecordType
 
@@ -140,6 +140,12 @@ def _falls(plan: ErasurePlan, record: Record) -> bool:
         )
         plan.stripped[record.id] = base.changed(evidence=evidence)
         return not evidence
+    if isinstance(base, ProfileDocument):
+        document = base.without(plan.doomed)
+        if document is None:
+            return True
+        plan.stripped[record.id] = document
+        return False
     left = tuple(source for source in base.rests_on() if source not in plan.doomed)
     if not left:
         return True

@@ -9,6 +9,7 @@ from commonplace.model.changes import Undo
 from commonplace.model.ledger import Entry, Line, Verb
 from commonplace.model.memories import Memory, MemoryStatus
 from commonplace.model.messages import Thread
+from commonplace.model.profiles import ProfileDocument
 from commonplace.model.questions import (
     Deciding,
     EntriesAt,
@@ -160,6 +161,8 @@ def _restore(desk: Desk, line: Line) -> Deciding[None]:
         restored = earlier
         if isinstance(record, Thread):
             restored = restored.changed(formed_through=record.formed_through)
+        if isinstance(restored, ProfileDocument) and isinstance(record, ProfileDocument):
+            restored = restored.following(record)
     desk.put(restored, Verb.UNDO)
 
 

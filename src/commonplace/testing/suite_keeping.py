@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -64,6 +65,9 @@ async def a_full_life(pen: Pen) -> None:
     await pen.write(PatchProfile(patch.id, "Profile", EVERYONE, {"age": 7}))
     withdrawn = await pen.write(PatchProfile(new_id(), "Other", EVERYONE, {"x": 1}))
     await pen.write(Undo(withdrawn.position))
+    likes = PatchProfile(new_id(), "Profile", FOR_A, {"likes": ["tea", "rum"]}, sources=said[:2])
+    await pen.write(likes)
+    await pen.write(replace(likes, set={"likes": ["tea", "gin"]}, sources=said[2:]))
     await pen.write(AddExperience(a_line(pen.owner, "ask first", [(pen.owner, shared)])))
     await pen.write(PutNamed(Agent(id=new_id(), owner=pen.owner, name="waiter", settings={"a": 1})))
     episode = an_episode(pen.owner, "book a table")

@@ -1,0 +1,186 @@
+"""Grounds: what was derived knows what it rests on, and goes where all of that is gone."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+from uuid import UUID
+
+import pytest
+
+from commonplace.errors import BuiltUpon, InvalidInput, NotFound
+from commonplace.model.changes import Import, PatchProfile, Undo
+from commonplace.model.ids import new_id
+from commonplace.model.ledger import Verb
+from commonplace.model.owner import EVERYONE, WHOLE
+from commonplace.model.profiles import ProfileDocument
+from commonplace.ports import Engine
+from commonplace.testing.builders import AT_B, BEN, FOR_A, Pen
+from commonplace.testing.suite import Suite
+
+
+def derived(
+    sources: tuple[UUID, ...],
+    fields: Mapping[str, Any] | None = None,
+    again: Mapping[str, Any] | None = None,
+) -> PatchProfile:
+    """A patch of the common profile that rests on something."""
+    return PatchProfile(new_id(), "Profile", EVERYONE, fields or {}, sources=sources, again=again or {})
+
+
+def told(fields: Mapping[str, Any], *, pin: bool = False) -> PatchProfile:
+    """A patch that a program, or a person, makes on no grounds."""
+    return PatchProfile(new_id(), "Profile", EVERYONE, fields, pin=pin)
+
+
+class GroundsSuite(Suite):
+    """Fields and items of profiles go with what they rest on, and nothing else of them does."""
+
+    async def test_fields_and_items_go_when_all_that_they_rest_on_is_forgotten(self, engine: Engine) -> None:
+        pen = Pen(engine)
+        thread = await pen.open()
+        one, two, three = await pen.say(thread, "tea", "tea and cake", "Bonn")
+        profile = (await pen.write(told({"plan": "free"}))).id
+        await pen.write(derived((one,), {"likes": ["tea"], "town": "Rome"}))
+        await pen.write(derived((two,), {"likes": ["tea", "cake"]}, {"likes": ["tea"]}))
+        await pen.write(derived((three,), {"town": "Bonn"}))
+        stands = await pen.read(profile)
+        assert stands.grounds == {"likes": ((one, two), (two,)), "town": ((three,),)}
+        assert set(stands.rests_on()) == {one, two, three}
+        assert (await pen.erase(three)).kept == (profile,)
+        assert (await pen.read(profile)).body == {"plan": "free", "likes": ["tea", "cake"]}
+        await pen.erase(two)
+        assert (await pen.read(profile)).body == {"plan": "free", "likes": ["tea"]}
+        await pen.erase(thread)
+        left = await pen.read(profile)
+        assert (left.body, left.grounds, left.rests_on()) == ({"plan": "free"}, {}, ())
+
+    async def test_earlier_versions_are_emptied_even_where_the_field_rests_on_something_else_by_now(
+        self, engine: Engine
+    ) -> None:
+        pen = Pen(engine)
+        one, two = await pen.say(await pen.open(), "I live in Rome", "I moved to Bonn")
+        profile = (await pen.write(derived((one,), {"town": "Rome"}))).id
+        moved = await pen.write(derived((two,), {"town": "Bonn"}))
+        stands = await pen.read(profile)
+        assert (stands.stands_on(), stands.past) == ((two,), (one,))
+        await pen.erase(one)
+        steps = await engine.history(pen.owner, WHOLE, profile)
+        assert [(step.verb, step.record is None) for step in steps] == [
+            (Verb.PATCH, True),
+            (Verb.PATCH, True),
+            (Verb.UNSOURCE, False),
+        ]
+        left = await pen.read(profile)
+        assert (left.body, left.past) == ({"town": "Bonn"}, ())
+        with pytest.raises(InvalidInput, match="erasure"):
+            await pen.write(Undo(moved.position, together=True))
+
+    async def test_what_an_undo_brought_back_goes_with_what_it_rests_on_and_so_does_what_it_took_away(
+        self, engine: Engine
+    ) -> None:
+        pen = Pen(engine)
+        one, two = await pen.say(await pen.open(), "I live in Rome", "I moved to Bonn")
+        profile = (await pen.write(derived((one,), {"town": "Rome"}))).id
+        moved = await pen.write(derived((two,), {"town": "Bonn"}))
+        await pen.write(Undo(moved.position))
+        stands = await pen.read(profile)
+        assert (stands.body, stands.stands_on(), stands.past) == ({"town": "Rome"}, (one,), (two,))
+        await pen.erase(two)
+        steps = await engine.history(pen.owner, WHOLE, profile)
+        assert [step.record for step in steps[:-1]] == [None, None, None]
+        receipt = await pen.erase(one)
+        assert profile in receipt.ids
+        assert await engine.history(pen.owner, WHOLE, profile) == []
+
+    async def test_a_document_of_which_nothing_is_left_goes_and_does_not_come_back(
+        self, engine: Engine
+    ) -> None:
+        pen = Pen(engine)
+        (said,) = await pen.say(await pen.open(), "I live in Rome")
+        profile = (await pen.write(derived((said,), {"town": "Rome", "likes": []}))).id
+        before = await pen.read(profile)
+        assert profile in (await pen.erase(said)).ids
+        assert (await pen.write(Import(before))).ignored[0].code == "erased"
+
+    async def test_what_people_and_programs_set_stays_whatever_was_derived_from_it_or_says_it_too(
+        self, engine: Engine
+    ) -> None:
+        pen = Pen(engine)
+        one, two = await pen.say(await pen.open(), "tea", "again")
+        profile = (await pen.write(told({"likes": ["tea"], "age": 7}))).id
+        await pen.write(derived((one,), {"likes": ["tea", "rum"], "age": 7}, {"likes": ["tea"]}))
+        await pen.write(derived((one,), {"town": "Rome"}))
+        await pen.write(told({"town": "Rome"}, pin=True))
+        await pen.write(derived((two,), {"likes": ["tea", "rum", "gin"]}))
+        assert (await pen.read(profile)).grounds == {"likes": ((), (one,), (two,))}
+        await pen.erase(one, two)
+        assert (await pen.read(profile)).body == {"likes": ["tea"], "age": 7, "town": "Rome"}
+
+    async def test_an_item_keeps_its_grounds_wherever_it_moves_and_an_object_those_of_its_parts(
+        self, engine: Engine
+    ) -> None:
+        pen = Pen(engine)
+        one, two = await pen.say(await pen.open(), "one", "two")
+        profile = (await pen.write(derived((one,), {"likes": ["tea", "rum", "tea"], "home": {"a": 1}}))).id
+        await pen.write(derived((two,), {"likes": ["gin", "rum", "tea"], "home": {"a": 1, "b": 2}}))
+        await pen.write(told({"likes": ["rum", "gin", "ale"]}))
+        assert (await pen.read(profile)).grounds == {
+            "likes": ((one,), (two,), ()),
+            "home": ((one, two),),
+        }
+        await pen.erase(one)
+        assert (await pen.read(profile)).body == {"likes": ["gin", "ale"], "home": {"a": 1, "b": 2}}
+
+    async def test_grounds_alone_make_a_version_and_the_same_again_makes_none(self, engine: Engine) -> None:
+        pen = Pen(engine)
+        one, two = await pen.say(await pen.open(), "tea", "tea")
+        profile = (await pen.write(derived((one,), {"town": "Rome", "likes": ["tea"]}))).id
+        again = derived((two,), {"town": "Rome"}, {"likes": ["tea", "rum"]})
+        await pen.write(again)
+        assert (await pen.read(profile)).grounds == {"town": ((one, two),), "likes": ((one, two),)}
+        assert [part.code for part in (await pen.write(again)).ignored] == ["unchanged"]
+
+    async def test_values_are_compared_as_json_compares_them(self, engine: Engine) -> None:
+        pen = Pen(engine)
+        profile = (await pen.write(told({"member": 1, "likes": [1, {"a": True}]}))).id
+        assert (await pen.write(told({"member": 1.0}))).ignored[0].code == "unchanged"
+        await pen.write(told({"member": True}))
+        assert (await pen.read(profile)).body["member"] is True
+        await pen.write(told({"likes": [1, {"a": 1}]}))
+        assert (await pen.read(profile)).body["likes"][1]["a"] is not True
+
+    async def test_a_profile_is_not_read_more_widely_than_what_it_rests_on(self, engine: Engine) -> None:
+        pen, other = Pen(engine), Pen(engine, BEN)
+        (said,) = await pen.say(await pen.open(agent="a", audience=FOR_A), "for a alone")
+        (theirs,) = await other.say(await other.open(), "ben's")
+        with pytest.raises(InvalidInput) as refused:
+            await pen.write(derived((said,), {"town": "Rome"}))
+        assert refused.value.field == "sources"
+        for sources, view in (((said,), AT_B), ((theirs,), WHOLE), ((new_id(),), WHOLE)):
+            with pytest.raises(NotFound):
+                await pen.write(derived(sources, {"town": "Rome"}), view=view)
+        assert [record for record in await pen.scan() if isinstance(record, ProfileDocument)] == []
+
+    async def test_an_imported_document_comes_without_what_rested_on_what_was_erased_here(
+        self, engine: Engine
+    ) -> None:
+        pen = Pen(engine)
+        one, two = await pen.say(await pen.open(), "tea", "cake")
+        await pen.erase(one)
+        body = {"town": "Rome", "likes": ["tea", "cake"], "plan": "free"}
+        grounds = {"town": ((one,),), "likes": ((one,), (two,))}
+        document = ProfileDocument(id=new_id(), owner=pen.owner, body=body, grounds=grounds, past=(one,))
+        await pen.write(Import(document))
+        assert (await pen.read(document.id)).body == {"likes": ["cake"], "plan": "free"}
+        lost = ProfileDocument(id=new_id(), owner=pen.owner, schema_name="Other", body={"town": "Rome"},
+                               grounds={"town": ((one,),)})  # fmt: skip
+        assert (await pen.write(Import(lost))).ignored[0].code == "sourceless"
+
+    async def test_what_a_profile_rests_on_is_not_undone_beneath_it(self, engine: Engine) -> None:
+        pen = Pen(engine)
+        made = await pen.write(pen.remembering("lives in Rome"))
+        patched = await pen.write(derived(made.ids("memory"), {"town": "Rome"}))
+        with pytest.raises(BuiltUpon) as refused:
+            await pen.write(Undo(made.position))
+        assert refused.value.positions == (patched.position,)
