@@ -23,4 +23,4 @@ async def test_why_tells_what_a_profile_rests_on_now(book: commonplace.Book) -> 
     why = await book.why("ana", receipt.id)
     assert [source.quote for source in why.sources] == ["I moved to Bonn"]
     await book.forget("ana", second.id, view="owner")
-    assert await book.profiles.documents("ana") == []
+    assert await book.profile.documents("ana") == []

@@ -8,8 +8,10 @@ import pytest
 
 from commonplace.formation.reconcile import Held, reconcile
 from commonplace.model.changes import PatchProfile, RecordEpisode
+from commonplace.model.cited import Cited
 from commonplace.model.episodes import Outcome
-from commonplace.model.forming import Cited, EpisodeDraft, Formed, Lesson, ProfilePatch, Reading
+from commonplace.model.forming import EpisodeDraft, Formed, Lesson, ProfilePatch, Reading
+from commonplace.model.grounds import Grounds
 from commonplace.model.ids import new_id
 from commonplace.model.profiles import ProfileDocument
 from commonplace.testing.builders import ANN, FOR_A, a_line
@@ -87,8 +89,8 @@ def test_a_patch_rests_on_the_messages_that_it_was_made_of():
 def test_what_was_derived_before_and_is_said_again_rests_on_more_and_only_once():
     earlier, said = new_id(), READING.new[0].id
     body = {"age": 20, "home": "Rome", "interests": ["tea", "films"]}
-    grounds = {"age": ((earlier,),), "interests": ((earlier,), (earlier,))}
-    operations = [{**APPEND}, {"op": "replace", "path": "/age", "value": 20}]
+    grounds: dict[str, Grounds] = {"age": ((earlier,),), "interests": ((earlier,), (earlier,))}
+    operations: list[dict[str, Any]] = [{**APPEND}, {"op": "replace", "path": "/age", "value": 20}]
     operations += [{"op": "replace", "path": "/home", "value": "Rome"}]
     (change,) = reconcile(a_patch(*operations), with_profile(body, grounds=grounds)).changes
 

@@ -9,6 +9,7 @@ from types import MappingProxyType
 from typing import Any
 from uuid import UUID
 
+from commonplace.model.cited import Cited
 from commonplace.model.episodes import Episode
 from commonplace.model.experience import ExperienceLine
 from commonplace.model.jobs import JobDraft
@@ -102,6 +103,8 @@ class Corroborate:
 
     memory: UUID
     sources: tuple[UUID, ...] = ()
+    #: Words of these sources.
+    quotes: tuple[Cited, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from uuid import UUID
 
 from commonplace.errors import NotAllowed
+from commonplace.model.cited import quotes_of
 from commonplace.model.episodes import Episode
 from commonplace.model.experience import ExperienceLine
 from commonplace.model.memories import Memory
@@ -151,6 +152,8 @@ def _falls(plan: ErasurePlan, record: Record) -> bool:
         return True
     if isinstance(base, (Memory, Episode)):
         fields: dict[str, object] = {"sources": left}
+        if isinstance(base, Memory):
+            fields["quotes"] = quotes_of(base.quotes, left)
         if base.thread in plan.doomed:
             fields["thread"] = None
         plan.stripped[record.id] = base.changed(**fields)

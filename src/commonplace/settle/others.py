@@ -13,9 +13,11 @@ from commonplace.model.changes import (
     RetireExperience,
     RevokeKey,
 )
+from commonplace.model.cited import quotes_of
 from commonplace.model.experience import ExperienceLine
 from commonplace.model.grounds import Grounds, of_change, said_again
 from commonplace.model.ledger import Verb
+from commonplace.model.memories import Memory
 from commonplace.model.messages import Message, Thread
 from commonplace.model.profiles import Key, ProfileDocument
 from commonplace.model.questions import Deciding, ErasedAmong, ErasedEras, PlaceTaken, ask
@@ -180,6 +182,10 @@ def _grounded(desk: Desk, record: Record) -> Deciding[Record | None]:
     erased = yield from ask(ErasedAmong(sources))
     if isinstance(record, ProfileDocument):
         return record.without(erased) if erased else record
+    if isinstance(record, Memory) and erased:
+        left = tuple(source for source in record.sources if source not in erased)
+        kept: Memory = record.changed(sources=left, quotes=quotes_of(record.quotes, left))
+        return kept if left else None
     return record if len(erased) < len(sources) else None
 
 

@@ -9,13 +9,15 @@ from uuid import UUID
 import pytest
 
 from commonplace.errors import BuiltUpon, InvalidInput, NotFound
-from commonplace.model.changes import Import, PatchProfile, Undo
+from commonplace.model.changes import Corroborate, Import, PatchProfile, Undo
+from commonplace.model.cited import MOST_QUOTES, Cited
+from commonplace.model.grounds import Grounds
 from commonplace.model.ids import new_id
 from commonplace.model.ledger import Verb
 from commonplace.model.owner import EVERYONE, WHOLE
 from commonplace.model.profiles import ProfileDocument
 from commonplace.ports import Engine
-from commonplace.testing.builders import AT_B, BEN, FOR_A, Pen
+from commonplace.testing.builders import AT_B, BEN, FOR_A, Pen, a_memory, packed
 from commonplace.testing.suite import Suite
 
 
@@ -169,7 +171,7 @@ class GroundsSuite(Suite):
         one, two = await pen.say(await pen.open(), "tea", "cake")
         await pen.erase(one)
         body = {"town": "Rome", "likes": ["tea", "cake"], "plan": "free"}
-        grounds = {"town": ((one,),), "likes": ((one,), (two,))}
+        grounds: dict[str, Grounds] = {"town": ((one,),), "likes": ((one,), (two,))}
         document = ProfileDocument(id=new_id(), owner=pen.owner, body=body, grounds=grounds, past=(one,))
         await pen.write(Import(document))
         assert (await pen.read(document.id)).body == {"likes": ["cake"], "plan": "free"}
@@ -184,3 +186,42 @@ class GroundsSuite(Suite):
         with pytest.raises(BuiltUpon) as refused:
             await pen.write(Undo(made.position))
         assert refused.value.positions == (patched.position,)
+
+    async def test_a_quote_goes_with_its_message_and_so_do_the_versions_that_held_it(
+        self, engine: Engine
+    ) -> None:
+        pen = Pen(engine)
+        one, two, three = await pen.say(await pen.open(), "I drink tea", "tea again", "always tea")
+        quotes = (Cited(message=one, quote="I drink tea"),)
+        memory = await pen.remember("likes tea", sources=(one,), quotes=quotes, language="en")
+        said = (Cited(message=two, quote="tea again"), Cited(message=three, quote="of no source"))
+        await pen.write(Corroborate(memory, (two,), said))
+        stands = await pen.read(memory)
+        assert (stands.quotes, stands.language) == ((*quotes, said[0]), "en")
+        await pen.erase(one)
+        assert (await pen.read(memory)).quotes == said[:1]
+        steps = await engine.history(pen.owner, WHOLE, memory)
+        assert [step.record is None for step in steps] == [True, True, False]
+
+    async def test_no_more_quotes_are_kept_than_there_is_room_for_and_none_twice(
+        self, engine: Engine
+    ) -> None:
+        pen = Pen(engine)
+        (said,) = await pen.say(await pen.open(), "I drink tea")
+        memory = await pen.remember("likes tea", sources=(said,))
+        quotes = tuple(Cited(message=said, quote=f"tea {place // 2}") for place in range(4 * MOST_QUOTES))
+        await pen.write(Corroborate(memory, (said,), quotes))
+        kept = [one.quote for one in (await pen.read(memory)).quotes]
+        assert kept == [f"tea {place}" for place in range(MOST_QUOTES)]
+
+    async def test_an_imported_statement_comes_without_the_words_of_what_was_erased_here(
+        self, engine: Engine
+    ) -> None:
+        pen = Pen(engine)
+        one, two = await pen.say(await pen.open(), "I drink tea", "tea again")
+        await pen.erase(one)
+        quotes = tuple(Cited(message=each, quote="tea") for each in (one, two))
+        memory = a_memory(pen.owner, "likes tea", sources=(one, two), quotes=quotes)
+        await pen.write(Import(memory, packed("likes tea")))
+        stands = await pen.read(memory.id)
+        assert (stands.sources, stands.quotes) == ((two,), quotes[1:])
