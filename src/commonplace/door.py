@@ -17,7 +17,7 @@ from commonplace.model.episodes import Episode, ToolCall
 from commonplace.model.jobs import JobDraft
 from commonplace.model.ledger import Actor, Receipt
 from commonplace.model.memories import SOURCES, Memory
-from commonplace.model.messages import Message
+from commonplace.model.messages import Message, Thread
 from commonplace.model.owner import Owner, View
 from commonplace.model.records import Record
 from commonplace.model.trust import Limits
@@ -102,6 +102,8 @@ class Door:
             case c.Amend():
                 given = change.fields.get("applies_when")
                 found = [_unfit(given, self.limits.content_length, "applies_when", place)] if given else []
+            case c.SummariseThread():
+                found = [_unfit(change.summary, self.limits.message_length, "summary", place)]
             case c.RecordEpisode():
                 found = self._episode(change.episode, place)
             case c.CloseThread() if change.episode is not None:
@@ -126,6 +128,8 @@ class Door:
             return self._episode(record, place)
         if isinstance(record, Message):
             return [_too_long(record.content, self.limits.message_length, "content", place)]
+        if isinstance(record, Thread):
+            return [_too_long(record.summary, self.limits.message_length, "summary", place)]
         return []
 
     def _episode(self, episode: Episode, place: int) -> list[InvalidInput | None]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Any, Literal, TypeAlias
 from uuid import UUID
 
@@ -59,6 +60,8 @@ class Rooms:
     meaning: Meaning
     #: None: nothing is formed.
     forming: Forming | None = None
+    #: After so long a silence a thread's window is ended; None: never.
+    window_ttl: timedelta | None = None
 
     async def write(
         self,

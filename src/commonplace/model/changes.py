@@ -69,6 +69,18 @@ class MarkFormed:
 
 
 @dataclass(frozen=True, slots=True)
+class SummariseThread:
+    """Put a newer summary of a thread's older turns in the place of the one there is."""
+
+    thread: UUID
+    summary: str
+    #: The place of the last message that it covers.
+    through: int
+    #: The place through which the summary goes that the caller built upon; 0 for none.
+    after: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class RecordEpisode:
     """Keep the record of a finished run."""
 
@@ -202,6 +214,7 @@ Change = (
     | SetThread
     | CloseThread
     | MarkFormed
+    | SummariseThread
     | RecordEpisode
     | Remember
     | Supersede

@@ -27,7 +27,7 @@ class Verb(StrEnum):
     AMEND = "amend"
     SHARE = "share"
     SET = "set"
-    #: A thread's watermark moved, and nothing else of it changed.
+    #: A thread's watermark or summary moved on, and nothing else of it changed.
     FORM = "form"
     PUT = "put"
     PATCH = "patch"
@@ -77,6 +77,7 @@ IGNORED = {
     "place": "another message stands at its place in the thread",
     "taken": "another record holds this key or name",
     "erased": "it was forgotten, and does not come back",
+    "empty": "it says nothing, and takes no other's place",
     "sourceless": "what it rests on is not here",
 }
 

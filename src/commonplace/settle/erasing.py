@@ -10,7 +10,7 @@ from commonplace.model.cited import quotes_of
 from commonplace.model.episodes import Episode
 from commonplace.model.experience import ExperienceLine
 from commonplace.model.memories import Memory
-from commonplace.model.messages import Message
+from commonplace.model.messages import Message, Thread
 from commonplace.model.owner import Owner, View
 from commonplace.model.profiles import Key, ProfileDocument
 from commonplace.model.questions import Deciding, InThread, OtherHolders, RestingOn, ask, load_all
@@ -51,6 +51,7 @@ def plan_erasure(view: View, ids: tuple[UUID, ...]) -> Deciding[ErasurePlan]:
             _check_own(record, view)
             plan.doomed[id] = record
     yield from _spread(plan, [*plan.doomed])
+    yield from _empty_summaries(plan)
     plan.superseded = [
         older
         for record in plan.doomed.values()
@@ -121,6 +122,18 @@ def _spread(plan: ErasurePlan, wave: list[UUID]) -> Deciding[None]:
                 plan.stripped.pop(record.id, None)
                 found.append(record.id)
         wave = found
+
+
+def _empty_summaries(plan: ErasurePlan) -> Deciding[None]:
+    """Let go of every summary that covers a message that goes."""
+    said = [record for record in plan.doomed.values() if isinstance(record, Message)]
+    firsts: dict[UUID, int] = {}
+    for message in said:
+        firsts[message.thread] = min(message.seq, firsts.get(message.thread, message.seq))
+    threads = yield from load_all(id for id in firsts if id not in plan.doomed)
+    for thread in threads.values():
+        if isinstance(thread, Thread) and firsts[thread.id] <= thread.summary_through:
+            plan.stripped[thread.id] = thread.changed(summary="", summary_through=0)
 
 
 def _lives_in(record: Record, thread: UUID) -> bool:

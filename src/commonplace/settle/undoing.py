@@ -37,7 +37,7 @@ def undo(desk: Desk, change: Undo) -> Deciding[None]:
     lines = _earliest_lines(entries)
     if not lines and any(entry.lines for entry in entries):
         raise InvalidInput(
-            "position: it only moved a thread's watermark, which is not undone", field="position"
+            "position: it only moved a thread's watermark or summary, which is not undone", field="position"
         )
     for line in lines:
         yield from _restore(desk, line)
@@ -46,7 +46,7 @@ def undo(desk: Desk, change: Undo) -> Deciding[None]:
 
 
 def _deeds(entry: Entry) -> list[Line]:
-    """What an operation did, but for moving a thread's watermark.
+    """What an operation did, but for moving a thread's watermark and its summary.
 
     What was formed can be undone; the watermark stays. Moved back, it would let the same be formed again, unasked.
     """
@@ -160,7 +160,11 @@ def _restore(desk: Desk, line: Line) -> Deciding[None]:
             raise Erased("what stood before this operation was forgotten since")
         restored = earlier
         if isinstance(record, Thread):
-            restored = restored.changed(formed_through=record.formed_through)
+            restored = restored.changed(
+                formed_through=record.formed_through,
+                summary=record.summary,
+                summary_through=record.summary_through,
+            )
         if isinstance(restored, ProfileDocument) and isinstance(record, ProfileDocument):
             restored = restored.following(record)
     desk.put(restored, Verb.UNDO)
