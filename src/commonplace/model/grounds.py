@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from typing import Any, TypeAlias
 from uuid import UUID
 
@@ -79,7 +79,7 @@ def _more(held: Grounds, sources: tuple[UUID, ...]) -> Grounds:
     return tuple(joined((*entry, *sources)) if entry else () for entry in held)
 
 
-def without(value: Any, held: Grounds, gone: Collection[UUID]) -> tuple[Any, Grounds] | None:
+def without(value: Any, held: Grounds, gone: Container[UUID]) -> tuple[Any, Grounds] | None:
     """A value without what rested only on what is gone; None where nothing is left of it."""
     left = [tuple(source for source in entry if source not in gone) for entry in held]
     stays = [bool(now) or not was for was, now in zip(held, left, strict=True)]

@@ -38,6 +38,8 @@ class Verb(StrEnum):
     IMPORT = "import"
     UNSOURCE = "unsource"
     ERASE = "erase"
+    #: A message left by age; what rests on it stays.
+    AGE = "age"
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +63,9 @@ class Line:
     hash: bytes | None = None
     erased: bool = False
 
+
+#: The note of an entry by which messages left: each thread, and how many of its lines are its messages.
+AGED = "aged"
 
 #: Why a part of a request was left undone; the receipt says it in words.
 IGNORED = {
@@ -127,6 +132,13 @@ class Entry:
         if gone is not None:
             return replace(self, lines=lines, ignored=ignored)
         return replace(self, lines=lines, ignored=ignored, actor=Actor(self.actor.kind))
+
+
+def aged_of(entry: Entry) -> dict[UUID, UUID]:
+    """The messages that an entry let leave by age, each with its thread; they stand in the order of the note."""
+    threads = (UUID(thread) for thread, count in entry.note.get(AGED, ()) for _ in range(count))
+    gone = (line.id for line in entry.lines if line.verb is Verb.AGE)
+    return dict(zip(gone, threads, strict=False))
 
 
 #: Made once: it writes each entry of the ledger.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Container
 from typing import Any, ClassVar, Literal, TypeAlias
 from uuid import UUID
 
@@ -62,7 +62,7 @@ class ProfileDocument(Record):
         past = tuple(source for source in joined((*earlier.rests_on(), *self.past)) if source not in now)
         return self if past == self.past else self.model_copy(update={"past": past})
 
-    def without(self, gone: Collection[UUID]) -> ProfileDocument | None:
+    def without(self, gone: Container[UUID]) -> ProfileDocument | None:
         """This document without what rested only on what is gone, and with no earlier versions; None without a field."""
         body, grounds = dict(self.body), dict(self.grounds)
         for name, entries in self.grounds.items():

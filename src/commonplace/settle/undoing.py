@@ -26,6 +26,7 @@ from commonplace.settle.desk import Desk
 _FINAL = {
     Verb.APPEND: "messages are not undone but forgotten; forget them by their ids",
     Verb.ERASE: "an erasure cannot be undone",
+    Verb.AGE: "what left by age does not come back",
     Verb.UNSOURCE: "an erasure cannot be undone",
     Verb.IMPORT: "an import is not undone; forget what it brought, by ids",
 }
