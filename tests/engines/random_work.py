@@ -175,6 +175,9 @@ class World:
         view, actor = dice.pick((WHOLE, WHOLE, *VIEWS)), Actor("owner", owner.id)
         if everything:
             return Target(owner, view, actor, everything=True)
+        if dice.rarely(5):
+            leaving = tuple(self.some(dice, owner, "message") for _ in range(1 + dice.number(4)))
+            return Target(owner, WHOLE, actor, leaving, ageing=True)
         return Target(owner, view, actor, (self.some(dice, owner, *KINDS), *self.any_of(dice, owner)))
 
     # ── changes ──────────────────────────────────────────────────────────────────────────────────────────────────
@@ -271,7 +274,10 @@ class World:
         )
         closing = c.CloseThread(thread, status, None, episode, terms_of_record(episode) or b"")
         formed = c.MarkFormed(thread, dice.number(4), dice.pick((None, None, 0, 1)))
-        return (closing, c.SetThread(thread, fields), formed)[dice.number(3)]
+        summed = c.SummariseThread(
+            thread, dice.pick(("", "tea", "rum")), dice.number(4), dice.pick((0, 0, 1))
+        )
+        return (closing, c.SetThread(thread, fields), formed, summed)[dice.number(4)]
 
     def _episode(self, dice: Dice, owner: Owner) -> c.Change:
         thread = dice.pick((None, self.some(dice, owner, "thread")))
