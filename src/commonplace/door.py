@@ -16,8 +16,8 @@ from commonplace.model.digests import request_digest
 from commonplace.model.episodes import Episode, ToolCall
 from commonplace.model.jobs import JobDraft
 from commonplace.model.ledger import Actor, Receipt
-from commonplace.model.memories import Memory
-from commonplace.model.messages import Message
+from commonplace.model.memories import SOURCES, Memory
+from commonplace.model.messages import Message, Thread
 from commonplace.model.owner import Owner, View
 from commonplace.model.records import Record
 from commonplace.model.trust import Limits
@@ -102,12 +102,18 @@ class Door:
             case c.Amend():
                 given = change.fields.get("applies_when")
                 found = [_unfit(given, self.limits.content_length, "applies_when", place)] if given else []
+            case c.SummariseThread():
+                found = [_unfit(change.summary, self.limits.message_length, "summary", place)]
             case c.RecordEpisode():
                 found = self._episode(change.episode, place)
             case c.CloseThread() if change.episode is not None:
                 found = self._episode(change.episode, place)
             case c.Import():
                 found = self._imported(change.record, place)
+            case c.PatchProfile():
+                found = [_too_many(change.sources, "sources", place)]
+            case c.Corroborate():
+                found = [_too_many(change.sources, "sources", place)]
             case c.AddExperience():
                 found = [_too_long(change.line.line, self.limits.content_length, "line", place)]
             case _:
@@ -122,6 +128,8 @@ class Door:
             return self._episode(record, place)
         if isinstance(record, Message):
             return [_too_long(record.content, self.limits.message_length, "content", place)]
+        if isinstance(record, Thread):
+            return [_too_long(record.summary, self.limits.message_length, "summary", place)]
         return []
 
     def _episode(self, episode: Episode, place: int) -> list[InvalidInput | None]:
@@ -215,6 +223,12 @@ def _too_long(text: str, limit: int, field: str, item: int) -> InvalidInput | No
     return LimitReached(
         f"{field}: too long, {len(text)} characters. Maximum {limit}.", field=field, item=item
     )
+
+
+def _too_many(sources: Sequence[UUID], field: str, item: int) -> InvalidInput | None:
+    if len(sources) <= SOURCES:
+        return None
+    return LimitReached(f"{field}: {len(sources)} given. Maximum {SOURCES}.", field=field, item=item)
 
 
 def _length(change: c.Change) -> int:

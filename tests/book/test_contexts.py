@@ -12,7 +12,11 @@ import pytest
 
 import commonplace
 from bench.standin import StandIn
+from commonplace.book.threads import ThreadHandle
 from commonplace.engines.sqlite.engine import SqliteEngine
+from commonplace.errors import InvalidInput
+from commonplace.model.changes import SummariseThread
+from commonplace.model.ledger import Actor
 from commonplace.model.memories import Use
 from commonplace.model.owner import WHOLE, Owner
 from tests.conftest import HandClock
@@ -272,3 +276,51 @@ async def test_a_message_that_is_too_long_leaves_the_window_empty(book: commonpl
     await thread.append("user", "words " * 1000)
     window = await thread.window(50)
     assert window.messages == () and window.earlier
+
+
+async def summed_up(thread: ThreadHandle, summary: str, through: int) -> None:
+    """A summary as formation stores it."""
+    change = SummariseThread(thread.id, summary, through)
+    door = thread._rooms.door
+    await door.write(thread.owner, WHOLE, Actor("system"), [change], request=[summary])
+
+
+async def test_the_threads_own_summary_stands_for_the_turns_that_are_left_out(book: commonplace.Book) -> None:
+    thread = await book.thread("ana")
+    for place in range(20):
+        await thread.append("user", f"Turn {place} is about the weather and the garden.")
+    await summed_up(thread, "They spoke about the weather.", 10)
+    window = await thread.window(150)
+    assert window.summary == "They spoke about the weather."
+    assert window.messages[-1].seq == 20 and window.tokens <= 150
+    assert (await thread.window(5000)).summary == ""
+    assert (await thread.window(150, summary="")).summary == ""
+    assert (await thread.window(150, summary="The caller's.")).summary == "The caller's."
+    tight = await book.context("ana", thread=thread.id, budget=300, use=False)
+    assert "[summary of earlier turns] They spoke about the weather." in tight.text
+    roomy = await book.context("ana", thread=thread.id, budget=5000, use=False)
+    assert "They spoke about the weather." not in roomy.text
+    assert thread.id not in {one.id for one in roomy.left_out}
+
+
+async def test_a_long_silence_ends_the_window_and_nothing_else(
+    book: commonplace.Book, clock: HandClock
+) -> None:
+    thread = await book.thread("ana")
+    await thread.append("user", "I drink tea.")
+    clock.advance(minutes=50)
+    await thread.append("assistant", "Noted.")
+    await summed_up(thread, "They spoke of tea.", 2)
+    hour = timedelta(hours=1)
+    clock.advance(minutes=50)
+    assert len((await thread.window(ttl=hour)).messages) == 2
+    clock.advance(minutes=50)
+    ended = await thread.window(ttl=hour)
+    assert (ended.messages, ended.summary, ended.earlier) == ((), "They spoke of tea.", True)
+    assert len((await thread.window()).messages) == len(await thread.newest()) == 2
+    await thread.append("user", "And now?")
+    begun = await thread.window(ttl=hour)
+    assert [message.content for message in begun.messages] == ["And now?"]
+    assert (begun.summary, begun.earlier) == ("They spoke of tea.", True)
+    with pytest.raises(InvalidInput):
+        await thread.window(ttl=timedelta())

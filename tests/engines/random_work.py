@@ -175,6 +175,9 @@ class World:
         view, actor = dice.pick((WHOLE, WHOLE, *VIEWS)), Actor("owner", owner.id)
         if everything:
             return Target(owner, view, actor, everything=True)
+        if dice.rarely(5):
+            leaving = tuple(self.some(dice, owner, "message") for _ in range(1 + dice.number(4)))
+            return Target(owner, WHOLE, actor, leaving, ageing=True)
         return Target(owner, view, actor, (self.some(dice, owner, *KINDS), *self.any_of(dice, owner)))
 
     # ── changes ──────────────────────────────────────────────────────────────────────────────────────────────────
@@ -251,9 +254,16 @@ class World:
 
     def _patch(self, dice: Dice, owner: Owner) -> c.Change:
         id = self.fresh()
-        fields = {dice.pick(("name", "age")): dice.number(3)}
+        fields: dict[str, Any] = {dice.pick(("name", "age")): dice.number(3)}
+        listed = [dice.number(3) for _ in range(dice.number(3))]
+        fields = dice.pick((fields, {"likes": listed}, {"home": {"town": dice.number(3)}}))
         unset = dice.pick(((), (), ("name",)))
-        return c.PatchProfile(id, "Profile", dice.pick(AUDIENCES), fields, unset, dice.rarely())
+        sources = dice.pick(((), self.any_of(dice, owner)))
+        again = {"likes": [dice.number(3)]} if dice.rarely() else {}
+        audience = dice.pick(AUDIENCES)
+        return c.PatchProfile(
+            id, "Profile", audience, fields, unset, dice.rarely(), sources=sources, again=again
+        )
 
     def _thread(self, dice: Dice, owner: Owner) -> c.Change:
         thread = self.some(dice, owner, "thread")
@@ -264,7 +274,10 @@ class World:
         )
         closing = c.CloseThread(thread, status, None, episode, terms_of_record(episode) or b"")
         formed = c.MarkFormed(thread, dice.number(4), dice.pick((None, None, 0, 1)))
-        return (closing, c.SetThread(thread, fields), formed)[dice.number(3)]
+        summed = c.SummariseThread(
+            thread, dice.pick(("", "tea", "rum")), dice.number(4), dice.pick((0, 0, 1))
+        )
+        return (closing, c.SetThread(thread, fields), formed, summed)[dice.number(4)]
 
     def _episode(self, dice: Dice, owner: Owner) -> c.Change:
         thread = dice.pick((None, self.some(dice, owner, "thread")))

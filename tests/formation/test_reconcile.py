@@ -12,8 +12,8 @@ from commonplace.model.changes import (
     Corroborate,
     Remember,
 )
+from commonplace.model.cited import Cited
 from commonplace.model.forming import (
-    Cited,
     Corroboration,
     Draft,
     Formed,
@@ -229,3 +229,24 @@ def test_what_the_model_names_as_repeated_corroborates_once():
     found = settled(note("Likes tea", 1), held=(tea,), corroborations=(again,))
 
     assert found.changes == (Corroborate(tea.id, (READING.new[0].id, READING.new[1].id)),)
+
+
+def test_a_note_keeps_the_words_and_the_language_of_what_it_rests_on():
+    one, two = (message.id for message in READING.new[:2])
+    first = note("Likes tea", cited=(Cited(message=one, quote="I like tea"),), language="en")
+    again = note("likes tea.", cited=(Cited(message=two, quote="tea"), Cited(message=one)))
+    (memory,) = remembered(settled(first, again))
+
+    assert [(quoted.message, quoted.quote) for quoted in memory.quotes] == [(one, "I like tea"), (two, "tea")]
+    assert memory.language == "en"
+
+
+def test_what_is_said_again_brings_its_words_along():
+    tea = holding("Likes tea")
+    quoted = (Cited(message=READING.new[0].id, quote="I like tea"),)
+    (by_note,) = settled(note("Likes tea", cited=quoted), held=(tea,)).changes
+    (by_name,) = settled(held=(tea,), corroborations=(Corroboration(memory=tea.id, cited=quoted),)).changes
+
+    for change in (by_note, by_name):
+        assert isinstance(change, Corroborate)
+        assert (change.sources, change.quotes) == ((READING.new[0].id,), quoted)

@@ -8,11 +8,13 @@ import pytest
 
 from commonplace.formation.reconcile import Held, reconcile
 from commonplace.model.changes import PatchProfile, RecordEpisode
+from commonplace.model.cited import Cited
 from commonplace.model.episodes import Outcome
-from commonplace.model.forming import Cited, EpisodeDraft, Formed, Lesson, ProfilePatch, Reading
+from commonplace.model.forming import EpisodeDraft, Formed, Lesson, ProfilePatch, Reading
+from commonplace.model.grounds import Grounds
 from commonplace.model.ids import new_id
 from commonplace.model.profiles import ProfileDocument
-from commonplace.testing.builders import ANN, a_line
+from commonplace.testing.builders import ANN, FOR_A, a_line
 from tests.formation.readings import THREAD
 from tests.formation.test_reconcile import READING, codes
 
@@ -75,6 +77,48 @@ def test_the_first_patch_makes_the_document_for_the_threads_audience():
 
     assert isinstance(change, PatchProfile)
     assert (change.set, change.audience) == ({"name": "Ann"}, THREAD.audience)
+
+
+def test_a_patch_rests_on_the_messages_that_it_was_made_of():
+    (change,) = reconcile(a_patch({"op": "add", "path": "/name", "value": "Ann"}), READING).changes
+
+    assert isinstance(change, PatchProfile)
+    assert change.sources == (READING.new[0].id,)
+
+
+def test_what_was_derived_before_and_is_said_again_rests_on_more_and_only_once():
+    earlier, said = new_id(), READING.new[0].id
+    body = {"age": 20, "home": "Rome", "interests": ["tea", "films"]}
+    grounds: dict[str, Grounds] = {"age": ((earlier,),), "interests": ((earlier,), (earlier,))}
+    operations: list[dict[str, Any]] = [{**APPEND}, {"op": "replace", "path": "/age", "value": 20}]
+    operations += [{"op": "replace", "path": "/home", "value": "Rome"}]
+    (change,) = reconcile(a_patch(*operations), with_profile(body, grounds=grounds)).changes
+
+    assert isinstance(change, PatchProfile)
+    assert (change.set, change.again) == ({}, {"age": 20, "interests": ["tea"]})
+
+    grounds = {"age": ((earlier, said),), "interests": ((earlier, said), (earlier,))}
+    assert reconcile(a_patch(*operations), with_profile(body, grounds=grounds)).changes == ()
+
+
+def test_an_item_said_again_beside_a_new_one_is_said_again():
+    earlier = new_id()
+    reading = with_profile({"interests": ["tea"]}, grounds={"interests": ((earlier,),)})
+    (change,) = reconcile(a_patch(APPEND, {**APPEND, "value": "Rum"}), reading).changes
+
+    assert isinstance(change, PatchProfile)
+    assert (change.set, change.again) == ({"interests": ["tea", "Rum"]}, {"interests": ["tea"]})
+
+
+def test_a_document_that_is_read_more_widely_than_the_conversation_is_left_alone():
+    reading = READING.model_copy(update={"thread": THREAD.changed(audience=FOR_A)})
+    wide = ProfileDocument(id=new_id(), owner=ANN, body={"age": 20})
+    found = reconcile(
+        a_patch({"op": "replace", "path": "/age", "value": 25}), reading, Held(profiles=(wide,))
+    )
+
+    assert found.changes == ()
+    assert codes(found) == {"audience"}
 
 
 def lesson(line: str) -> Lesson:

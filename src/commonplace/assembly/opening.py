@@ -16,6 +16,7 @@ from commonplace.assembly.upkeep import embedding, refresh_terms, upkeep
 from commonplace.book import Book
 from commonplace.book.forming import Forming
 from commonplace.book.meaning import Meaning
+from commonplace.book.retention import RETAIN, Retention, first_retention, retaining
 from commonplace.door import Door
 from commonplace.embedding import AUTO, EmbeddingSettings, Maker, Missing, find
 from commonplace.errors import InvalidInput
@@ -44,7 +45,7 @@ class RecallSettings(Value):
 
 
 #: The sections that a settings file may have.
-_SECTIONS = frozenset({"budgets", "embedding", "forming", "limits", "models", "recall"})
+_SECTIONS = frozenset({"budgets", "embedding", "forming", "limits", "models", "recall", "retention"})
 
 
 class Opening:
@@ -130,6 +131,7 @@ async def _open(
     wishes, budgets = settings("forming", FormingSettings, file), settings("budgets", Budgets, file)
     if worker and read_only:
         raise InvalidInput("worker: a book that is opened to be read only does no upkeep", field="worker")
+    keeping = settings("retention", Retention, file)
     asked = await wiring.models_of(models, settings("models", ModelsSettings, file))
     embedder = await find(embed, settings("embedding", EmbeddingSettings, file))
     engine = await open_engine(address, create=create, read_only=read_only)
@@ -137,6 +139,8 @@ async def _open(
     try:
         if not read_only and await engine.stale_terms(RULE, 1):
             await engine.put(JobDraft(kind="terms", key=str(RULE)), clock())
+        if not read_only and keeping.messages_days is not None:
+            await engine.put(first_retention(), clock())
         if maker is not None:
             await _begin(maker, engine, clock, read_only=read_only)
         why_words = await _why_words(embedder, engine)
@@ -156,11 +160,13 @@ async def _open(
         making = Worker(engine, {EMBED: embedding(engine, clock, maker)}, clock)
     meaning = Meaning(engine, maker, making, why_words=why_words)
     former = wiring.former_of(engine, finder, maker, asked, guardrails, wishes, budgets, tenant, clock)
+    work = {**upkeep(engine, clock, maker), **wiring.handlers(former)}
+    work[RETAIN] = retaining(engine, clock, tenant, keeping)
     book = Book(
         engine,
         Door(engine, guardrails, clock),
         finder,
-        Worker(engine, {**upkeep(engine, clock, maker), **wiring.handlers(former)}, clock),
+        Worker(engine, work, clock),
         tenant=tenant,
         forming=Forming(engine, tenant, wishes),
         models=asked,

@@ -112,7 +112,7 @@ class Book(Accounts):
         self.transfer = Transfer(engine, door, tenant)
         self.backups = Backups(engine, door.clock, open_copy)
         self._models = models
-        self._rooms = rooms = Rooms(engine, door, tenant, meaning, forming)
+        self._rooms = rooms = Rooms(engine, door, tenant, meaning, forming, forming.window_ttl)
         self.profile = Profiles(rooms)
         self.episodes = Episodes(rooms)
         self.experience = Experience(rooms)

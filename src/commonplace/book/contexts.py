@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Literal, TypeVar
 from uuid import UUID
 
@@ -14,7 +15,7 @@ from commonplace.errors import NotFound
 from commonplace.model.episodes import Episode
 from commonplace.model.experience import ExperienceLine
 from commonplace.model.memories import HELD, Memory
-from commonplace.model.messages import Message
+from commonplace.model.messages import Message, Thread
 from commonplace.model.owner import WHOLE, Owner, OwnerKind, View
 from commonplace.model.profiles import ProfileDocument
 from commonplace.model.query import Because, Filter, Hit, Page
@@ -22,7 +23,7 @@ from commonplace.model.records import Record, RecordType
 from commonplace.model.values import canonical
 from commonplace.ports import Scan
 from commonplace.recall.context.compose import PART, Composer, Context, Material
-from commonplace.recall.context.window import Window, choose, is_users_turn
+from commonplace.recall.context.window import Window, choose, is_users_turn, lasting
 from commonplace.text.tokens import Count, estimate
 
 R = TypeVar("R", bound=Record)
@@ -63,6 +64,8 @@ class _Beside:
     #: Oldest first.
     turns: Sequence[Message]
     turns_whole: bool
+    #: The thread, for its summary.
+    thread: Thread | None
 
 
 class Contexts:
@@ -99,6 +102,7 @@ class Contexts:
         if question is not None and len(told) <= limit // 3 and len(beside.newest) == limit:
             # Messages are many and must not crowd out what was concluded from them.
             told = _memories_of(await finding(question, RecordType.MEMORY, limit))
+        turns = lasting(beside.turns, self._rooms.door.clock(), self._rooms.window_ttl)
         memories = _chosen([*_of(Memory, beside.kept), *told, *beside.newest], limit)
         material = Material(
             experience=beside.learnt,
@@ -109,8 +113,9 @@ class Contexts:
             told_by={
                 one.record.id: hit.id for hit in found for one in hit.folded if one.because is Because.SOURCE
             },
-            turns=beside.turns,
-            turns_whole=beside.turns_whole,
+            turns=turns,
+            turns_whole=beside.turns_whole and len(turns) == len(beside.turns),
+            thread=beside.thread,
         )
         context = Composer(material, budget, count).compose()
         placed = set(context.memories)
@@ -127,6 +132,7 @@ class Contexts:
             agent = Owner(tenant=self._rooms.tenant, kind=OwnerKind.AGENT, id=view.agent)
             scans.append(Scan(agent, WHOLE, _LEARNT, None, _MOST))
         if thread is not None:
+            scans.append(Scan(owner, view, _itself(thread), None, 1))
             scans.append(Scan(owner, view, _turns_of(thread), None, _page_of(budget)))
         pages = await self._rooms.engine.scans(scans)
         read = [record for page in pages[1:] for record in page.records]
@@ -149,16 +155,26 @@ class Contexts:
             learnt=[line for line in _of(ExperienceLine, read) if line.retired_at is None],
             turns=turns,
             turns_whole=whole,
+            thread=next(iter(_of(Thread, read)), None),
         )
 
 
 async def window(
-    rooms: Rooms, owner: Owner, view: View, thread: UUID, budget: int, count: Count | None, summary: str
+    rooms: Rooms,
+    owner: Owner,
+    view: View,
+    thread: UUID,
+    budget: int,
+    count: Count | None,
+    summary: str | None,
+    ttl: timedelta | None = None,
 ) -> Window:
-    """The newest turns of a thread that fit beside the summary of the older ones."""
+    """The newest turns of a thread that fit beside the summary of the older ones.
+
+    Without a given one it is the thread's own, where turns are left out. A silence of more than ``ttl`` ends it.
+    """
     counter = estimate if count is None else count
     counted: Literal["exact", "estimated"] = "estimated" if count is None else "exact"
-    spent = counter(summary) if summary else 0
     costs: dict[UUID, int] = {}
 
     def cost(message: Message) -> int:
@@ -166,7 +182,16 @@ async def window(
             costs[message.id] = _AROUND + max(map(counter, _forms(message)))
         return costs[message.id]
 
-    turns, whole = await newest_turns(rooms, owner, view, thread, budget, cost)
+    itself = Scan(owner, view, _itself(thread), None, 1)
+    newest = Scan(owner, view, _turns_of(thread), None, _page_of(budget))
+    found, first = await rooms.engine.scans([itself, newest])
+    read, whole = await newest_turns(rooms, owner, view, thread, budget, cost, first=first)
+    turns = lasting(read, rooms.door.clock(), ttl)
+    whole = whole and len(turns) == len(read)
+    if summary is None:
+        all_fit = whole and sum(map(cost, turns)) <= budget
+        summary = "" if all_fit else _summary_of(found)
+    spent = counter(summary) if summary else 0
     kept = summary if spent <= budget else ""
     chosen = choose(turns, budget - spent if kept else budget, cost, whole=whole)
     if chosen is None and kept:
@@ -224,6 +249,14 @@ def _page_of(budget: int) -> int:
 def _at_least(turn: Message, budget: int) -> int:
     """The fewest tokens that a turn may take: without counting them, for more turns are read than fit."""
     return _LABEL + min(len(turn.content.encode("utf-8", "replace")) // _BYTES_A_TOKEN, budget // PART)
+
+
+def _itself(thread: UUID) -> Filter:
+    return Filter(types=frozenset({RecordType.THREAD}), thread=thread)
+
+
+def _summary_of(page: Page) -> str:
+    return next((thread.summary for thread in _of(Thread, page.records)), "")
 
 
 def _turns_of(thread: UUID) -> Filter:

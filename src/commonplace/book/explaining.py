@@ -5,10 +5,11 @@ from __future__ import annotations
 from uuid import UUID
 
 from commonplace.errors import NotFound
-from commonplace.model.owner import Owner, View
+from commonplace.model.memories import Memory
+from commonplace.model.owner import WHOLE, Owner, View
 from commonplace.model.query import Source, Why
 from commonplace.model.quoting import source_of
-from commonplace.model.records import Record
+from commonplace.model.records import Record, RecordType
 from commonplace.ports import Records
 
 #: How far an explanation follows sources of sources.
@@ -28,11 +29,33 @@ async def explain(records: Records, owner: Owner, view: View, id: UUID) -> Why:
 async def _sources(
     records: Records, owner: Owner, view: View, record: Record, seen: set[UUID], depth: int
 ) -> tuple[Source, ...]:
-    wanted = [id for id in record.rests_on() if id not in seen]
+    wanted = [id for id in record.stands_on() if id not in seen]
     if not wanted or not depth:
         return ()
     found = []
-    for source in (await records.get(owner, view, wanted)).values():
+    visible = await records.get(owner, view, wanted)
+    for source in visible.values():
         inner = await _sources(records, owner, view, source, seen | {source.id}, depth - 1)
         found.append(source_of(source, inner))
-    return tuple(found)
+    return (*found, *(await _left(records, owner, record, [id for id in wanted if id not in visible])))
+
+
+async def _left(records: Records, owner: Owner, record: Record, ids: list[UUID]) -> list[Source]:
+    """Sources that are not there for any view, in the words that the record kept; erasure leaves none such."""
+    if not ids:
+        return []
+    hidden = await records.get(owner, WHOLE, ids)
+    quotes = record.quotes if isinstance(record, Memory) else ()
+    at = record.observed_at if isinstance(record, Memory) else record.recorded_at
+    return [
+        Source(
+            id,
+            RecordType.MESSAGE,
+            "",
+            at,
+            " … ".join(one.quote for one in quotes if one.message == id),
+            left=True,
+        )
+        for id in ids
+        if id not in hidden
+    ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from datetime import timedelta
 from typing import Final, cast
 from uuid import UUID
 
@@ -32,6 +33,12 @@ class Forming:
         self.settings = settings
         #: Agent → its wishes, and when they were read.
         self._known: dict[str, tuple[FormingSettings, float]] = {}
+
+    @property
+    def window_ttl(self) -> timedelta | None:
+        """After so long a silence a thread's window is ended."""
+        hours = self.settings.window_hours
+        return None if hours is None else timedelta(hours=hours)
 
     async def jobs(self, agent: str | None, thread: UUID) -> tuple[JobDraft, ...]:
         """The work that something said in a thread makes due after a silence."""

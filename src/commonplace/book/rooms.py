@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Any, Literal, TypeAlias
 from uuid import UUID
 
@@ -41,6 +42,8 @@ class Rooms:
     tenant: str
     meaning: Meaning
     forming: Forming
+    #: After so long a silence a thread's window is ended; None: never.
+    window_ttl: timedelta | None = None
 
     async def write(
         self,

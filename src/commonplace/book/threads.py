@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
@@ -121,15 +122,27 @@ class ThreadHandle:
         page = await self._rooms.engine.scan(self.owner, self._view, only, None, as_limit(limit))
         return [record for record in reversed(page.records) if isinstance(record, Message)]
 
-    async def window(self, budget: int = 2000, *, summary: str = "", count: Count | None = None) -> Window:
+    async def window(
+        self,
+        budget: int = 2000,
+        *,
+        summary: str | None = None,
+        count: Count | None = None,
+        ttl: timedelta | None = None,
+    ) -> Window:
         """Its newest turns that fit into a budget of tokens: from a user's turn on, no tool call without its result.
 
-        ``summary`` is what the caller keeps of older turns; it has its place, and is counted. ``count`` counts tokens
-        as the model does that is to read them; without it they are estimated.
+        ``summary`` is what the caller keeps of older turns; it has its place, and is counted. Without it, the thread's
+        own is taken where turns are left out. ``count`` counts tokens as the model does that is to read them; without
+        it they are estimated. A silence of more than ``ttl`` ends the window: what was said before stays out of it.
+        Without it the book's setting holds.
         """
         room = as_count(budget, "budget", 1)
-        text = as_text(summary, "summary")
-        return await window(self._rooms, self.owner, self._view, self.id, room, count, text)
+        text = None if summary is None else as_text(summary, "summary")
+        if ttl is not None and (not isinstance(ttl, timedelta) or ttl <= timedelta()):
+            raise InvalidInput("ttl: give a timedelta of more than nothing", field="ttl")
+        lasts = self._rooms.window_ttl if ttl is None else ttl
+        return await window(self._rooms, self.owner, self._view, self.id, room, count, text, lasts)
 
     async def set(self, *, operation: str | None = None, expect: int | None = None, **fields: Any) -> Receipt:
         """Set its title, status, state, result or tags; ``expect`` names the version that the caller has read."""

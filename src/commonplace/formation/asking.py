@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from typing import Any, Final, get_args
 
 from commonplace.formation.schemas import EPISODE, EXPERIENCE, FIXED, NOTE
+from commonplace.model.cited import QUOTE_LENGTH
 from commonplace.model.experience import ExperienceField
-from commonplace.model.forming import QUOTE_LENGTH, WantedSchema
+from commonplace.model.forming import WantedSchema
 from commonplace.model.memories import Cardinality
 
 _TASK: Final = f"""\

@@ -11,7 +11,8 @@ from commonplace.formation.patching import patch
 from commonplace.formation.rules import TOPICS, Stated, extract
 from commonplace.formation.schemas import NOTE, PROFILE
 from commonplace.formation.validity import since, until
-from commonplace.model.forming import QUOTE_LENGTH, Cited, Draft, Formed, ProfilePatch, Reading
+from commonplace.model.cited import QUOTE_LENGTH, Cited
+from commonplace.model.forming import Draft, Formed, ProfilePatch, Reading
 from commonplace.model.messages import Message
 from commonplace.model.trust import Limits
 

@@ -10,7 +10,8 @@ from commonplace.formation.documents import shown
 from commonplace.formation.echo import speaks
 from commonplace.formation.prompt import Prompt
 from commonplace.formation.validity import LONGEST
-from commonplace.model.forming import QUOTE_LENGTH, Cited, LeftOut
+from commonplace.model.cited import QUOTE_LENGTH, Cited
+from commonplace.model.forming import LeftOut
 from commonplace.model.messages import Message
 from commonplace.text.fence import fenced
 from commonplace.text.scripts import normalised

@@ -1,10 +1,9 @@
-"""JSON documents as plain values: addressed by pointer, copied within bounds, compared as JSON compares."""
+"""JSON documents as plain values: addressed by pointer, copied within bounds."""
 
 from __future__ import annotations
 
 import json
 import math
-from collections.abc import Hashable
 from typing import Any
 
 from commonplace.model.values import DATA_BYTES, DATA_DEPTH, text_fault
@@ -139,18 +138,6 @@ def type_of(value: Any) -> str:
         if isinstance(value, kind):
             return name
     return "integer" if isinstance(value, int) or float(value).is_integer() else "number"
-
-
-def comparable(value: Any) -> Hashable:
-    """A value that is equal, and hashes alike, exactly where the JSON values are equal: 1 is 1.0 and not true."""
-    if isinstance(value, bool):
-        return ("boolean", value)
-    if isinstance(value, dict):
-        return ("object", frozenset((key, comparable(inner)) for key, inner in value.items()))
-    if isinstance(value, list):
-        return ("array", tuple(comparable(inner) for inner in value))
-    found: Hashable = value
-    return found
 
 
 def read_json(text: str) -> Any:

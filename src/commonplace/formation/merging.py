@@ -8,6 +8,7 @@ from uuid import UUID
 
 from commonplace.formation.alike import folded, same
 from commonplace.model.changes import Change, Corroborate, Remember, Retract, Supersede
+from commonplace.model.cited import Cited, quotes_of
 from commonplace.model.forming import Corroboration, Draft, LeftOut, Reading, TakenBack
 from commonplace.model.memories import Cardinality, Memory
 from commonplace.model.owner import View
@@ -24,6 +25,8 @@ class _Pass:
     made: dict[UUID, Memory] = field(default_factory=dict)
     #: Held memory → sources that say it again.
     again: dict[UUID, list[UUID]] = field(default_factory=dict)
+    #: Held memory → what was quoted of them.
+    quoted: dict[UUID, list[Cited]] = field(default_factory=dict)
     #: Held memory → the held memory that takes its place.
     replaced: dict[UUID, UUID] = field(default_factory=dict)
     #: Held memories that the user took back.
@@ -72,10 +75,12 @@ class Merger:
         for one in corroborations:
             memory = next((held for held in self._held if held.id == one.memory), None)
             if memory is not None and memory.active and memory.id not in found.gone:
-                self._corroborate(memory, one.sources)
+                self._corroborate(memory, one.sources, one.quotes)
         for denied in taken_back:
             self._take_back(denied)
-        again = [Corroborate(id, tuple(sources)) for id, sources in found.again.items()]
+        again = [
+            Corroborate(id, tuple(sources), tuple(found.quoted[id])) for id, sources in found.again.items()
+        ]
         made = [Remember(memory, run=run) for memory in found.made.values()]
         gone = [Retract(id, TAKEN_BACK) for id in found.taken_back]
         return [*again, *made, *(Supersede(loser, winner) for loser, winner in found.replaced.items()), *gone]
@@ -108,7 +113,7 @@ class Merger:
         elif twin is not None and lowest((twin.trust, memory.trust)) is memory.trust:
             if memory.trust is not twin.trust:
                 return
-            self._corroborate(twin, memory.sources)
+            self._corroborate(twin, memory.sources, memory.quotes)
             for loser in losers:
                 if loser.id != twin.id:
                     self._pass.replaced[loser.id] = twin.id
@@ -141,12 +146,13 @@ class Merger:
         self._pass.made[memory.id] = memory.changed(supersedes=ids)
         self._pass.gone.update(ids)
 
-    def _corroborate(self, memory: Memory, sources: Iterable[UUID]) -> None:
+    def _corroborate(self, memory: Memory, sources: Iterable[UUID], quotes: Iterable[Cited]) -> None:
         """Say it again, unless the same was said before, or the memory is read more widely than its new source."""
         known = {*memory.sources, *self._pass.again.get(memory.id, ())}
         added = [source for source in dict.fromkeys(sources) if source not in known]
         if added and memory.audience.within(self._thread.audience, self._view):
             self._pass.again.setdefault(memory.id, []).extend(added)
+            self._pass.quoted.setdefault(memory.id, []).extend(quotes_of(quotes, added))
 
     def _told_before(self, memory: Memory) -> bool:
         """Whether what says the same is not held any more, and rests on the same or gave way to what was said here."""
@@ -226,6 +232,8 @@ class Merger:
             valid_to=draft.valid_to,
             observed_at=draft.observed_at,
             sources=draft.sources,
+            quotes=draft.quotes,
+            language=draft.language,
             trust=draft.trust,
         )
 
@@ -256,8 +264,12 @@ def _alike(memory: Memory, other: Memory) -> bool:
 def _joined(first: Memory, again: Memory) -> Memory:
     """One memory of what was said twice; of two that are not believed alike, the one that is believed more."""
     if first.trust is again.trust:
-        joined: Memory = first.changed(sources=tuple(dict.fromkeys((*first.sources, *again.sources))))
+        sources = tuple(dict.fromkeys((*first.sources, *again.sources)))
+        quotes = quotes_of((*first.quotes, *again.quotes), sources)
+        joined: Memory = first.changed(sources=sources, quotes=quotes)
         return joined
     best = first if lowest((first.trust, again.trust)) is again.trust else again
-    believed: Memory = first.changed(sources=best.sources, trust=best.trust, observed_at=best.observed_at)
+    believed: Memory = first.changed(
+        sources=best.sources, quotes=best.quotes, trust=best.trust, observed_at=best.observed_at
+    )
     return believed

@@ -9,11 +9,11 @@ from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
-from commonplace.formation.documents import Copier, Unfit, comparable, index_in, shown
+from commonplace.formation.documents import Copier, Unfit, index_in, shown
 from commonplace.formation.operations import FAULTS, Operation, PatchFault, is_index, ordered, read_operations
 from commonplace.formation.shapes import ANY_SHAPE, Shape
 from commonplace.formation.validation import Fault
-from commonplace.model.values import Document
+from commonplace.model.values import Document, comparable
 
 #: Checks, as the record that holds a document does, and copies.
 _DOCUMENT = TypeAdapter(Document)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
 from uuid import UUID
 
 from commonplace.formation.alike import same
-from commonplace.formation.documents import comparable
 from commonplace.formation.merging import Merger
 from commonplace.formation.patching import edit_faults, fields_between, patch
 from commonplace.formation.schemas import FormationSchema
@@ -28,10 +27,10 @@ from commonplace.model.experience import Evidence, ExperienceLine
 from commonplace.model.forming import Formed, LeftOut, Lesson, ProfilePatch, Reading, WantedSchema
 from commonplace.model.ids import derived_id
 from commonplace.model.memories import Memory
-from commonplace.model.owner import Owner, OwnerKind
+from commonplace.model.owner import Owner, OwnerKind, View
 from commonplace.model.profiles import ProfileDocument
 from commonplace.model.trust import Limits, Trust, lowest
-from commonplace.model.values import canonical
+from commonplace.model.values import canonical, comparable
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +108,10 @@ class _Reconciler:
         before: dict[str, Any] = {} if shown is None else shown.body
         now: dict[str, Any] = {} if held is None else held.body
         shape = _known(schema).shape
+        if held is not None and not held.audience.within(
+            self._thread.audience, View(agent=self._thread.agent)
+        ):
+            return self._left_out(at, "audience", "the document is read more widely than this conversation")
         operations = [dict(one) for one in given.operations if not _there_already(one, before)]
         pinned = () if held is None else held.pinned
         patched = patch(None if shown is None else before, operations, shape, pinned=pinned)
@@ -121,7 +124,8 @@ class _Reconciler:
             if self._still(at, name, before, now, patched.document)
         }
         unset = tuple(name for name in gone if self._still(at, name, before, now, patched.document))
-        if not fields and not unset:
+        again = {} if held is None else _said_again(given, held, fields, pinned)
+        if not fields and not unset and not again:
             return []
         faults = edit_faults(now, fields, unset, shape)
         if faults:
@@ -134,6 +138,8 @@ class _Reconciler:
                 set=fields,
                 unset=unset,
                 schema_hash=_known(schema).digest,
+                sources=given.sources,
+                again=again,
             )
         ]
 
@@ -231,6 +237,28 @@ def _known(schema: WantedSchema) -> FormationSchema:
 def _field(document: Mapping[str, Any], name: str) -> Any:
     """A field so that it can be compared; one that is not there is like no value."""
     return (comparable(document[name]),) if name in document else ()
+
+
+def _said_again(
+    given: ProfilePatch, held: ProfileDocument, fields: Mapping[str, Any], pinned: Collection[str]
+) -> dict[str, Any]:
+    """What a patch says that was derived before and is there already, as far as its sources are new grounds for it."""
+    again: dict[str, Any] = {}
+    for operation in given.operations:
+        token = str(operation.get("path", ""))[1:].removesuffix("/-")
+        name = token.replace("~1", "/").replace("~0", "~")
+        if "/" in token or operation.get("op") not in ("add", "replace"):
+            continue
+        if name in pinned or name not in held.grounds:
+            continue
+        value, entries, said = held.body[name], held.grounds[name], comparable(_small(operation.get("value")))
+        if name in fields and not isinstance(value, list):
+            continue
+        items = value if isinstance(value, list) else [value]
+        for item, entry in zip(items, entries, strict=False):
+            if entry and comparable(_small(item)) == said and not set(given.sources) <= set(entry):
+                again.setdefault(name, []).append(item)
+    return {name: items if isinstance(held.body[name], list) else items[0] for name, items in again.items()}
 
 
 def _there_already(operation: Mapping[str, Any], before: Mapping[str, Any]) -> bool:

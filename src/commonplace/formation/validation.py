@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from commonplace.formation.documents import WORDS, comparable, pointer_to, shown, tokens_of, type_of
+from commonplace.formation.documents import WORDS, pointer_to, shown, tokens_of, type_of
 from commonplace.formation.formats import CHECKED
 from commonplace.formation.patterns import TEXT_LENGTH, matches
+from commonplace.model.values import comparable
 
 #: Work that one check may take: places of the schema times places of the document.
 STEPS = 200_000

@@ -9,6 +9,7 @@ from types import MappingProxyType
 from typing import Any
 from uuid import UUID
 
+from commonplace.model.cited import Cited
 from commonplace.model.episodes import Episode
 from commonplace.model.experience import ExperienceLine
 from commonplace.model.jobs import JobDraft
@@ -68,11 +69,15 @@ class MarkFormed:
 
 
 @dataclass(frozen=True, slots=True)
-class SummariseThread:  # TEMP
+class SummariseThread:
+    """Put a newer summary of a thread's older turns in the place of the one there is."""
+
     thread: UUID
     summary: str
+    #: The place of the last message that it covers.
     through: int
-    after: int
+    #: The place through which the summary goes that the caller built upon; 0 for none.
+    after: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +115,8 @@ class Corroborate:
 
     memory: UUID
     sources: tuple[UUID, ...] = ()
+    #: Words of these sources.
+    quotes: tuple[Cited, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,6 +155,10 @@ class PatchProfile:
     #: A person's own edit: its fields win over what is derived.
     pin: bool = False
     schema_hash: str = ""
+    #: What the fields that it sets rest on; none where people or programs set them.
+    sources: tuple[UUID, ...] = ()
+    #: What is there already and was said again by these sources: fields with their values, of a list with its items.
+    again: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,6 +214,7 @@ Change = (
     | SetThread
     | CloseThread
     | MarkFormed
+    | SummariseThread
     | RecordEpisode
     | Remember
     | Supersede

@@ -20,6 +20,8 @@ class Target:
     actor: Actor
     ids: tuple[UUID, ...] = ()
     everything: bool = False
+    #: Messages that leave by age: only those behind their thread's watermark go, and what rests on them stays.
+    ageing: bool = False
 
 
 @dataclass(frozen=True, slots=True)

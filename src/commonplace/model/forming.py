@@ -9,6 +9,7 @@ from uuid import UUID
 from pydantic import Field, model_validator
 
 from commonplace.model.asking import Usage
+from commonplace.model.cited import Cited, quotes_of
 from commonplace.model.episodes import Outcome
 from commonplace.model.experience import ExperienceField, ExperienceLine
 from commonplace.model.memories import Cardinality, Memory
@@ -16,9 +17,6 @@ from commonplace.model.messages import Message, Thread
 from commonplace.model.profiles import ProfileDocument, UpdateMode
 from commonplace.model.trust import Trust
 from commonplace.model.values import Document, FilledText, Moment, Name, Text, Value
-
-#: Characters of a quote that a note carries.
-QUOTE_LENGTH = 300
 
 
 class WantedSchema(Value):
@@ -94,13 +92,6 @@ class Reading(Value):
         return next((document for document in self.profiles if document.schema_name == schema), None)
 
 
-class Cited(Value):
-    """A message on which something rests, and its words, where they were quoted."""
-
-    message: UUID
-    quote: Text = Field(default="", max_length=QUOTE_LENGTH)
-
-
 class _Resting(Value):
     cited: tuple[Cited, ...] = Field(min_length=1, max_length=100)
 
@@ -108,6 +99,11 @@ class _Resting(Value):
     def sources(self) -> tuple[UUID, ...]:
         """The messages on which it rests, each once."""
         return tuple(dict.fromkeys(one.message for one in self.cited))
+
+    @property
+    def quotes(self) -> tuple[Cited, ...]:
+        """What was quoted of them."""
+        return quotes_of(self.cited, self.sources)
 
 
 class Draft(_Resting):

@@ -27,7 +27,7 @@ class Verb(StrEnum):
     AMEND = "amend"
     SHARE = "share"
     SET = "set"
-    #: A thread's watermark moved, and nothing else of it changed.
+    #: A thread's watermark or summary moved on, and nothing else of it changed.
     FORM = "form"
     PUT = "put"
     PATCH = "patch"
@@ -38,6 +38,8 @@ class Verb(StrEnum):
     IMPORT = "import"
     UNSOURCE = "unsource"
     ERASE = "erase"
+    #: A message left by age; what rests on it stays.
+    AGE = "age"
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +64,9 @@ class Line:
     erased: bool = False
 
 
+#: The note of an entry by which messages left: each thread, and how many of its lines are its messages.
+AGED = "aged"
+
 #: Why a part of a request was left undone; the receipt says it in words.
 IGNORED = {
     "self": "a memory cannot supersede itself",
@@ -77,6 +82,7 @@ IGNORED = {
     "place": "another message stands at its place in the thread",
     "taken": "another record holds this key or name",
     "erased": "it was forgotten, and does not come back",
+    "empty": "it says nothing, and takes no other's place",
     "sourceless": "what it rests on is not here",
 }
 
@@ -126,6 +132,13 @@ class Entry:
         if gone is not None:
             return replace(self, lines=lines, ignored=ignored)
         return replace(self, lines=lines, ignored=ignored, actor=Actor(self.actor.kind))
+
+
+def aged_of(entry: Entry) -> dict[UUID, UUID]:
+    """The messages that an entry let leave by age, each with its thread; they stand in the order of the note."""
+    threads = (UUID(thread) for thread, count in entry.note.get(AGED, ()) for _ in range(count))
+    gone = (line.id for line in entry.lines if line.verb is Verb.AGE)
+    return dict(zip(gone, threads, strict=False))
 
 
 #: Made once: it writes each entry of the ledger.

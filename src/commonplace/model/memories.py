@@ -9,10 +9,14 @@ from uuid import UUID
 
 from pydantic import Field, field_validator, model_validator
 
+from commonplace.model.cited import MOST_QUOTES, Cited
 from commonplace.model.owner import AudienceKind
 from commonplace.model.records import Record, RecordType
 from commonplace.model.trust import Trust
 from commonplace.model.values import Data, FilledText, Moment, Name, Text, Value
+
+#: As many records may one statement name as its sources.
+SOURCES = 10_000
 
 
 class Cardinality(StrEnum):
@@ -64,7 +68,11 @@ class Memory(Record):
     valid_from: Moment | None = None
     valid_to: Moment | None = None
     observed_at: Moment
-    sources: tuple[UUID, ...] = Field(default=(), max_length=10_000)
+    sources: tuple[UUID, ...] = Field(default=(), max_length=SOURCES)
+    #: The words of its sources on which it rests; they stay when a message leaves by age.
+    quotes: tuple[Cited, ...] = Field(default=(), max_length=MOST_QUOTES)
+    #: The language of what was said, as far as it is known.
+    language: Name | None = None
     trust: Trust = Trust.USER
     pinned: bool = False
     #: How often it was said again.
@@ -84,6 +92,12 @@ class Memory(Record):
     def _period(self) -> Memory:
         if self.valid_from is not None and self.valid_to is not None and self.valid_to < self.valid_from:
             raise ValueError("valid_to lies before valid_from")
+        return self
+
+    @model_validator(mode="after")
+    def _quoted(self) -> Memory:
+        if any(one.message not in self.sources for one in self.quotes):
+            raise ValueError("quotes what is none of its sources")
         return self
 
     @property

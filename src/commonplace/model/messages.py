@@ -51,8 +51,9 @@ class Thread(Record):
     ended_at: Moment | None = None
     #: Its watermark: the place of the last message that formation has covered; 0 for none.
     formed_through: int = Field(default=0, ge=0)
-    summary: Text = ""  # TEMP
-    summary_through: int = 0  # TEMP
+    #: What older turns come to, and the place of the last message that it covers; 0 for none.
+    summary: Text = ""
+    summary_through: int = Field(default=0, ge=0)
 
     def identity(self) -> tuple[Any, ...] | None:
         if self.name is None:

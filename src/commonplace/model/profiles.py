@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Container
 from typing import Any, ClassVar, Literal, TypeAlias
+from uuid import UUID
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
+from commonplace.model.grounds import Grounds, all_of, joined, places, without
 from commonplace.model.owner import Owner
 from commonplace.model.records import Record, RecordType
 from commonplace.model.values import Document, Moment, Name, Text
@@ -27,10 +30,53 @@ class ProfileDocument(Record):
     body: Document = Field(default_factory=dict)
     #: Fields that a person set; only people change them.
     pinned: tuple[Name, ...] = ()
+    #: What the fields rest on that were derived; those that people or programs set are not named.
+    grounds: dict[Text, Grounds] = Field(default_factory=dict)
+    #: What only earlier versions rested on.
+    past: tuple[UUID, ...] = ()
+
+    @model_validator(mode="after")
+    def _fitting(self) -> ProfileDocument:
+        for name, entries in self.grounds.items():
+            if name not in self.body or len(entries) != places(self.body[name]) or not any(entries):
+                raise ValueError(f"the grounds of {name!r} do not fit the field")
+        return self
 
     def identity(self) -> tuple[Any, ...] | None:
         audience = self.audience
         return (self.schema_name, audience.kind.value, audience.agent, list(audience.groups))
+
+    def rests_on(self) -> tuple[UUID, ...]:
+        return joined((*self.stands_on(), *self.past))
+
+    def stands_on(self) -> tuple[UUID, ...]:
+        return all_of(self.grounds)
+
+    def grounds_of(self, name: str) -> Grounds:
+        """What a field rests on; of one that people or programs set, nothing at each place."""
+        return self.grounds.get(name) or ((),) * places(self.body.get(name))
+
+    def following(self, earlier: ProfileDocument) -> ProfileDocument:
+        """This document as the version after another, on whose grounds the one before still rests."""
+        now = set(self.stands_on())
+        past = tuple(source for source in joined((*earlier.rests_on(), *self.past)) if source not in now)
+        return self if past == self.past else self.model_copy(update={"past": past})
+
+    def without(self, gone: Container[UUID]) -> ProfileDocument | None:
+        """This document without what rested only on what is gone, and with no earlier versions; None without a field."""
+        body, grounds = dict(self.body), dict(self.grounds)
+        for name, entries in self.grounds.items():
+            left = without(body[name], entries, gone)
+            if left is None:
+                del body[name], grounds[name]
+            else:
+                body[name], grounds[name] = left
+                if not any(left[1]):
+                    del grounds[name]
+        if self.body and not body:
+            return None
+        pinned = tuple(name for name in self.pinned if name in body)
+        return self.model_copy(update={"body": body, "grounds": grounds, "pinned": pinned, "past": ()})
 
 
 class Schema(Record):

@@ -92,6 +92,8 @@ class Source:
     quote: str
     #: What this source rests on in turn.
     sources: tuple[Source, ...] = ()
+    #: It is not here any more: it left by age, or did not come along. Quoted is what rests on it kept of its words.
+    left: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -130,6 +130,11 @@ class ErasedAmong(Question[frozenset[UUID]]):
 
 
 @dataclass(frozen=True, slots=True)
+class Aged(Question[dict[UUID, UUID]]):
+    """The messages that left by age, each with the thread in which it was said."""
+
+
+@dataclass(frozen=True, slots=True)
 class PlaceTaken(Question[bool]):
     """Whether a message stands at this place of a thread."""
 

@@ -63,6 +63,10 @@ class Record(Value):
         """The records without any of which this one would not stand."""
         return ()
 
+    def stands_on(self) -> tuple[UUID, ...]:
+        """What this version rests on; erasure reaches what earlier ones rested on, too."""
+        return self.rests_on()
+
     def passage_text(self) -> str | None:
         """The text by which recall finds this record; None where it is no passage."""
         return None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import unicodedata
+from collections.abc import Hashable
 from datetime import UTC, datetime, timedelta
 from typing import Annotated, Any
 
@@ -136,6 +137,18 @@ _spell = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=Fa
 def canonical(value: Any) -> bytes:
     """The one JSON spelling of a value, for digests and identities."""
     return _spell(value).encode()
+
+
+def comparable(value: Any) -> Hashable:
+    """A value that is equal, and hashes alike, exactly where the JSON values are equal: 1 is 1.0 and not true."""
+    if isinstance(value, bool):
+        return ("boolean", value)
+    if isinstance(value, dict):
+        return ("object", frozenset((key, comparable(inner)) for key, inner in value.items()))
+    if isinstance(value, (list, tuple)):
+        return ("array", tuple(comparable(inner) for inner in value))
+    found: Hashable = value
+    return found
 
 
 def refused(exc: ValidationError, *, at: str = "", item: int | None = None) -> InvalidInput:

@@ -36,6 +36,8 @@ def _one(desk: Desk, change: c.Change, superseding: list[memories.Pair]) -> Deci
             yield from threads.close(desk, change)
         case c.MarkFormed():
             yield from threads.mark_formed(desk, change)
+        case c.SummariseThread():
+            yield from threads.summarise(desk, change)
         case c.RecordEpisode():
             yield from threads.record_episode(desk, change)
         case c.Remember():

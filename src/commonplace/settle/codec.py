@@ -13,6 +13,7 @@ from uuid import UUID
 from pydantic_core import from_json
 
 from commonplace.errors import Corrupt
+from commonplace.model.cited import Cited
 from commonplace.model.digests import keyed
 from commonplace.model.episodes import Episode
 from commonplace.model.experience import ExperienceLine
@@ -186,6 +187,10 @@ def _ids(values: list[str]) -> tuple[UUID, ...]:
     return tuple(map(UUID, values))
 
 
+def _quotes(values: list[Any]) -> tuple[Cited, ...]:
+    return tuple(map(Cited.model_validate, values))
+
+
 class _Shape:
     """How a class of records is built from parsed fields; every field that is no plain JSON has its reader."""
 
@@ -221,6 +226,7 @@ _SHAPES = {
         valid_to=datetime.fromisoformat,
         observed_at=datetime.fromisoformat,
         sources=_ids,
+        quotes=_quotes,
         trust=Trust,
         supersedes=_ids,
         superseded_by=UUID,

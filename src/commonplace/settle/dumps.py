@@ -14,7 +14,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, ValidationError
 
 from commonplace.errors import InvalidInput
 from commonplace.model.digests import SIZE
-from commonplace.model.ledger import IGNORED, Actor, Entry, Ignored, Line, Verb, dump_entry
+from commonplace.model.ledger import AGED, IGNORED, Actor, Entry, Ignored, Line, Verb, dump_entry
 from commonplace.model.memories import Use
 from commonplace.model.messages import Message
 from commonplace.model.owner import Owner, OwnerKind
@@ -195,7 +195,22 @@ def _with_positions(note: dict[str, Any]) -> dict[str, Any]:
     undoes = note.get("undoes", [])
     if not isinstance(undoes, list) or not all(type(each) is int and 0 < each < LARGEST for each in undoes):
         raise ValueError("'undoes' is a list of positions")
+    aged = note.get(AGED, [])
+    if not isinstance(aged, list) or not all(map(_is_aged, aged)):
+        raise ValueError(f"'{AGED}' is a list of threads, each with a count of messages")
     return note
+
+
+def _is_aged(part: object) -> bool:
+    if not isinstance(part, list) or len(part) != 2 or not isinstance(part[0], str):
+        return False
+    if type(part[1]) is not int or not 0 < part[1] < LARGEST:
+        return False
+    try:
+        UUID(part[0])
+    except ValueError:
+        return False
+    return True
 
 
 _Count = Annotated[int, Field(strict=True, ge=0, lt=LARGEST)]
@@ -507,7 +522,7 @@ class _Parsing:
 
 def _steps(line: Line) -> bool:
     """Whether a ledger line's versions can follow each other so."""
-    if line.verb is Verb.ERASE:
+    if line.verb in (Verb.ERASE, Verb.AGE):
         return line.erased and line.after == 0
     if line.verb is Verb.IMPORT and line.before == 0:
         return line.after > 0

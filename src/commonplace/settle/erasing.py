@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, field
+from typing import Any
 from uuid import UUID
 
 from commonplace.errors import NotAllowed
+from commonplace.model.cited import quotes_of
 from commonplace.model.episodes import Episode
 from commonplace.model.experience import ExperienceLine
+from commonplace.model.ledger import AGED, Line, Verb
 from commonplace.model.memories import Memory
-from commonplace.model.messages import Message
+from commonplace.model.messages import Message, Thread
 from commonplace.model.owner import Owner, View
-from commonplace.model.profiles import Key
-from commonplace.model.questions import Deciding, InThread, OtherHolders, RestingOn, ask, load_all
+from commonplace.model.profiles import Key, ProfileDocument
+from commonplace.model.questions import Aged, Deciding, InThread, OtherHolders, RestingOn, ask, load_all
 from commonplace.model.records import Record, RecordType
 
 
@@ -24,10 +28,16 @@ class ErasurePlan:
     doomed: dict[UUID, Record] = field(default_factory=dict)
     #: Records that stay, as they shall stand without what is gone.
     stripped: dict[UUID, Record] = field(default_factory=dict)
+    #: Messages that left by age before, on which nothing shall rest any more.
+    aged: set[UUID] = field(default_factory=set)
     #: Asked for, and not there for this view.
     unknown: list[UUID] = field(default_factory=list)
     #: Older statements that what goes had superseded; they are not part of it.
     superseded: list[UUID] = field(default_factory=list)
+
+    def __contains__(self, id: object) -> bool:
+        """Whether nothing may rest on it any more."""
+        return id in self.doomed or id in self.aged
 
     def losing_threads(self) -> set[UUID]:
         """The threads in which something goes."""
@@ -42,14 +52,18 @@ def plan_erasure(view: View, ids: tuple[UUID, ...]) -> Deciding[ErasurePlan]:
     """Walk from the records that are to be forgotten to what rests on them."""
     plan = ErasurePlan()
     records = yield from load_all(ids)
+    aged = (yield from ask(Aged())) if view.whole and len(records) < len(set(ids)) else {}
     for id in ids:
         record = records.get(id)
-        if record is None or not record.audience.readable_by(view):
+        if record is None and id in aged:
+            plan.aged.add(id)
+        elif record is None or not record.audience.readable_by(view):
             plan.unknown.append(id)
         else:
             _check_own(record, view)
             plan.doomed[id] = record
-    yield from _spread(plan, [*plan.doomed])
+    yield from _spread(plan, [*plan.doomed, *plan.aged])
+    yield from _empty_summaries(plan)
     plan.superseded = [
         older
         for record in plan.doomed.values()
@@ -58,6 +72,43 @@ def plan_erasure(view: View, ids: tuple[UUID, ...]) -> Deciding[ErasurePlan]:
         if older not in plan.doomed
     ]
     return plan
+
+
+def plan_ageing(view: View, ids: tuple[UUID, ...]) -> Deciding[ErasurePlan]:
+    """Let messages leave by age that their threads' watermarks have passed, and nothing that rests on them."""
+    if not view.whole:
+        raise NotAllowed("only the owner's own view lets messages leave by age")
+    plan = ErasurePlan()
+    records = yield from load_all(ids)
+    said = {id: record for id, record in records.items() if isinstance(record, Message)}
+    threads = yield from load_all(message.thread for message in said.values())
+    for id in dict.fromkeys(ids):
+        message = said.get(id)
+        thread = None if message is None else threads.get(message.thread)
+        if message is None or not isinstance(thread, Thread) or message.seq > thread.formed_through:
+            plan.unknown.append(id)
+        else:
+            plan.doomed[id] = message
+    return plan
+
+
+def departure(plan: ErasurePlan, owner: Owner, *, ageing: bool) -> tuple[tuple[Line, ...], dict[str, Any]]:
+    """What the owner's ledger says of what goes: its lines, and their note."""
+    verb = Verb.AGE if ageing else Verb.ERASE
+    own = [record for record in plan.doomed.values() if record.owner == owner]
+    note: dict[str, Any] = {}
+    if ageing:
+        own.sort(key=_place)
+        counts = Counter(record.thread.hex for record in own if isinstance(record, Message))
+        note[AGED] = [[thread, count] for thread, count in counts.items()]
+    lines = [Line(verb, r.type, r.id, r.version, 0, erased=True) for r in own]
+    lines += [Line(verb, RecordType.MESSAGE, id, 0, 0, erased=True) for id in sorted(plan.aged)]
+    return tuple(lines), note
+
+
+def _place(record: Record) -> tuple[UUID, int]:
+    assert isinstance(record, Message)
+    return record.thread, record.seq
 
 
 def plan_whole_erasure(owner: Owner, view: View, records: dict[UUID, Record]) -> Deciding[ErasurePlan]:
@@ -100,7 +151,10 @@ def _check_own(record: Record, view: View) -> None:
 
 def _spread(plan: ErasurePlan, wave: list[UUID]) -> Deciding[None]:
     while wave:
-        threads = [id for id in wave if plan.doomed[id].type is RecordType.THREAD]
+        threads = [id for id in wave if id in plan.doomed and plan.doomed[id].type is RecordType.THREAD]
+        aged = (yield from ask(Aged())) if threads else {}
+        left = [id for id, thread in aged.items() if thread in threads and id not in plan.aged]
+        plan.aged.update(left)
         found: list[UUID] = []
         for thread in threads:
             inside = yield from load_all((yield from ask(InThread(thread))))
@@ -114,12 +168,24 @@ def _spread(plan: ErasurePlan, wave: list[UUID]) -> Deciding[None]:
                 elif _falls(plan, record):
                     plan.doomed[record.id] = record
                     found.append(record.id)
-        for record in (yield from ask(RestingOn(tuple(wave)))):
+        for record in (yield from ask(RestingOn((*wave, *left)))):
             if record.id not in plan.doomed and _falls(plan, record):
                 plan.doomed[record.id] = record
                 plan.stripped.pop(record.id, None)
                 found.append(record.id)
         wave = found
+
+
+def _empty_summaries(plan: ErasurePlan) -> Deciding[None]:
+    """Let go of every summary that covers a message that goes."""
+    said = [record for record in plan.doomed.values() if isinstance(record, Message)]
+    firsts: dict[UUID, int] = {}
+    for message in said:
+        firsts[message.thread] = min(message.seq, firsts.get(message.thread, message.seq))
+    threads = yield from load_all(id for id in firsts if id not in plan.doomed)
+    for thread in threads.values():
+        if isinstance(thread, Thread) and firsts[thread.id] <= thread.summary_through:
+            plan.stripped[thread.id] = thread.changed(summary="", summary_through=0)
 
 
 def _lives_in(record: Record, thread: UUID) -> bool:
@@ -136,15 +202,23 @@ def _falls(plan: ErasurePlan, record: Record) -> bool:
         evidence = tuple(
             part.model_copy(update={"sources": left})
             for part in base.evidence
-            if (left := tuple(source for source in part.sources if source not in plan.doomed))
+            if (left := tuple(source for source in part.sources if source not in plan))
         )
         plan.stripped[record.id] = base.changed(evidence=evidence)
         return not evidence
-    left = tuple(source for source in base.rests_on() if source not in plan.doomed)
+    if isinstance(base, ProfileDocument):
+        document = base.without(plan)
+        if document is None:
+            return True
+        plan.stripped[record.id] = document
+        return False
+    left = tuple(source for source in base.rests_on() if source not in plan)
     if not left:
         return True
     if isinstance(base, (Memory, Episode)):
         fields: dict[str, object] = {"sources": left}
+        if isinstance(base, Memory):
+            fields["quotes"] = quotes_of(base.quotes, left)
         if base.thread in plan.doomed:
             fields["thread"] = None
         plan.stripped[record.id] = base.changed(**fields)

@@ -11,6 +11,7 @@ from pydantic import ValidationError
 
 from commonplace.errors import Conflict, InvalidInput, LimitReached
 from commonplace.model.changes import Amend, ChangeAudience, Corroborate, Remember, Retract
+from commonplace.model.cited import quotes_of
 from commonplace.model.digests import request_digest
 from commonplace.model.ledger import Verb
 from commonplace.model.memories import Memory, MemoryStatus
@@ -214,8 +215,10 @@ def corroborate(desk: Desk, change: Corroborate) -> Deciding[None]:
     if not memory.active:
         desk.ignore("retracted", memory.id)
         return
+    sources = memory.sources + added
+    quotes = quotes_of((*memory.quotes, *change.quotes), sources)
     desk.put(
-        memory.changed(confirmations=memory.confirmations + 1, sources=memory.sources + added),
+        memory.changed(confirmations=memory.confirmations + 1, sources=sources, quotes=quotes),
         Verb.CORROBORATE,
     )
 

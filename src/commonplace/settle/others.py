@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from uuid import UUID
 
-from commonplace.errors import Conflict, Erased, NotFound
+from commonplace.errors import Conflict, Erased, InvalidInput, NotFound
 from commonplace.model.changes import (
     AddExperience,
     Import,
@@ -13,13 +13,20 @@ from commonplace.model.changes import (
     RetireExperience,
     RevokeKey,
 )
+from commonplace.model.cited import quotes_of
 from commonplace.model.experience import ExperienceLine
+from commonplace.model.grounds import Grounds, of_change, said_again
 from commonplace.model.ledger import Verb
+from commonplace.model.memories import Memory
 from commonplace.model.messages import Message, Thread
 from commonplace.model.profiles import Key, ProfileDocument
 from commonplace.model.questions import Deciding, ErasedAmong, ErasedEras, PlaceTaken, ask
 from commonplace.model.records import Record
+from commonplace.model.values import comparable
 from commonplace.settle.desk import Desk
+
+#: The value of a field that is not there.
+_NOTHING = object()
 
 
 def patch_profile(desk: Desk, change: PatchProfile) -> Deciding[None]:
@@ -32,27 +39,60 @@ def patch_profile(desk: Desk, change: PatchProfile) -> Deciding[None]:
     )
     held = yield from desk.holder(fresh.slot())
     document = held if isinstance(held, ProfileDocument) else fresh
-    body = dict(document.body)
-    for name in (*change.set, *change.unset):
+    for source in change.sources:
+        ground = yield from desk.need(source, Record, "sources")
+        if not document.audience.within(ground.audience, batch.view):
+            raise InvalidInput(
+                "sources: the profile is read more widely than this source may be", field="sources"
+            )
+    patched = _patched(desk, document, change)
+    if held is None:
+        desk.make(patched, Verb.PATCH)
+    elif _same(patched, document):
+        desk.ignore("unchanged", document.id)
+    else:
+        desk.put(patched.following(document), Verb.PATCH)
+
+
+def _patched(desk: Desk, document: ProfileDocument, change: PatchProfile) -> ProfileDocument:
+    body, grounds = dict(document.body), dict(document.grounds)
+    for name in dict.fromkeys((*change.set, *change.unset, *change.again)):
         if name in document.pinned and not change.pin:
-            desk.ignore("pinned", document.id, name)
-        elif name in change.set:
+            if name in change.set or name in change.unset:
+                desk.ignore("pinned", document.id, name)
+            continue
+        before, held = body.get(name, _NOTHING), document.grounds_of(name)
+        entries: Grounds = ()
+        if name in change.set:
             body[name] = change.set[name]
-        else:
+            # What a person sets stands by itself, whatever it was derived from before.
+            entries = () if change.pin else of_change(before, held, body[name], change.sources)
+        elif name in change.unset:
             body.pop(name, None)
+        else:
+            entries = held
+        if name in change.again and name in body and any(entries):
+            entries = said_again(body[name], entries, change.again[name], change.sources)
+        grounds.pop(name, None)
+        if any(entries):
+            grounds[name] = entries
     pinned = document.pinned
     if change.pin:
         pinned = tuple(sorted({*pinned, *change.set} - set(change.unset)))
-    if held is not None and body == document.body and pinned == document.pinned:
-        desk.ignore("unchanged", document.id)
-        return
-    patched = document.changed(
-        body=body, pinned=pinned, schema_hash=change.schema_hash or document.schema_hash
+    schema_hash = change.schema_hash or document.schema_hash
+    patched: ProfileDocument = document.changed(
+        body=body, grounds=grounds, pinned=pinned, schema_hash=schema_hash
     )
-    if held is None:
-        desk.make(patched, Verb.PATCH)
-    else:
-        desk.put(patched, Verb.PATCH)
+    return patched
+
+
+def _same(one: ProfileDocument, other: ProfileDocument) -> bool:
+    """Whether two documents hold the same on the same grounds; a new schema alone makes no new version."""
+    return (
+        comparable(one.body) == comparable(other.body)
+        and one.pinned == other.pinned
+        and one.grounds == other.grounds
+    )
 
 
 def add_experience(desk: Desk, change: AddExperience) -> None:
@@ -113,9 +153,11 @@ def import_record(desk: Desk, change: Import) -> Deciding[None]:
     if (yield from desk.holder(record.slot())) is not None:
         desk.ignore("taken", record.id)
         return
-    if not (yield from _grounded(desk, record)):
+    grounded = yield from _grounded(desk, record)
+    if grounded is None:
         desk.ignore("sourceless", record.id)
         return
+    record = grounded
     if isinstance(record, Message):
         seated = yield from _seated(desk, record)
         if seated is None:
@@ -128,17 +170,23 @@ def import_record(desk: Desk, change: Import) -> Deciding[None]:
     desk.keep(record, change.terms)
 
 
-def _grounded(desk: Desk, record: Record) -> Deciding[bool]:
-    """Whether a derived record still has something to rest on; what was erased here does not bear it any more."""
+def _grounded(desk: Desk, record: Record) -> Deciding[Record | None]:
+    """A derived record as it may stand here, if anything is left of it; what was erased here does not bear it."""
     sources = record.rests_on()
     thread: UUID | None = record.thread if isinstance(record, Message) else None
     if thread is not None:
         yield from desk.fetch((thread,))
-        return desk.current(thread) is not None
+        return None if desk.current(thread) is None else record
     if not sources:
-        return True
+        return record
     erased = yield from ask(ErasedAmong(sources))
-    return len(erased) < len(sources)
+    if isinstance(record, ProfileDocument):
+        return record.without(erased) if erased else record
+    if isinstance(record, Memory) and erased:
+        left = tuple(source for source in record.sources if source not in erased)
+        kept: Memory = record.changed(sources=left, quotes=quotes_of(record.quotes, left))
+        return kept if left else None
+    return record if len(erased) < len(sources) else None
 
 
 def _seated(desk: Desk, message: Message) -> Deciding[Message | None]:

@@ -7,7 +7,15 @@ from typing import Any
 from pydantic import ValidationError
 
 from commonplace.errors import Conflict, InvalidInput, NotFound, Stale
-from commonplace.model.changes import Append, CloseThread, MarkFormed, OpenThread, RecordEpisode, SetThread
+from commonplace.model.changes import (
+    Append,
+    CloseThread,
+    MarkFormed,
+    OpenThread,
+    RecordEpisode,
+    SetThread,
+    SummariseThread,
+)
 from commonplace.model.episodes import Episode
 from commonplace.model.ledger import Verb
 from commonplace.model.messages import STATUS_STEPS, Thread, ThreadStatus
@@ -124,6 +132,28 @@ def mark_formed(desk: Desk, change: MarkFormed) -> Deciding[None]:
     else:
         verb = desk.verb_of(thread.id) or Verb.FORM
         desk.put(thread.changed(formed_through=change.through), verb)
+
+
+def summarise(desk: Desk, change: SummariseThread) -> Deciding[None]:
+    """Keep a newer summary of a thread; one that was built upon another than the one there is comes too late."""
+    thread: Thread = yield from desk.need(change.thread, Thread, "thread")
+    end = yield from desk.end_of(thread.id)
+    assert end is not None
+    last = desk.tails.get(thread.id, end.tail)
+    if not 0 < change.through <= last:
+        raise InvalidInput(
+            f"through: {change.through}, and the thread ends at message {last}", field="through"
+        )
+    held = thread.summary_through
+    if change.through < held or change.after != held:
+        raise Stale(f"thread {thread.id} is summed up through message {held}; read it again, then decide")
+    if not change.summary.strip():
+        desk.ignore("empty", thread.id)
+    elif (change.summary, change.through) == (thread.summary, held):
+        desk.ignore("unchanged", thread.id)
+    else:
+        verb = desk.verb_of(thread.id) or Verb.FORM
+        desk.put(thread.changed(summary=change.summary, summary_through=change.through), verb)
 
 
 def record_episode(desk: Desk, change: RecordEpisode) -> Deciding[None]:

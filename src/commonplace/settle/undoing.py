@@ -9,6 +9,7 @@ from commonplace.model.changes import Undo
 from commonplace.model.ledger import Entry, Line, Verb
 from commonplace.model.memories import Memory, MemoryStatus
 from commonplace.model.messages import Thread
+from commonplace.model.profiles import ProfileDocument
 from commonplace.model.questions import (
     Deciding,
     EntriesAt,
@@ -25,6 +26,7 @@ from commonplace.settle.desk import Desk
 _FINAL = {
     Verb.APPEND: "messages are not undone but forgotten; forget them by their ids",
     Verb.ERASE: "an erasure cannot be undone",
+    Verb.AGE: "what left by age does not come back",
     Verb.UNSOURCE: "an erasure cannot be undone",
     Verb.IMPORT: "an import is not undone; forget what it brought, by ids",
 }
@@ -36,7 +38,7 @@ def undo(desk: Desk, change: Undo) -> Deciding[None]:
     lines = _earliest_lines(entries)
     if not lines and any(entry.lines for entry in entries):
         raise InvalidInput(
-            "position: it only moved a thread's watermark, which is not undone", field="position"
+            "position: it only moved a thread's watermark or summary, which is not undone", field="position"
         )
     for line in lines:
         yield from _restore(desk, line)
@@ -45,7 +47,7 @@ def undo(desk: Desk, change: Undo) -> Deciding[None]:
 
 
 def _deeds(entry: Entry) -> list[Line]:
-    """What an operation did, but for moving a thread's watermark.
+    """What an operation did, but for moving a thread's watermark and its summary.
 
     What was formed can be undone; the watermark stays. Moved back, it would let the same be formed again, unasked.
     """
@@ -159,7 +161,13 @@ def _restore(desk: Desk, line: Line) -> Deciding[None]:
             raise Erased("what stood before this operation was forgotten since")
         restored = earlier
         if isinstance(record, Thread):
-            restored = restored.changed(formed_through=record.formed_through)
+            restored = restored.changed(
+                formed_through=record.formed_through,
+                summary=record.summary,
+                summary_through=record.summary_through,
+            )
+        if isinstance(restored, ProfileDocument) and isinstance(record, ProfileDocument):
+            restored = restored.following(record)
     desk.put(restored, Verb.UNDO)
 
 

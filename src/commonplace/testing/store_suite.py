@@ -5,6 +5,7 @@ from __future__ import annotations
 from commonplace.testing.suite_erasure import ErasureSuite
 from commonplace.testing.suite_filters import FilterSuite
 from commonplace.testing.suite_formation import FormationSuite
+from commonplace.testing.suite_grounds import GroundsSuite
 from commonplace.testing.suite_jobs import JobSuite
 from commonplace.testing.suite_keeping import KeepingSuite
 from commonplace.testing.suite_limits import LimitSuite
@@ -30,6 +31,7 @@ class StoreSuite(
     LimitSuite,
     UndoSuite,
     OtherSuite,
+    GroundsSuite,
     JobSuite,
     WaitingSuite,
     SpendingSuite,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from commonplace.errors import InvalidInput, NotFound, Stale
-from commonplace.model.changes import Change, Import, MarkFormed, SetThread, Undo
+from commonplace.model.changes import Change, Import, MarkFormed, SetThread, SummariseThread, Undo
 from commonplace.model.ledger import Verb
 from commonplace.model.records import RecordType
 from commonplace.ports import Engine
@@ -115,3 +115,55 @@ class FormationSuite(Suite):
         marked = await pen.write(MarkFormed(thread, 1))
         with pytest.raises(InvalidInput, match="not undone"):
             await pen.write(Undo(marked.position))
+
+    async def test_a_summary_moves_on_from_what_it_was_built_upon(self, engine: Engine) -> None:
+        pen = Pen(engine)
+        thread = await pen.open(title="lunch")
+        await pen.say(thread, "tea", "cake", "rum")
+        first = await pen.write(MarkFormed(thread, 2), SummariseThread(thread, "They had tea.", 2))
+        assert [(item.verb, item.version) for item in first.items] == [(Verb.FORM, 2)]
+        stands = await pen.read(thread)
+        assert (stands.summary, stands.summary_through, stands.formed_through) == ("They had tea.", 2, 2)
+        for late in (SummariseThread(thread, "late", 3), SummariseThread(thread, "late", 1, after=2)):
+            with pytest.raises(Stale):
+                await pen.write(late, pen.remembering("formed late"))
+        for through in (0, 4, -1):
+            with pytest.raises(InvalidInput) as refused:
+                await pen.write(SummariseThread(thread, "beyond", through, after=2))
+            assert refused.value.field == "through"
+        empty = await pen.write(SummariseThread(thread, " ", 3, after=2))
+        assert [(part.code, part.id) for part in empty.ignored] == [("empty", thread)]
+        again = await pen.write(SummariseThread(thread, "They had tea.", 2, after=2))
+        assert [part.code for part in again.ignored] == ["unchanged"]
+        await pen.write(SummariseThread(thread, "They had tea and rum.", 3, after=2))
+        assert (await pen.read(thread)).summary == "They had tea and rum."
+        with pytest.raises(NotFound):
+            await Pen(engine, BEN).write(SummariseThread(thread, "ben's", 1))
+
+    async def test_an_undo_leaves_the_summary_and_does_not_bring_one_back(self, engine: Engine) -> None:
+        pen = Pen(engine)
+        thread = await pen.open()
+        await pen.say(thread, "tea", "cake")
+        named = await pen.write(SetThread(thread, {"title": "lunch"}))
+        await pen.write(SummariseThread(thread, "They had tea.", 1))
+        await pen.write(Undo(named.position))
+        stands = await pen.read(thread)
+        assert (stands.title, stands.summary, stands.summary_through) == ("", "They had tea.", 1)
+
+    async def test_a_summary_goes_with_any_message_that_it_covers_and_with_no_other(
+        self, engine: Engine
+    ) -> None:
+        pen = Pen(engine)
+        thread = await pen.open(name="order 7")
+        said = await pen.say(thread, "tea", "cake", "rum", "gin")
+        await pen.write(SummariseThread(thread, "They had tea.", 2))
+        await pen.write(SummariseThread(thread, "They had tea, cake and rum.", 3, after=2))
+        assert (await pen.erase(said[3])).kept == ()
+        assert (await pen.read(thread)).summary_through == 3
+        assert (await pen.erase(said[0])).kept == (thread,)
+        stands = await pen.read(thread)
+        assert (stands.summary, stands.summary_through, stands.name) == ("", 0, "order 7")
+        steps = await engine.history(pen.owner, pen.view, thread)
+        assert [step.record for step in steps] == [None, None, None, stands]
+        await pen.write(SummariseThread(thread, "They had cake.", 4))
+        assert (await pen.say(thread, "ale")) and (await pen.read(thread)).summary_through == 4

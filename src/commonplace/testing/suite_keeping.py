@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -12,15 +13,18 @@ from commonplace.model.changes import (
     ChangeAudience,
     CloseThread,
     Corroborate,
+    MarkFormed,
     PatchProfile,
     PutNamed,
     Retract,
     SetThread,
+    SummariseThread,
     Undo,
 )
+from commonplace.model.erasure import Target
 from commonplace.model.ids import new_id
 from commonplace.model.jobs import JobDraft
-from commonplace.model.ledger import Entry
+from commonplace.model.ledger import Actor, Entry
 from commonplace.model.memories import Use
 from commonplace.model.messages import ThreadStatus
 from commonplace.model.owner import EVERYONE, WHOLE, Owner, OwnerKind
@@ -47,7 +51,7 @@ from commonplace.testing.suite import Suite
 async def a_full_life(pen: Pen) -> None:
     """Write a little of everything, with corrections, undos and erasures."""
     thread = await pen.open(name="order 7", agent="a", audience=FOR_A)
-    said = await pen.say(thread, "tea", "cake", "rum")
+    said = await pen.say(thread, "tea", "cake", "rum", "ale")
     await pen.write(SetThread(thread, {"title": "lunch"}))
     tea = await pen.remember("likes tea", key="drink", sources=said[:2], agent="a", audience=FOR_A)
     gin = await pen.write(
@@ -64,6 +68,9 @@ async def a_full_life(pen: Pen) -> None:
     await pen.write(PatchProfile(patch.id, "Profile", EVERYONE, {"age": 7}))
     withdrawn = await pen.write(PatchProfile(new_id(), "Other", EVERYONE, {"x": 1}))
     await pen.write(Undo(withdrawn.position))
+    likes = PatchProfile(new_id(), "Profile", FOR_A, {"likes": ["tea", "rum"]}, sources=said[:2])
+    await pen.write(likes)
+    await pen.write(replace(likes, set={"likes": ["tea", "gin"]}, sources=said[2:3]))
     await pen.write(AddExperience(a_line(pen.owner, "ask first", [(pen.owner, shared)])))
     await pen.write(PutNamed(Agent(id=new_id(), owner=pen.owner, name="waiter", settings={"a": 1})))
     episode = an_episode(pen.owner, "book a table")
@@ -71,7 +78,10 @@ async def a_full_life(pen: Pen) -> None:
         CloseThread(thread, ThreadStatus.COMPLETED, {"ok": True}, episode, packed(episode.passage_text()))
     )
     await pen.engine.note_use(pen.owner, WHOLE, {shared: Use(strength=0.25, used_at=START, count=2)})
-    await pen.erase(said[0], said[2])
+    await pen.erase(said[0], said[3])
+    await pen.write(MarkFormed(thread, 2), SummariseThread(thread, "They had tea.", 2))
+    leaving = Target(pen.owner, WHOLE, Actor("system"), said[1:2], ageing=True)
+    await pen.engine.erase(leaving, pen.tick())
     await pen.write(Retract(shared, "no longer"), Retract(shared))
 
 
@@ -170,7 +180,7 @@ class KeepingSuite(Suite):
         for book in (pen, there):
             await book.write(Undo((await book.ledger())[-1].position))
             (said,) = await book.say(thread.id, "and then")
-            assert (await book.read(said)).seq == 4
+            assert (await book.read(said)).seq == 5
             memory = await book.remember("likes rum", key="drink", agent="a")
             assert len((await book.read(memory)).supersedes) == 1
             assert (await book.ledger())[-1].position == len(await book.ledger())

@@ -8,6 +8,7 @@ from uuid import UUID
 
 from commonplace.engines.inmemory.tables import Era, Kept, Tables
 from commonplace.model import questions as q
+from commonplace.model.ledger import aged_of
 from commonplace.model.memories import Memory
 from commonplace.model.messages import Thread
 from commonplace.model.owner import OwnerKind
@@ -59,6 +60,8 @@ class Answers:
                 )
             case q.ErasedAmong(ids):
                 return frozenset(id for id in ids if self._tables.buried(id))
+            case q.Aged():
+                return {id: thread for entry in self._era.ledger for id, thread in aged_of(entry).items()}
             case q.PlaceTaken(thread, seq):
                 return any(row.seq == seq for row in self._messages(thread))
             case q.ErasedEras(eras):

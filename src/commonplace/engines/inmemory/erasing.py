@@ -18,7 +18,7 @@ from commonplace.model.questions import decide
 from commonplace.model.records import PASSAGE_TYPES, Record
 from commonplace.model.values import micros
 from commonplace.settle import ErasurePlan, Put, encode, plan_erasure
-from commonplace.settle.erasing import plan_whole_erasure
+from commonplace.settle.erasing import departure, plan_ageing, plan_whole_erasure
 
 
 def erase(tables: Tables, target: Target, at: datetime) -> ErasureReceipt:
@@ -31,11 +31,12 @@ def erase(tables: Tables, target: Target, at: datetime) -> ErasureReceipt:
         records = {id: kept.record() for id, kept in era.records.items()}
         plan = decide(plan_whole_erasure(target.owner, target.view, records), answers)
     else:
-        plan = decide(plan_erasure(target.view, target.ids), answers)
+        planning = plan_ageing if target.ageing else plan_erasure
+        plan = decide(planning(target.view, target.ids), answers)
     erasing = _Erasing(tables, era, target, at)
     if target.everything:
         erasing.everything(plan)
-    elif plan.doomed:
+    elif plan.doomed or plan.aged:
         erasing.some(plan)
     return ErasureReceipt(
         target.owner, at, dict(+erasing.removed), tuple(plan.stripped), "complete",
@@ -54,10 +55,9 @@ class _Erasing:
 
     def some(self, plan: ErasurePlan) -> None:
         """Carry out a plan for some records."""
-        own = [record for record in plan.doomed.values() if record.owner == self._target.owner]
+        lines, note = departure(plan, self._target.owner, ageing=self._target.ageing)
         self._carry_out(plan)
-        lines = tuple(Line(Verb.ERASE, r.type, r.id, r.version, 0, erased=True) for r in own)
-        self._write(lines, self._target.actor, {})
+        self._write(lines, self._target.actor, note)
 
     def everything(self, plan: ErasurePlan) -> None:
         """Carry out a plan for all of an owner's, and end the era."""
@@ -79,6 +79,8 @@ class _Erasing:
             kept = self._tables.records[id]
             number = kept.era.number
             self._remove(kept, storing.setdefault(number, Storing(self._tables, kept.era, 0)))
+        for id in plan.aged:
+            self._tables.tombstones[self._tables.tombstone(id)] = micros(self._at)
         self._let_go_of_jobs(set(plan.doomed), plan.losing_threads())
 
     def _let_go_of_jobs(self, doomed: set[UUID], losing: set[UUID]) -> None:
@@ -99,9 +101,11 @@ class _Erasing:
         self.removed["terms"] += kept.terms is not None
         self.removed["vectors"] += len(kept.vectors)
         self.removed["uses"] += kept.use is not None
-        self.removed["links"] += len(kept.sources) + len(tables.resting.pop(kept.id, ()))
+        self.removed["links"] += len(kept.sources)
         tables.rest(kept, ())
-        tables.tombstones[tables.tombstone(kept.id)] = micros(self._at)
+        if not self._target.ageing:
+            self.removed["links"] += len(tables.resting.pop(kept.id, ()))
+            tables.tombstones[tables.tombstone(kept.id)] = micros(self._at)
         if row.type in PASSAGE_TYPES:
             storing.leave(kept.era.shelves[kept.now.audience], kept.id)
         del tables.records[kept.id], kept.era.records[kept.id]

@@ -12,7 +12,7 @@ from commonplace.engines.sqlite.rows import audience_of, entry_of, fetch_many, r
 from commonplace.engines.sqlite.statements import sql
 from commonplace.model import questions as q
 from commonplace.model.digests import keyed
-from commonplace.model.ledger import Entry
+from commonplace.model.ledger import Entry, aged_of
 from commonplace.model.memories import Memory
 from commonplace.model.owner import Audience
 from commonplace.model.records import Record
@@ -111,6 +111,10 @@ class Answers:
     def _erased_among(self, question: q.ErasedAmong) -> frozenset[UUID]:
         return frozenset(id for id in question.ids if is_buried(self._connection, self._secret, id))
 
+    def _aged(self, _: q.Aged) -> dict[UUID, UUID]:
+        rows = self._connection.execute(sql("aged_entries"), (self._no,)).fetchall()
+        return {id: thread for row in rows for id, thread in aged_of(entry_of(row, None)).items()}
+
     def _erased_eras(self, question: q.ErasedEras) -> frozenset[UUID]:
         ended = (
             e for e in question.eras if self._connection.execute(sql("ended_era"), (e.bytes,)).fetchone()
@@ -137,6 +141,7 @@ _ANSWERS: dict[type[Any], Callable[[Answers, Any], Any]] = {
     q.PositionsTouching: Answers._positions_touching,
     q.VersionOf: Answers._version_of,
     q.ErasedAmong: Answers._erased_among,
+    q.Aged: Answers._aged,
     q.PlaceTaken: Answers._place_taken,
     q.ErasedEras: Answers._erased_eras,
     q.InThread: Answers._in_thread,

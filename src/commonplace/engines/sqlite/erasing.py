@@ -7,6 +7,7 @@ import sqlite3
 from collections import Counter
 from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import Any
 from uuid import UUID
 
 from commonplace.engines.sqlite import jobs, sets, spending
@@ -24,7 +25,7 @@ from commonplace.model.questions import decide
 from commonplace.model.records import PASSAGE_TYPES, Record
 from commonplace.model.values import micros
 from commonplace.settle import ErasurePlan, Put, plan_erasure
-from commonplace.settle.erasing import plan_whole_erasure
+from commonplace.settle.erasing import departure, plan_ageing, plan_whole_erasure
 
 #: The upkeep that clears the file of what was erased; it waits in the same commit as the erasure.
 SCRUB = JobDraft(kind="scrub", key="file")
@@ -93,12 +94,12 @@ class _Erasing:
     def some(self) -> Erased:
         """Forget some records."""
         target = self._target
-        plan = decide(plan_erasure(target.view, target.ids), self._answers)
-        if plan.doomed:
-            own = {id: record for id, record in plan.doomed.items() if record.owner == target.owner}
-            lines = tuple(Line(Verb.ERASE, r.type, r.id, r.version, 0, erased=True) for r in own.values())
+        planning = plan_ageing if target.ageing else plan_erasure
+        plan = decide(planning(target.view, target.ids), self._answers)
+        if plan.doomed or plan.aged:
+            lines, note = departure(plan, target.owner, ageing=target.ageing)
             self._carry_out(plan)
-            self._write_entry(lines)
+            self._write_entry(lines, note)
         return self._done(plan)
 
     def everything(self) -> Erased:
@@ -119,9 +120,10 @@ class _Erasing:
         return self._done(plan)
 
     def _done(self, plan: ErasurePlan) -> Erased:
-        if plan.doomed or self._target.everything:
+        if plan.doomed or plan.aged or self._target.everything:
             jobs.put(self._connection, 0, SCRUB, self._at)
-            jobs.put(self._connection, 0, self._note(plan), self._at)
+            if not self._target.ageing:
+                jobs.put(self._connection, 0, self._note(plan), self._at)
         kept = tuple(plan.stripped)
         return Erased(
             +self._removed, kept, tuple(plan.unknown), tuple(plan.doomed), tuple(plan.superseded), self._ended
@@ -129,7 +131,7 @@ class _Erasing:
 
     def _note(self, plan: ErasurePlan) -> JobDraft:
         """What has to be noted beside the book's backups, so that restoring one does not bring it back."""
-        note: dict[str, object] = {"records": [str(id) for id in plan.doomed]}
+        note: dict[str, object] = {"records": [str(id) for id in (*plan.doomed, *plan.aged)]}
         if self._ended is not None:
             note = {"era": str(self._ended)}
         return JobDraft(kind="note", key=new_id().hex, payload=note)
@@ -141,6 +143,8 @@ class _Erasing:
         marks: dict[int, int] = {}
         for record in plan.doomed.values():
             self._remove(record, marks)
+        for id in plan.aged:
+            self._connection.execute(sql("bury"), (keyed(self._secret, "record", id.bytes), micros(self._at)))
         self._sets.finish()
         self._let_go_of_jobs(plan)
         for owner in {record.owner for record in plan.doomed.values()}:
@@ -158,9 +162,10 @@ class _Erasing:
         self._removed["uses"] += execute(sql("delete_use"), (no,)).rowcount
         self._removed["vectors"] += self._sets.delete(no)
         self._removed["links"] += execute(sql("delete_links_of"), (raw,)).rowcount
-        self._removed["links"] += execute(sql("delete_links_to"), (raw,)).rowcount
         execute(sql("delete_record"), (raw,))
-        execute(sql("bury"), (keyed(self._secret, "record", raw), micros(self._at)))
+        if not self._target.ageing:
+            self._removed["links"] += execute(sql("delete_links_to"), (raw,)).rowcount
+            execute(sql("bury"), (keyed(self._secret, "record", raw), micros(self._at)))
         if record.type in PASSAGE_TYPES:
             if shelf not in marks:
                 marks[shelf] = execute(sql("move_mark"), (shelf,)).fetchone()[0]
@@ -246,11 +251,17 @@ class _Erasing:
         for id in telling:
             self._removed["errors of jobs"] += self._connection.execute(sql("silence_job"), (id,)).rowcount
 
-    def _write_entry(self, lines: tuple[Line, ...]) -> None:
+    def _write_entry(self, lines: tuple[Line, ...], note: dict[str, Any] | None = None) -> None:
         position = self._connection.execute(sql("owner"), self._target.owner.parts).fetchone()[2] + 1
         actor = Actor(self._target.actor.kind) if self._target.everything else self._target.actor
         entry = Entry(
-            None, self._owner.era, position, self._at, actor, lines, note={"removed": dict(+self._removed)}
+            None,
+            self._owner.era,
+            position,
+            self._at,
+            actor,
+            lines,
+            note={"removed": dict(+self._removed), **(note or {})},
         )
         if self._target.everything:
             entry.note["everything"] = True

@@ -548,6 +548,10 @@ SELECT 1 FROM tombstones WHERE digest = ?
 -- name: erase_entries
 SELECT body FROM ledger WHERE body LIKE '%"erase"%'
 
+-- name: aged_entries
+SELECT l.owner, l.position, l.at, l.actor_kind, l.actor, l.operation, l.request, l.body, o.era, o.erased_at
+FROM ledger AS l JOIN owners AS o ON o.no = l.owner WHERE l.owner = ? AND l.body LIKE '%"aged":%' ORDER BY l.position
+
 -- name: erased_eras
 SELECT era FROM owners WHERE erased_at IS NOT NULL ORDER BY no
 

@@ -11,7 +11,7 @@ from uuid import UUID
 from commonplace.model.episodes import Episode
 from commonplace.model.experience import ExperienceLine
 from commonplace.model.memories import Memory
-from commonplace.model.messages import Message
+from commonplace.model.messages import Message, Thread
 from commonplace.model.profiles import ProfileDocument
 from commonplace.model.records import RecordType
 from commonplace.recall.context.blocks import LIVELY, STEADY, frame, share, take
@@ -94,6 +94,8 @@ class Material:
     turns: Sequence[Message] = ()
     #: Whether these are all the turns of the thread.
     turns_whole: bool = True
+    #: The thread, whose summary stands for turns that are left out.
+    thread: Thread | None = None
 
 
 @dataclass(slots=True)
@@ -131,6 +133,8 @@ class Composer:
         self._turns = material.turns
         self._turns_whole = material.turns_whole
         self._lines = {message.id: writer.message(message) for message in material.turns}
+        summed_up = material.thread is not None and material.thread.summary
+        self._summary = [writer.summary(material.thread)] if material.thread and summed_up else []
         self._told_by = material.told_by
         self._entries: dict[str, list[Entry]] = dict(
             zip(
@@ -141,7 +145,7 @@ class Composer:
                     [writer.memory(memory) for memory in material.memories],
                     [writer.episode(episode) for episode in material.episodes],
                     [writer.message(message) for message in material.passages],
-                    [*self._lines.values()],
+                    [*self._summary, *self._lines.values()],
                 ),
                 strict=True,
             )
@@ -199,17 +203,25 @@ class Composer:
     def _converse(self, draft: _Draft, grant: int) -> int:
         """Fill the conversation, which never parts a tool's call from its result."""
         entries = self._entries[_CONVERSATION]
-        taken: list[Entry] = []
-        if entries:
-            chosen = choose(
-                self._turns,
-                grant - self._frames[_CONVERSATION],
-                lambda message: self._lines[message.id].tokens,
-                whole=self._turns_whole,
-            )
-            taken = [self._lines[message.id] for message in chosen.of(self._turns)] if chosen else []
+        room = grant - self._frames[_CONVERSATION] if entries else 0
+        taken = self._chosen(room)
+        if self._turns_whole and len(taken) == len(self._turns):
+            # There is nothing that a summary would stand for.
+            entries = entries[len(self._summary) :]
+        elif self._summary:
+            # What was said last matters more than what was said of it before.
+            left = room - sum(entry.tokens for entry in self._summary)
+            beside = self._chosen(left) if left >= 0 else []
+            if beside or (left >= 0 and not taken):
+                taken = [*self._summary, *beside]
         draft.put(_CONVERSATION, entries, taken)
         return grant - self._need(taken, _CONVERSATION)
+
+    def _chosen(self, room: int) -> list[Entry]:
+        """The newest turns that fit."""
+        cost = {id: entry.tokens for id, entry in self._lines.items()}
+        chosen = choose(self._turns, room, lambda message: cost[message.id], whole=self._turns_whole)
+        return [self._lines[message.id] for message in chosen.of(self._turns)] if chosen else []
 
     def _written(self, draft: _Draft) -> Context:
         blocks = []

@@ -5,14 +5,14 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID
 
 from commonplace.model.episodes import Episode
 from commonplace.model.experience import ExperienceLine
 from commonplace.model.memories import Memory
-from commonplace.model.messages import Message
+from commonplace.model.messages import Message, Thread
 from commonplace.model.profiles import ProfileDocument
 from commonplace.model.records import Record, RecordType
 from commonplace.model.trust import Trust
@@ -87,6 +87,11 @@ class Writer:
             text += f" (tools: {', '.join(tools)})"
         label = [_moment(episode.ended_at), episode.outcome.value, *_stranger(episode.trust)]
         return self._entry(episode, label, text, (episode.ended_at, episode.id.int))
+
+    def summary(self, thread: Thread) -> Entry:
+        """What older turns of a conversation come to; it stands before the others."""
+        order = (datetime.min.replace(tzinfo=UTC), thread.id.int, 0)
+        return self._entry(thread, ["summary of earlier turns"], thread.summary, order)
 
     def message(self, message: Message) -> Entry:
         """What was said."""

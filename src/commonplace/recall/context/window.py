@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 from itertools import accumulate
 from typing import Any, Literal, NamedTuple
 
@@ -23,7 +24,8 @@ class Window:
     """The newest turns of a thread that fit into a budget."""
 
     messages: tuple[Message, ...]
-    #: What the caller keeps of older turns; it is counted, and belongs before the messages.
+    #: What older turns come to: the caller's, or the thread's where turns are left out. It is counted, and belongs
+    #: before the messages.
     summary: str
     tokens: int
     counted: Literal["exact", "estimated"]
@@ -31,6 +33,15 @@ class Window:
     earlier: bool
     #: How many messages are left out behind the first one: the middle of a run too long for the budget.
     skipped: int
+
+
+def lasting(turns: Sequence[Message], now: datetime, ttl: timedelta | None) -> Sequence[Message]:
+    """The turns since the last silence of more than ``ttl``, by receipt; none where it lasts."""
+    start, later = len(turns), now
+    while ttl is not None and start and later - turns[start - 1].recorded_at <= ttl:
+        start -= 1
+        later = turns[start].recorded_at
+    return turns if ttl is None else turns[start:]
 
 
 class Chosen(NamedTuple):

@@ -159,6 +159,10 @@ def tell_receipt(paper: Paper, receipt: Receipt) -> None:
 def tell_sources(paper: Paper, sources: Sequence[Source], indent: str = "  ") -> None:
     """What a record rests on, quoted, and what that rests on."""
     for source in sources:
-        paper.say(f"{indent}{source.type.value} by {source.by}, {when(source.at)}  {source.id}", "faint")
-        paper.block(f"“{source.quote}”", indent=indent + "  ")
+        if source.left:
+            paper.say(f"{indent}{source.type.value} no longer here, {when(source.at)}  {source.id}", "faint")
+        else:
+            paper.say(f"{indent}{source.type.value} by {source.by}, {when(source.at)}  {source.id}", "faint")
+        if source.quote:
+            paper.block(f"“{source.quote}”", indent=indent + "  ")
         tell_sources(paper, source.sources, indent + "    ")

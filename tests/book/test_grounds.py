@@ -1,0 +1,95 @@
+"""What is derived stays bound to what it rests on, as users see it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from pydantic import ValidationError
+
+import commonplace
+from commonplace.book.retention import RETAIN, Retention, first_retention, retaining
+from commonplace.model.changes import MarkFormed, PatchProfile, Remember
+from commonplace.model.cited import Cited
+from commonplace.model.ids import new_id
+from commonplace.model.jobs import JobState
+from commonplace.model.ledger import Actor
+from commonplace.model.memories import Memory
+from commonplace.model.owner import EVERYONE, WHOLE, Owner
+from commonplace.worker import Worker
+from tests.conftest import HandClock
+
+ANA = Owner(id="ana")
+
+
+async def test_why_tells_what_a_profile_rests_on_now(book: commonplace.Book) -> None:
+    thread = await book.thread("ana")
+    first = await thread.append("user", "I live in Rome")
+    second = await thread.append("user", "I moved to Bonn")
+    for town, said in (("Rome", first), ("Bonn", second)):
+        change = PatchProfile(new_id(), "Profile", EVERYONE, {"town": town}, sources=said.ids())
+        receipt = await book._rooms.door.write(
+            ANA, WHOLE, Actor("system"), [change], request=[town], operation=town
+        )
+    why = await book.why("ana", receipt.id)
+    assert [source.quote for source in why.sources] == ["I moved to Bonn"]
+    await book.forget("ana", second.id, view="owner")
+    assert await book.profile.documents("ana") == []
+
+
+async def test_a_message_leaves_after_its_days_and_the_memory_is_still_explained_with_its_quote(
+    tmp_path: Path, clock: HandClock
+) -> None:
+    async with commonplace.open(tmp_path / "book.db", clock=clock) as book:
+        thread = await book.thread("ana")
+        said = (await thread.append("user", "I drink canaryword tea, and only in the morning")).ids()[0]
+        late = (await thread.append("user", "I am not formed yet")).ids()[0]
+        quotes = (Cited(message=said, quote="only in the morning"),)
+        memory = Memory(
+            id=new_id(), owner=ANA, content="Drinks tea in the morning", observed_at=clock.now,
+            sources=(said,), quotes=quotes,
+        )  # fmt: skip
+        await book._rooms.door.write(
+            ANA, WHOLE, Actor("system"), [Remember(memory), MarkFormed(thread.id, 1)], request=[]
+        )
+        week = Retention(messages_days=7)
+        clock.advance(days=6)
+        (young,) = (await thread.append("user", "I am young")).ids()
+        await book._rooms.door.write(ANA, WHOLE, Actor("system"), [MarkFormed(thread.id, 1)], request=[])
+        worker = Worker(book.engine, {RETAIN: retaining(book.engine, clock, "default", week)}, clock)
+        await book.engine.put(first_retention(), clock())
+        assert await worker.drain() == 1
+        assert said in {message.id for message in await thread.newest()}
+        clock.advance(days=2)
+        assert await worker.drain() == 1
+        assert [message.id for message in await thread.newest()] == [late, young]
+        # Another day comes, whatever this one did.
+        assert (await worker.drain(), len(await book.engine.jobs(JobState.WAITING, 10)) > 0) == (0, True)
+        why = await book.why("ana", memory.id)
+        assert [(source.id, source.quote, source.left) for source in why.sources] == [
+            (said, "only in the morning", True)
+        ]
+        assert (await book.verify()).faults == ()
+        assert await book.engine.scrub()
+    for path in tmp_path.iterdir():
+        assert b"canaryword" not in path.read_bytes(), path.name
+
+
+async def test_without_a_limit_no_message_leaves_and_no_other_day_is_put(
+    book: commonplace.Book, clock: HandClock
+) -> None:
+    thread = await book.thread("ana")
+    await thread.append("user", "tea")
+    await book._rooms.door.write(ANA, WHOLE, Actor("system"), [MarkFormed(thread.id, 1)], request=[])
+    clock.advance(days=9999)
+    await book.engine.put(first_retention(), clock())
+    worker = Worker(book.engine, {RETAIN: retaining(book.engine, clock, "default", Retention())}, clock)
+    assert await worker.drain() == 1
+    assert len(await thread.newest()) == 1
+    assert RETAIN not in {job.kind for job in await book.engine.jobs(None, 10)}
+
+
+async def test_a_limit_is_a_number_of_days() -> None:
+    for days in (0, -1, float("nan"), float("inf")):
+        with pytest.raises(ValidationError):
+            Retention(messages_days=days)
