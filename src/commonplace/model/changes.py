@@ -10,7 +10,7 @@ from typing import Any
 from uuid import UUID
 
 from commonplace.model.episodes import Episode
-from commonplace.model.experience import ExperienceLine
+from commonplace.model.experience import Evidence, ExperienceLine
 from commonplace.model.jobs import JobDraft
 from commonplace.model.ledger import Actor
 from commonplace.model.memories import Memory
@@ -150,6 +150,32 @@ class AddExperience:
 
 
 @dataclass(frozen=True, slots=True)
+class AddEvidence:
+    """Say that a line of experience was learnt from a user's records, too, and what the guard says of it."""
+
+    line: UUID
+    evidence: Evidence
+
+
+@dataclass(frozen=True, slots=True)
+class DoubtEvidence:
+    """Let some of a user's records count as evidence no more, or again."""
+
+    line: UUID
+    owner: Owner
+    records: tuple[UUID, ...]
+    faulty: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class ApproveExperience:
+    """Let a line of experience serve every user, or take that back."""
+
+    line: UUID
+    approved: bool = True
+
+
+@dataclass(frozen=True, slots=True)
 class RetireExperience:
     """Take a line of experience out of service."""
 
@@ -204,6 +230,9 @@ Change = (
     | ChangeAudience
     | PatchProfile
     | AddExperience
+    | AddEvidence
+    | DoubtEvidence
+    | ApproveExperience
     | RetireExperience
     | PutNamed
     | RevokeKey

@@ -1,4 +1,4 @@
-"""What becomes of changes to profiles, experience, agents, schemas and keys, and of imported records."""
+"""What becomes of changes to profiles, agents, schemas and keys, and of imported records."""
 
 from __future__ import annotations
 
@@ -6,14 +6,11 @@ from uuid import UUID
 
 from commonplace.errors import Conflict, Erased, NotFound
 from commonplace.model.changes import (
-    AddExperience,
     Import,
     PatchProfile,
     PutNamed,
-    RetireExperience,
     RevokeKey,
 )
-from commonplace.model.experience import ExperienceLine
 from commonplace.model.ledger import Verb
 from commonplace.model.messages import Message, Thread
 from commonplace.model.profiles import Key, ProfileDocument
@@ -53,20 +50,6 @@ def patch_profile(desk: Desk, change: PatchProfile) -> Deciding[None]:
         desk.make(patched, Verb.PATCH)
     else:
         desk.put(patched, Verb.PATCH)
-
-
-def add_experience(desk: Desk, change: AddExperience) -> None:
-    """Add a line to an agent's experience."""
-    desk.make(change.line, Verb.ADD)
-
-
-def retire_experience(desk: Desk, change: RetireExperience) -> Deciding[None]:
-    """Take a line of experience out of service."""
-    line: ExperienceLine = yield from desk.need(change.line, ExperienceLine, "line")
-    if line.retired_at is not None:
-        desk.ignore("unchanged", line.id)
-        return
-    desk.put(line.changed(retired_at=desk.batch.at, reason=change.reason), Verb.RETIRE)
 
 
 def put_named(desk: Desk, change: PutNamed) -> Deciding[None]:
