@@ -14,7 +14,8 @@ from uuid import UUID
 
 from commonplace.assembly import open as open_book
 from commonplace.book import Book, ThreadHandle
-from commonplace.book.catalogue import Episodes, Experience, Keys, Named, Profiles
+from commonplace.book.catalogue import Episodes, Keys, Named, Profiles
+from commonplace.book.experience import Experience
 from commonplace.book.transfer import ImportReport
 from commonplace.errors import StorageError
 from commonplace.model.episodes import Episode
@@ -196,6 +197,17 @@ class SyncExperience(_Face):
 
     def add(self, agent: str, field: str, line: str, **how: Any) -> Receipt:
         return self._run(self._experience.add(agent, field, line, **how))
+
+    def add_evidence(
+        self, agent: str, line: UUID | str, evidence: Mapping[str, Sequence[UUID | str]], **how: Any
+    ) -> Receipt:
+        return self._run(self._experience.add_evidence(agent, line, evidence, **how))
+
+    def guard(self, agent: str, line: UUID | str, **how: Any) -> Receipt:
+        return self._run(self._experience.guard(agent, line, **how))
+
+    def approve(self, agent: str, line: UUID | str, **how: Any) -> Receipt:
+        return self._run(self._experience.approve(agent, line, **how))
 
     def list(self, agent: str, **how: Any) -> list[ExperienceLine]:
         return self._run(self._experience.list(agent, **how))

@@ -23,8 +23,9 @@ from commonplace.book.asking import (
     as_vector,
 )
 from commonplace.book.backups import Backups, OpenCopy
-from commonplace.book.catalogue import Episodes, Experience, Keys, Named, Profiles, Schemas
+from commonplace.book.catalogue import Episodes, Keys, Named, Profiles, Schemas
 from commonplace.book.contexts import Contexts
+from commonplace.book.experience import Experience
 from commonplace.book.explaining import explain
 from commonplace.book.meaning import Meaning
 from commonplace.book.parsing import (
