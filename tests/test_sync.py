@@ -13,7 +13,8 @@ from typing import Any
 import pytest
 
 from commonplace import Book, InvalidInput, NotFound, StorageError, SyncBook, ThreadHandle, open_sync
-from commonplace.book.catalogue import Episodes, Keys, Named, Profiles
+from commonplace.book.catalogue import Keys, Named, Profiles
+from commonplace.book.episodes import Episodes
 from commonplace.book.experience import Experience
 from commonplace.book.rooms import Shelf
 from commonplace.engines.sqlite.engine import SqliteEngine

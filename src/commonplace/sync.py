@@ -14,11 +14,12 @@ from uuid import UUID
 
 from commonplace.assembly import open as open_book
 from commonplace.book import Book, ThreadHandle
-from commonplace.book.catalogue import Episodes, Keys, Named, Profiles
+from commonplace.book.catalogue import Keys, Named, Profiles
+from commonplace.book.episodes import Episodes
 from commonplace.book.experience import Experience
 from commonplace.book.transfer import ImportReport
 from commonplace.errors import StorageError
-from commonplace.model.episodes import Episode
+from commonplace.model.episodes import Episode, Overflow
 from commonplace.model.erasure import ErasureReceipt
 from commonplace.model.experience import ExperienceLine
 from commonplace.model.facts import BookFacts, Findings
@@ -180,6 +181,12 @@ class SyncEpisodes(_Face):
     def __init__(self, episodes: Episodes, loop: _Loop) -> None:
         super().__init__(loop)
         self._episodes = episodes
+
+    def __call__(self, owner: str | Owner, **how: Any) -> Recalled:
+        return self._run(self._episodes(owner, **how))
+
+    def overflow(self, owner: str | Owner, id: UUID | str, **who: Any) -> Overflow | None:
+        return self._run(self._episodes.overflow(owner, id, **who))
 
     def record(self, owner: str | Owner, **how: Any) -> Receipt:
         return self._run(self._episodes.record(owner, **how))

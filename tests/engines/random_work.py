@@ -10,7 +10,9 @@ from typing import Any, TypeVar
 from uuid import UUID
 
 from commonplace.model import changes as c
+from commonplace.model.episodes import Overflow, ToolCall, WholeCall
 from commonplace.model.erasure import Target
+from commonplace.model.experience import Evidence
 from commonplace.model.ids import new_id
 from commonplace.model.jobs import JobDraft
 from commonplace.model.ledger import Actor, Receipt
@@ -269,14 +271,29 @@ class World:
     def _episode(self, dice: Dice, owner: Owner) -> c.Change:
         thread = dice.pick((None, self.some(dice, owner, "thread")))
         episode = an_episode(owner, at=self.now, id=self.fresh(), thread=thread, agent=dice.pick(("a", None)))
-        return c.RecordEpisode(episode, terms_of_record(episode) or b"", dice.pick((None, FOR_A)))
+        whole = WholeCall(place=1, call=ToolCall(tool="search", output="much"))
+        overflow = Overflow(id=self.fresh(), owner=owner, episode=episode.id, calls=(whole,))
+        terms = terms_of_record(episode) or b""
+        return c.RecordEpisode(episode, terms, dice.pick((None, FOR_A)), dice.pick((None, overflow)))
 
     def _experience(self, dice: Dice, owner: Owner) -> c.Change:
         if dice.number(2):
-            return c.RetireExperience(self.some(dice, owner, "experience"), "so")
+            return self._line(dice, owner)
         evidence = [(each, self.some(dice, each, "memory", "message")) for each in OWNERS[: dice.number(4)]]
         line = a_line(owner, "ask first", evidence, id=self.fresh(), audience=dice.pick(AUDIENCES))
         return c.AddExperience(line)
+
+    def _line(self, dice: Dice, owner: Owner) -> c.Change:
+        line, whose = self.some(dice, owner, "experience"), dice.pick(OWNERS)
+        sources = (self.some(dice, whose, "memory", "message"),)
+        evidence = Evidence(owner=whose, sources=sources, guarded_at=dice.pick((None, START)))
+        changes: tuple[c.Change, ...] = (
+            c.AddEvidence(line, evidence),
+            c.DoubtEvidence(line, whose, sources, dice.rarely(2)),
+            c.ApproveExperience(line, not dice.rarely()),
+            c.RetireExperience(line, "so"),
+        )
+        return dice.pick(changes)
 
     def _named(self, dice: Dice, owner: Owner) -> c.Change:
         if dice.rarely():

@@ -23,8 +23,9 @@ from commonplace.book.asking import (
     as_vector,
 )
 from commonplace.book.backups import Backups, OpenCopy
-from commonplace.book.catalogue import Episodes, Keys, Named, Profiles, Schemas
+from commonplace.book.catalogue import Keys, Named, Profiles, Schemas
 from commonplace.book.contexts import Contexts
+from commonplace.book.episodes import Episodes
 from commonplace.book.experience import Experience
 from commonplace.book.explaining import explain
 from commonplace.book.meaning import Meaning
@@ -108,7 +109,7 @@ class Book:
         self.backups = Backups(engine, door.clock, open_copy)
         self._rooms = rooms = Rooms(engine, door, tenant, meaning)
         self.profile = Profiles(rooms)
-        self.episodes = Episodes(rooms)
+        self.episodes = Episodes(rooms, self.recall)
         self.experience = Experience(rooms)
         self.agents: Named[Agent] = Named(rooms, Agent)
         self.schemas = Schemas(rooms, Schema)

@@ -1,10 +1,10 @@
-"""The book's smaller shelves: profiles, episodes, agents, schemas and keys, each with a few verbs."""
+"""The book's smaller shelves: profiles, agents, schemas and keys, each with a few verbs."""
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from typing import Any, Generic, Literal, TypeVar, Unpack, cast
+from typing import Any, Generic, TypeVar, Unpack, cast
 from uuid import UUID
 
 from pydantic import ValidationError
@@ -13,16 +13,12 @@ from commonplace.book.parsing import (
     Who,
     as_audience,
     as_id,
-    as_limit,
     as_names,
     as_owner,
     as_text,
     as_view,
-    as_wait,
-    each,
-    episode_of,
 )
-from commonplace.book.rooms import Rooms, Shelf, WaitFor
+from commonplace.book.rooms import Rooms, Shelf
 from commonplace.errors import InvalidInput
 from commonplace.formation.patching import edit_faults
 from commonplace.formation.schemas import configured, ready, shape_for_people
@@ -30,10 +26,8 @@ from commonplace.formation.shapes import Shape
 from commonplace.model.changes import (
     PatchProfile,
     PutNamed,
-    RecordEpisode,
     RevokeKey,
 )
-from commonplace.model.episodes import Episode
 from commonplace.model.ids import new_id
 from commonplace.model.ledger import Receipt
 from commonplace.model.owner import EVERYONE, WHOLE, Audience, Owner, OwnerKind, View
@@ -119,59 +113,6 @@ class Profiles(Shelf):
             errors = tuple(InvalidInput(f"{at}: {reason}", field=at) for at, reason in found)
             errors[0].errors = errors
             raise errors[0]
-
-
-class Episodes(Shelf):
-    """What was done, and how it ended."""
-
-    async def record(
-        self,
-        owner: str | Owner,
-        *,
-        audience: str | Audience | None = None,
-        operation: str | None = None,
-        agent: str | None = None,
-        groups: Sequence[str] = (),
-        view: Literal["owner"] | None = None,
-        wait_for: WaitFor = "stored",
-        **fields: Any,
-    ) -> Receipt:
-        """Keep the record of a finished run: goal, summary, tool_calls, outcome, tags, started_at, ended_at."""
-        waiting = as_wait(wait_for)
-        reader = as_view({"agent": agent, "groups": groups, "view": view})
-        party = as_owner(owner, self._rooms.tenant)
-        now = self._rooms.door.clock()
-        episode = each([fields], "episode", lambda draft: episode_of(draft, party, agent, now))[0]
-        change = RecordEpisode(episode, audience=as_audience(audience, reader))
-        receipt = await self._write(party, reader, change, ["episode", fields, str(audience)], operation)
-        return await self._rooms.meaning.reached(receipt, waiting)
-
-    async def list(
-        self,
-        owner: str | Owner,
-        *,
-        outcome: str | None = None,
-        tags: Sequence[str] = (),
-        limit: int = 20,
-        **who: Unpack[Who],
-    ) -> list[Episode]:
-        """A view's episodes, newest first, with this outcome and all these tags."""
-        party, view = as_owner(owner, self._rooms.tenant), as_view(who)
-        kinds = None if outcome is None else frozenset({outcome})
-        only = Filter(types=frozenset({RecordType.EPISODE}), kinds=kinds, newest_first=True)
-        found: list[Episode] = []
-        cursor: str | None = None
-        while len(found) < as_limit(limit):
-            page = await self._rooms.engine.scan(party, view, only, cursor, 200)
-            found += [e for e in map(_episode, page.records) if set(tags) <= set(e.tags)]
-            cursor = page.cursor
-            if cursor is None:
-                break
-        return found[:limit]
-
-
-def _episode(record: Record) -> Episode:
-    return cast(Episode, record)
 
 
 class Named(Shelf, Generic[N]):

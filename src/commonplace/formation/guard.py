@@ -25,7 +25,14 @@ _AT_A_TIME: Final = 500
 _LONGEST: Final = 2_000
 _TELLING: Final = Filter(
     types=frozenset(
-        {RecordType.PROFILE, RecordType.MEMORY, RecordType.MESSAGE, RecordType.THREAD, RecordType.EPISODE}
+        {
+            RecordType.PROFILE,
+            RecordType.MEMORY,
+            RecordType.MESSAGE,
+            RecordType.THREAD,
+            RecordType.EPISODE,
+            RecordType.OVERFLOW,
+        }
     )
 )
 

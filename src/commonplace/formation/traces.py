@@ -21,7 +21,7 @@ from commonplace.formation.distinctive import (
     words,
 )
 from commonplace.formation.numerals import numbers
-from commonplace.model.episodes import Episode
+from commonplace.model.episodes import Episode, Overflow
 from commonplace.model.memories import Memory
 from commonplace.model.messages import Message, Thread
 from commonplace.model.owner import Owner
@@ -114,6 +114,8 @@ class Traces:
             case Episode():
                 yield from (record.goal, record.summary, *record.tags)
                 yield from self._values([[call.inputs, call.output] for call in record.tool_calls])
+            case Overflow():
+                yield from self._values([[whole.call.inputs, whole.call.output] for whole in record.calls])
 
     def _values(self, value: Any, field: str = "") -> Iterator[str]:
         """The texts in structured data; what stands in a field for names is one."""

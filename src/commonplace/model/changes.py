@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import Any
 from uuid import UUID
 
-from commonplace.model.episodes import Episode
+from commonplace.model.episodes import Episode, Overflow
 from commonplace.model.experience import Evidence, ExperienceLine
 from commonplace.model.jobs import JobDraft
 from commonplace.model.ledger import Actor
@@ -55,6 +55,7 @@ class CloseThread:
     result: Any = None
     episode: Episode | None = None
     terms: bytes = b""
+    overflow: Overflow | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +75,8 @@ class RecordEpisode:
     episode: Episode
     terms: bytes = b""
     audience: Audience | None = None
+    #: What the door cut off.
+    overflow: Overflow | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -63,3 +63,5 @@ class Limits(Value):
     tool_output_length: int = Field(default=2000, ge=0, le=1_000_000)
     #: Tool calls that an episode keeps.
     tool_calls: int = Field(default=100, ge=0, le=10_000)
+    #: Characters of an episode's tool calls, beyond these, that are kept beside it.
+    overflow_length: int = Field(default=1_000_000, ge=0, le=16_777_216)
