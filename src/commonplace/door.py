@@ -97,7 +97,7 @@ class Door:
                 ]
             case c.Remember():
                 found = self._memory(change.memory, place)
-            case c.Retract() | c.RetireExperience():
+            case c.Retract() | c.RetractFrom() | c.RetireExperience():
                 found = [_unfit(change.reason, self.limits.content_length, "reason", place)]
             case c.Amend():
                 given = change.fields.get("applies_when")

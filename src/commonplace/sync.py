@@ -328,6 +328,9 @@ class SyncBook(_Face):
     def retract(self, owner: str | Owner, id: UUID | str, **how: Any) -> Receipt:
         return self._run(self.book.retract(owner, id, **how))
 
+    def retract_from(self, owner: str | Owner, source: UUID | str, **how: Any) -> Receipt:
+        return self._run(self.book.retract_from(owner, source, **how))
+
     def undo(self, owner: str | Owner, position: int, **how: Any) -> Receipt:
         return self._run(self.book.undo(owner, position, **how))
 

@@ -241,6 +241,7 @@ class World:
         changes: tuple[c.Change, ...] = (
             c.Supersede(memory, self.some(dice, owner, "memory")),
             c.Retract(memory, "so"),
+            c.RetractFrom(self.some(dice, owner, "message", "episode"), "so"),
             c.Corroborate(memory, self.any_of(dice, owner)),
             c.Amend(memory, amended),
             c.ChangeAudience(memory, dice.pick(AUDIENCES)),

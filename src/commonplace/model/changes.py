@@ -116,6 +116,14 @@ class Retract:
 
 
 @dataclass(frozen=True, slots=True)
+class RetractFrom:
+    """Say that a message or an episode is faulty: what rests on it alone is no longer held."""
+
+    source: UUID
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Amend:
     """Change what stands around a memory's content: pinned, tags, applies_when, valid_from, valid_to."""
 
@@ -229,6 +237,7 @@ Change = (
     | Supersede
     | Corroborate
     | Retract
+    | RetractFrom
     | Amend
     | ChangeAudience
     | PatchProfile

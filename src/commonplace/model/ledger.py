@@ -72,6 +72,8 @@ IGNORED = {
     "not_formed_again": "the same statement was retracted or undone, and rests on the same sources",
     "pinned": "a person set this field; only people change it",
     "unchanged": "it is so already",
+    "grounded": "it rests on something else as well, and stays",
+    "immutable": "an episode stays as it was recorded",
     "retired": "it was taken out of service, and stays so",
     "enough": "it has as much evidence as a line keeps",
     "present": "the same record is here already",

@@ -7,7 +7,7 @@ from typing import assert_never
 from commonplace.errors import InvalidInput
 from commonplace.model import changes as c
 from commonplace.model.questions import Deciding
-from commonplace.settle import experience, memories, others, threads, undoing
+from commonplace.settle import experience, memories, others, retracting, threads, undoing
 from commonplace.settle.desk import Desk, Settlement
 
 
@@ -46,6 +46,8 @@ def _one(desk: Desk, change: c.Change, superseding: list[memories.Pair]) -> Deci
             yield from memories.corroborate(desk, change)
         case c.Retract():
             yield from memories.retract(desk, change)
+        case c.RetractFrom():
+            yield from retracting.retract_from(desk, change)
         case c.Amend():
             yield from memories.amend(desk, change)
         case c.ChangeAudience():
