@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
+from functools import partial
 from random import Random
 from typing import Any, TypeVar
 from uuid import UUID
 
 from commonplace.model import changes as c
-from commonplace.model.episodes import Overflow, ToolCall, WholeCall
 from commonplace.model.erasure import Target
-from commonplace.model.experience import Evidence
 from commonplace.model.ids import new_id
 from commonplace.model.jobs import JobDraft
 from commonplace.model.ledger import Actor, Receipt
@@ -26,21 +25,18 @@ from commonplace.testing.builders import (
     AT_B,
     BEN,
     FOR_A,
-    FOR_B,
     GUIDE,
     ROOMY,
     START,
-    a_line,
     a_memory,
     a_message,
     a_thread,
     an_episode,
     terms_of_record,
 )
+from tests.engines.random_runs import AUDIENCES, OWNERS, episode, experience
 
-OWNERS = (ANN, BEN, GUIDE)
 GROUPS = Audience.of_groups(["g1", "g2"])
-AUDIENCES = (EVERYONE, FOR_A, FOR_B, GROUPS, Audience.of_groups(["g1"]))
 VIEWS = (WHOLE, AT_A, AT_B, View(agent="a", groups=("g1",)), View())
 TIGHT = Limits(writes_per_run=2, memories_per_owner=4)
 STRICT = Limits(writes_per_run=3, memories_per_owner=4, when_full="reject")
@@ -249,7 +245,14 @@ class World:
         return dice.pick(changes)
 
     def _other(self, dice: Dice, owner: Owner) -> c.Change:
-        makers = (self._patch, self._thread, self._episode, self._experience, self._named, self._import)
+        makers: tuple[Callable[[Dice, Owner], c.Change], ...] = (
+            self._patch,
+            self._thread,
+            partial(episode, self),
+            partial(experience, self),
+            self._named,
+            self._import,
+        )
         return dice.pick(makers)(dice, owner)
 
     def _patch(self, dice: Dice, owner: Owner) -> c.Change:
@@ -268,33 +271,6 @@ class World:
         closing = c.CloseThread(thread, status, None, episode, terms_of_record(episode) or b"")
         formed = c.MarkFormed(thread, dice.number(4), dice.pick((None, None, 0, 1)))
         return (closing, c.SetThread(thread, fields), formed)[dice.number(3)]
-
-    def _episode(self, dice: Dice, owner: Owner) -> c.Change:
-        thread = dice.pick((None, self.some(dice, owner, "thread")))
-        episode = an_episode(owner, at=self.now, id=self.fresh(), thread=thread, agent=dice.pick(("a", None)))
-        whole = WholeCall(place=1, call=ToolCall(tool="search", output="much"))
-        overflow = Overflow(id=self.fresh(), owner=owner, episode=episode.id, calls=(whole,))
-        terms = terms_of_record(episode) or b""
-        return c.RecordEpisode(episode, terms, dice.pick((None, FOR_A)), dice.pick((None, overflow)))
-
-    def _experience(self, dice: Dice, owner: Owner) -> c.Change:
-        if dice.number(2):
-            return self._line(dice, owner)
-        evidence = [(each, self.some(dice, each, "memory", "message")) for each in OWNERS[: dice.number(4)]]
-        line = a_line(owner, "ask first", evidence, id=self.fresh(), audience=dice.pick(AUDIENCES))
-        return c.AddExperience(line)
-
-    def _line(self, dice: Dice, owner: Owner) -> c.Change:
-        line, whose = self.some(dice, owner, "experience"), dice.pick(OWNERS)
-        sources = (self.some(dice, whose, "memory", "message"),)
-        evidence = Evidence(owner=whose, sources=sources, guarded_at=dice.pick((None, START)))
-        changes: tuple[c.Change, ...] = (
-            c.AddEvidence(line, evidence),
-            c.DoubtEvidence(line, whose, sources, dice.rarely(2)),
-            c.ApproveExperience(line, not dice.rarely()),
-            c.RetireExperience(line, "so"),
-        )
-        return dice.pick(changes)
 
     def _named(self, dice: Dice, owner: Owner) -> c.Change:
         if dice.rarely():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import AsyncIterator, Iterable
 from uuid import UUID
 
@@ -17,6 +18,7 @@ from commonplace.settle.retracting import FAULTY
 
 _LINES = Filter(types=frozenset({RecordType.EXPERIENCE}))
 _AT_A_TIME = 1000
+_ID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 #: Undone, and the undoing undone, and so on: as far as that is followed back.
 _MOST_TURNS = 100
 
@@ -49,7 +51,7 @@ class Retracting:
             entry, faulty_then = waiting.pop()
             if FAULTY in entry.note:
                 faulty = faulty_then
-                ids |= {UUID(id) for id in entry.note[FAULTY]} | {line.id for line in entry.lines}
+                ids |= _noted(entry) | {line.id for line in entry.lines}
             for before in entry.note.get("undoes", ()):
                 earlier = await self._entry(owner, before)
                 if earlier is not None:
@@ -88,6 +90,13 @@ class Retracting:
             cursor = page.cursor
             if cursor is None:
                 return
+
+
+def _noted(entry: Entry) -> set[UUID]:
+    """The sources that an entry names; one that was imported may name anything."""
+    noted = entry.note[FAULTY]
+    texts = [each for each in noted if isinstance(each, str)] if isinstance(noted, list) else []
+    return {UUID(each) for each in texts if _ID.fullmatch(each)}
 
 
 def _counts(line: ExperienceLine, owner: Owner, records: Iterable[UUID], faulty: bool) -> bool:

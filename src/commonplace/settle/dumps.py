@@ -195,9 +195,6 @@ def _with_positions(note: dict[str, Any]) -> dict[str, Any]:
     undoes = note.get("undoes", [])
     if not isinstance(undoes, list) or not all(type(each) is int and 0 < each < LARGEST for each in undoes):
         raise ValueError("'undoes' is a list of positions")
-    faulty = note.get("faulty", [])
-    if not isinstance(faulty, list) or not all(isinstance(each, str) and UUID(each) for each in faulty):
-        raise ValueError("'faulty' is a list of ids")
     return note
 
 
