@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import Any, Final, Literal
 
 from commonplace.formation.prompt import Prompt
-from commonplace.model.forming import QUOTE_LENGTH
+from commonplace.model.cited import QUOTE_LENGTH
 from commonplace.model.trust import DEFAULT_KINDS
 
 #: What a model notes under a key, where one value holds at a time.

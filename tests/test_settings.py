@@ -26,7 +26,11 @@ async def refused(**how: object) -> InvalidInput:
 @pytest.mark.parametrize(
     ("text", "field", "words"),
     [
-        ("[limit]\nbatch = 5", "limit", "known are budgets, embedding, forming, limits, models, recall, retention"),
+        (
+            "[limit]\nbatch = 5",
+            "limit",
+            "known are budgets, embedding, forming, limits, models, recall, retention",
+        ),
         ("batch = 5", "batch", "no such section"),
         ("limits = 5", "limits", r"write a section \[limits\]"),
         ("[limits]\nbatchh = 5", "limits.batchh", "known are batch"),

@@ -13,7 +13,10 @@ from typing import Any
 import pytest
 
 from commonplace import Book, InvalidInput, NotFound, StorageError, SyncBook, ThreadHandle, open_sync
-from commonplace.book.catalogue import Episodes, Experience, Keys, Named, Profiles
+from commonplace.book.catalogue import Keys, Named, Profiles
+from commonplace.book.episodes import Episodes
+from commonplace.book.experience import Experience
+from commonplace.book.rooms import Shelf
 from commonplace.engines.sqlite.engine import SqliteEngine
 from commonplace.sync import SyncEpisodes, SyncExperience, SyncKeys, SyncNamed, SyncProfiles, SyncThread
 
@@ -45,9 +48,7 @@ def test_every_verb_has_its_synchronous_face(face: type, behind: type):
 
 def test_every_verb_of_the_book_has_its_synchronous_face(book: SyncBook):
     assert verbs(SyncBook) - {"run"} == verbs(Book)
-    shelves = {
-        name for name, of in vars(book.book).items() if type(of).__module__ == "commonplace.book.catalogue"
-    }
+    shelves = {name for name, of in vars(book.book).items() if isinstance(of, Shelf)}
     assert shelves == {"profile", "episodes", "experience", "agents", "schemas", "keys"}
     assert all(hasattr(book, name) for name in shelves)
 

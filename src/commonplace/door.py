@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -13,7 +12,7 @@ from commonplace import telemetry
 from commonplace.errors import InvalidInput, LimitReached
 from commonplace.model import changes as c
 from commonplace.model.digests import request_digest
-from commonplace.model.episodes import Episode, ToolCall
+from commonplace.model.episodes import Episode
 from commonplace.model.jobs import JobDraft
 from commonplace.model.ledger import Actor, Receipt
 from commonplace.model.memories import SOURCES, Memory
@@ -23,6 +22,7 @@ from commonplace.model.records import Record
 from commonplace.model.trust import Limits
 from commonplace.model.values import NAME_LENGTH, canonical, text_fault
 from commonplace.ports import Clock, Records
+from commonplace.settle.cutting import cut
 from commonplace.text.terms import pack_text
 
 #: Text longer than this is made into terms beside the event loop.
@@ -97,7 +97,7 @@ class Door:
                 ]
             case c.Remember():
                 found = self._memory(change.memory, place)
-            case c.Retract() | c.RetireExperience():
+            case c.Retract() | c.RetractFrom() | c.RetireExperience():
                 found = [_unfit(change.reason, self.limits.content_length, "reason", place)]
             case c.Amend():
                 given = change.fields.get("applies_when")
@@ -164,35 +164,15 @@ class Door:
             case c.Remember():
                 return replace(change, terms=pack_terms(change.memory) or b"")
             case c.RecordEpisode():
-                episode = self._cut(change.episode)
-                return replace(change, episode=episode, terms=pack_terms(episode) or b"")
+                episode, overflow = cut(change.episode, self.limits)
+                return replace(change, episode=episode, overflow=overflow, terms=pack_terms(episode) or b"")
             case c.CloseThread() if change.episode is not None:
-                episode = self._cut(change.episode)
-                return replace(change, episode=episode, terms=pack_terms(episode) or b"")
+                episode, overflow = cut(change.episode, self.limits)
+                return replace(change, episode=episode, overflow=overflow, terms=pack_terms(episode) or b"")
             case c.Import():
                 return replace(change, terms=pack_terms(change.record))
             case _:
                 return change
-
-    def _cut(self, episode: Episode) -> Episode:
-        """An episode with as many tool calls, and as much of their output, as are kept."""
-        kept = tuple(self._cut_call(call) for call in episode.tool_calls[: self.limits.tool_calls])
-        omitted = episode.calls_omitted + len(episode.tool_calls) - len(kept)
-        return episode.model_copy(update={"tool_calls": kept, "calls_omitted": omitted})
-
-    def _cut_call(self, call: ToolCall) -> ToolCall:
-        limit = self.limits.tool_output_length
-        inputs, output, cut = call.inputs, call.output, call.cut
-        written = "" if inputs is None else json.dumps(inputs, ensure_ascii=False)
-        if len(written) > limit:
-            inputs, cut = written[:limit], cut + len(written) - limit
-        if len(output) > limit:
-            output, cut = output[:limit], cut + len(output) - limit
-        return (
-            call
-            if cut == call.cut
-            else call.model_copy(update={"inputs": inputs, "output": output, "cut": cut})
-        )
 
 
 def _check_operation(operation: object) -> None:

@@ -15,10 +15,12 @@ from uuid import UUID
 from commonplace.assembly import open as open_book
 from commonplace.book import Book, ThreadHandle
 from commonplace.book.accounts import SyncAccounts
-from commonplace.book.catalogue import Episodes, Experience, Keys, Named, Profiles
+from commonplace.book.catalogue import Keys, Named, Profiles
+from commonplace.book.episodes import Episodes
+from commonplace.book.experience import Experience
 from commonplace.book.transfer import ImportReport
 from commonplace.errors import StorageError
-from commonplace.model.episodes import Episode
+from commonplace.model.episodes import Episode, Overflow
 from commonplace.model.erasure import ErasureReceipt
 from commonplace.model.experience import ExperienceLine
 from commonplace.model.facts import Findings
@@ -187,6 +189,12 @@ class SyncEpisodes(_Face):
         super().__init__(loop)
         self._episodes = episodes
 
+    def __call__(self, owner: str | Owner, **how: Any) -> Recalled:
+        return self._run(self._episodes(owner, **how))
+
+    def overflow(self, owner: str | Owner, id: UUID | str, **who: Any) -> Overflow | None:
+        return self._run(self._episodes.overflow(owner, id, **who))
+
     def record(self, owner: str | Owner, **how: Any) -> Receipt:
         return self._run(self._episodes.record(owner, **how))
 
@@ -203,6 +211,17 @@ class SyncExperience(_Face):
 
     def add(self, agent: str, field: str, line: str, **how: Any) -> Receipt:
         return self._run(self._experience.add(agent, field, line, **how))
+
+    def add_evidence(
+        self, agent: str, line: UUID | str, evidence: Mapping[str, Sequence[UUID | str]], **how: Any
+    ) -> Receipt:
+        return self._run(self._experience.add_evidence(agent, line, evidence, **how))
+
+    def guard(self, agent: str, line: UUID | str, **how: Any) -> Receipt:
+        return self._run(self._experience.guard(agent, line, **how))
+
+    def approve(self, agent: str, line: UUID | str, **how: Any) -> Receipt:
+        return self._run(self._experience.approve(agent, line, **how))
 
     def list(self, agent: str, **how: Any) -> list[ExperienceLine]:
         return self._run(self._experience.list(agent, **how))
@@ -315,6 +334,9 @@ class SyncBook(SyncAccounts, _Face):
 
     def retract(self, owner: str | Owner, id: UUID | str, **how: Any) -> Receipt:
         return self._run(self.book.retract(owner, id, **how))
+
+    def retract_from(self, owner: str | Owner, source: UUID | str, **how: Any) -> Receipt:
+        return self._run(self.book.retract_from(owner, source, **how))
 
     def undo(self, owner: str | Owner, position: int, **how: Any) -> Receipt:
         return self._run(self.book.undo(owner, position, **how))

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
+from functools import partial
 from random import Random
 from typing import Any, TypeVar
 from uuid import UUID
@@ -24,21 +25,18 @@ from commonplace.testing.builders import (
     AT_B,
     BEN,
     FOR_A,
-    FOR_B,
     GUIDE,
     ROOMY,
     START,
-    a_line,
     a_memory,
     a_message,
     a_thread,
     an_episode,
     terms_of_record,
 )
+from tests.engines.random_runs import AUDIENCES, OWNERS, episode, experience
 
-OWNERS = (ANN, BEN, GUIDE)
 GROUPS = Audience.of_groups(["g1", "g2"])
-AUDIENCES = (EVERYONE, FOR_A, FOR_B, GROUPS, Audience.of_groups(["g1"]))
 VIEWS = (WHOLE, AT_A, AT_B, View(agent="a", groups=("g1",)), View())
 TIGHT = Limits(writes_per_run=2, memories_per_owner=4)
 STRICT = Limits(writes_per_run=3, memories_per_owner=4, when_full="reject")
@@ -242,6 +240,7 @@ class World:
         changes: tuple[c.Change, ...] = (
             c.Supersede(memory, self.some(dice, owner, "memory")),
             c.Retract(memory, "so"),
+            c.RetractFrom(self.some(dice, owner, "message", "episode"), "so"),
             c.Corroborate(memory, self.any_of(dice, owner)),
             c.Amend(memory, amended),
             c.ChangeAudience(memory, dice.pick(AUDIENCES)),
@@ -249,7 +248,14 @@ class World:
         return dice.pick(changes)
 
     def _other(self, dice: Dice, owner: Owner) -> c.Change:
-        makers = (self._patch, self._thread, self._episode, self._experience, self._named, self._import)
+        makers: tuple[Callable[[Dice, Owner], c.Change], ...] = (
+            self._patch,
+            self._thread,
+            partial(episode, self),
+            partial(experience, self),
+            self._named,
+            self._import,
+        )
         return dice.pick(makers)(dice, owner)
 
     def _patch(self, dice: Dice, owner: Owner) -> c.Change:
@@ -278,18 +284,6 @@ class World:
             thread, dice.pick(("", "tea", "rum")), dice.number(4), dice.pick((0, 0, 1))
         )
         return (closing, c.SetThread(thread, fields), formed, summed)[dice.number(4)]
-
-    def _episode(self, dice: Dice, owner: Owner) -> c.Change:
-        thread = dice.pick((None, self.some(dice, owner, "thread")))
-        episode = an_episode(owner, at=self.now, id=self.fresh(), thread=thread, agent=dice.pick(("a", None)))
-        return c.RecordEpisode(episode, terms_of_record(episode) or b"", dice.pick((None, FOR_A)))
-
-    def _experience(self, dice: Dice, owner: Owner) -> c.Change:
-        if dice.number(2):
-            return c.RetireExperience(self.some(dice, owner, "experience"), "so")
-        evidence = [(each, self.some(dice, each, "memory", "message")) for each in OWNERS[: dice.number(4)]]
-        line = a_line(owner, "ask first", evidence, id=self.fresh(), audience=dice.pick(AUDIENCES))
-        return c.AddExperience(line)
 
     def _named(self, dice: Dice, owner: Owner) -> c.Change:
         if dice.rarely():

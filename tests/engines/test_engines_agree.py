@@ -29,7 +29,8 @@ from commonplace.model.vectors import EMBED, Embedding
 from commonplace.ports import Engine
 from commonplace.testing.builders import ANN, AT_B, START, Follower, terms_of_record
 from commonplace.text.terms import RULE
-from tests.engines.random_work import OWNERS, VIEWS, Dice, World
+from tests.engines.random_runs import OWNERS
+from tests.engines.random_work import VIEWS, Dice, World
 from tests.engines.shapes import difference, entry_shape, erasure, job_shape
 
 T = TypeVar("T")

@@ -7,14 +7,15 @@ from typing import Any
 import pytest
 
 from commonplace.formation.reconcile import Held, reconcile
-from commonplace.model.changes import PatchProfile, RecordEpisode
+from commonplace.model.changes import AddEvidence, AddExperience, PatchProfile, RecordEpisode
 from commonplace.model.cited import Cited
 from commonplace.model.episodes import Outcome
 from commonplace.model.forming import EpisodeDraft, Formed, Lesson, ProfilePatch, Reading
 from commonplace.model.grounds import Grounds
 from commonplace.model.ids import new_id
+from commonplace.model.owner import OwnerKind
 from commonplace.model.profiles import ProfileDocument
-from commonplace.testing.builders import ANN, FOR_A, a_line
+from commonplace.testing.builders import ANN, FOR_A, START, a_line
 from tests.formation.readings import THREAD
 from tests.formation.test_reconcile import READING, codes
 
@@ -130,18 +131,38 @@ def test_a_line_of_experience_is_the_agents_and_names_whose_it_was():
 
     assert found.changes == ()
     (added,) = found.experience
+    assert isinstance(added, AddExperience)
     assert (added.line.owner.kind.value, added.line.owner.id) == ("agent", "guide")
     assert added.line.evidence[0].owner == ANN
 
 
-def test_a_line_is_given_once_by_each_user():
-    agent = reconcile(Formed(experience=(lesson("Ask which tea."),)), READING).experience[0].line.owner
-    others = a_line(agent, "Ask which tea.", [(ANN.model_copy(update={"id": "ben"}), new_id())])
-    own = a_line(agent, "Ask which tea.", [(ANN, new_id())])
+BEN_TOO = ANN.model_copy(update={"id": "ben"})
+AGENT = ANN.model_copy(update={"id": "guide", "kind": OwnerKind.AGENT})
+
+
+def test_a_line_that_the_agent_has_already_gets_this_users_evidence_whomever_it_came_from():
+    said = READING.new[0].id
+    others = a_line(AGENT, "Ask which tea.", [(BEN_TOO, new_id())])
+    own = a_line(AGENT, "Ask which tea.", [(ANN, said)])
+    formed = Formed(experience=(lesson("ask which tea"), lesson("Ask which tea")))
+
+    (added,) = reconcile(formed, READING, Held(experience=(others,))).experience
+    assert isinstance(added, AddEvidence)
+    assert (added.line, added.evidence.owner, added.evidence.sources) == (others.id, ANN, (said,))
+    assert added.evidence.guarded_at is None
+    assert reconcile(formed, READING, Held(experience=(others, own))).experience == ()
+
+
+def test_a_lesson_that_repeats_a_retired_line_adds_nothing_and_says_so():
+    retired = a_line(AGENT, "Ask which tea.", [(BEN_TOO, new_id())], retired_at=START)
     formed = Formed(experience=(lesson("Ask which tea"),))
 
-    assert len(reconcile(formed, READING, Held(experience=(others,))).experience) == 1
-    assert reconcile(formed, READING, Held(experience=(others, own))).experience == ()
+    found = reconcile(formed, READING, Held(experience=(retired,)))
+    assert found.experience == ()
+    assert [(left.part, left.code) for left in found.left_out] == [("experience[0]", "retired")]
+    serving = a_line(AGENT, "Ask which tea.", [(BEN_TOO, new_id())])
+    (added,) = reconcile(formed, READING, Held(experience=(retired, serving))).experience
+    assert isinstance(added, AddEvidence) and added.line == serving.id
 
 
 def test_an_episode_spans_what_was_read():

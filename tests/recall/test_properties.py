@@ -32,7 +32,8 @@ from commonplace.recall.recall import Recall
 from commonplace.testing.builders import ANN, AT_A, AT_B, BEN, FOR_A, FOR_B, START, Pen
 from commonplace.testing.embedder import StubEmbedder
 from commonplace.text.terms import RULE
-from tests.engines.random_work import GROUPS, OWNERS, VIEWS, Dice, World
+from tests.engines.random_runs import OWNERS
+from tests.engines.random_work import GROUPS, VIEWS, Dice, World
 
 EXAMPLES = int(os.environ.get("COMMONPLACE_EXAMPLES", "15"))
 

@@ -11,6 +11,7 @@ from commonplace.door import Door
 from commonplace.embedding import Maker
 from commonplace.formation.closing import Closer
 from commonplace.formation.gathering import Gatherer
+from commonplace.formation.guard import Guard
 from commonplace.formation.money import Budgets, Purse
 from commonplace.formation.oracle import Oracle
 from commonplace.formation.run import Former
@@ -53,10 +54,10 @@ def former_of(
     """Who forms the threads of a book."""
     wide = limits.model_copy(update={"writes_per_run": max(_WRITES_PER_RUN, limits.writes_per_run)})
     door = Door(engine, wide, clock)
-    gatherer = Gatherer(engine, finder, maker, tenant)
+    gatherer = Gatherer(engine, finder, maker, tenant, limits.experience_users)
     oracle = None if models is None else Oracle(models, engine, Purse(engine, budgets, clock), wide, clock)
     closer = Closer(door, gatherer, oracle, _window_start)
-    return Former(door, gatherer, oracle, closer, settings, clock)
+    return Former(door, gatherer, oracle, closer, Guard(engine), settings, clock)
 
 
 def handlers(former: Former) -> dict[str, Handler]:

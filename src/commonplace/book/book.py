@@ -24,8 +24,10 @@ from commonplace.book.asking import (
     as_vector,
 )
 from commonplace.book.backups import Backups, OpenCopy
-from commonplace.book.catalogue import Agents, Episodes, Experience, Keys, Profiles, Schemas
+from commonplace.book.catalogue import Agents, Keys, Profiles, Schemas
 from commonplace.book.contexts import Contexts
+from commonplace.book.episodes import Episodes
+from commonplace.book.experience import Experience
 from commonplace.book.explaining import explain
 from commonplace.book.forming import Forming
 from commonplace.book.meaning import Meaning
@@ -48,6 +50,7 @@ from commonplace.book.parsing import (
     as_view,
     each,
 )
+from commonplace.book.retracting import Retracting
 from commonplace.book.rooms import Rooms, WaitFor
 from commonplace.book.threads import ThreadHandle
 from commonplace.book.transfer import ImportReport, Transfer
@@ -114,12 +117,13 @@ class Book(Accounts):
         self._models = models
         self._rooms = rooms = Rooms(engine, door, tenant, meaning, forming, forming.window_ttl)
         self.profile = Profiles(rooms)
-        self.episodes = Episodes(rooms)
+        self.episodes = Episodes(rooms, self.recall)
         self.experience = Experience(rooms)
         self.agents = Agents(rooms, Agent)
         self.schemas = Schemas(rooms, Schema)
         self.keys = Keys(rooms, Key)
         self._contexts = Contexts(rooms)
+        self._retracting = Retracting(rooms)
         self._anchors = Anchors(rooms, finder)
         self.meaning = meaning
         self._working: asyncio.Task[None] | None = None
@@ -350,6 +354,23 @@ class Book(Accounts):
         change = Retract(as_id(id), reason)
         return await self._change(owner, change, ["retract", str(id), reason], operation, who)
 
+    async def retract_from(
+        self,
+        owner: str | Owner,
+        source: UUID | str,
+        *,
+        reason: str = "",
+        operation: str | None = None,
+        **who: Unpack[Who],
+    ) -> Receipt:
+        """Say that a message or an episode is faulty: all that rests on it alone is no longer held, in one operation.
+
+        The receipt's ``ignored`` tells what stays because it has other grounds; what agents learnt of it alone serves
+        no more. Undoing the operation brings all of it back.
+        """
+        party, view = as_owner(owner, self.tenant), as_view(who)
+        return await self._retracting.retract_from(party, view, as_id(source, "source"), reason, operation)
+
     async def undo(
         self,
         owner: str | Owner,
@@ -361,7 +382,11 @@ class Book(Accounts):
     ) -> Receipt:
         """Reverse a whole operation by its ledger position; ``together``: with all that was built upon it."""
         change = Undo(as_count(position, "position", 1), together)
-        return await self._change(owner, change, ["undo", position, together], operation, who)
+        # With an id of its own it is in the ledger even where only agents' lines follow it, to be undone in turn.
+        named = operation or f"undo {new_id()}"
+        receipt = await self._change(owner, change, ["undo", position, together], named, who)
+        await self._retracting.undone(as_owner(owner, self.tenant), receipt.position)
+        return receipt
 
     async def mark_used(self, owner: str | Owner, ids: Iterable[UUID | str], **who: Unpack[Who]) -> int:
         """Note that memories were placed in a prompt: it refreshes their strength. Looking at them is no use."""

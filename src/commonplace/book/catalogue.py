@@ -1,10 +1,10 @@
-"""The book's smaller shelves: profiles, episodes, experience, agents, schemas and keys, each with a few verbs."""
+"""The book's smaller shelves: profiles, agents, schemas and keys, each with a few verbs."""
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from typing import Any, Generic, Literal, TypeVar, Unpack, cast
+from typing import Any, Generic, TypeVar, Unpack, cast
 from uuid import UUID
 
 from pydantic import ValidationError
@@ -13,30 +13,21 @@ from commonplace.book.parsing import (
     Who,
     as_audience,
     as_id,
-    as_limit,
     as_names,
     as_owner,
     as_text,
     as_view,
-    as_wait,
-    each,
-    episode_of,
 )
-from commonplace.book.rooms import Rooms, Shelf, WaitFor
-from commonplace.errors import InvalidInput, NotFound
+from commonplace.book.rooms import Rooms, Shelf
+from commonplace.errors import InvalidInput
 from commonplace.formation.patching import edit_faults
 from commonplace.formation.schemas import configured, ready, shape_for_people
 from commonplace.formation.shapes import Shape
 from commonplace.model.changes import (
-    AddExperience,
     PatchProfile,
     PutNamed,
-    RecordEpisode,
-    RetireExperience,
     RevokeKey,
 )
-from commonplace.model.episodes import Episode
-from commonplace.model.experience import Evidence, ExperienceLine
 from commonplace.model.ids import new_id
 from commonplace.model.ledger import Receipt
 from commonplace.model.owner import EVERYONE, WHOLE, Audience, Owner, OwnerKind, View
@@ -122,121 +113,6 @@ class Profiles(Shelf):
             errors = tuple(InvalidInput(f"{at}: {reason}", field=at) for at, reason in found)
             errors[0].errors = errors
             raise errors[0]
-
-
-class Episodes(Shelf):
-    """What was done, and how it ended."""
-
-    async def record(
-        self,
-        owner: str | Owner,
-        *,
-        audience: str | Audience | None = None,
-        operation: str | None = None,
-        agent: str | None = None,
-        groups: Sequence[str] = (),
-        view: Literal["owner"] | None = None,
-        wait_for: WaitFor = "stored",
-        **fields: Any,
-    ) -> Receipt:
-        """Keep the record of a finished run: goal, summary, tool_calls, outcome, tags, started_at, ended_at."""
-        waiting = as_wait(wait_for)
-        reader = as_view({"agent": agent, "groups": groups, "view": view})
-        party = as_owner(owner, self._rooms.tenant)
-        now = self._rooms.door.clock()
-        episode = each([fields], "episode", lambda draft: episode_of(draft, party, agent, now))[0]
-        change = RecordEpisode(episode, audience=as_audience(audience, reader))
-        receipt = await self._write(party, reader, change, ["episode", fields, str(audience)], operation)
-        return await self._rooms.meaning.reached(receipt, waiting)
-
-    async def list(
-        self,
-        owner: str | Owner,
-        *,
-        outcome: str | None = None,
-        tags: Sequence[str] = (),
-        limit: int = 20,
-        **who: Unpack[Who],
-    ) -> list[Episode]:
-        """A view's episodes, newest first, with this outcome and all these tags."""
-        party, view = as_owner(owner, self._rooms.tenant), as_view(who)
-        kinds = None if outcome is None else frozenset({outcome})
-        only = Filter(types=frozenset({RecordType.EPISODE}), kinds=kinds, newest_first=True)
-        found: list[Episode] = []
-        cursor: str | None = None
-        while len(found) < as_limit(limit):
-            page = await self._rooms.engine.scan(party, view, only, cursor, 200)
-            found += [e for e in map(_episode, page.records) if set(tags) <= set(e.tags)]
-            cursor = page.cursor
-            if cursor is None:
-                break
-        return found[:limit]
-
-
-def _episode(record: Record) -> Episode:
-    return cast(Episode, record)
-
-
-class Experience(Shelf):
-    """What an agent has learnt, line by line."""
-
-    async def add(
-        self,
-        agent: str,
-        field: str,
-        line: str,
-        *,
-        evidence: Mapping[str, Sequence[UUID | str]] | None = None,
-        operation: str | None = None,
-    ) -> Receipt:
-        """Add a line; ``evidence`` names users, and which of their records taught it."""
-        party = self._agent(agent)
-        grounds = [
-            Evidence(
-                owner=as_owner(user, self._rooms.tenant), sources=tuple(as_id(id, "evidence") for id in ids)
-            )
-            for user, ids in (evidence or {}).items()
-        ]
-        for ground in grounds:
-            there = await self._rooms.engine.get(ground.owner, WHOLE, ground.sources)
-            missing = [id for id in ground.sources if id not in there]
-            if missing:
-                raise NotFound(f"evidence: {ground.owner} has no record {missing[0]}")
-        fields = {"field": field, "line": line, "evidence": grounds, "observed_at": self._rooms.door.clock()}
-        made = each(
-            [fields], "experience", lambda d: ExperienceLine(**{**d, "id": new_id(), "owner": party})
-        )[0]
-        request = [
-            "experience",
-            field,
-            line,
-            {user: list(map(str, ids)) for user, ids in (evidence or {}).items()},
-        ]
-        return await self._write(party, WHOLE, AddExperience(made), request, operation)
-
-    async def list(self, agent: str, *, retired: bool = False, limit: int = 1000) -> list[ExperienceLine]:
-        """An agent's lines in the order of their adding."""
-        only = Filter(types=frozenset({RecordType.EXPERIENCE}))
-        found = await self._all(self._agent(agent), WHOLE, only, limit)
-        lines = [cast(ExperienceLine, record) for record in found]
-        return [line for line in lines if retired or line.retired_at is None]
-
-    async def retire(
-        self, agent: str, line: UUID | str, *, reason: str = "", operation: str | None = None
-    ) -> Receipt:
-        """Take a line out of service."""
-        change = RetireExperience(as_id(line, "line"), reason)
-        return await self._write(self._agent(agent), WHOLE, change, ["retire", str(line), reason], operation)
-
-    def _agent(self, agent: str) -> Owner:
-        return as_owner(_party(self._rooms.tenant, OwnerKind.AGENT, agent), self._rooms.tenant)
-
-
-def _party(tenant: str, kind: OwnerKind, id: str) -> Owner:
-    try:
-        return Owner(tenant=tenant, kind=kind, id=id)
-    except ValidationError as exc:
-        raise refused(exc, at=kind.value) from exc
 
 
 class Named(Shelf, Generic[N]):

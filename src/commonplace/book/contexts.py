@@ -13,7 +13,7 @@ from commonplace.book.rooms import Rooms
 from commonplace.book.uses import Uses
 from commonplace.errors import NotFound
 from commonplace.model.episodes import Episode
-from commonplace.model.experience import ExperienceLine
+from commonplace.model.experience import ExperienceLine, serves
 from commonplace.model.memories import HELD, Memory
 from commonplace.model.messages import Message, Thread
 from commonplace.model.owner import WHOLE, Owner, OwnerKind, View
@@ -59,7 +59,7 @@ class _Beside:
     #: Newest first, as the following.
     newest: Sequence[Memory]
     episodes: Sequence[Episode]
-    #: What the agent has learnt and still holds.
+    #: What the agent has learnt, as far as it may serve this owner.
     learnt: Sequence[ExperienceLine]
     #: Oldest first.
     turns: Sequence[Message]
@@ -135,6 +135,7 @@ class Contexts:
             scans.append(Scan(owner, view, _itself(thread), None, 1))
             scans.append(Scan(owner, view, _turns_of(thread), None, _page_of(budget)))
         pages = await self._rooms.engine.scans(scans)
+        users = self._rooms.door.limits.experience_users
         read = [record for page in pages[1:] for record in page.records]
         turns: list[Message] = []
         whole = True
@@ -152,7 +153,7 @@ class Contexts:
             kept=pages[0].records,
             newest=_of(Memory, read),
             episodes=_of(Episode, read),
-            learnt=[line for line in _of(ExperienceLine, read) if line.retired_at is None],
+            learnt=[line for line in _of(ExperienceLine, read) if serves(line, owner, users)],
             turns=turns,
             turns_whole=whole,
             thread=next(iter(_of(Thread, read)), None),

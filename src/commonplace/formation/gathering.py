@@ -12,7 +12,7 @@ from commonplace.errors import EmbeddingFailed
 from commonplace.formation.reconcile import Held
 from commonplace.formation.schemas import FormationSchema, serving
 from commonplace.model.episodes import Episode
-from commonplace.model.experience import ExperienceLine
+from commonplace.model.experience import ExperienceLine, serves
 from commonplace.model.forming import Formed, Reading, ReadMessage, WantedSchema
 from commonplace.model.memories import Memory, MemoryStatus
 from commonplace.model.messages import Message, Thread, ThreadStatus
@@ -70,10 +70,14 @@ class Talk:
 class Gatherer:
     """Reads threads, and what is known beside them, as their own readers see it."""
 
-    def __init__(self, records: Records, finder: Finder, vectors: MakesVectors | None, tenant: str) -> None:
+    def __init__(
+        self, records: Records, finder: Finder, vectors: MakesVectors | None, tenant: str, users: int
+    ) -> None:
         self._records = records
         self._finder = finder
         self._vectors = vectors
+        #: So many have to bear a line of experience before it serves others.
+        self._users = users
         self._tenant = Owner(tenant=tenant, kind=OwnerKind.TENANT, id=tenant)
 
     async def thread(self, owner: Owner, id: UUID) -> Thread | None:
@@ -126,7 +130,9 @@ class Gatherer:
                 *(ReadMessage(message=message) for message in talk.new),
             ),
             profiles=_own(thread, _of(ProfileDocument, profiles)),
-            experience=await self._experience(thread),
+            experience=tuple(
+                line for line in await self._experience(thread) if serves(line, thread.owner, self._users)
+            ),
             schemas=schemas,
             now=now,
             language=language,
@@ -169,6 +175,7 @@ class Gatherer:
         return tuple(_of(Episode, page.records))
 
     async def _experience(self, thread: Thread) -> tuple[ExperienceLine, ...]:
+        """All that the agent has learnt, retired lines too."""
         if thread.agent is None:
             return ()
         agent = Owner(tenant=thread.owner.tenant, kind=OwnerKind.AGENT, id=thread.agent)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
@@ -13,6 +13,7 @@ from commonplace.formation.merging import Merger
 from commonplace.formation.patching import edit_faults, fields_between, patch
 from commonplace.formation.schemas import FormationSchema
 from commonplace.model.changes import (
+    AddEvidence,
     AddExperience,
     Change,
     Corroborate,
@@ -40,6 +41,7 @@ class Held:
     #: Whatever may say the same or be replaced: candidates, holders of keys, and what these were superseded by.
     memories: tuple[Memory, ...] = ()
     profiles: tuple[ProfileDocument, ...] = ()
+    #: All of the agent's lines, whomever they came from, and those that were retired.
     experience: tuple[ExperienceLine, ...] = ()
     episodes: tuple[Episode, ...] = ()
 
@@ -56,7 +58,7 @@ class Reconciled:
     #: To the records of the thread's owner.
     changes: tuple[Change, ...] = ()
     #: To the records of the agent: another owner, and so another batch.
-    experience: tuple[AddExperience, ...] = ()
+    experience: tuple[AddExperience | AddEvidence, ...] = ()
     left_out: tuple[LeftOut, ...] = ()
     #: Records that the changes build upon, with the versions at which they were read.
     versions: Mapping[UUID, int] = field(default_factory=lambda: MappingProxyType({}))
@@ -180,35 +182,66 @@ class _Reconciler:
         )
         return [RecordEpisode(episode)]
 
-    def _lessons(self, lessons: tuple[Lesson, ...]) -> list[AddExperience]:
-        """A line for each lesson that this owner has not given before; each owner's stands by itself."""
+    def _lessons(self, lessons: tuple[Lesson, ...]) -> list[AddExperience | AddEvidence]:
+        """For each lesson a new line, or this owner's evidence for the one that the agent has already."""
         if self._thread.agent is None:
             for place, _ in enumerate(lessons):
                 self._left_out(
                     f"experience[{place}]", "agent", "the conversation has no agent that could learn"
                 )
             return []
-        owner = Owner(tenant=self._thread.owner.tenant, kind=OwnerKind.AGENT, id=self._thread.agent)
-        known = [line for line in self._held.experience if self._mine(line)]
-        made: list[AddExperience] = []
+        agent = Owner(tenant=self._thread.owner.tenant, kind=OwnerKind.AGENT, id=self._thread.agent)
+        # What is in service comes before what was retired, and what this owner gave before what others did.
+        known = sorted(
+            self._held.experience,
+            key=lambda line: (
+                line.retired_at is not None,
+                line.part_of(self._thread.owner) is None,
+                line.id.int,
+            ),
+        )
+        made: dict[UUID, ExperienceLine] = {}
+        added: dict[UUID, tuple[UUID, ...]] = {}
         for place, lesson in enumerate(lessons):
-            if any(line.field == lesson.field and same(line.line, lesson.line) for line in known):
-                continue
-            line = ExperienceLine(
-                id=self._id("line", place),
-                recorded_at=self._reading.now,
-                owner=owner,
-                field=lesson.field,
-                line=lesson.line,
-                evidence=(Evidence(owner=self._thread.owner, sources=lesson.sources),),
-                observed_at=max(read.observed_at for read in self._reading.new if read.id in lesson.sources),
-            )
-            known.append(line)
-            made.append(AddExperience(line))
-        return made
+            found = _alike(lesson, [*known, *made.values()])
+            if found is None:
+                line = self._line(agent, place, lesson)
+                made[line.id] = line
+            elif found.retired_at is not None:
+                self._left_out(
+                    f"experience[{place}]", "retired", "the agent's same line was taken out of service"
+                )
+            elif found.id in made:
+                (part,) = found.evidence
+                both = tuple(dict.fromkeys((*part.sources, *lesson.sources)))
+                wider = part.model_copy(update={"sources": both})
+                made[found.id] = found.changed(evidence=(wider,))
+            else:
+                added[found.id] = (*added.get(found.id, ()), *self._unknown(found, lesson))
+        evidence = {id: tuple(dict.fromkeys(sources)) for id, sources in added.items() if sources}
+        return [
+            *map(AddExperience, made.values()),
+            *(
+                AddEvidence(id, Evidence(owner=self._thread.owner, sources=sources))
+                for id, sources in evidence.items()
+            ),
+        ]
 
-    def _mine(self, line: ExperienceLine) -> bool:
-        return any(evidence.owner == self._thread.owner for evidence in line.evidence)
+    def _line(self, agent: Owner, place: int, lesson: Lesson) -> ExperienceLine:
+        return ExperienceLine(
+            id=self._id("line", place),
+            recorded_at=self._reading.now,
+            owner=agent,
+            field=lesson.field,
+            line=lesson.line,
+            evidence=(Evidence(owner=self._thread.owner, sources=lesson.sources),),
+            observed_at=max(read.observed_at for read in self._reading.new if read.id in lesson.sources),
+        )
+
+    def _unknown(self, line: ExperienceLine, lesson: Lesson) -> tuple[UUID, ...]:
+        """Of what a lesson rests on that which is no evidence of the line yet."""
+        part = line.part_of(self._thread.owner)
+        return tuple(id for id in lesson.sources if part is None or id not in part.records)
 
     def _versions(self, changes: list[Change]) -> Mapping[UUID, int]:
         touched: set[UUID] = set()
@@ -228,6 +261,10 @@ class _Reconciler:
     def _left_out(self, at: str, code: str, reason: str) -> list[Change]:
         self._told.append(LeftOut(part=at, code=code, reason=reason))
         return []
+
+
+def _alike(lesson: Lesson, lines: Iterable[ExperienceLine]) -> ExperienceLine | None:
+    return next((line for line in lines if line.field == lesson.field and same(line.line, lesson.line)), None)
 
 
 def _known(schema: WantedSchema) -> FormationSchema:

@@ -13,10 +13,11 @@ from commonplace.errors import InvalidInput, LimitReached, NotFound, Stale
 from commonplace.formation.by_rules import formed_by_rules
 from commonplace.formation.closing import Closer
 from commonplace.formation.gathering import Gatherer, Talk, shortened, view_of, with_due
+from commonplace.formation.guard import Guard
 from commonplace.formation.oracle import Oracle
 from commonplace.formation.progress import Progress
 from commonplace.formation.prompt import compose
-from commonplace.formation.reconcile import Reconciled, reconcile
+from commonplace.formation.reconcile import Held, Reconciled, reconcile
 from commonplace.formation.schemas import EPISODE
 from commonplace.formation.wishes import FormingSettings
 from commonplace.model.changes import Change, Expect, MarkFormed, Remember
@@ -62,6 +63,7 @@ class Former:
         gatherer: Gatherer,
         oracle: Oracle | None,
         closer: Closer,
+        guard: Guard,
         settings: FormingSettings,
         clock: Clock,
     ) -> None:
@@ -70,6 +72,7 @@ class Former:
         #: None: rules alone.
         self._oracle = oracle
         self._closer = closer
+        self._guard = guard
         self._settings = settings
         self._clock = clock
 
@@ -156,7 +159,7 @@ class Former:
             held = await self._gatherer.held(reading, formed)
             made = reconcile(formed, reading, held, limits=self._door.limits, run=work.operation(progress))
             try:
-                await self._learn(work, progress, made)
+                await self._learn(work, progress, made, held)
                 await self._write(work, progress, made)
             except Stale as exc:
                 stands = await self._gatherer.thread(reading.thread.owner, reading.thread.id)
@@ -172,16 +175,15 @@ class Former:
                 return
         raise Postponed("others change the same records all the time", until=self._clock())
 
-    async def _learn(self, work: _Work, progress: Progress, made: Reconciled) -> None:
+    async def _learn(self, work: _Work, progress: Progress, made: Reconciled, held: Held) -> None:
         """Before the watermark: whoever is killed in between does it again, and nothing is written twice."""
         thread = progress.reading.thread
         if not made.experience or thread.agent is None:
             return
         agent = Owner(tenant=thread.owner.tenant, kind=OwnerKind.AGENT, id=thread.agent)
         operation = work.operation(progress, f":{progress.now.isoformat()}:experience")
-        await self._door.write(
-            agent, WHOLE, ACTOR, list(made.experience), request=[operation], operation=operation
-        )
+        learnt = await self._guard.checked(made.experience, held.experience, progress.now)
+        await self._door.write(agent, WHOLE, ACTOR, learnt, request=[operation], operation=operation)
 
     async def _write(self, work: _Work, progress: Progress, made: Reconciled) -> None:
         """All that holds at the door; what is refused there is left out and told, the rest is kept."""

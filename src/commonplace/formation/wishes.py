@@ -33,8 +33,6 @@ class FormingSettings(Value):
     window_tokens: int = Field(default=2_000, ge=0, le=1_000_000)
     #: Hours after the last turn by which a window ends; None: never.
     window_hours: float | None = Field(default=48.0, gt=0)
-    #: So many users have to bear a line of experience before it serves others.
-    users: int = Field(default=3, ge=1, le=1_000)
 
     @model_validator(mode="after")
     def _longer(self) -> FormingSettings:

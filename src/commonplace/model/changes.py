@@ -10,8 +10,8 @@ from typing import Any
 from uuid import UUID
 
 from commonplace.model.cited import Cited
-from commonplace.model.episodes import Episode
-from commonplace.model.experience import ExperienceLine
+from commonplace.model.episodes import Episode, Overflow
+from commonplace.model.experience import Evidence, ExperienceLine
 from commonplace.model.jobs import JobDraft
 from commonplace.model.ledger import Actor
 from commonplace.model.memories import Memory
@@ -56,6 +56,7 @@ class CloseThread:
     result: Any = None
     episode: Episode | None = None
     terms: bytes = b""
+    overflow: Overflow | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +88,8 @@ class RecordEpisode:
     episode: Episode
     terms: bytes = b""
     audience: Audience | None = None
+    #: What the door cut off.
+    overflow: Overflow | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,6 +127,14 @@ class Retract:
     """Say that a memory is no longer held."""
 
     memory: UUID
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class RetractFrom:
+    """Say that a message or an episode is faulty: what rests on it alone is no longer held."""
+
+    source: UUID
     reason: str = ""
 
 
@@ -166,6 +177,32 @@ class AddExperience:
     """Add a line to an agent's experience."""
 
     line: ExperienceLine
+
+
+@dataclass(frozen=True, slots=True)
+class AddEvidence:
+    """Say that a line of experience was learnt from a user's records, too, and what the guard says of it."""
+
+    line: UUID
+    evidence: Evidence
+
+
+@dataclass(frozen=True, slots=True)
+class DoubtEvidence:
+    """Let some of a user's records count as evidence no more, or again."""
+
+    line: UUID
+    owner: Owner
+    records: tuple[UUID, ...]
+    faulty: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class ApproveExperience:
+    """Let a line of experience serve every user, or take that back."""
+
+    line: UUID
+    approved: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,10 +257,14 @@ Change = (
     | Supersede
     | Corroborate
     | Retract
+    | RetractFrom
     | Amend
     | ChangeAudience
     | PatchProfile
     | AddExperience
+    | AddEvidence
+    | DoubtEvidence
+    | ApproveExperience
     | RetireExperience
     | PutNamed
     | RevokeKey

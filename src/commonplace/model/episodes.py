@@ -60,3 +60,29 @@ class Episode(Record):
     def passage_text(self) -> str:
         tools = " ".join(call.tool for call in self.tool_calls)
         return "\n".join(part for part in (self.goal, self.summary, " ".join(self.tags), tools) if part)
+
+
+class WholeCall(Value):
+    """A call that an episode keeps cut short, or not at all."""
+
+    #: Its place among the run's calls, from 0.
+    place: int = Field(ge=0)
+    call: ToolCall
+
+
+class Overflow(Record):
+    """What an episode had to leave out of its tool calls; it lives and goes with the episode."""
+
+    type: ClassVar[RecordType] = RecordType.OVERFLOW
+
+    episode: UUID
+    calls: tuple[WholeCall, ...]
+    #: Calls for which there was no room here either.
+    calls_omitted: int = Field(default=0, ge=0)
+    agent: Name | None = None
+
+    def identity(self) -> tuple[str]:
+        return (str(self.episode),)
+
+    def rests_on(self) -> tuple[UUID, ...]:
+        return (self.episode,)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, Literal
+from typing import ClassVar, Final, Literal, Self
 from uuid import UUID
 
-from pydantic import Field
+from pydantic import model_validator
 
-from commonplace.model.owner import Owner
+from commonplace.model.owner import Owner, OwnerKind
 from commonplace.model.records import Record, RecordType
 from commonplace.model.values import FilledText, Moment, Text, Value
 
@@ -23,11 +23,32 @@ ExperienceField = Literal[
 ]
 
 
+#: So many users are evidence enough; more would make a line long, and no truer.
+MOST_USERS: Final = 100
+#: So many of one user's records are evidence enough.
+MOST_SOURCES: Final = 20
+
+
 class Evidence(Value):
     """From whose records a line was learnt, and from which."""
 
     owner: Owner
-    sources: tuple[UUID, ...] = Field(min_length=1)
+    sources: tuple[UUID, ...] = ()
+    #: When the line was held against this user's records and told nothing of theirs; None where it did not pass.
+    guarded_at: Moment | None = None
+    #: Sources that proved faulty: they count for nothing, unless they are trusted again.
+    faulty: tuple[UUID, ...] = ()
+
+    @model_validator(mode="after")
+    def _grounded(self) -> Self:
+        if not self.sources and not self.faulty:
+            raise ValueError("evidence names at least one record")
+        return self
+
+    @property
+    def records(self) -> tuple[UUID, ...]:
+        """All that it names, faulty or not."""
+        return (*self.sources, *self.faulty)
 
 
 class ExperienceLine(Record):
@@ -42,6 +63,36 @@ class ExperienceLine(Record):
     #: When it was retired, and why; None while it serves.
     retired_at: Moment | None = None
     reason: Text = ""
+    #: When somebody who may speak for all users read it and let it serve them; None where nobody did.
+    approved_at: Moment | None = None
 
     def rests_on(self) -> tuple[UUID, ...]:
-        return tuple(source for evidence in self.evidence for source in evidence.sources)
+        return tuple(source for evidence in self.evidence for source in evidence.records)
+
+    def part_of(self, owner: Owner) -> Evidence | None:
+        """The evidence that is this owner's."""
+        return next((part for part in self.evidence if part.owner == owner), None)
+
+    @property
+    def users(self) -> int:
+        """From how many users it stems."""
+        return sum(part.owner.kind is OwnerKind.USER and bool(part.sources) for part in self.evidence)
+
+    @property
+    def guarded(self) -> bool:
+        """Whether it passed the guard for everyone from whom it stems."""
+        return bool(self.evidence) and all(part.guarded_at is not None for part in self.evidence)
+
+
+def serves(line: ExperienceLine, owner: Owner, users: int = 3) -> bool:
+    """Whether a line may be read where an agent works for an owner.
+
+    It serves those from whom it stems; others only when it was approved, or passed the guard for each of at least so
+    many users. Nothing of this is stored: with a user's evidence goes what it gave to others.
+    """
+    if line.retired_at is not None or line.withdrawn:
+        return False
+    own = line.part_of(owner)
+    if line.approved_at is not None or (own is not None and own.sources):
+        return True
+    return line.guarded and line.users >= users

@@ -19,6 +19,7 @@ class RecordType(StrEnum):
     THREAD = "thread"
     MESSAGE = "message"
     EPISODE = "episode"
+    OVERFLOW = "overflow"
     MEMORY = "memory"
     PROFILE = "profile"
     EXPERIENCE = "experience"

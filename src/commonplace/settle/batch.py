@@ -7,7 +7,7 @@ from typing import assert_never
 from commonplace.errors import InvalidInput
 from commonplace.model import changes as c
 from commonplace.model.questions import Deciding
-from commonplace.settle import memories, others, threads, undoing
+from commonplace.settle import experience, memories, others, retracting, threads, undoing
 from commonplace.settle.desk import Desk, Settlement
 
 
@@ -48,6 +48,8 @@ def _one(desk: Desk, change: c.Change, superseding: list[memories.Pair]) -> Deci
             yield from memories.corroborate(desk, change)
         case c.Retract():
             yield from memories.retract(desk, change)
+        case c.RetractFrom():
+            yield from retracting.retract_from(desk, change)
         case c.Amend():
             yield from memories.amend(desk, change)
         case c.ChangeAudience():
@@ -55,9 +57,15 @@ def _one(desk: Desk, change: c.Change, superseding: list[memories.Pair]) -> Deci
         case c.PatchProfile():
             yield from others.patch_profile(desk, change)
         case c.AddExperience():
-            others.add_experience(desk, change)
+            yield from experience.add(desk, change)
+        case c.AddEvidence():
+            yield from experience.add_evidence(desk, change)
+        case c.DoubtEvidence():
+            yield from experience.doubt_evidence(desk, change)
+        case c.ApproveExperience():
+            yield from experience.approve(desk, change)
         case c.RetireExperience():
-            yield from others.retire_experience(desk, change)
+            yield from experience.retire(desk, change)
         case c.PutNamed():
             yield from others.put_named(desk, change)
         case c.RevokeKey():

@@ -15,7 +15,7 @@ from pydantic_core import from_json
 from commonplace.errors import Corrupt
 from commonplace.model.cited import Cited
 from commonplace.model.digests import keyed
-from commonplace.model.episodes import Episode
+from commonplace.model.episodes import Episode, Overflow
 from commonplace.model.experience import ExperienceLine
 from commonplace.model.memories import Cardinality, Memory, MemoryStatus
 from commonplace.model.messages import Message, Thread
@@ -27,7 +27,18 @@ from commonplace.model.values import canonical, micros, moment
 
 CLASS_OF: dict[str, type[Record]] = {
     cls.type.value: cls
-    for cls in (Thread, Message, Episode, Memory, ProfileDocument, ExperienceLine, Agent, Schema, Key)
+    for cls in (
+        Thread,
+        Message,
+        Episode,
+        Overflow,
+        Memory,
+        ProfileDocument,
+        ExperienceLine,
+        Agent,
+        Schema,
+        Key,
+    )
 }
 
 #: Fields that have columns of their own, or are known from where the row stands.

@@ -1,4 +1,4 @@
-"""What becomes of changes to profiles, experience, agents, schemas and keys, and of imported records."""
+"""What becomes of changes to profiles, agents, schemas and keys, and of imported records."""
 
 from __future__ import annotations
 
@@ -6,15 +6,12 @@ from uuid import UUID
 
 from commonplace.errors import Conflict, Erased, InvalidInput, NotFound
 from commonplace.model.changes import (
-    AddExperience,
     Import,
     PatchProfile,
     PutNamed,
-    RetireExperience,
     RevokeKey,
 )
 from commonplace.model.cited import quotes_of
-from commonplace.model.experience import ExperienceLine
 from commonplace.model.grounds import Grounds, of_change, said_again
 from commonplace.model.ledger import Verb
 from commonplace.model.memories import Memory
@@ -93,20 +90,6 @@ def _same(one: ProfileDocument, other: ProfileDocument) -> bool:
         and one.pinned == other.pinned
         and one.grounds == other.grounds
     )
-
-
-def add_experience(desk: Desk, change: AddExperience) -> None:
-    """Add a line to an agent's experience."""
-    desk.make(change.line, Verb.ADD)
-
-
-def retire_experience(desk: Desk, change: RetireExperience) -> Deciding[None]:
-    """Take a line of experience out of service."""
-    line: ExperienceLine = yield from desk.need(change.line, ExperienceLine, "line")
-    if line.retired_at is not None:
-        desk.ignore("unchanged", line.id)
-        return
-    desk.put(line.changed(retired_at=desk.batch.at, reason=change.reason), Verb.RETIRE)
 
 
 def put_named(desk: Desk, change: PutNamed) -> Deciding[None]:

@@ -109,7 +109,7 @@ def close(desk: Desk, change: CloseThread) -> Deciding[None]:
     yield from _set(desk, thread, fields)
     if change.episode is not None:
         episode = change.episode.changed(thread=thread.id, agent=change.episode.agent or thread.agent)
-        yield from record_episode(desk, RecordEpisode(episode, change.terms, None))
+        yield from record_episode(desk, RecordEpisode(episode, change.terms, None, change.overflow))
 
 
 def mark_formed(desk: Desk, change: MarkFormed) -> Deciding[None]:
@@ -175,3 +175,5 @@ def record_episode(desk: Desk, change: RecordEpisode) -> Deciding[None]:
         audience = change.audience
     trust = lowest([episode.trust, *(ground.trust for ground in grounds if hasattr(ground, "trust"))])
     desk.make(episode.changed(audience=audience, trust=trust), Verb.ADD, terms=change.terms)
+    if change.overflow is not None:
+        desk.make(change.overflow.changed(audience=audience, agent=episode.agent), Verb.ADD)

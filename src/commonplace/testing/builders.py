@@ -95,10 +95,16 @@ def an_episode(owner: Owner, goal: str = "book a table", at: datetime = START, *
 
 
 def a_line(
-    owner: Owner, line: str, evidence: Iterable[tuple[Owner, UUID]] = (), **fields: Any
+    owner: Owner,
+    line: str,
+    evidence: Iterable[tuple[Owner, UUID]] = (),
+    *,
+    guarded: bool = True,
+    **fields: Any,
 ) -> ExperienceLine:
-    """A line of an agent's experience."""
-    seen = tuple(Evidence(owner=whose, sources=(id,)) for whose, id in evidence)
+    """A line of an agent's experience, that passed the guard unless it is told otherwise."""
+    at = START if guarded else None
+    seen = tuple(Evidence(owner=whose, sources=(id,), guarded_at=at) for whose, id in evidence)
     given = {"id": new_id(), "owner": owner, "field": "heuristics", "line": line, "observed_at": START}
     return ExperienceLine.model_validate({**given, "evidence": seen, **fields})
 

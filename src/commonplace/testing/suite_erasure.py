@@ -30,6 +30,7 @@ from commonplace.testing.builders import (
     BEN,
     FOR_A,
     GUIDE,
+    START,
     Follower,
     Pen,
     a_line,
@@ -206,6 +207,25 @@ class ErasureSuite(Suite):
         assert [line.erased for line in (await guide.ledger())[0].lines] == [False, True, False]
         await ben.erase_all()
         assert {record.id for record in await guide.scan()} == {free.id}
+
+    async def test_a_line_goes_with_whom_it_may_tell_of_unless_it_was_approved(self, engine: Engine) -> None:
+        guide, ann, ben = Pen(engine, GUIDE), Pen(engine), Pen(engine, BEN)
+        hers, his = await ann.remember("ann's"), await ben.remember("ben's")
+        more = await ann.remember("ann's, too")
+        evidence = [(ann.owner, hers), (ben.owner, his)]
+        telling = a_line(GUIDE, "ann likes tea", evidence, guarded=False)
+        read = a_line(GUIDE, "people like tea", evidence, guarded=False, approved_at=START)
+        kept = a_line(GUIDE, "tea is liked", [(ann.owner, hers), (ben.owner, his)], guarded=False)
+        kept = kept.changed(
+            evidence=(kept.evidence[0].model_copy(update={"sources": (hers, more)}), kept.evidence[1])
+        )
+        await guide.write(*map(AddExperience, (telling, read, kept)))
+        await ann.erase(hers)
+        assert await guide.find(telling.id) is None
+        assert [part.owner for part in (await guide.read(read.id)).evidence] == [ben.owner]
+        assert (await guide.read(kept.id)).evidence[0].sources == (more,)
+        await ann.erase_all()
+        assert {record.id for record in await guide.scan()} == {read.id}
 
     async def test_an_owner_ends_an_era_and_begins_anew_empty(self, engine: Engine) -> None:
         pen, other = Pen(engine), Pen(engine, BEN)

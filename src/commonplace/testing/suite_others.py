@@ -8,15 +8,21 @@ import pytest
 
 from commonplace.errors import Conflict, NotFound
 from commonplace.model.changes import (
+    AddEvidence,
     AddExperience,
+    ApproveExperience,
+    DoubtEvidence,
     Import,
     PatchProfile,
     PutNamed,
     RetireExperience,
     Retract,
     RevokeKey,
+    Undo,
 )
+from commonplace.model.experience import Evidence
 from commonplace.model.ids import new_id
+from commonplace.model.ledger import Verb
 from commonplace.model.owner import EVERYONE, Owner, OwnerKind
 from commonplace.model.profiles import Agent, Key, Schema
 from commonplace.model.records import Record, RecordType
@@ -136,6 +142,65 @@ class OtherSuite(Suite):
         retired = await pen.read(line.id)
         assert (retired.retired_at, retired.reason) == (pen.now, "it annoys people")
         assert [part.code for part in (await pen.write(RetireExperience(line.id))).ignored] == ["unchanged"]
+
+    async def test_each_users_evidence_for_a_line_is_added_once_and_with_what_the_guard_said(
+        self, engine: Engine
+    ) -> None:
+        pen, first, second = Pen(engine, GUIDE), new_id(), new_id()
+        line = a_line(GUIDE, "ask for the date first", [(ANN, first)])
+        await pen.write(AddExperience(line))
+        his = Evidence(owner=BEN, sources=(second,))
+        added = await pen.write(AddEvidence(line.id, his))
+        assert [(item.verb, item.version) for item in added.items] == [(Verb.CORROBORATE, 2)]
+        assert [part.code for part in (await pen.write(AddEvidence(line.id, his))).ignored] == ["unchanged"]
+        held = await pen.read(line.id)
+        assert (held.users, held.guarded, held.rests_on()) == (2, False, (first, second))
+        await pen.write(AddEvidence(line.id, his.model_copy(update={"guarded_at": START})))
+        assert (await pen.read(line.id)).guarded
+        await pen.write(RetireExperience(line.id))
+        late = AddEvidence(line.id, Evidence(owner=BEN, sources=(new_id(),)))
+        assert [part.code for part in (await pen.write(late)).ignored] == ["retired"]
+        with pytest.raises(NotFound):
+            await pen.write(replace(late, line=new_id()))
+
+    async def test_evidence_that_was_forgotten_meanwhile_is_not_added(self, engine: Engine) -> None:
+        ann, pen = Pen(engine), Pen(engine, GUIDE)
+        gone = await ann.remember("likes tea")
+        await ann.erase(gone)
+        late = a_line(GUIDE, "ann likes tea", [(ANN, gone)])
+        assert [part.code for part in (await pen.write(AddExperience(late))).ignored] == ["erased"]
+        line = a_line(GUIDE, "ask for the date first", [(BEN, new_id())])
+        await pen.write(AddExperience(line))
+        change = AddEvidence(line.id, Evidence(owner=ANN, sources=(gone,)))
+        assert [part.code for part in (await pen.write(change)).ignored] == ["erased"]
+
+    async def test_evidence_may_prove_faulty_and_be_trusted_again(self, engine: Engine) -> None:
+        pen, first, second = Pen(engine, GUIDE), new_id(), new_id()
+        line = a_line(GUIDE, "ask for the date first", [(ANN, first)])
+        await pen.write(AddExperience(line))
+        await pen.write(AddEvidence(line.id, Evidence(owner=ANN, sources=(second,), guarded_at=START)))
+        doubt = DoubtEvidence(line.id, ANN, (first, second, new_id()))
+        await pen.write(doubt)
+        doubted = await pen.read(line.id)
+        assert (doubted.users, set(doubted.rests_on())) == (0, {first, second})
+        assert [part.code for part in (await pen.write(doubt)).ignored] == ["unchanged"]
+        await pen.write(replace(doubt, records=(first,), faulty=False))
+        (part,) = (await pen.read(line.id)).evidence
+        assert (part.sources, part.faulty) == ((first,), (second,))
+
+    async def test_a_line_is_approved_and_its_approval_taken_back(self, engine: Engine) -> None:
+        pen = Pen(engine, GUIDE)
+        line = a_line(GUIDE, "ask for the date first", [(ANN, new_id())])
+        await pen.write(AddExperience(line))
+        approved = await pen.write(ApproveExperience(line.id))
+        assert (await pen.read(line.id)).approved_at == pen.now
+        again = await pen.write(ApproveExperience(line.id))
+        assert [part.code for part in again.ignored] == ["unchanged"]
+        await pen.write(Undo(approved.position))
+        assert (await pen.read(line.id)).approved_at is None
+        await pen.write(ApproveExperience(line.id))
+        await pen.write(ApproveExperience(line.id, approved=False))
+        assert (await pen.read(line.id)).approved_at is None
 
     async def test_an_imported_record_stands_as_it_was(self, engine: Engine, another: Engine) -> None:
         pen = Pen(engine)

@@ -10,12 +10,15 @@ import pytest
 
 from commonplace.errors import NotFound, Stale
 from commonplace.model.changes import (
+    AddEvidence,
     AddExperience,
     Amend,
+    ApproveExperience,
     Change,
     ChangeAudience,
     CloseThread,
     Corroborate,
+    DoubtEvidence,
     Expect,
     OpenThread,
     PatchProfile,
@@ -26,7 +29,9 @@ from commonplace.model.changes import (
     RevokeKey,
     SetThread,
 )
+from commonplace.model.episodes import Overflow, ToolCall, WholeCall
 from commonplace.model.erasure import Target
+from commonplace.model.experience import Evidence
 from commonplace.model.ids import new_id
 from commonplace.model.ledger import Actor
 from commonplace.model.memories import Use
@@ -117,8 +122,11 @@ class VisibilitySuite(Suite):
             (message,) = await pen.say(thread, f"said to {name}")
             yield Written(RecordType.MESSAGE, name, message)
             episode = an_episode(ANN, f"done for {name}")
-            await pen.write(RecordEpisode(episode, b"", audience))
+            whole = WholeCall(place=0, call=ToolCall(tool="search", output=f"found for {name}"))
+            overflow = Overflow(id=new_id(), owner=ANN, episode=episode.id, calls=(whole,))
+            await pen.write(RecordEpisode(episode, b"", audience, overflow))
             yield Written(RecordType.EPISODE, name, episode.id)
+            yield Written(RecordType.OVERFLOW, name, overflow.id)
             memory = await pen.remember(f"known to {name}", audience=audience)
             touching = [
                 Retract(memory),
@@ -134,7 +142,13 @@ class VisibilitySuite(Suite):
             yield Written(RecordType.PROFILE, name, patch.id, touching)
             line = a_line(ANN, f"learnt by {name}", audience=audience)
             await pen.write(AddExperience(line))
-            yield Written(RecordType.EXPERIENCE, name, line.id, [RetireExperience(line.id)])
+            touching = [
+                RetireExperience(line.id),
+                ApproveExperience(line.id),
+                AddEvidence(line.id, Evidence(owner=ANN, sources=(memory,))),
+                DoubtEvidence(line.id, ANN, (memory,)),
+            ]
+            yield Written(RecordType.EXPERIENCE, name, line.id, touching)
             for kind in (Agent, Schema):
                 named = kind(id=new_id(), owner=ANN, audience=audience, name=name)
                 await pen.write(PutNamed(named))

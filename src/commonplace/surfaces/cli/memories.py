@@ -123,11 +123,21 @@ def _data(fields: Mapping[str, Any]) -> dict[str, Any]:
 @seen_as
 @once
 @click.option("--reason", metavar="TEXT", default="", help="Why it is no longer held.")
+@click.option(
+    "--resting", is_flag=True, help="ID is a faulty message or episode: retract all that rests on it alone."
+)
 def retract_command(
-    session: Session, party: Owner, words: Sequence[str], who: Who, reason: str, operation: str | None
+    session: Session,
+    party: Owner,
+    words: Sequence[str],
+    who: Who,
+    reason: str,
+    resting: bool,
+    operation: str | None,
 ) -> None:
     """Say that a memory is no longer held; it stays in its history, and `undo` brings it back."""
-    session.run(_told(session, "retract", party, words[0], reason=reason, operation=operation, **who))
+    verb = "retract_from" if resting else "retract"
+    session.run(_told(session, verb, party, words[0], reason=reason, operation=operation, **who))
 
 
 @click.command("undo")

@@ -33,6 +33,7 @@ COMMANDS = {
     "history": Entry("evidence", "Show every change of a record, or an owner's ledger."),
     "undo": Entry("memories", "Reverse a whole operation."),
     "retract": Entry("memories", "Say that a memory is no longer held."),
+    "experience": Entry("experience", "Look after what agents have learnt across users."),
     "forget": Entry("erasure", "Remove for good."),
     "export": Entry("exports", "Write a book, or one owner's part, as JSON Lines."),
     "import": Entry("exports", "Take in an export."),

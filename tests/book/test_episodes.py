@@ -1,0 +1,123 @@
+"""Episodes: did I already try this, and what did the tools say that was too long to keep at hand."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import commonplace
+from commonplace.errors import InvalidInput, NotFound
+from commonplace.model.trust import Limits
+
+SMALL = Limits(tool_output_length=10, tool_calls=2, overflow_length=400)
+
+
+async def tried(book, goal, outcome="succeeded", tags=(), agent="guide", **fields):
+    return (
+        await book.episodes.record("ana", goal=goal, outcome=outcome, tags=list(tags), agent=agent, **fields)
+    ).id
+
+
+async def test_it_answers_whether_this_was_tried_before(tmp_path: Path):
+    async with commonplace.open(tmp_path / "book.db", embed=None) as book:
+        refund = await tried(book, "Refund order 8842", "failed", ["refund", "orders"])
+        again = await tried(book, "Refund order 8842 by the other card", "succeeded", ["refund"])
+        await tried(book, "Book a table", "succeeded", ["dinner"])
+        found = await book.episodes("ana", like="was order 8842 refunded?", agent="guide")
+        assert {hit.id for hit in found} == {refund, again}
+        assert found[0].score >= found[1].score > 0 and found[0].words
+        failed = await book.episodes("ana", like="refund", outcome="failed", agent="guide")
+        assert [hit.id for hit in failed] == [refund]
+        tagged = await book.episodes("ana", like="order", tags=["refund", "orders"], agent="guide")
+        assert [hit.id for hit in tagged] == [refund]
+        assert [hit.id for hit in await book.episodes("ana", like="fly to Mars", agent="guide")] == []
+        newest = await book.episodes("ana", outcome="succeeded", agent="guide", limit=1)
+        assert [hit.text.splitlines()[0] for hit in newest] == ["Book a table"]
+
+
+async def test_only_what_the_view_may_see_was_tried():
+    async with commonplace.open("memory://", embed=None) as book:
+        await tried(book, "Refund order 8842")
+        assert await book.episodes("ana", like="refund order", agent="other") == []
+        assert len(await book.episodes("ana", like="refund order", view="owner")) == 1
+        assert await book.episodes("ben", like="refund order", view="owner") == []
+        with pytest.raises(InvalidInput, match="outcome"):
+            await book.episodes("ana", outcome="great")
+
+
+async def call_much(book):
+    calls = [
+        {"tool": "search", "inputs": {"for": "x" * 20}, "output": "y" * 30},
+        {"tool": "short", "output": "done"},
+        {"tool": "third", "output": "z" * 12},
+    ]
+    return await tried(book, "Look it up", tool_calls=calls)
+
+
+async def test_what_an_episode_cuts_off_is_kept_beside_it(book_of_small: commonplace.Book):
+    book = book_of_small
+    id = await call_much(book)
+    episode = await book.get("ana", id, agent="guide")
+    assert isinstance(episode, commonplace.model.episodes.Episode)
+    assert [len(call.output) for call in episode.tool_calls] == [10, 4] and episode.calls_omitted == 1
+    overflow = await book.episodes.overflow("ana", id, agent="guide")
+    assert overflow is not None and overflow.calls_omitted == 0
+    assert [(one.place, one.call.tool, one.call.output) for one in overflow.calls] == [
+        (0, "search", "y" * 30),
+        (2, "third", "z" * 12),
+    ]
+    assert overflow.calls[0].call.inputs == {"for": "x" * 20}
+    with pytest.raises(NotFound):
+        await book.episodes.overflow("ana", id, agent="other")
+    short = await tried(book, "Look again", tool_calls=[{"tool": "short", "output": "done"}])
+    assert await book.episodes.overflow("ana", short, agent="guide") is None
+    hit = (await book.episodes("ana", like="look it up", agent="guide"))[0]
+    assert "z" * 12 not in repr(hit)
+
+
+async def test_what_was_cut_off_goes_and_comes_with_its_episode(book_of_small: commonplace.Book):
+    book = book_of_small
+    id = await call_much(book)
+    lines = [line async for line in book.export("ana")]
+    async with commonplace.open("memory://", embed=None) as other:
+        await other.import_(lines)
+        assert await other.episodes.overflow("ana", id, view="owner") == await book.episodes.overflow(
+            "ana", id, view="owner"
+        )
+    receipt = await book.forget("ana", id, view="owner")
+    assert len(receipt.ids) == 2
+    assert await book.count("ana", view="owner") == 0
+    assert (await book.verify()).faults == ()
+
+
+async def test_an_episode_that_is_undone_takes_what_was_cut_off_along(book_of_small: commonplace.Book):
+    book = book_of_small
+    id = await call_much(book)
+    undone = await book.undo("ana", (await book.history("ana", id, view="owner"))[0].position, view="owner")
+    assert await book.count("ana", view="owner") == 0
+    await book.undo("ana", undone.position, view="owner")
+    assert await book.episodes.overflow("ana", id, view="owner") is not None
+
+
+async def test_what_is_kept_beside_an_episode_has_an_end_too():
+    limits = Limits(tool_output_length=10, tool_calls=1, overflow_length=106)
+    async with commonplace.open("memory://", embed=None, limits=limits) as book:
+        calls = [{"tool": "search", "output": letter * 60} for letter in "abcd"]
+        id = await tried(book, "Look it up", tool_calls=calls)
+        overflow = await book.episodes.overflow("ana", id, agent="guide")
+        assert overflow is not None
+        assert [len(one.call.output) for one in overflow.calls] == [60, 17]
+        assert (overflow.calls[1].call.cut, overflow.calls_omitted) == (43, 2)
+    async with commonplace.open(
+        "memory://", embed=None, limits=Limits(tool_calls=0, overflow_length=0)
+    ) as book:
+        id = await tried(book, "Look it up", tool_calls=calls)
+        assert await book.episodes.overflow("ana", id, agent="guide") is None
+
+
+@pytest.fixture(params=["memory://", "file"])
+async def book_of_small(request: pytest.FixtureRequest, tmp_path: Path):
+    address = tmp_path / "book.db" if request.param == "file" else request.param
+    async with commonplace.open(address, embed=None, limits=SMALL) as book:
+        yield book

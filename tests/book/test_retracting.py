@@ -1,0 +1,118 @@
+"""A faulty source: what rests on it alone falls in one operation, and comes back with one undo."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import commonplace
+from commonplace.errors import InvalidInput, NotFound
+from commonplace.model.memories import Memory
+
+
+@pytest.fixture(params=["memory://", "file"])
+async def book(request: pytest.FixtureRequest, tmp_path: Path):
+    address = tmp_path / "book.db" if request.param == "file" else request.param
+    async with commonplace.open(address, embed=None) as opened:
+        yield opened
+
+
+async def remembered(book, content, *sources):
+    return (await book.remember("ana", content, sources=list(sources), view="owner")).id
+
+
+async def held(book):
+    page = await book.list("ana", types="memory", view="owner")
+    return {memory.content for memory in page.records if isinstance(memory, Memory) and memory.active}
+
+
+async def test_what_rests_on_a_faulty_message_alone_falls_and_comes_back_with_one_undo(book):
+    thread = await book.thread("ana", agent="guide", audience="global")
+    wrong = (await thread.append("tool", "Ana moved to Oslo")).id
+    right = (await thread.append("user", "I like fish")).id
+    oslo = await remembered(book, "Lives in Oslo", wrong)
+    await remembered(book, "Lives in Norway", oslo)
+    both = await remembered(book, "Likes fish from Oslo", wrong, right)
+    await remembered(book, "Buys fish", both, oslo)
+    await remembered(book, "Said freely")
+    receipt = await book.retract_from("ana", wrong, reason="the tool was broken", view="owner")
+    assert await held(book) == {"Likes fish from Oslo", "Buys fish", "Said freely"}
+    assert (await book.get("ana", oslo, view="owner")).reason == "the tool was broken"
+    assert {part.code for part in receipt.ignored} == {"grounded"} and len(receipt.ignored) == 2
+    undone = await book.undo("ana", receipt.position, view="owner")
+    assert len(await held(book)) == 5
+    await book.undo("ana", undone.position, view="owner")
+    assert len(await held(book)) == 3
+    assert (await book.verify()).faults == ()
+
+
+async def test_an_episode_stays_and_what_was_concluded_from_it_falls(book):
+    thread = await book.thread("ana", agent="guide", audience="global")
+    wrong = (await thread.append("tool", "Refunded")).id
+    done = await book.episodes.record(
+        "ana", goal="Refund", outcome="succeeded", sources=[wrong], view="owner"
+    )
+    await remembered(book, "Was refunded", done.id)
+    receipt = await book.retract_from("ana", wrong, view="owner")
+    assert [(part.code, part.id) for part in receipt.ignored] == [("immutable", done.id)]
+    assert await held(book) == set()
+    await remembered(book, "Was refunded in cash", done.id)
+    await book.retract_from("ana", done.id, view="owner")
+    assert await held(book) == set()
+
+
+async def test_what_two_faulty_sources_bear_falls_with_the_second(book):
+    thread = await book.thread("ana", agent="guide", audience="global")
+    one, two = [(await thread.append("tool", text)).id for text in ("a", "b")]
+    first = await remembered(book, "From the first", one)
+    await remembered(book, "From both", first, two)
+    await book.retract_from("ana", one, view="owner")
+    assert await held(book) == {"From both"}
+    await book.retract_from("ana", two, view="owner")
+    assert await held(book) == set()
+
+
+async def test_what_an_agent_learnt_of_it_alone_serves_no_more_until_it_is_undone(book):
+    thread = await book.thread("ana", agent="guide", audience="global")
+    wrong = (await thread.append("user", "Be brief")).id
+    line = (await book.experience.add("guide", "heuristics", "Keep it short", evidence={"ana": [wrong]})).id
+
+    async def serving():
+        return [each.id for each in await book.experience.list("guide", serving="ana")]
+
+    assert await serving() == [line]
+    receipt = await book.retract_from("ana", wrong, view="owner")
+    assert receipt.items == () and receipt.position > 0
+    assert await serving() == [] and len(await book.experience.list("guide")) == 1
+    undone = await book.undo("ana", receipt.position, view="owner")
+    assert await serving() == [line]
+    again = await book.undo("ana", undone.position, view="owner")
+    assert await serving() == []
+    await book.undo("ana", again.position, view="owner")
+    assert await serving() == [line]
+    await book.retract_from("ana", wrong, view="owner")
+    await book.forget("ana", wrong, view="owner")
+    assert await book.experience.list("guide") == []
+
+
+async def test_only_a_message_or_an_episode_that_is_seen_is_doubted(book):
+    thread = await book.thread("ana", agent="guide")
+    said = (await thread.append("user", "mine")).id
+    memory = (await book.remember("ana", "Mine too", sources=[said], agent="guide")).id
+    for source in (memory, thread.id):
+        with pytest.raises(InvalidInput, match="source"):
+            await book.retract_from("ana", source, view="owner")
+    for owner, who in (("ana", {"agent": "other"}), ("ben", {"view": "owner"})):
+        with pytest.raises(NotFound):
+            await book.retract_from(owner, said, **who)
+    assert await held(book) == {"Mine too"}
+
+
+async def test_a_repeated_request_is_applied_once(book):
+    thread = await book.thread("ana", agent="guide", audience="global")
+    wrong = (await thread.append("tool", "Ana moved")).id
+    await remembered(book, "Moved", wrong)
+    first = await book.retract_from("ana", wrong, operation="x", view="owner")
+    again = await book.retract_from("ana", wrong, operation="x", view="owner")
+    assert (again.position, again.items, again.repeated) == (first.position, first.items, True)

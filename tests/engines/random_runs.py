@@ -1,0 +1,60 @@
+"""Random changes to what agents did and learnt."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from commonplace.model import changes as c
+from commonplace.model.episodes import Overflow, ToolCall, WholeCall
+from commonplace.model.experience import Evidence
+from commonplace.model.owner import EVERYONE, Audience, Owner
+from commonplace.testing.builders import (
+    ANN,
+    BEN,
+    FOR_A,
+    FOR_B,
+    GUIDE,
+    START,
+    a_line,
+    an_episode,
+    terms_of_record,
+)
+
+if TYPE_CHECKING:
+    from tests.engines.random_work import Dice, World
+
+OWNERS = (ANN, BEN, GUIDE)
+AUDIENCES = (EVERYONE, FOR_A, FOR_B, Audience.of_groups(["g1", "g2"]), Audience.of_groups(["g1"]))
+
+
+def episode(work: World, dice: Dice, owner: Owner) -> c.Change:
+    """An episode, now and then with calls that were cut off."""
+    thread = dice.pick((None, work.some(dice, owner, "thread")))
+    episode = an_episode(owner, at=work.now, id=work.fresh(), thread=thread, agent=dice.pick(("a", None)))
+    whole = WholeCall(place=1, call=ToolCall(tool="search", output="much"))
+    overflow = Overflow(id=work.fresh(), owner=owner, episode=episode.id, calls=(whole,))
+    terms = terms_of_record(episode) or b""
+    return c.RecordEpisode(episode, terms, dice.pick((None, FOR_A)), dice.pick((None, overflow)))
+
+
+def experience(work: World, dice: Dice, owner: Owner) -> c.Change:
+    """A line, or what is done to one."""
+    if dice.number(2):
+        return line_change(work, dice, owner)
+    evidence = [(each, work.some(dice, each, "memory", "message")) for each in OWNERS[: dice.number(4)]]
+    line = a_line(owner, "ask first", evidence, id=work.fresh(), audience=dice.pick(AUDIENCES))
+    return c.AddExperience(line)
+
+
+def line_change(work: World, dice: Dice, owner: Owner) -> c.Change:
+    """What is done to a line."""
+    line, whose = work.some(dice, owner, "experience"), dice.pick(OWNERS)
+    sources = (work.some(dice, whose, "memory", "message"),)
+    evidence = Evidence(owner=whose, sources=sources, guarded_at=dice.pick((None, START)))
+    changes: tuple[c.Change, ...] = (
+        c.AddEvidence(line, evidence),
+        c.DoubtEvidence(line, whose, sources, dice.rarely(2)),
+        c.ApproveExperience(line, not dice.rarely()),
+        c.RetireExperience(line, "so"),
+    )
+    return dice.pick(changes)
