@@ -8,11 +8,16 @@ import sys
 from pathlib import Path
 
 import pytest
+from pydantic import BaseModel
 
 import commonplace
 from commonplace.assembly import RecallSettings
+from commonplace.book.retention import Retention
 from commonplace.embedding import EmbeddingSettings
+from commonplace.formation.money import Budgets
+from commonplace.formation.wishes import FormingSettings
 from commonplace.model.trust import Limits
+from commonplace.models import ModelsSettings
 
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -52,6 +57,20 @@ def test_every_setting_is_documented() -> None:
         for name in of.model_fields:
             assert f"`{section}.{name}`" in text, name
             assert section != "embedding" or f"`{section}.{name}`" in own, name
+
+
+@pytest.mark.parametrize(
+    ("section", "of", "page"),
+    [
+        ("forming", FormingSettings, "forming.md"),
+        ("budgets", Budgets, "money.md"),
+        ("models", ModelsSettings, "models.md"),
+        ("retention", Retention, "grounds.md"),
+    ],
+)
+def test_every_setting_of_formation_is_documented(section: str, of: type[BaseModel], page: str) -> None:
+    text = (ROOT / "docs" / page).read_text("utf-8")
+    assert [name for name in of.model_fields if f"{section}.{name}" not in text] == []
 
 
 def test_every_proof_is_documented() -> None:

@@ -1,0 +1,22 @@
+"""The synchronous face: the same book for programs without an event loop."""
+
+from commonplace.sync.book import SyncBook, open_sync
+from commonplace.sync.shelves import (
+    SyncEpisodes,
+    SyncExperience,
+    SyncKeys,
+    SyncNamed,
+    SyncProfiles,
+    SyncThread,
+)
+
+__all__ = [
+    "SyncBook",
+    "SyncEpisodes",
+    "SyncExperience",
+    "SyncKeys",
+    "SyncNamed",
+    "SyncProfiles",
+    "SyncThread",
+    "open_sync",
+]
