@@ -19,6 +19,8 @@ if not __package__:
 from commonplace.formation.rules import extract
 
 HALVES = ("dev", "held")
+#: Of the held half, what was seen while rules were written, and so does not count.
+SEEN = frozenset({"s002"})
 #: The labelled set of our own.
 SET = Path(__file__).parent / "sets" / "statements.json"
 #: Words at the beginning of a value that say nothing.
@@ -75,11 +77,42 @@ def report(scored: Sequence[Scored], half: str) -> dict[str, Any]:
         "half": half,
         "texts": len(scored),
         "all": _figures(expected.total(), found.total(), right.total()),
+        # Without what is only a matter of where a value ends, and of the traps alone.
+        "near": _figures(expected.total(), found.total(), sum(map(_near, scored))),
+        "untrapped": _untrapped(scored),
         "kinds": {
             kind: _figures(expected[kind], found[kind], right[kind]) for kind in sorted(expected | found)
         },
         "traps": {trap: {"texts": count, "fell_for": fell[trap]} for trap, count in sorted(traps.items())},
     }
+
+
+def _untrapped(scored: Sequence[Scored]) -> dict[str, Any]:
+    plain = [one for one in scored if not one.trap]
+    expected, found = (sum(len(getattr(one, name)) for one in plain) for name in ("expected", "found"))
+    return _figures(expected, found, sum(len(one.right) for one in plain))
+
+
+def _near(one: Scored) -> int:
+    """How many statements of a text were found, where of two values of a kind one may hold the other's words."""
+    left = set(one.found)
+    count = 0
+    for kind, value in sorted(one.expected):
+        hit = next(
+            (
+                found
+                for found in sorted(left)
+                if found[0] == kind
+                and (
+                    set(found[1].split()) <= set(value.split()) or set(value.split()) <= set(found[1].split())
+                )
+            ),
+            None,
+        )
+        if hit is not None:
+            left.discard(hit)
+            count += 1
+    return count
 
 
 def _figures(expected: int, found: int, right: int) -> dict[str, Any]:
@@ -99,7 +132,8 @@ def _figures(expected: int, found: int, right: int) -> dict[str, Any]:
 def lines(figures: Mapping[str, Any]) -> list[str]:
     """The figures as a table."""
     columns = ("expected", "found", "right", "precision", "recall", "f1")
-    rows = [(kind, figures["kinds"][kind]) for kind in figures["kinds"]]
+    rows = [("near", figures["near"]), ("untrapped", figures["untrapped"])]
+    rows += [(kind, figures["kinds"][kind]) for kind in figures["kinds"]]
     table = [f"{'':12}" + "".join(f"{column:>11}" for column in columns)]
     for name, row in [("all", figures["all"]), *rows]:
         table.append(
@@ -132,7 +166,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given = parser.parse_args(arguments)
     try:
         items = json.loads(given.data.read_text("utf-8"))["items"]
-        scored = score(item for item in items if item["split"] == given.half)
+        scored = score(item for item in items if item["split"] == given.half and item.get("id") not in SEEN)
     except (OSError, ValueError, KeyError, TypeError) as exc:
         parser.error(f"{given.data} is no labelled set: {exc!r}")
     figures = report(scored, given.half)
