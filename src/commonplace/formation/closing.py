@@ -28,8 +28,8 @@ ACTOR: Final = Actor("system", "formation")
 _GOAL: Final = 300
 #: As many messages as a record may rest on.
 _GROUNDS: Final = 10_000
-#: As long as no more than this part of a window has left it, the summary waits.
-_WORTH: Final = 0.25
+#: Once a whole window is not summed up, all of it is but for this part: so it need not be done again soon.
+_STAYS: Final = 4
 
 #: The first message of a window of so many tokens, given a whole thread: never between a tool's call and its result.
 Windowed = Callable[[Sequence[Message], int], int]
@@ -108,9 +108,10 @@ class Closer:
     async def _sum_up(self, talk: Talk, window: int, era: UUID | None) -> None:
         """Tell what has left the window; what was told before stays where that fails."""
         thread = talk.thread
-        start = self._windowed(talk.new, window)
-        left = talk.new[:start]
-        if not left or sum(estimate(message.content) for message in left) < window * _WORTH:
+        if sum(estimate(message.content) for message in talk.new) <= window:
+            return
+        left = talk.new[: self._windowed(talk.new, max(window // _STAYS, 1))]
+        if not left:
             return
         text = ""
         if self._oracle is not None:
