@@ -1,0 +1,148 @@
+"""Closing: a long thread has a summary that stays when a newer one fails; calls of tools are read whoever wrote them."""
+
+from __future__ import annotations
+
+import pytest
+
+from commonplace.errors import ModelDown
+from commonplace.formation.calls import calls_of
+from commonplace.formation.summary import TASK, TOKENS, answered, extracted
+from commonplace.model.asking import ModelRequest
+from commonplace.testing.builders import ANN, START, a_message
+from commonplace.testing.scripted_models import Said, ScriptedModels
+from commonplace.text.tokens import estimate
+from tests.conftest import HandClock
+from tests.formation.readings import THREAD
+from tests.formation.test_run import opened, settle
+
+LONG = "I like jazz. " + "And then we talked about this and that for a while. " * 12
+
+
+async def talk_on(thread, turns: int) -> None:
+    for _ in range(turns):
+        await thread.append([{"role": "user", "content": LONG}, {"role": "assistant", "content": "Fine."}])
+
+
+@pytest.mark.parametrize("by_model", [False, True])
+async def test_what_leaves_a_window_is_summed_up_from_the_summary_before(clock: HandClock, by_model: bool):
+    told: list[ModelRequest] = []
+
+    def say(request: ModelRequest) -> Said:
+        if request.task != TASK:
+            return {}
+        told.append(request)
+        return {"summary": f"Summary {len(told)}."}
+
+    async with opened("memory://", clock, ScriptedModels(say) if by_model else None) as book:
+        thread = await book.thread("ann", agent="guide")
+        await talk_on(thread, 3)
+        await settle(book, clock)
+        assert (await thread.get()).summary == "" and (await thread.window()).summary == ""
+        await talk_on(thread, 20)
+        await settle(book, clock)
+        first = await thread.get()
+        assert 0 < first.summary_through < 46
+        await talk_on(thread, 20)
+        await settle(book, clock)
+        second = await thread.get()
+        assert second.summary_through > first.summary_through
+        window = await thread.window(budget=2000)
+        assert window.summary == second.summary
+        assert window.messages[0].seq <= second.summary_through + 1
+        if by_model:
+            assert first.summary == "Summary 1." and "Summary 1." in told[1].content
+        else:
+            assert "Likes jazz" in second.summary and estimate(second.summary) <= TOKENS
+
+
+@pytest.mark.parametrize("wrong", [ModelDown("away"), {"summary": ""}, {"summary": 7}, {}, "no json"])
+async def test_the_old_summary_stays_when_a_newer_one_fails_and_nothing_waits_for_it(
+    clock: HandClock, wrong: Said
+):
+    failing = False
+
+    def say(request: ModelRequest) -> Said:
+        if request.task == TASK:
+            return wrong if failing else {"summary": "They spoke of jazz."}
+        return {}
+
+    async with opened("memory://", clock, ScriptedModels(say)) as book:
+        thread = await book.thread("ann", agent="guide")
+        await talk_on(thread, 20)
+        await settle(book, clock)
+        before = await thread.get()
+        failing = True
+        await talk_on(thread, 20)
+        await settle(book, clock)
+        after = await thread.get()
+        assert (after.summary, after.summary_through) == ("They spoke of jazz.", before.summary_through)
+        assert after.formed_through == 80 and await book.engine.jobs(None, 10) == []
+
+
+async def test_forgetting_a_turn_takes_the_summary_that_covers_it(clock: HandClock):
+    async with opened("memory://", clock) as book:
+        thread = await book.thread("ann", agent="guide")
+        said = await thread.append("user", "Remember that my locker is number 4471.")
+        await talk_on(thread, 20)
+        await settle(book, clock)
+        assert "4471" in (await thread.get()).summary
+        await book.forget("ann", said.id, view="owner")
+        assert (await thread.get()).summary == ""
+        assert (await book.verify()).faults == ()
+
+
+def test_a_summary_without_a_model_stays_within_its_tokens_and_keeps_what_was_stated():
+    asked = a_message(ANN, THREAD.id, "What is the time? " * 30, START, seq=1)
+    stated = a_message(ANN, THREAD.id, "I live in Graz.", START, seq=2)
+    text = extracted(
+        "", [stated, *([asked] * 1), *(asked.changed(content=f"Q{n}? {LONG}") for n in range(99))]
+    )
+    assert "Lives in Graz" in text and estimate(text) <= TOKENS
+    assert extracted(text, []) == text
+
+
+def test_an_answer_that_is_no_summary_is_none():
+    assert answered({"summary": "x " * 20_000}) == "" and answered([1]) == "" and answered(None) == ""
+    assert answered({"summary": " Tea.\x00 "}) == "Tea."
+
+
+@pytest.mark.parametrize(
+    "native",
+    [
+        [
+            {"part_kind": "tool-call", "tool_name": "look", "tool_call_id": "1", "args": '{"id": 7}'},
+            {"part_kind": "tool-return", "tool_name": "look", "tool_call_id": "1", "content": "found"},
+        ],
+        {
+            "tool_calls": [
+                {"id": "1", "type": "function", "function": {"name": "look", "arguments": '{"id": 7}'}}
+            ],
+            "then": {"type": "function_call_output", "call_id": "1", "output": "found"},
+        },
+        {
+            "content": [
+                {"type": "tool_use", "id": "1", "name": "look", "input": {"id": 7}},
+                {"type": "tool_result", "tool_use_id": "1", "content": "found"},
+            ]
+        },
+    ],
+    ids=["pydantic-ai", "openai", "anthropic"],
+)
+def test_calls_are_read_in_the_forms_of_those_who_made_them(native: object):
+    message = a_message(ANN, THREAD.id, "…", START, seq=1, role="assistant", native=native)
+    (call,) = calls_of([message])
+    assert (call.tool, call.inputs, call.output, call.success) == ("look", {"id": 7}, "found", True)
+
+
+def test_calls_of_hostile_forms_are_read_or_left():
+    deep: object = "x"
+    for _ in range(30):
+        deep = [deep]
+    forms = [
+        deep,
+        {"part_kind": "tool-call"},
+        {"type": "tool_result", "content": None},
+        {"type": 3, "id": []},
+    ]
+    messages = [a_message(ANN, THREAD.id, "…", START, seq=1, role="tool", native=form) for form in forms]
+    assert all(call.tool for call in calls_of(messages))
