@@ -132,7 +132,12 @@ class Measured:
 
     def reply(self, asked: Asked) -> replies.Reply:
         """What the script answers, to either way of forming: the observations of the session."""
-        value = self._memories(self._scheme.popleft()) if self._scheme else self._notes(asked)
+        if self._scheme:
+            value = self._memories(self._scheme.popleft())
+        elif "<turns>" in asked.content:
+            value = {"summary": " ".join(text for _, text, _ in self._session.observed)}
+        else:
+            value = self._notes(asked)
         self._answers.append(json.dumps(value, ensure_ascii=False))
         return replies.answer(value)
 

@@ -12,7 +12,7 @@ from commonplace.formation.calls import calls_of
 from commonplace.formation.gathering import Gatherer, Talk, view_of
 from commonplace.formation.oracle import Oracle
 from commonplace.formation.schemas import EPISODE
-from commonplace.formation.summary import answered, extracted, question
+from commonplace.formation.summary import answered, extracted, fitting, question
 from commonplace.formation.wishes import FormingSettings
 from commonplace.model.changes import Change, RecordEpisode, SummariseThread
 from commonplace.model.episodes import Episode, Outcome
@@ -52,7 +52,7 @@ class Closer:
                 await self._record(await self._gatherer.talk(thread, 0), era)
         if settings.window_tokens:
             untold = await self._gatherer.talk(thread, thread.summary_through)
-            await self._sum_up(untold, settings.window_tokens, era)
+            await self._sum_up(untold, settings.window_tokens, settings.prompt_tokens, era)
 
     async def lacks_episode(self, thread: Thread) -> bool:
         """Whether no episode records how a finished thread ended."""
@@ -105,7 +105,7 @@ class Closer:
             era=era,
         )
 
-    async def _sum_up(self, talk: Talk, window: int, era: UUID | None) -> None:
+    async def _sum_up(self, talk: Talk, window: int, budget: int, era: UUID | None) -> None:
         """Tell what has left the window; what was told before stays where that fails."""
         thread = talk.thread
         if sum(estimate(message.content) for message in talk.new) <= window:
@@ -113,6 +113,7 @@ class Closer:
         left = talk.new[: self._windowed(talk.new, max(window // _STAYS, 1))]
         if not left:
             return
+        left = tuple(fitting(left, budget))
         text = ""
         if self._oracle is not None:
             answer = await self._oracle.summary(thread.owner, thread.agent, question(thread.summary, left))

@@ -30,6 +30,16 @@ _SCHEMA: Final[dict[str, Any]] = {
 }
 
 
+def fitting(messages: Sequence[Message], tokens: int) -> Sequence[Message]:
+    """The oldest turns that a question of so many tokens holds, at least one."""
+    room = tokens
+    for place, message in enumerate(messages):
+        room -= estimate(message.content[:_SHOWN])
+        if room < 0:
+            return messages[: max(place, 1)]
+    return messages
+
+
 def question(summary: str, messages: Sequence[Message]) -> ModelRequest:
     """What a model is asked to sum up."""
     turns = "\n".join(
