@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 from uuid import UUID
@@ -49,6 +49,7 @@ class Door:
         expect: c.Expect = c.NOTHING_EXPECTED,
         jobs: tuple[JobDraft, ...] = (),
         era: UUID | None = None,
+        note: Mapping[str, Any] | None = None,
     ) -> Receipt:
         """Check changes, make their terms, and apply them, all or none."""
         if operation is not None:
@@ -70,6 +71,7 @@ class Door:
             if operation is None
             else request_digest(canonical([view.agent, view.groups, view.whole, request])),
             era=era,
+            note=note or {},
         )
         with telemetry.span("write"):
             receipt = await self._records.apply(batch)

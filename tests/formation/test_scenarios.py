@@ -226,3 +226,18 @@ async def test_6_a_refund_is_an_episode_with_its_tool_call_that_is_found_when_it
         }
         assert await book.episodes.list("ann", outcome="failed", agent="support") == []
         assert len((await book.why("ann", episode.id, agent="support")).sources) == 4
+
+
+async def test_the_receipt_of_what_was_formed_says_what_it_used(clock: HandClock):
+    async with opened("memory://", clock, ScriptedModels(lambda request: {})) as book:
+        thread = await book.thread("ann", agent="guide")
+        await thread.append("user", "I like jazz.")
+        await settle(book, clock)
+        entry = (await book.engine.entries(thread.owner, 0, 100))[-1]
+        assert entry.operation is not None
+        receipts = [entry.note["used"]]
+        assert receipts[0]["calls"] == 1 and receipts[0]["tokens_in"] == 100
+        (spent,) = await book.usage("ann")
+        assert (spent.agent, spent.task, spent.calls, spent.answers) == ("guide", "formation", 1, 1)
+        found = await book.operation("ann", f"form:{thread.id}:0:1", view="owner")
+        assert found is None or found.usage.calls == 1

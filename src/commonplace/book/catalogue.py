@@ -21,8 +21,7 @@ from commonplace.book.parsing import (
 from commonplace.book.rooms import Rooms, Shelf
 from commonplace.errors import InvalidInput
 from commonplace.formation.patching import edit_faults
-from commonplace.formation.schemas import configured, ready, shape_for_people
-from commonplace.formation.shapes import Shape
+from commonplace.formation.schemas import DEFAULTS, DocumentReport, configured, ready, shape_for_people
 from commonplace.model.changes import (
     PatchProfile,
     PutNamed,
@@ -62,6 +61,16 @@ class Profiles(Shelf):
         documents = [cast(ProfileDocument, record) for record in found]
         return [document for document in documents if document.schema_name == schema]
 
+    async def report(
+        self, owner: str | Owner, schema: str = "Profile", **who: Unpack[Who]
+    ) -> list[tuple[ProfileDocument, DocumentReport]]:
+        """How each document that a view reads stands to its schema; one that does not fit is read all the same."""
+        known = await Named(self._rooms, Schema).get(schema)
+        held_to = DEFAULTS.get(schema) if known is None else ready(known)
+        documents = await self.documents(owner, schema, **who)
+        nothing = DocumentReport(outdated=False, faults=())
+        return [(one, nothing if held_to is None else held_to.report(one)) for one in documents]
+
     async def patch(
         self,
         owner: str | Owner,
@@ -74,45 +83,78 @@ class Profiles(Shelf):
         **who: Unpack[Who],
     ) -> Receipt:
         """Set and unset fields; what the owner sets in their own view is pinned, and only they change it."""
-        view = as_view(who)
-        party = as_owner(owner, self._rooms.tenant)
+        if set is not None and not isinstance(set, Mapping):
+            raise InvalidInput("set: give a mapping of fields to values", field="set")
+        party, view = as_owner(owner, self._rooms.tenant), as_view(who)
+        edit = self._edit(party, view, dict(set or {}), schema, audience)
+        leaving = as_names(unset, "unset")
+        request = ["profile", schema, dict(set or {}), list(leaving), str(audience)]
+        return await self._apply(edit, await self._held(edit, view), leaving, view, request, operation)
+
+    async def put(
+        self,
+        owner: str | Owner,
+        body: Mapping[str, Any],
+        *,
+        schema: str = "Profile",
+        audience: str | Audience | None = None,
+        operation: str | None = None,
+        **who: Unpack[Who],
+    ) -> Receipt:
+        """Put a whole document in the place of the one there is; what the owner puts in their own view is pinned."""
+        if not isinstance(body, Mapping):
+            raise InvalidInput("body: give a mapping of fields to values", field="body")
+        party, view = as_owner(owner, self._rooms.tenant), as_view(who)
+        edit = self._edit(party, view, dict(body), schema, audience)
+        held = await self._held(edit, view)
+        leaving = tuple(name for name in (held.body if held else ()) if name not in edit.body)
+        request = ["put profile", schema, dict(body), str(audience)]
+        return await self._apply(edit, held, leaving, view, request, operation)
+
+    def _edit(
+        self, owner: Owner, view: View, body: dict[str, Any], schema: str, audience: str | Audience | None
+    ) -> ProfileDocument:
+        """What is to be set, as a document of its own."""
         readers = as_audience(audience, view) or (
             EVERYONE if view.agent is None else Audience.of_agent(view.agent)
         )
-        id = new_id()
-        leaving = as_names(unset, "unset")
-        if set is not None and not isinstance(set, Mapping):
-            raise InvalidInput("set: give a mapping of fields to values", field="set")
         try:
-            checked = ProfileDocument(
-                id=id,
-                owner=party,
-                schema_name=schema,
-                body=dict(set or {}),
-                pinned=tuple(unset),
-                audience=readers,
-            )
+            return ProfileDocument(id=new_id(), owner=owner, schema_name=schema, body=body, audience=readers)
         except ValidationError as exc:
             raise refused(exc) from exc
-        known = await Named(self._rooms, Schema).get(schema)
-        await self._refuse_unfit(checked, leaving, view, shape_for_people(schema, known))
-        digest = "" if known is None else ready(known).digest
-        change = PatchProfile(id, schema, readers, checked.body, leaving, pin=view.whole, schema_hash=digest)
-        request = ["profile", schema, dict(set or {}), list(leaving), str(audience)]
-        return await self._write(party, view, change, request, operation)
 
-    async def _refuse_unfit(
-        self, edit: ProfileDocument, gone: Sequence[str], view: View, shape: Shape
-    ) -> None:
-        """Refuse what would make the document fit its schema less; what does not fit already may stay."""
+    async def _held(self, edit: ProfileDocument, view: View) -> ProfileDocument | None:
+        """The document that an edit changes; None where it makes it."""
         only = Filter(types=frozenset({RecordType.PROFILE}), slots=(edit.slot() or b"",))
         held = await self._all(edit.owner, view, only, 1)
-        before = cast(ProfileDocument, held[0]).body if held else {}
-        found = [(f"set{fault.path}", fault.reason) for fault in edit_faults(before, edit.body, gone, shape)]
+        return cast(ProfileDocument, held[0]) if held else None
+
+    async def _apply(
+        self,
+        edit: ProfileDocument,
+        held: ProfileDocument | None,
+        leaving: Sequence[str],
+        view: View,
+        request: Sequence[Any],
+        operation: str | None,
+    ) -> Receipt:
+        """Refuse what would make the document fit its schema less, and write the rest; what does not fit already may stay."""
+        schema = edit.schema_name
+        known = await Named(self._rooms, Schema).get(schema)
+        before = held.body if held else {}
+        shape = shape_for_people(schema, known)
+        found = [
+            (f"set{fault.path}", fault.reason) for fault in edit_faults(before, edit.body, leaving, shape)
+        ]
         if found:
             errors = tuple(InvalidInput(f"{at}: {reason}", field=at) for at, reason in found)
             errors[0].errors = errors
             raise errors[0]
+        digest = "" if known is None else ready(known).digest
+        change = PatchProfile(
+            edit.id, schema, edit.audience, edit.body, tuple(leaving), pin=view.whole, schema_hash=digest
+        )
+        return await self._write(edit.owner, view, change, request, operation)
 
 
 class Named(Shelf, Generic[N]):

@@ -9,9 +9,10 @@ from uuid import UUID
 
 from pydantic import ValidationError
 
-from commonplace.model.asking import ModelAnswer
+from commonplace.model.asking import ModelAnswer, Usage
 from commonplace.model.forming import Reading
 from commonplace.model.jobs import Job
+from commonplace.model.ledger import USED
 from commonplace.model.values import Moment, Value
 
 #: Kept by another version it says something else, and is read anew.
@@ -62,6 +63,11 @@ class Progress(Value):
             *(document.id for document in reading.profiles),
             *(line.id for line in reading.experience),
         )
+
+    def note(self) -> Mapping[str, Any]:
+        """What the ledger says of it: what the answers used."""
+        usage = sum((answer.usage for answer in self.answers), Usage())
+        return {USED: usage.model_dump(mode="json")} if usage.calls else {}
 
     def payload(self) -> Mapping[str, Any]:
         """As it is kept."""

@@ -203,6 +203,7 @@ class Former:
                     operation=operation,
                     expect=Expect(versions=made.versions),
                     era=work.job.era,
+                    note=progress.note(),
                 )
             except InvalidInput as exc:
                 place = _refused(changes, exc)

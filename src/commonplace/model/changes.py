@@ -304,3 +304,5 @@ class Batch:
     request: bytes = b""
     #: The era that the caller works for; None: whichever it is.
     era: UUID | None = None
+    #: What the ledger notes beside it: never content.
+    note: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))

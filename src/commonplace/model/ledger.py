@@ -10,6 +10,7 @@ from typing import Any, Literal
 from uuid import UUID
 
 from commonplace.errors import Corrupt, NotFound
+from commonplace.model.asking import Usage
 from commonplace.model.owner import Owner
 from commonplace.model.records import RecordType
 
@@ -64,6 +65,8 @@ class Line:
     erased: bool = False
 
 
+#: The note of an entry that language models were asked for, and what that used.
+USED = "used"
 #: The note of an entry by which messages left: each thread, and how many of its lines are its messages.
 AGED = "aged"
 
@@ -230,6 +233,8 @@ class Receipt:
     state: Literal["stored", "embedded"] = field(default="stored", compare=False)
     #: Why passages of this write have no vectors, and are found by their words alone; empty where nothing is amiss.
     words_alone: str = field(default="", compare=False)
+    #: What language models used for it.
+    usage: Usage = field(default_factory=Usage)
     #: The same request had been applied before; this is its first receipt.
     repeated: bool = False
 
@@ -249,4 +254,5 @@ class Receipt:
 def receipt_of(entry: Entry, owner: Owner, *, repeated: bool = False) -> Receipt:
     """The receipt of an entry, the same at the first time and at every repetition."""
     items = tuple(ReceiptItem(line.verb, line.type, line.id, line.after, line.erased) for line in entry.lines)
-    return Receipt(owner, entry.position, entry.at, items, entry.ignored, repeated=repeated)
+    used = Usage.model_validate(entry.note[USED]) if USED in entry.note else Usage()
+    return Receipt(owner, entry.position, entry.at, items, entry.ignored, usage=used, repeated=repeated)

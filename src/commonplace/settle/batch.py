@@ -21,7 +21,7 @@ def settle(batch: c.Batch) -> Deciding[Settlement]:
     yield from memories.supersede_all(desk, superseding)
     yield from memories.check_run(desk)
     yield from memories.check_cap(desk)
-    return Settlement(desk.standing(), desk.ignored, desk.tails, batch.jobs, desk.note)
+    return Settlement(desk.standing(), desk.ignored, desk.tails, batch.jobs, {**batch.note, **desk.note})
 
 
 def _one(desk: Desk, change: c.Change, superseding: list[memories.Pair]) -> Deciding[None]:

@@ -10,6 +10,7 @@ from commonplace.book import ThreadHandle
 from commonplace.book.catalogue import Keys, Named, Profiles
 from commonplace.book.episodes import Episodes
 from commonplace.book.experience import Experience
+from commonplace.formation.schemas import DocumentReport
 from commonplace.model.episodes import Episode, Overflow
 from commonplace.model.experience import ExperienceLine
 from commonplace.model.ledger import Receipt
@@ -77,6 +78,14 @@ class SyncProfiles(Face):
 
     def documents(self, owner: str | Owner, schema: str = "Profile", **who: Any) -> list[ProfileDocument]:
         return self._run(self._profiles.documents(owner, schema, **who))
+
+    def report(
+        self, owner: str | Owner, schema: str = "Profile", **who: Any
+    ) -> list[tuple[ProfileDocument, DocumentReport]]:
+        return self._run(self._profiles.report(owner, schema, **who))
+
+    def put(self, owner: str | Owner, body: Mapping[str, Any], **how: Any) -> Receipt:
+        return self._run(self._profiles.put(owner, body, **how))
 
     def patch(self, owner: str | Owner, set: Mapping[str, Any] | None = None, **how: Any) -> Receipt:
         return self._run(self._profiles.patch(owner, set, **how))
