@@ -35,7 +35,16 @@ _START = datetime(2026, 3, 2, 9, tzinfo=UTC)
 #: What ann never said: a page does, and an agent does.
 _FROM_A_PAGE, _FROM_AN_AGENT = "aisle seats", "dark rooms"
 _LIES = (_FROM_A_PAGE, _FROM_AN_AGENT)
-_TRUE = ("green tea", "old maps", "long walks", "quiet trains", "sour apples", "blue paint", "short letters", "rye bread")
+_TRUE = (
+    "green tea",
+    "old maps",
+    "long walks",
+    "quiet trains",
+    "sour apples",
+    "blue paint",
+    "short letters",
+    "rye bread",
+)
 _ANSWERS = ("ok", "Ok.", "Thanks!", "Hm, why do you ask?", "Is that so?", "Go on.")
 #: Parts of all days: the lies are told after the first, and retracted after the second.
 _TOLD, _RETRACTED = 0.1, 0.6
@@ -62,9 +71,7 @@ def run(count: int, seed: int) -> str:
             noticed = str(echoed)
         else:
             raise Undetected("nobody noticed that the guard was off")
-    return (
-        f"{count} days; by a careless model {careless}; by rules {ruled}; control noticed: {noticed}"
-    )
+    return f"{count} days; by a careless model {careless}; by rules {ruled}; control noticed: {noticed}"
 
 
 @contextmanager
@@ -181,7 +188,9 @@ class _Days:
         things += [thing for thing in dict.fromkeys(_NOTED.findall(recalled)) if thing not in things]
         self.echoes += len(things)
         lines = [f"I recall that you like {thing}." for thing in things]
-        return [*lines, "So " + ", and ".join(f"you prefer {thing}" for thing in things) + "."] if things else []
+        return (
+            [*lines, "So " + ", and ".join(f"you prefer {thing}" for thing in things) + "."] if things else []
+        )
 
     async def _say(self, thread: Any, role: str, content: str, **more: Any) -> None:
         self.clock.now += timedelta(seconds=20)
@@ -209,7 +218,9 @@ class _Days:
             if thing not in self.said and one.trust in (Trust.USER, Trust.OPERATOR):
                 raise Echoed(f"{one.content!r} is taken for the user's word")
             if one.confirmations + 1 > max(self.said[thing], 1):
-                raise Echoed(f"{one.content!r} was said {self.said[thing]} times and confirmed {one.confirmations}")
+                raise Echoed(
+                    f"{one.content!r} was said {self.said[thing]} times and confirmed {one.confirmations}"
+                )
         profile = await book.profile.get(_ANN, agent="guide") or {}
         if strange := set(profile.get("interests", ())) & set(_LIES):
             raise Echoed(f"{sorted(strange)} stands in the profile")

@@ -58,7 +58,11 @@ class Undetected(Exception):
 
 def run(count: int, seed: int) -> str:
     logging.disable(logging.CRITICAL)
-    with tempfile.TemporaryDirectory(prefix="form-kill-") as folder, without_syncs(rewriting=False), without_threads():
+    with (
+        tempfile.TemporaryDirectory(prefix="form-kill-") as folder,
+        without_syncs(rewriting=False),
+        without_threads(),
+    ):
         yard = _compared(Path(folder), count, seed, "careful")
         missed = [manner for manner in _CONTROLS if not _noticed(Path(folder), seed, manner)]
     if missed:
@@ -206,8 +210,12 @@ class _Yard:
             if faults := (await book.verify()).faults:
                 raise Misformed(f"the ledger does not hold: {faults[0]}")
             for owner in _OWNERS:
-                memories = [one for one in await held(book, owner, RecordType.MEMORY) if isinstance(one, Memory)]
-                twice = [text for text, number in Counter(one.content for one in memories).items() if number > 1]
+                memories = [
+                    one for one in await held(book, owner, RecordType.MEMORY) if isinstance(one, Memory)
+                ]
+                twice = [
+                    text for text, number in Counter(one.content for one in memories).items() if number > 1
+                ]
                 if twice:
                     raise Misformed(f"{twice[0]!r} is there more than once")
             return await told(book, versions=True)

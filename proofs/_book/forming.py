@@ -44,7 +44,7 @@ extract("I like tea. It helped.")
 
 _WORD = re.compile(r"\bword\d+\b")
 #: As small as it may be: a thread is read in several portions, and summed up soon.
-PROMPT_TOKENS, WINDOW_TOKENS = 500, 0
+PROMPT_TOKENS, WINDOW_TOKENS = 500, 150
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,7 +204,7 @@ class _Careful(ScriptedModels):
 def _asked_about(request: ModelRequest) -> list[str]:
     """The words that name the turns that are read for the first time."""
     if request.task == "summary":
-        return _WORD.findall(request.content.partition("<turns>")[2])
+        return list(dict.fromkeys(_WORD.findall(request.content.partition("<turns>")[2])))
     return [word for _, line in _new(request) for word in _WORD.findall(line)[:1]]
 
 

@@ -164,7 +164,7 @@ async def recovered(book: Book, clock: HandClock, server: ModelServer) -> None:
 async def assert_nothing_is_lost_to_a_reader(book: Book) -> None:
     """What was said is found as it was said."""
     found = await book.recall("ann", "jazz", agent="guide")
-    assert TALK[0]["content"] in [hit.record.content for hit in found]
+    assert TALK[0]["content"] in [hit.record.passage_text() for hit in found]
     assert "I like jazz" in (await book.context("ann", "What music do I like?", agent="guide")).text
     assert await book.count("ann", types="memory", view="owner") == 0
 
@@ -213,9 +213,7 @@ async def test_the_doctor_tells_what_keeps_a_thread_from_being_formed(
         assert (await jobs(book))[0].error in check.found
         for _ in range(30):
             await settle(book, clock, 60)
-        check = health.formation(
-            await jobs(book, JobState.WAITING), await jobs(book, JobState.DEAD), clock()
-        )
+        check = health.formation(await jobs(book, JobState.WAITING), await jobs(book, JobState.DEAD), clock())
         told_of = "1 were given up" if ill.state is JobState.DEAD else "1 threads wait"
         assert told_of in check.found
         await recovered(book, clock, server)
