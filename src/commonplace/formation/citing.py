@@ -83,7 +83,7 @@ class Citations:
         return list(found.values())
 
     def _is_shown(self, given: Any) -> bool:
-        handle = given.get("message") if isinstance(given, dict) else None
+        handle = given.get("message") if isinstance(given, dict) else given
         return isinstance(handle, str) and handle in self._prompt.messages
 
     def _cited(self, handle: Any, quote: Any, tell: Tell) -> tuple[Message, Cited] | None:
