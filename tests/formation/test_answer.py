@@ -99,6 +99,14 @@ def test_context_bears_nothing_new():
     assert "context" in codes(found)
 
 
+@pytest.mark.parametrize(("source", "mendable"), [("m9", True), ("c1", True), ("m1", False)])
+def test_a_slip_in_the_naming_may_be_mended_and_what_rests_on_context_alone_may_not(source, mendable):
+    reading = talk(("user", "I like green tea"), ("user", "Thanks"), context=1)
+    found = formed(reading, {"notes": [note("Likes green tea", source)]})
+
+    assert any(one.mendable for one in found.left_out) is mendable
+
+
 def test_ids_and_times_of_the_models_own_are_told_and_not_used():
     own: dict[str, Any] = {
         "id": str(new_id()),

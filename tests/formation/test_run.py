@@ -402,6 +402,24 @@ async def test_a_long_conversation_is_formed_portion_by_portion_each_once(clock:
     assert seen == [str(place) for place in range(60)] and 2 <= len(models.asked) <= 10
 
 
+async def test_more_short_messages_than_an_answer_may_have_notes_lose_none(clock: HandClock):
+    def say(request: ModelRequest) -> Said:
+        new = {name: line for name, (label, line) in entries(request).items() if "context" not in label}
+        return {
+            "notes": [
+                {"content": f"Likes {line.split()[2]}", "sources": [{"message": name}]}
+                for name, line in new.items()
+                if name.startswith("m")
+            ]
+        }
+
+    async with opened("memory://", clock, ScriptedModels(say)) as book:
+        thread = await book.thread("ann", agent="guide")
+        await thread.append([{"role": "user", "content": f"I like thing{place}x"} for place in range(120)])
+        await settle(book, clock)
+        assert await known(book, limit=200) == sorted(f"Likes thing{place}x" for place in range(120))
+
+
 async def test_a_thread_that_closes_leaves_an_episode_with_or_without_a_model(clock: HandClock):
     def say(request: ModelRequest) -> Said:
         assert "Episode" in request.content.rsplit("Asked for now:", 1)[1]

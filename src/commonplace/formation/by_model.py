@@ -47,7 +47,8 @@ def standing(prompt: Prompt, answers: Sequence[ModelAnswer], limits: Limits) -> 
         wanting = frozenset(map(_part, mendable))
         faults = tuple(f"{one.part}: {one.reason}" for one in mendable[:_TOLD])
     if len(answers) > MENDINGS:
-        faults = ()
+        # Of an answer of which nothing holds, there is nothing to go on with.
+        return Standing(None if faults and _empty(formed) else formed)
     return Standing(formed, faults)
 
 
@@ -62,6 +63,12 @@ def request_after(
 def used(answers: Sequence[ModelAnswer]) -> Usage:
     """What the answers used together."""
     return sum((answer.usage for answer in answers), Usage())
+
+
+def _empty(formed: Formed | None) -> bool:
+    return formed is None or not (
+        formed.notes or formed.corroborations or formed.patches or formed.experience or formed.episode
+    )
 
 
 def _part(left: LeftOut) -> str:

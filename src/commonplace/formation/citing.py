@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import datetime
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 from commonplace.formation.documents import shown
 from commonplace.formation.echo import speaks
@@ -22,8 +22,14 @@ MOST: Final = 50
 MOST_TOLD: Final = 100
 #: Sources that one thing may name; more are pasted, not meant.
 MOST_SOURCES: Final = 20
-#: Told with the code of what was left out, in words that a model can be shown.
-Tell = Callable[[str, str], None]
+
+
+class Tell(Protocol):
+    """Tells the code of what was left out, and why in words that a model can be shown."""
+
+    def __call__(self, code: str, reason: str, *, mendable: bool = False) -> None: ...
+
+
 #: Messages, each with what was quoted of it.
 Sourced = list[tuple[Message, Cited]]
 
@@ -41,7 +47,11 @@ class Told:
 
     def teller(self, at: str) -> Tell:
         """Tells of one place."""
-        return lambda code, reason: self.add(at, code, reason)
+
+        def tell(code: str, reason: str, *, mendable: bool = False) -> None:
+            self.add(at, code, reason, mendable=mendable)
+
+        return tell
 
     def all(self) -> tuple[LeftOut, ...]:
         """All that was told."""
@@ -57,7 +67,7 @@ class Citations:
     def read(self, given: Any, tell: Tell) -> Sourced:
         """The new messages that are cited and do say what is quoted; all else is told."""
         if not isinstance(given, list):
-            tell("unsourced", 'it has no list of "sources"')
+            tell("unsourced", 'it has no list of "sources"', mendable=True)
             return []
         found: dict[str, tuple[Message, Cited]] = {}
         if len(given) > MOST_SOURCES:
@@ -68,8 +78,14 @@ class Citations:
             if cited is not None and (str(handle) not in found or not found[str(handle)][1].quote):
                 found[str(handle)] = cited
         if not found:
-            tell("unsourced", "it rests on no new message that was shown")
+            # A slip in the naming; what rests on context alone, or on words that nobody said, stays out.
+            strange = not any(self._is_shown(one) for one in given[:MOST_SOURCES])
+            tell("unsourced", "it rests on no new message that was shown", mendable=strange)
         return list(found.values())
+
+    def _is_shown(self, given: Any) -> bool:
+        handle = given.get("message") if isinstance(given, dict) else given
+        return isinstance(handle, str) and handle in self._prompt.messages
 
     def _cited(self, handle: Any, quote: Any, tell: Tell) -> tuple[Message, Cited] | None:
         message = self._prompt.messages.get(handle) if isinstance(handle, str) else None

@@ -26,6 +26,8 @@ _OF_DOCUMENTS: Final = 0.15
 #: Parts that the context of new messages may take, and any single message.
 _OF_CONTEXT: Final = 0.1
 _OF_ONE: Final = 0.5
+#: New messages that are shown at a time: each may bring a note, and so many notes are read of one answer.
+_MOST_NEW: Final = 50
 #: No tokenizer makes more characters than this one token of a text that is worth reading.
 _CHARACTERS_A_TOKEN: Final = 16
 _STRANGERS: Final = frozenset({Trust.TOOL, Trust.WEB})
@@ -138,7 +140,7 @@ def _chosen(messages: Sequence[ReadMessage], writer: _Writer, room: int, context
             continue
         line, tokens, cut = writer.line(_label(read), read.message.content)
         room -= tokens
-        if new and room < 0:
+        if new and (room < 0 or len(new) == _MOST_NEW):
             break
         new.append((read, line, cut))
     before: list[_Shown] = []

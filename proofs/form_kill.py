@@ -1,0 +1,252 @@
+"""The proof of killed formation: what was said is formed once, and paid for once, however often a process died over it."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import multiprocessing
+import random
+import signal
+import tempfile
+import time
+from collections import Counter
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from multiprocessing.process import BaseProcess
+from pathlib import Path
+from typing import get_args
+
+from commonplace import Book
+from commonplace.model.memories import Memory
+from commonplace.model.owner import Owner
+from commonplace.model.records import RecordType
+from commonplace.testing.comparing import differences, held, told
+from proofs._book.forming import Fate, Manner, Moment, Ticking, forming, work
+from proofs._book.opening import without_syncs, without_threads
+
+ABOUT = "killed at any step of a run, formation makes what an undisturbed run makes, and buys no stored answer twice"
+CI_COUNT = 200
+FULL_COUNT = 5_000
+
+_START = datetime(2026, 3, 2, 9, tzinfo=UTC)
+_OWNERS = tuple(Owner(id=f"owner {number}") for number in range(3))
+#: After so many processes were killed over what was said on one day, one works in peace.
+_A_DAY = 14
+#: A next process comes when the lease of a dead one has run out.
+_LATER = timedelta(minutes=10)
+_LIKED = ("tea", "jazz", "rowing")
+#: What a user says on a day, in whatever order: of each sort one, and some more.
+_TURNS = ("I said {word} today", "I moved to {word}", "I still like {liked}", "It helped: {word}")
+_MORE = 2
+_FILLING = (
+    "and there was much more of it than I can tell now, of the weather and of the way there and back, of those whom we "
+    "met and of what they had to tell of the weather and of the way, until it was late and nobody had more to say"
+)
+#: How many kills a control is given.
+_CONTROL = 20
+_CONTROLS: tuple[Manner, ...] = ("keeps nothing", "marks nothing")
+_PATIENCE_SECONDS = 60.0
+
+
+class Misformed(Exception):
+    """Something is there twice, or not at all, or was bought again without need."""
+
+
+class Undetected(Exception):
+    """A control was not noticed."""
+
+
+def run(count: int, seed: int) -> str:
+    logging.disable(logging.CRITICAL)
+    with (
+        tempfile.TemporaryDirectory(prefix="form-kill-") as folder,
+        without_syncs(rewriting=False),
+        without_threads(),
+    ):
+        yard = _compared(Path(folder), count, seed, "careful")
+        missed = [manner for manner in _CONTROLS if not _noticed(Path(folder), seed, manner)]
+    if missed:
+        raise Undetected(f"nobody noticed one that {' or '.join(missed)}")
+    struck = ", ".join(f"{number} {moment}" for moment, number in sorted(yard.struck.items()))
+    return (
+        f"{yard.struck.total()} kills ({struck}), {yard.lost} of them between an answer and its store; {yard.days} days, "
+        f"{yard.said} messages formed once, {yard.held} records as in an undisturbed run; {yard.calls} calls, "
+        f"{yard.again} bought again; {len(_CONTROLS)} controls noticed"
+    )
+
+
+def _noticed(folder: Path, seed: int, manner: Manner) -> bool:
+    try:
+        _compared(folder, _CONTROL, seed, manner)
+    except Misformed:
+        return True
+    return False
+
+
+def _compared(folder: Path, kills: int, seed: int, manner: Manner) -> _Yard:
+    """Form with so many kills, and then the same without any."""
+    disturbed = _Yard(folder / f"{manner}.db", random.Random(seed), manner)
+    asyncio.run(disturbed.run(kills))
+    calm = _Yard(folder / f"{manner} calm.db", random.Random(seed), "careful")
+    asyncio.run(calm.run(0, disturbed.days))
+    found, wanted = asyncio.run(disturbed.told()), asyncio.run(calm.told())
+    if differing := differences(found, wanted):
+        raise Misformed(f"{len(differing)} records differ: {differing[0]}")
+    disturbed.held = found.total()
+    disturbed.judge()
+    return disturbed
+
+
+@dataclass(slots=True)
+class _Yard:
+    """Lets users talk by day, and kills who forms it at night."""
+
+    path: Path
+    rng: random.Random
+    manner: Manner
+    days: int = 0
+    said: int = 0
+    held: int = 0
+    calls: int = 0
+    again: int = 0
+    lost: int = 0
+    struck: Counter[str] = field(default_factory=Counter)
+    _due: list[Moment] = field(default_factory=list)
+    _words: int = 0
+
+    @property
+    def _log(self) -> Path:
+        return self.path.with_suffix(".log")
+
+    async def run(self, kills: int, days: int = 0) -> None:
+        """Kill so many processes, or none in so many days."""
+        talk = random.Random(f"{self.rng.random()} talk")
+        while self.struck.total() < kills or self.days < days:
+            async with forming(self.path, Ticking(self._now(0)), None) as book:
+                for place in range(len(_OWNERS)):
+                    await self._talk(book, talk, place)
+            self.days += 1
+            for night in range(1, _A_DAY + 1):
+                if self.struck.total() >= kills or not self._killed(night):
+                    break
+            await self._peace(_A_DAY + 1)
+
+    def _now(self, night: int) -> datetime:
+        return _START + self.days * timedelta(days=1) + night * _LATER
+
+    # ── what is said ─────────────────────────────────────────────────────────────────────────────────────────────
+
+    async def _talk(self, book: Book, talk: random.Random, place: int) -> None:
+        """Some turns in a thread that lasts two days; every other owner's model tells an episode of it."""
+        thread = await book.thread(_OWNERS[place], agent=f"guide {place}", name=f"talk {self.days // 2}")
+        turns = [*_TURNS, *talk.choices(_TURNS, k=_MORE)]
+        talk.shuffle(turns)
+        drafts = [{"role": "user", "content": self._turn(talk, place, turn)} for turn in turns]
+        self.said += len(drafts)
+        await thread.append(drafts)
+        await (thread.close() if self.days % 2 else thread.flush())
+
+    def _turn(self, talk: random.Random, place: int, turn: str) -> str:
+        self._words += 1
+        word = f"word{self._words}"
+        also = ", with an episode" if place % 2 else ""
+        return f"{turn.format(word=word, liked=talk.choice(_LIKED))}, {word}{also}, {_FILLING}."
+
+    # ── death ────────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def _killed(self, night: int) -> bool:
+        """Start one process with a fate; False where it met no such moment, and has done all that was to do."""
+        if not self._due:
+            self._due = [*get_args(Moment), "random", "random"]
+            self.rng.shuffle(self._due)
+        # Threads close every other day.
+        closing = [place for place, moment in enumerate(self._due) if "closing" in moment]
+        moment = self._due.pop(closing[0] if closing and self.days % 2 == 0 else -1)
+        context = multiprocessing.get_context("forkserver")
+        # Neither the proof nor the one that forks for it has threads that a fork would leave behind.
+        context.set_forkserver_preload(["proofs._book.forming"])
+        ready = context.Event()
+        fate = Fate(moment, self.rng.choice((1, 1, 2)))
+        process = context.Process(
+            target=work, args=(self.path, self._log, self._now(night), fate, self.manner, ready), daemon=True
+        )
+        process.start()
+        if moment == "random" and ready.wait(_PATIENCE_SECONDS):
+            time.sleep(self.rng.uniform(0.0, 0.12))
+            process.kill()
+        return self._ended(process, moment)
+
+    def _ended(self, process: BaseProcess, moment: Moment) -> bool:
+        process.join(_PATIENCE_SECONDS)
+        if process.is_alive():
+            process.kill()
+            raise Misformed(f"a process that should die {moment} has not ended")
+        if process.exitcode == -signal.SIGKILL:
+            self.struck[moment] += 1
+            return True
+        if process.exitcode != 0:
+            raise Misformed(f"a process left with {process.exitcode}")
+        return False
+
+    async def _peace(self, night: int) -> None:
+        """Let what is left be done by one that nobody kills."""
+        context = multiprocessing.get_context("forkserver")
+        fate = Fate("random")
+        process = context.Process(
+            target=work, args=(self.path, self._log, self._now(night), fate, self.manner), daemon=True
+        )
+        process.start()
+        self._ended(process, "random")
+        async with forming(self.path, Ticking(self._now(night + 1)), None) as book:
+            left = [job for job in await book.engine.jobs(None, 100) if job.kind == "form"]
+            if left:
+                raise Misformed(f"{len(left)} threads are left unformed: {left[0].error}")
+
+    # ── the end ──────────────────────────────────────────────────────────────────────────────────────────────────
+
+    async def told(self) -> Counter[str]:
+        """All that the book holds, and that it is sound."""
+        async with forming(self.path, Ticking(self._now(0)), None) as book:
+            if faults := (await book.verify()).faults:
+                raise Misformed(f"the ledger does not hold: {faults[0]}")
+            for owner in _OWNERS:
+                memories = [
+                    one for one in await held(book, owner, RecordType.MEMORY) if isinstance(one, Memory)
+                ]
+                twice = [
+                    text for text, number in Counter(one.content for one in memories).items() if number > 1
+                ]
+                if twice:
+                    raise Misformed(f"{twice[0]!r} is there more than once")
+            return await told(book, versions=True)
+
+    def judge(self) -> None:
+        """Hold what was bought against what was lost by a kill."""
+        bought: Counter[str] = Counter()
+        lost: Counter[str] = Counter()
+        hanging: dict[str, str] = {}
+        for line in self._log.read_text().splitlines():
+            process, event, words = line.split(" ", 2)
+            if event == "asked":
+                bought.update(_each(words))
+                hanging[process] = words
+                self.calls += 1
+            else:
+                hanging.pop(process, None)
+        for words in hanging.values():
+            lost.update(_each(words))
+        self.lost = len(hanging)
+        for word, number in bought.items():
+            if number - 1 > lost[word]:
+                raise Misformed(f"{word} was asked about {number} times, and {lost[word]} answers were lost")
+        self.again = self._repeated()
+
+    def _repeated(self) -> int:
+        asked = [line.split(" ", 2)[2] for line in self._log.read_text().splitlines() if " asked " in line]
+        return len(asked) - len(set(asked))
+
+
+def _each(words: str) -> list[str]:
+    """Each turn that a question is about, with the task and how often it was asked before."""
+    task, earlier, *turns = words.split(" ")
+    return [f"{task} {earlier} {turn}" for turn in turns]
