@@ -21,7 +21,7 @@ from commonplace.model.trust import Limits
 from commonplace.models import NONE, ModelsSettings
 from commonplace.models import find as find_models
 from commonplace.ports import Clock, Engine, Finder, Models
-from commonplace.recall.context.window import choose
+from commonplace.recall.context.window import choose, is_users_turn
 from commonplace.text.tokens import estimate
 from commonplace.worker import Handler
 
@@ -68,4 +68,7 @@ def handlers(former: Former) -> dict[str, Handler]:
 def _window_start(messages: Sequence[Message], budget: int) -> int:
     """Where a window of so many tokens begins in a thread."""
     chosen = choose(messages, budget, lambda message: estimate(message.content) + _AROUND, whole=True)
-    return 0 if chosen is None else chosen.start
+    if chosen is not None:
+        return chosen.start
+    # Not even the user's newest turn fits; it stays as it was said.
+    return max((place for place, message in enumerate(messages) if is_users_turn(message)), default=0)
