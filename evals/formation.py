@@ -32,7 +32,7 @@ from commonplace.models import RemoteModels
 from commonplace.testing import model_replies as replies
 from commonplace.testing.model_server import Asked, ModelServer
 from commonplace.testing.scripted_models import handle
-from evals.corpora import Turn, load
+from evals.sessions import Session, sessions_of
 from evals.statements import same_value
 from evals.three_calls import questions
 
@@ -52,16 +52,6 @@ class Clock:
     def __call__(self) -> datetime:
         self.now += timedelta(milliseconds=1)
         return self.now
-
-
-@dataclass(frozen=True, slots=True)
-class Session:
-    """What was said at one sitting, and what annotators observed in it."""
-
-    number: int
-    turns: tuple[Turn, ...]
-    #: Whom it is about, what it says, and the turn on which it rests.
-    observed: tuple[tuple[str, str, str], ...]
 
 
 @dataclass(slots=True)
@@ -89,30 +79,6 @@ class Bill:
             "tokens_out_per_session": round(self.tokens_out / number),
             "tokens_in_of_each_session": self.sessions,
         }
-
-
-def sessions_of(path: Path, name: str) -> list[Session]:
-    """One conversation of LoCoMo's, session by session, with its observations."""
-    conversation = next((one for one in load(path).conversations if one.id == name), None)
-    if conversation is None:
-        raise InvalidInput(f"data: {path} has no conversation {name}", field="data")
-    raw = json.loads(path.read_text("utf-8"))
-    about = next(one for one in raw if one.get("sample_id") == name).get("observation", {})
-    numbers = sorted({turn.session for turn in conversation.turns})
-    return [
-        Session(
-            number,
-            tuple(turn for turn in conversation.turns if turn.session == number),
-            tuple(_observed(about.get(f"session_{number}_observation", {}))),
-        )
-        for number in numbers
-    ]
-
-
-def _observed(about: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
-    for who, told in about.items():
-        for text, turn in told:
-            yield who, str(text), str(turn if isinstance(turn, str) else turn[0])
 
 
 class Measured:

@@ -1,19 +1,16 @@
-"""The worker goes on whatever its jobs and its engine do, and a book closes whatever its worker does."""
+"""The worker goes on whatever its jobs and its engine do."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-import commonplace
 from commonplace import worker as working
 from commonplace.assembly import upkeep
-from commonplace.book import book as books
 from commonplace.engines.inmemory import InMemoryEngine
 from commonplace.errors import StorageError
 from commonplace.model.jobs import GivenUp, Job, JobDraft, JobState, Postponed
@@ -212,69 +209,6 @@ async def test_a_cancelled_worker_ends_and_takes_its_handler_with_it(clock: Hand
         await task
     assert ended.is_set()
     assert (await one_job(engine)).state is JobState.LEASED
-
-
-async def test_closing_gives_up_a_job_that_does_not_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(books, "_LAST_JOB_SECONDS", 0.05)
-    begun, release = asyncio.Event(), asyncio.Event()
-
-    async def stubborn(job: Job) -> None:
-        begun.set()
-        while not release.is_set():
-            try:
-                await release.wait()
-            except asyncio.CancelledError:
-                continue
-
-    book = await commonplace.open(tmp_path / "book.db")
-    book.worker = Worker(book.engine, {"work": stubborn}, book.door.clock)
-    await book.engine.put(JobDraft(kind="work", key="k"), book.door.clock())
-    book.start_worker()
-    task = book._working
-    assert task is not None
-    await begun.wait()
-    async with asyncio.timeout(10):
-        await book.close()
-    with pytest.raises(StorageError, match="closed"):
-        await book.facts()
-    release.set()
-    await asyncio.wait([task])
-
-
-async def test_a_cancelled_closing_closes_the_engine_all_the_same(tmp_path: Path):
-    begun = asyncio.Event()
-
-    async def stay(job: Job) -> None:
-        begun.set()
-        await asyncio.Event().wait()
-
-    book = await commonplace.open(tmp_path / "book.db")
-    book.worker = Worker(book.engine, {"work": stay}, book.door.clock)
-    await book.engine.put(JobDraft(kind="work", key="k"), book.door.clock())
-    book.start_worker()
-    task = book._working
-    assert task is not None
-    await begun.wait()
-    closing = asyncio.create_task(book.close())
-    await asyncio.sleep(0)
-    closing.cancel()
-    with pytest.raises(asyncio.CancelledError):
-        await closing
-    with pytest.raises(StorageError, match="closed"):
-        await book.facts()
-    task.cancel()
-    await asyncio.wait([task])
-
-
-def test_a_book_whose_loop_is_gone_still_closes(tmp_path: Path):
-    book = asyncio.run(_opened(tmp_path / "book.db"))
-    asyncio.run(book.close())
-    with pytest.raises(StorageError, match="closed"):
-        asyncio.run(book.facts())
-
-
-async def _opened(path: Path) -> commonplace.Book:
-    return await commonplace.open(path, worker=True)
 
 
 async def test_what_is_given_up_is_a_dead_letter_at_once(clock: HandClock):

@@ -1,4 +1,4 @@
-"""Contexts of an open book: who sees what, what counts as use, and windows on threads."""
+"""Contexts of an open book: who sees what, and what counts as use."""
 
 from __future__ import annotations
 
@@ -12,11 +12,7 @@ import pytest
 
 import commonplace
 from bench.standin import StandIn
-from commonplace.book.threads import ThreadHandle
 from commonplace.engines.sqlite.engine import SqliteEngine
-from commonplace.errors import InvalidInput
-from commonplace.model.changes import SummariseThread
-from commonplace.model.ledger import Actor
 from commonplace.model.memories import Use
 from commonplace.model.owner import WHOLE, Owner
 from tests.conftest import HandClock
@@ -234,93 +230,3 @@ async def test_a_malformed_budget_is_refused(book: commonplace.Book, budget: obj
 async def test_an_owner_of_whom_nothing_is_known_has_an_empty_context(book: commonplace.Book) -> None:
     context = await book.context("nobody", "anything")
     assert (context.text, context.tokens, context.blocks) == ("", 0, ())
-
-
-async def test_a_window_begins_with_a_user_and_keeps_calls_with_results(book: commonplace.Book) -> None:
-    thread = await book.thread("ana", agent="guide")
-    call = {"role": "assistant", "tool_calls": [{"id": "c1"}]}
-    result = {"role": "tool", "tool_call_id": "c1"}
-    for number in range(30):
-        await thread.append("user", f"Question {number} about the weather in Lisbon")
-        await thread.append("assistant", "I look it up", native=call)
-        await thread.append("tool", "sunny", native=result)
-        await thread.append("assistant", f"Answer {number}: sunny")
-    window = await thread.window(400)
-    assert window.messages[0].role == "user" and window.messages[-1].content == "Answer 29: sunny"
-    assert window.earlier and window.tokens <= 400 and len(window.messages) % 4 == 0
-    assert (await thread.window(100_000)).messages[0].content == "Question 0 about the weather in Lisbon"
-    assert not (await thread.window(100_000)).earlier
-    shorter = await thread.window(400, summary="They spoke about the weather. " * 20)
-    assert shorter.summary and shorter.tokens <= 400
-    assert len(shorter.messages) < len(window.messages)
-    counted = await thread.window(400, count=lambda text: len(text.split()))
-    assert counted.counted == "exact" and counted.tokens <= 400
-
-
-async def test_a_summary_that_does_not_fit_is_left_out(book: commonplace.Book) -> None:
-    thread = await book.thread("ana")
-    await thread.append("user", "hello")
-    window = await thread.window(20, summary="words " * 100)
-    assert (window.summary, [message.content for message in window.messages]) == ("", ["hello"])
-
-
-async def test_the_newest_turn_goes_before_the_summary(book: commonplace.Book) -> None:
-    thread = await book.thread("ana")
-    await thread.append("user", "hello " * 10)
-    window = await thread.window(25, summary="words " * 15)
-    assert (window.summary, len(window.messages)) == ("", 1)
-
-
-async def test_a_message_that_is_too_long_leaves_the_window_empty(book: commonplace.Book) -> None:
-    thread = await book.thread("ana")
-    await thread.append("user", "words " * 1000)
-    window = await thread.window(50)
-    assert window.messages == () and window.earlier
-
-
-async def summed_up(thread: ThreadHandle, summary: str, through: int) -> None:
-    """A summary as formation stores it."""
-    change = SummariseThread(thread.id, summary, through)
-    door = thread._rooms.door
-    await door.write(thread.owner, WHOLE, Actor("system"), [change], request=[summary])
-
-
-async def test_the_threads_own_summary_stands_for_the_turns_that_are_left_out(book: commonplace.Book) -> None:
-    thread = await book.thread("ana")
-    for place in range(20):
-        await thread.append("user", f"Turn {place} is about the weather and the garden.")
-    await summed_up(thread, "They spoke about the weather.", 10)
-    window = await thread.window(150)
-    assert window.summary == "They spoke about the weather."
-    assert window.messages[-1].seq == 20 and window.tokens <= 150
-    assert (await thread.window(5000)).summary == ""
-    assert (await thread.window(150, summary="")).summary == ""
-    assert (await thread.window(150, summary="The caller's.")).summary == "The caller's."
-    tight = await book.context("ana", thread=thread.id, budget=300, use=False)
-    assert "[summary of earlier turns] They spoke about the weather." in tight.text
-    roomy = await book.context("ana", thread=thread.id, budget=5000, use=False)
-    assert "They spoke about the weather." not in roomy.text
-    assert thread.id not in {one.id for one in roomy.left_out}
-
-
-async def test_a_long_silence_ends_the_window_and_nothing_else(
-    book: commonplace.Book, clock: HandClock
-) -> None:
-    thread = await book.thread("ana")
-    await thread.append("user", "I drink tea.")
-    clock.advance(minutes=50)
-    await thread.append("assistant", "Noted.")
-    await summed_up(thread, "They spoke of tea.", 2)
-    hour = timedelta(hours=1)
-    clock.advance(minutes=50)
-    assert len((await thread.window(ttl=hour)).messages) == 2
-    clock.advance(minutes=50)
-    ended = await thread.window(ttl=hour)
-    assert (ended.messages, ended.summary, ended.earlier) == ((), "They spoke of tea.", True)
-    assert len((await thread.window()).messages) == len(await thread.newest()) == 2
-    await thread.append("user", "And now?")
-    begun = await thread.window(ttl=hour)
-    assert [message.content for message in begun.messages] == ["And now?"]
-    assert (begun.summary, begun.earlier) == ("They spoke of tea.", True)
-    with pytest.raises(InvalidInput):
-        await thread.window(ttl=timedelta())

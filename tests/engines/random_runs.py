@@ -19,9 +19,10 @@ from commonplace.testing.builders import (
     an_episode,
     terms_of_record,
 )
+from tests.engines.dice import Dice
 
 if TYPE_CHECKING:
-    from tests.engines.random_work import Dice, World
+    from tests.engines.random_work import World
 
 OWNERS = (ANN, BEN, GUIDE)
 AUDIENCES = (EVERYONE, FOR_A, FOR_B, Audience.of_groups(["g1", "g2"]), Audience.of_groups(["g1"]))

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import timedelta
 from functools import partial
-from random import Random
-from typing import Any, TypeVar
+from typing import Any
 from uuid import UUID
 
 from commonplace.model import changes as c
@@ -34,6 +33,7 @@ from commonplace.testing.builders import (
     an_episode,
     terms_of_record,
 )
+from tests.engines.dice import Dice
 from tests.engines.random_runs import AUDIENCES, OWNERS, episode, experience
 
 GROUPS = Audience.of_groups(["g1", "g2"])
@@ -41,27 +41,6 @@ VIEWS = (WHOLE, AT_A, AT_B, View(agent="a", groups=("g1",)), View())
 TIGHT = Limits(writes_per_run=2, memories_per_owner=4)
 STRICT = Limits(writes_per_run=3, memories_per_owner=4, when_full="reject")
 TEXTS = ("likes tea", "Likes  tea.", "likes gin", "tea ☕ für 2", "100% _")
-
-T = TypeVar("T")
-
-
-class Dice:
-    """Numbers that decide, the same for the same seed."""
-
-    def __init__(self, seed: int) -> None:
-        self._random = Random(seed)
-
-    def number(self, below: int) -> int:
-        """A number from 0."""
-        return self._random.randrange(below)
-
-    def pick(self, options: Sequence[T]) -> T:
-        """One of some options."""
-        return options[self.number(len(options))]
-
-    def rarely(self, once_in: int = 6) -> bool:
-        """True once in a few times."""
-        return self.number(once_in) == 1
 
 
 @dataclass

@@ -6,11 +6,11 @@ import asyncio
 import os
 import tempfile
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from datetime import timedelta
 from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 from uuid import UUID
 
 from hypothesis import given, settings
@@ -18,9 +18,7 @@ from hypothesis import strategies as st
 
 from commonplace.engines.inmemory import InMemoryEngine
 from commonplace.engines.sqlite.engine import SqliteEngine
-from commonplace.errors import BuiltUpon, CommonplaceError
 from commonplace.model.changes import Batch
-from commonplace.model.jobs import Job
 from commonplace.model.ledger import Receipt
 from commonplace.model.memories import Use
 from commonplace.model.owner import WHOLE, Owner, View
@@ -29,11 +27,11 @@ from commonplace.model.vectors import EMBED, Embedding
 from commonplace.ports import Engine
 from commonplace.testing.builders import ANN, AT_B, START, Follower, terms_of_record
 from commonplace.text.terms import RULE
+from tests.engines.dice import Dice
+from tests.engines.pair import Pair
 from tests.engines.random_runs import OWNERS
-from tests.engines.random_work import VIEWS, Dice, World
-from tests.engines.shapes import difference, entry_shape, erasure, job_shape
-
-T = TypeVar("T")
+from tests.engines.random_work import VIEWS, World
+from tests.engines.shapes import entry_shape, erasure, job_shape
 
 EXAMPLES = int(os.environ.get("COMMONPLACE_EXAMPLES", "15"))
 
@@ -49,36 +47,6 @@ STEPS = (
 )
 
 EMBEDDINGS = (Embedding("local", "small", 2), Embedding("local", "large", 3))
-
-
-@dataclass
-class Pair:
-    """Two engines, and what is held of each."""
-
-    engines: tuple[Engine, Engine]
-    followers: dict[tuple[Owner, View, int], Follower] = field(default_factory=dict)
-    #: The eras that each owner has had, by engine: they are made there.
-    eras: dict[tuple[Owner, int], list[UUID]] = field(default_factory=dict)
-    leases: list[tuple[Job, Job]] = field(default_factory=list)
-
-    async def both(self, call: Callable[[int, Engine], Awaitable[T]]) -> list[T | None]:
-        """Do the same on both; raises where one refuses and the other does not, or for another reason."""
-        done: list[tuple[Any, T | None]] = []
-        for number, engine in enumerate(self.engines):
-            try:
-                done.append((None, await call(number, engine)))
-            except CommonplaceError as exc:
-                positions = exc.positions if isinstance(exc, BuiltUpon) else ()
-                done.append(((type(exc), positions, str(exc)), None))
-        (one, _), (two, _) = done
-        assert (one and one[:2]) == (two and two[:2]), f"{one} is not {two}"
-        return [value for _, value in done]
-
-    async def same(self, call: Callable[[int, Engine], Awaitable[Any]]) -> Any:
-        """Do the same on both, to the same effect."""
-        one, two = await self.both(call)
-        assert one == two, difference(one, two)
-        return one
 
 
 class Working:

@@ -12,8 +12,8 @@ from commonplace.testing.builders import ANN, START, a_message
 from commonplace.testing.scripted_models import Said, ScriptedModels
 from commonplace.text.tokens import estimate
 from tests.conftest import HandClock
+from tests.formation.books import opened, settle
 from tests.formation.readings import THREAD
-from tests.formation.test_run import opened, settle
 
 LONG = "I like jazz. " + "And then we talked about this and that for a while. " * 12
 

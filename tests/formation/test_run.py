@@ -2,64 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 import commonplace
-from commonplace.book import Book
-from commonplace.errors import InvalidInput, ModelDown, ModelRefused
+from commonplace.errors import InvalidInput
 from commonplace.model.asking import ModelAnswer, ModelRequest
-from commonplace.model.jobs import Job, JobState
-from commonplace.model.memories import Memory
 from commonplace.testing.scripted_models import Said, ScriptedModels, entries, handle
 from tests.conftest import HandClock
-
-TALK = [
-    {"role": "user", "content": "I live in New York and I like jazz."},
-    {"role": "assistant", "content": "Noted: New York, jazz."},
-]
-
-
-@asynccontextmanager
-async def opened(
-    where: Path | str, clock: HandClock, models: ScriptedModels | None = None, **more: Any
-) -> AsyncIterator[Book]:
-    async with commonplace.open(where, clock=clock, models=models, worker=False, **more) as book:
-        yield book
-
-
-def notes(*contents: str, **fields: Any) -> Callable[[ModelRequest], Said]:
-    """Each of these as a note that rests on the first new message of a user's."""
-
-    def say(request: ModelRequest) -> Said:
-        first = next(
-            name
-            for name, (label, _) in entries(request).items()
-            if name.startswith("m") and "user" in label and "context" not in label
-        )
-        return {
-            "notes": [{"content": content, "sources": [{"message": first}], **fields} for content in contents]
-        }
-
-    return say
-
-
-async def known(book: Book, **more: Any) -> list[str]:
-    page = await book.list("ann", types="memory", only={"statuses": ["active"]}, view="owner", **more)
-    return sorted(record.content for record in page.records if isinstance(record, Memory))
-
-
-async def jobs(book: Book) -> list[Job]:
-    return [job for job in await book.engine.jobs(None, 100) if job.kind == "form"]
-
-
-async def settle(book: Book, clock: HandClock, seconds: float = 31) -> int:
-    clock.advance(seconds=seconds)
-    return await book.worker.drain()
+from tests.formation.books import TALK, jobs, known, notes, opened, settle
 
 
 async def test_what_was_said_becomes_notes_profile_and_sources(clock: HandClock):
@@ -186,132 +138,6 @@ async def test_a_correction_supersedes_what_its_key_held(clock: HandClock):
         assert await known(book) == ["Is 25 years old", "Likes jazz", "Likes tea", "Lives in Boston"]
         profile = await book.profile.get("ann", agent="guide")
         assert profile == {"home": "Boston", "age": 25, "interests": ["jazz", "tea"]}
-
-
-async def test_an_answer_that_was_bought_is_used_after_a_crash_and_not_bought_again(
-    tmp_path: Path, clock: HandClock, monkeypatch: pytest.MonkeyPatch
-):
-    models = ScriptedModels(notes("Likes jazz"))
-    path = tmp_path / "book.db"
-    async with opened(path, clock, models) as book:
-        await (await book.thread("ann", agent="guide")).append(TALK)
-
-        async def crash(batch: Any) -> Any:
-            raise OSError("the power is gone")
-
-        monkeypatch.setattr(book.engine, "apply", crash)
-        await settle(book, clock)
-    async with opened(path, clock, ScriptedModels([AssertionError("it is asked again")])) as book:
-        (job,) = await jobs(book)
-        assert job.state is JobState.WAITING and "the power is gone" in job.error
-        await settle(book, clock)
-        assert await known(book) == ["Likes jazz"] and await jobs(book) == []
-    assert len(models.asked) == 1
-
-
-async def test_while_a_provider_is_down_all_waits_together_and_nothing_dies(clock: HandClock):
-    down = True
-
-    def say(request: ModelRequest) -> Said:
-        return ModelDown("the provider is away", retry_after=5) if down else notes("Likes jazz")(request)
-
-    models = ScriptedModels(say)
-    async with opened("memory://", clock, models) as book:
-        for place in range(30):
-            await (await book.thread("ann", agent="guide", name=str(place))).append(TALK)
-        for _ in range(20):
-            await settle(book, clock, 180)
-        waiting = await jobs(book)
-        assert len(waiting) == 30 and {job.state for job in waiting} == {JobState.WAITING}
-        assert {job.tries for job in waiting} == {0}
-        assert "the provider is away" in waiting[0].error
-        assert len(models.asked) <= 30
-        assert await book.recall("ann", "jazz", agent="guide")
-        down = False
-        for _ in range(4):
-            await settle(book, clock, 700)
-        assert await jobs(book) == [] and await known(book) == ["Likes jazz"]
-
-
-async def test_a_part_that_is_wrong_is_asked_for_once_more_and_the_rest_is_kept(clock: HandClock):
-    def say(request: ModelRequest) -> Said:
-        good = notes("Likes jazz")(request)
-        assert isinstance(good, dict)
-        path = "/home" if request.earlier else "/nowhere/at/all"
-        source = good["notes"][0]["sources"]
-        patch = {"schema": "Profile", "sources": source}
-        patch["operations"] = [{"op": "add", "path": path, "value": "New York"}]
-        return {**good, "patches": [patch]} if not request.earlier else {"patches": [patch]}
-
-    models = ScriptedModels(say)
-    async with opened("memory://", clock, models) as book:
-        await (await book.thread("ann", agent="guide")).append(TALK)
-        await settle(book, clock)
-        assert await known(book) == ["Likes jazz"]
-        assert await book.profile.get("ann", agent="guide") == {"home": "New York"}
-    assert len(models.asked) == 2
-    (earlier,) = models.asked[1].earlier
-    assert "/nowhere/at/all" in earlier.answer and "patches[0]" in earlier.faults[0]
-
-
-async def test_useless_answers_end_among_the_dead_letters_and_a_replay_makes_what_an_undisturbed_run_makes(
-    clock: HandClock,
-):
-    useless = True
-
-    def say(request: ModelRequest) -> Said:
-        return "I would rather talk." if useless else notes("Likes jazz")(request)
-
-    models = ScriptedModels(say)
-    async with opened("memory://", clock, models) as book:
-        thread = await book.thread("ann", agent="guide")
-        await thread.append(TALK)
-        for _ in range(6):
-            await settle(book, clock, 600)
-        (job,) = await jobs(book)
-        assert job.state is JobState.DEAD and "of no use" in job.error
-        assert len(models.asked) == 9 and await known(book) == []
-        useless = False
-        await book.engine.replay(job.id, clock())
-        await settle(book, clock)
-        assert await known(book) == ["Likes jazz"] and (await thread.get()).formed_through == 2
-
-
-@pytest.mark.parametrize(
-    ("fault", "state", "waits"),
-    [
-        (ModelRefused("no credit", reason="quota"), JobState.WAITING, True),
-        (ModelRefused("bad key", reason="credentials"), JobState.WAITING, True),
-        (ModelRefused("not about this", reason="content"), JobState.DEAD, False),
-        (ModelAnswer(text="no", refused=True, fault="the model refuses to answer"), JobState.DEAD, False),
-    ],
-)
-async def test_a_refusal_waits_for_a_person_and_is_not_bought_again_and_again(
-    clock: HandClock, fault: Said, state: JobState, waits: bool
-):
-    models = ScriptedModels([fault])
-    async with opened("memory://", clock, models) as book:
-        await (await book.thread("ann", agent="guide")).append(TALK)
-        await settle(book, clock)
-        (job,) = await jobs(book)
-        assert job.state is state and (job.postponed > 0) is waits
-    assert len(models.asked) == 1
-
-
-async def test_a_question_that_is_too_long_is_asked_in_shorter_pieces(clock: HandClock):
-    def say(request: ModelRequest) -> Said:
-        if len(request.content) > 6_000:
-            return ModelRefused("too long", reason="length")
-        return notes(f"Said {len(models.asked)}")(request)
-
-    models = ScriptedModels(say)
-    async with opened("memory://", clock, models) as book:
-        thread = await book.thread("ann", agent="guide")
-        for place in range(20):
-            await thread.append("user", f"{place} " + "I like long stories about jazz. " * 30)
-        await settle(book, clock)
-        assert (await thread.get()).formed_through == 20
-        assert await jobs(book) == [] and len(await known(book)) >= 3
 
 
 async def test_what_is_forgotten_while_the_model_thinks_is_in_no_memory(clock: HandClock):
@@ -447,39 +273,3 @@ async def test_an_episode_that_was_given_at_the_close_is_the_only_one(clock: Han
         (episode,) = await book.episodes.list("ann", agent="guide")
         assert episode.goal == "Find a record"
     assert "Episode" not in models.asked[0].content.rsplit("Asked for now:", 1)[1]
-
-
-@pytest.mark.parametrize(
-    ("role", "text", "held"),
-    [
-        ("user", "Forget that I like jazz.", []),
-        ("assistant", "Forget that you like jazz.", ["Likes jazz"]),
-        ("user", "Forget the weather.", ["Likes jazz"]),
-    ],
-)
-async def test_what_a_user_takes_back_is_held_no_longer_and_may_be_said_again(
-    clock: HandClock, role: str, text: str, held: list[str]
-):
-    def say(request: ModelRequest) -> Said:
-        if "Forget" not in request.content or "Anew" in request.content:
-            return notes("Likes jazz")(request)
-        return {
-            "retracts": [
-                {
-                    "memory": handle(request, "Likes jazz"),
-                    "sources": [{"message": handle(request, "Forget")}],
-                }
-            ]
-        }
-
-    async with opened("memory://", clock, ScriptedModels(say)) as book:
-        thread = await book.thread("ann", agent="guide")
-        await thread.append(TALK)
-        await settle(book, clock)
-        assert await known(book) == ["Likes jazz"]
-        await thread.append(role, text)
-        await settle(book, clock)
-        assert await known(book) == held
-        await thread.append("user", "Anew: I like jazz.")
-        await settle(book, clock)
-        assert await known(book) == ["Likes jazz"]

@@ -16,7 +16,7 @@ from commonplace.model.asking import ModelRequest
 from commonplace.model.memories import Memory
 from commonplace.testing.scripted_models import Said, ScriptedModels, handle
 from tests.conftest import HandClock
-from tests.formation.test_run import known, opened, settle
+from tests.formation.books import known, opened, settle
 
 
 def patch(request: ModelRequest, text: str, **values: Any) -> dict[str, Any]:

@@ -32,8 +32,9 @@ from commonplace.recall.recall import Recall
 from commonplace.testing.builders import ANN, AT_A, AT_B, BEN, FOR_A, FOR_B, START, Pen
 from commonplace.testing.embedder import StubEmbedder
 from commonplace.text.terms import RULE
+from tests.engines.dice import Dice
 from tests.engines.random_runs import OWNERS
-from tests.engines.random_work import GROUPS, VIEWS, Dice, World
+from tests.engines.random_work import GROUPS, VIEWS, World
 
 EXAMPLES = int(os.environ.get("COMMONPLACE_EXAMPLES", "15"))
 

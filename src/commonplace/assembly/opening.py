@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Generator
+from collections.abc import Callable, Generator
+from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -18,7 +19,7 @@ from commonplace.book.forming import Forming
 from commonplace.book.meaning import Meaning
 from commonplace.book.retention import RETAIN, Retention, first_retention, retaining
 from commonplace.door import Door
-from commonplace.embedding import AUTO, EmbeddingSettings, Maker, Missing, find
+from commonplace.embedding import AUTO, Cached, EmbeddingSettings, Maker, Missing, find
 from commonplace.errors import InvalidInput
 from commonplace.formation.alike import forget_statements
 from commonplace.formation.money import Budgets
@@ -42,6 +43,19 @@ class RecallSettings(Value):
     """How much recall may hold."""
 
     index_bytes: int = Field(default=INDEX_BYTES, ge=1_048_576)
+
+
+@dataclass(frozen=True, slots=True)
+class _Given:
+    """The settings that a book is opened with, a group for each room."""
+
+    limits: Limits
+    recall: RecallSettings
+    forming: FormingSettings
+    budgets: Budgets
+    retention: Retention
+    models: ModelsSettings
+    embedding: EmbeddingSettings
 
 
 #: The sections that a settings file may have.
@@ -119,56 +133,36 @@ async def _open(
     embed: Any,
     models: Any,
 ) -> Book:
-    try:
-        Owner(tenant=tenant, id=tenant)
-    except ValidationError as exc:
-        raise refused(exc) from exc
-    if limits is not None and not isinstance(limits, Limits):
-        raise InvalidInput(f"limits: give Limits, not {type(limits).__name__}", field="limits")
-    file = read_file(config, _SECTIONS) if config is not None else {}
-    guardrails = settings("limits", Limits, file) if limits is None else limits
-    holding = settings("recall", RecallSettings, file)
-    wishes, budgets = settings("forming", FormingSettings, file), settings("budgets", Budgets, file)
-    if worker and read_only:
-        raise InvalidInput("worker: a book that is opened to be read only does no upkeep", field="worker")
-    keeping = settings("retention", Retention, file)
-    asked = await wiring.models_of(models, settings("models", ModelsSettings, file))
-    embedder = await find(embed, settings("embedding", EmbeddingSettings, file))
+    _refuse(tenant, limits, worker=worker, read_only=read_only)
+    given = _given(config, limits)
+    asked = await wiring.models_of(models, given.models)
+    embedder = await find(embed, given.embedding)
     engine = await open_engine(address, create=create, read_only=read_only)
     maker = None if isinstance(embedder, Missing) else Maker(engine, embedder)
     try:
-        if not read_only and await engine.stale_terms(RULE, 1):
-            await engine.put(JobDraft(kind="terms", key=str(RULE)), clock())
-        if not read_only and keeping.messages_days is not None:
-            await engine.put(first_retention(), clock())
-        if maker is not None:
-            await _begin(maker, engine, clock, read_only=read_only)
+        if not read_only:
+            await _make_due(engine, maker, given.retention, clock)
         why_words = await _why_words(embedder, engine)
     except BaseException:
         await engine.close()
         raise
-
-    def forget() -> None:
-        forget_words()
-        forget_statements()
-        if not isinstance(embedder, Missing):
-            embedder.let_go()
-
-    finder = Recall(engine, index_bytes=holding.index_bytes, forget=forget)
+    finder = Recall(engine, index_bytes=given.recall.index_bytes, forget=_forgetting(embedder))
     making = None
     if maker is not None and not read_only:
         making = Worker(engine, {EMBED: embedding(engine, clock, maker)}, clock)
     meaning = Meaning(engine, maker, making, why_words=why_words)
-    former = wiring.former_of(engine, finder, maker, asked, guardrails, wishes, budgets, tenant, clock)
+    former = wiring.former_of(
+        engine, finder, maker, asked, given.limits, given.forming, given.budgets, tenant, clock
+    )
     work = {**upkeep(engine, clock, maker), **wiring.handlers(former)}
-    work[RETAIN] = retaining(engine, clock, tenant, keeping)
+    work[RETAIN] = retaining(engine, clock, tenant, given.retention)
     book = Book(
         engine,
-        Door(engine, guardrails, clock),
+        Door(engine, given.limits, clock),
         finder,
         Worker(engine, work, clock),
         tenant=tenant,
-        forming=Forming(engine, tenant, wishes),
+        forming=Forming(engine, tenant, given.forming),
         models=asked,
         meaning=meaning,
         on_erased=finder.let_go,
@@ -183,13 +177,54 @@ async def _open(
     return book
 
 
-async def _begin(maker: Maker, engine: Engine, clock: Clock, *, read_only: bool) -> None:
-    """Begin a book's first set, and make due what lacks in it, where it may be written."""
-    if read_only:
-        return
-    sets = await engine.vector_sets() or [await engine.begin_set(maker.embedding)]
-    if sets[0].name == maker.embedding.name and await engine.lacking(maker.embedding, 1):
-        await engine.put(embed_job(maker.embedding.name), clock())
+def _refuse(tenant: str, limits: Limits | None, *, worker: bool | None, read_only: bool) -> None:
+    """Refuse what cannot be opened so, before anything is."""
+    try:
+        Owner(tenant=tenant, id=tenant)
+    except ValidationError as exc:
+        raise refused(exc) from exc
+    if limits is not None and not isinstance(limits, Limits):
+        raise InvalidInput(f"limits: give Limits, not {type(limits).__name__}", field="limits")
+    if worker and read_only:
+        raise InvalidInput("worker: a book that is opened to be read only does no upkeep", field="worker")
+
+
+def _given(config: str | Path | None, limits: Limits | None) -> _Given:
+    """The settings of the file and the environment; the caller's guardrails win."""
+    file = read_file(config, _SECTIONS) if config is not None else {}
+    return _Given(
+        limits=settings("limits", Limits, file) if limits is None else limits,
+        recall=settings("recall", RecallSettings, file),
+        forming=settings("forming", FormingSettings, file),
+        budgets=settings("budgets", Budgets, file),
+        retention=settings("retention", Retention, file),
+        models=settings("models", ModelsSettings, file),
+        embedding=settings("embedding", EmbeddingSettings, file),
+    )
+
+
+async def _make_due(engine: Engine, maker: Maker | None, keeping: Retention, clock: Clock) -> None:
+    """Put the jobs for what this book lacks: terms of today's rule, the first retention, vectors."""
+    if await engine.stale_terms(RULE, 1):
+        await engine.put(JobDraft(kind="terms", key=str(RULE)), clock())
+    if keeping.messages_days is not None:
+        await engine.put(first_retention(), clock())
+    if maker is not None:
+        sets = await engine.vector_sets() or [await engine.begin_set(maker.embedding)]
+        if sets[0].name == maker.embedding.name and await engine.lacking(maker.embedding, 1):
+            await engine.put(embed_job(maker.embedding.name), clock())
+
+
+def _forgetting(embedder: Cached | Missing) -> Callable[[], None]:
+    """What lets go of everything that is remembered beside the engine, once something is erased."""
+
+    def forget() -> None:
+        forget_words()
+        forget_statements()
+        if not isinstance(embedder, Missing):
+            embedder.let_go()
+
+    return forget
 
 
 async def _why_words(embedder: Embedder | Missing, engine: Engine) -> str:

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Any
 from uuid import UUID
 
 from commonplace.formation.alike import same
+from commonplace.formation.editing import Editor
 from commonplace.formation.merging import Merger
-from commonplace.formation.patching import edit_faults, fields_between, patch
-from commonplace.formation.schemas import FormationSchema
 from commonplace.model.changes import (
     AddEvidence,
     AddExperience,
@@ -25,13 +23,13 @@ from commonplace.model.changes import (
 )
 from commonplace.model.episodes import Episode
 from commonplace.model.experience import Evidence, ExperienceLine
-from commonplace.model.forming import Formed, LeftOut, Lesson, ProfilePatch, Reading, WantedSchema
+from commonplace.model.forming import Formed, LeftOut, Lesson, Reading
 from commonplace.model.ids import derived_id
 from commonplace.model.memories import Memory
-from commonplace.model.owner import Owner, OwnerKind, View
+from commonplace.model.owner import Owner, OwnerKind
 from commonplace.model.profiles import ProfileDocument
 from commonplace.model.trust import Limits, Trust, lowest
-from commonplace.model.values import canonical, comparable
+from commonplace.model.values import canonical
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,8 +88,9 @@ class _Reconciler:
     def reconcile(self, formed: Formed, run: str | None) -> Reconciled:
         merger = Merger(self._reading, self._held.memories, self._limits, self._told.append, self._id)
         changes = merger.changes(formed.notes, formed.corroborations, formed.taken_back, run)
+        editor = Editor(self._reading, self._held.profiles, self._told.append, self._id)
         for place, one in enumerate(formed.patches):
-            changes += self._patch(f"patches[{place}]", one)
+            changes += editor.changes(f"patches[{place}]", one)
         changes += self._episode(formed)
         lines = self._lessons(formed.experience)
         return Reconciled(tuple(changes), tuple(lines), tuple(self._told), self._versions(changes))
@@ -100,64 +99,6 @@ class _Reconciler:
         """An id that says nothing of what it stands for, and is the same when the same is formed again."""
         said = [str(read.message.id) for read in self._reading.messages[-1:]]
         return derived_id(self._reading.now, canonical([str(self._thread.id), said, part, place]))
-
-    def _patch(self, at: str, given: ProfilePatch) -> list[Change]:
-        """The fields that a patch changes, where they still are as the model was shown them."""
-        schema = next((one for one in self._reading.schemas if one.name == given.schema_name), None)
-        if schema is None:
-            return self._left_out(at, "unknown", "there is no such schema")
-        shown, held = self._reading.profile(schema.name), self._profile(schema.name)
-        before: dict[str, Any] = {} if shown is None else shown.body
-        now: dict[str, Any] = {} if held is None else held.body
-        shape = _known(schema).shape
-        if held is not None and not held.audience.within(
-            self._thread.audience, View(agent=self._thread.agent)
-        ):
-            return self._left_out(at, "audience", "the document is read more widely than this conversation")
-        operations = [dict(one) for one in given.operations if not _there_already(one, before)]
-        pinned = () if held is None else held.pinned
-        patched = patch(None if shown is None else before, operations, shape, pinned=pinned)
-        for fault in (*patched.faults, *patched.left_out):
-            self._left_out(at, "pinned" if fault in patched.left_out else "patch", fault.reason)
-        wanted, gone = fields_between(before, patched.document)
-        fields = {
-            name: value
-            for name, value in wanted.items()
-            if self._still(at, name, before, now, patched.document)
-        }
-        unset = tuple(name for name in gone if self._still(at, name, before, now, patched.document))
-        again = {} if held is None else _said_again(given, held, fields, pinned)
-        if not fields and not unset and not again:
-            return []
-        faults = edit_faults(now, fields, unset, shape)
-        if faults:
-            return self._left_out(at, "patch", f"{faults[0].path} {faults[0].reason}")
-        return [
-            PatchProfile(
-                id=self._id(f"profile {schema.name}", 0) if held is None else held.id,
-                schema_name=schema.name,
-                audience=self._thread.audience if held is None else held.audience,
-                set=fields,
-                unset=unset,
-                schema_hash=_known(schema).digest,
-                sources=given.sources,
-                again=again,
-            )
-        ]
-
-    def _still(
-        self, at: str, name: str, shown: Mapping[str, Any], now: Mapping[str, Any], wanted: Mapping[str, Any]
-    ) -> bool:
-        """Whether a field is as it was shown; one that is already as it should be needs nothing."""
-        if _field(now, name) == _field(wanted, name):
-            return False
-        if _field(now, name) == _field(shown, name):
-            return True
-        self._left_out(at, "stale", "somebody else changed this field meanwhile")
-        return False
-
-    def _profile(self, schema: str) -> ProfileDocument | None:
-        return next((one for one in self._held.profiles if one.schema_name == schema), None)
 
     def _episode(self, formed: Formed) -> list[Change]:
         draft, said = formed.episode, self._reading.new
@@ -258,55 +199,9 @@ class _Reconciler:
         records = (*self._held.memories, *self._held.profiles)
         return MappingProxyType({one.id: one.version for one in records if one.id in touched})
 
-    def _left_out(self, at: str, code: str, reason: str) -> list[Change]:
+    def _left_out(self, at: str, code: str, reason: str) -> None:
         self._told.append(LeftOut(part=at, code=code, reason=reason))
-        return []
 
 
 def _alike(lesson: Lesson, lines: Iterable[ExperienceLine]) -> ExperienceLine | None:
     return next((line for line in lines if line.field == lesson.field and same(line.line, lesson.line)), None)
-
-
-def _known(schema: WantedSchema) -> FormationSchema:
-    return FormationSchema(schema.name, schema.description, schema.parameters, schema.update_mode)
-
-
-def _field(document: Mapping[str, Any], name: str) -> Any:
-    """A field so that it can be compared; one that is not there is like no value."""
-    return (comparable(document[name]),) if name in document else ()
-
-
-def _said_again(
-    given: ProfilePatch, held: ProfileDocument, fields: Mapping[str, Any], pinned: Collection[str]
-) -> dict[str, Any]:
-    """What a patch says that was derived before and is there already, as far as its sources are new grounds for it."""
-    again: dict[str, Any] = {}
-    for operation in given.operations:
-        token = str(operation.get("path", ""))[1:].removesuffix("/-")
-        name = token.replace("~1", "/").replace("~0", "~")
-        if "/" in token or operation.get("op") not in ("add", "replace"):
-            continue
-        if name in pinned or name not in held.grounds:
-            continue
-        value, entries, said = held.body[name], held.grounds[name], comparable(_small(operation.get("value")))
-        if name in fields and not isinstance(value, list):
-            continue
-        items = value if isinstance(value, list) else [value]
-        for item, entry in zip(items, entries, strict=False):
-            if entry and comparable(_small(item)) == said and not set(given.sources) <= set(entry):
-                again.setdefault(name, []).append(item)
-    return {name: items if isinstance(held.body[name], list) else items[0] for name, items in again.items()}
-
-
-def _there_already(operation: Mapping[str, Any], before: Mapping[str, Any]) -> bool:
-    """Whether an operation would append to a list of the document what the list has."""
-    path = str(operation.get("path", ""))
-    listed = before.get(path[1:-2].replace("~1", "/").replace("~0", "~")) if path.endswith("/-") else None
-    if operation.get("op") != "add" or not isinstance(listed, list):
-        return False
-    wanted = operation.get("value")
-    return any(comparable(_small(one)) == comparable(_small(wanted)) for one in listed)
-
-
-def _small(value: Any) -> Any:
-    return " ".join(value.casefold().split()) if isinstance(value, str) else value

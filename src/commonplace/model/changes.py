@@ -11,8 +11,12 @@ from uuid import UUID
 
 from commonplace.model.cited import Cited
 from commonplace.model.episodes import Episode, Overflow
-from commonplace.model.experience import Evidence, ExperienceLine
 from commonplace.model.jobs import JobDraft
+from commonplace.model.learning import AddEvidence as AddEvidence
+from commonplace.model.learning import AddExperience as AddExperience
+from commonplace.model.learning import ApproveExperience as ApproveExperience
+from commonplace.model.learning import DoubtEvidence as DoubtEvidence
+from commonplace.model.learning import RetireExperience as RetireExperience
 from commonplace.model.ledger import Actor
 from commonplace.model.memories import Memory
 from commonplace.model.messages import Message, Thread, ThreadStatus
@@ -170,47 +174,6 @@ class PatchProfile:
     sources: tuple[UUID, ...] = ()
     #: What is there already and was said again by these sources: fields with their values, of a list with its items.
     again: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
-
-
-@dataclass(frozen=True, slots=True)
-class AddExperience:
-    """Add a line to an agent's experience."""
-
-    line: ExperienceLine
-
-
-@dataclass(frozen=True, slots=True)
-class AddEvidence:
-    """Say that a line of experience was learnt from a user's records, too, and what the guard says of it."""
-
-    line: UUID
-    evidence: Evidence
-
-
-@dataclass(frozen=True, slots=True)
-class DoubtEvidence:
-    """Let some of a user's records count as evidence no more, or again."""
-
-    line: UUID
-    owner: Owner
-    records: tuple[UUID, ...]
-    faulty: bool = True
-
-
-@dataclass(frozen=True, slots=True)
-class ApproveExperience:
-    """Let a line of experience serve every user, or take that back."""
-
-    line: UUID
-    approved: bool = True
-
-
-@dataclass(frozen=True, slots=True)
-class RetireExperience:
-    """Take a line of experience out of service."""
-
-    line: UUID
-    reason: str = ""
 
 
 @dataclass(frozen=True, slots=True)

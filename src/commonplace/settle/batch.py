@@ -7,7 +7,7 @@ from typing import assert_never
 from commonplace.errors import InvalidInput
 from commonplace.model import changes as c
 from commonplace.model.questions import Deciding
-from commonplace.settle import experience, memories, others, retracting, threads, undoing
+from commonplace.settle import caps, experience, memories, others, retracting, threads, undoing
 from commonplace.settle.desk import Desk, Settlement
 
 
@@ -19,8 +19,8 @@ def settle(batch: c.Batch) -> Deciding[Settlement]:
     for desk.item, change in enumerate(batch.changes):
         yield from _one(desk, change, superseding)
     yield from memories.supersede_all(desk, superseding)
-    yield from memories.check_run(desk)
-    yield from memories.check_cap(desk)
+    yield from caps.check_run(desk)
+    yield from caps.check_cap(desk)
     return Settlement(desk.standing(), desk.ignored, desk.tails, batch.jobs, {**batch.note, **desk.note})
 
 

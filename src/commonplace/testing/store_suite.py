@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from commonplace.testing.suite_ageing import AgeingSuite
 from commonplace.testing.suite_erasure import ErasureSuite
 from commonplace.testing.suite_filters import FilterSuite
 from commonplace.testing.suite_formation import FormationSuite
@@ -32,6 +33,7 @@ class StoreSuite(
     UndoSuite,
     OtherSuite,
     GroundsSuite,
+    AgeingSuite,
     JobSuite,
     WaitingSuite,
     SpendingSuite,

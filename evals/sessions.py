@@ -1,0 +1,46 @@
+"""A conversation of LoCoMo's session by session, each with what annotators observed in it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from commonplace.errors import InvalidInput
+from evals.corpora import Turn, load
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """What was said at one sitting, and what annotators observed in it."""
+
+    number: int
+    turns: tuple[Turn, ...]
+    #: Whom it is about, what it says, and the turn on which it rests.
+    observed: tuple[tuple[str, str, str], ...]
+
+
+def sessions_of(path: Path, name: str) -> list[Session]:
+    """One conversation of LoCoMo's, session by session, with its observations."""
+    conversation = next((one for one in load(path).conversations if one.id == name), None)
+    if conversation is None:
+        raise InvalidInput(f"data: {path} has no conversation {name}", field="data")
+    raw = json.loads(path.read_text("utf-8"))
+    about = next(one for one in raw if one.get("sample_id") == name).get("observation", {})
+    numbers = sorted({turn.session for turn in conversation.turns})
+    return [
+        Session(
+            number,
+            tuple(turn for turn in conversation.turns if turn.session == number),
+            tuple(_observed(about.get(f"session_{number}_observation", {}))),
+        )
+        for number in numbers
+    ]
+
+
+def _observed(about: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
+    for who, told in about.items():
+        for text, turn in told:
+            yield who, str(text), str(turn if isinstance(turn, str) else turn[0])

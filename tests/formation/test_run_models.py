@@ -1,0 +1,141 @@
+"""A run and its models: down, useless, refusing, too small; what was bought is used, and nothing is bought in vain."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from commonplace.errors import ModelDown, ModelRefused
+from commonplace.model.asking import ModelAnswer, ModelRequest
+from commonplace.model.jobs import JobState
+from commonplace.testing.scripted_models import Said, ScriptedModels
+from tests.conftest import HandClock
+from tests.formation.books import TALK, jobs, known, notes, opened, settle
+
+
+async def test_an_answer_that_was_bought_is_used_after_a_crash_and_not_bought_again(
+    tmp_path: Path, clock: HandClock, monkeypatch: pytest.MonkeyPatch
+):
+    models = ScriptedModels(notes("Likes jazz"))
+    path = tmp_path / "book.db"
+    async with opened(path, clock, models) as book:
+        await (await book.thread("ann", agent="guide")).append(TALK)
+
+        async def crash(batch: Any) -> Any:
+            raise OSError("the power is gone")
+
+        monkeypatch.setattr(book.engine, "apply", crash)
+        await settle(book, clock)
+    async with opened(path, clock, ScriptedModels([AssertionError("it is asked again")])) as book:
+        (job,) = await jobs(book)
+        assert job.state is JobState.WAITING and "the power is gone" in job.error
+        await settle(book, clock)
+        assert await known(book) == ["Likes jazz"] and await jobs(book) == []
+    assert len(models.asked) == 1
+
+
+async def test_while_a_provider_is_down_all_waits_together_and_nothing_dies(clock: HandClock):
+    down = True
+
+    def say(request: ModelRequest) -> Said:
+        return ModelDown("the provider is away", retry_after=5) if down else notes("Likes jazz")(request)
+
+    models = ScriptedModels(say)
+    async with opened("memory://", clock, models) as book:
+        for place in range(30):
+            await (await book.thread("ann", agent="guide", name=str(place))).append(TALK)
+        for _ in range(20):
+            await settle(book, clock, 180)
+        waiting = await jobs(book)
+        assert len(waiting) == 30 and {job.state for job in waiting} == {JobState.WAITING}
+        assert {job.tries for job in waiting} == {0}
+        assert "the provider is away" in waiting[0].error
+        assert len(models.asked) <= 30
+        assert await book.recall("ann", "jazz", agent="guide")
+        down = False
+        for _ in range(4):
+            await settle(book, clock, 700)
+        assert await jobs(book) == [] and await known(book) == ["Likes jazz"]
+
+
+async def test_a_part_that_is_wrong_is_asked_for_once_more_and_the_rest_is_kept(clock: HandClock):
+    def say(request: ModelRequest) -> Said:
+        good = notes("Likes jazz")(request)
+        assert isinstance(good, dict)
+        path = "/home" if request.earlier else "/nowhere/at/all"
+        source = good["notes"][0]["sources"]
+        patch = {"schema": "Profile", "sources": source}
+        patch["operations"] = [{"op": "add", "path": path, "value": "New York"}]
+        return {**good, "patches": [patch]} if not request.earlier else {"patches": [patch]}
+
+    models = ScriptedModels(say)
+    async with opened("memory://", clock, models) as book:
+        await (await book.thread("ann", agent="guide")).append(TALK)
+        await settle(book, clock)
+        assert await known(book) == ["Likes jazz"]
+        assert await book.profile.get("ann", agent="guide") == {"home": "New York"}
+    assert len(models.asked) == 2
+    (earlier,) = models.asked[1].earlier
+    assert "/nowhere/at/all" in earlier.answer and "patches[0]" in earlier.faults[0]
+
+
+async def test_useless_answers_end_among_the_dead_letters_and_a_replay_makes_what_an_undisturbed_run_makes(
+    clock: HandClock,
+):
+    useless = True
+
+    def say(request: ModelRequest) -> Said:
+        return "I would rather talk." if useless else notes("Likes jazz")(request)
+
+    models = ScriptedModels(say)
+    async with opened("memory://", clock, models) as book:
+        thread = await book.thread("ann", agent="guide")
+        await thread.append(TALK)
+        for _ in range(6):
+            await settle(book, clock, 600)
+        (job,) = await jobs(book)
+        assert job.state is JobState.DEAD and "of no use" in job.error
+        assert len(models.asked) == 9 and await known(book) == []
+        useless = False
+        await book.engine.replay(job.id, clock())
+        await settle(book, clock)
+        assert await known(book) == ["Likes jazz"] and (await thread.get()).formed_through == 2
+
+
+@pytest.mark.parametrize(
+    ("fault", "state", "waits"),
+    [
+        (ModelRefused("no credit", reason="quota"), JobState.WAITING, True),
+        (ModelRefused("bad key", reason="credentials"), JobState.WAITING, True),
+        (ModelRefused("not about this", reason="content"), JobState.DEAD, False),
+        (ModelAnswer(text="no", refused=True, fault="the model refuses to answer"), JobState.DEAD, False),
+    ],
+)
+async def test_a_refusal_waits_for_a_person_and_is_not_bought_again_and_again(
+    clock: HandClock, fault: Said, state: JobState, waits: bool
+):
+    models = ScriptedModels([fault])
+    async with opened("memory://", clock, models) as book:
+        await (await book.thread("ann", agent="guide")).append(TALK)
+        await settle(book, clock)
+        (job,) = await jobs(book)
+        assert job.state is state and (job.postponed > 0) is waits
+    assert len(models.asked) == 1
+
+
+async def test_a_question_that_is_too_long_is_asked_in_shorter_pieces(clock: HandClock):
+    def say(request: ModelRequest) -> Said:
+        if len(request.content) > 6_000:
+            return ModelRefused("too long", reason="length")
+        return notes(f"Said {len(models.asked)}")(request)
+
+    models = ScriptedModels(say)
+    async with opened("memory://", clock, models) as book:
+        thread = await book.thread("ann", agent="guide")
+        for place in range(20):
+            await thread.append("user", f"{place} " + "I like long stories about jazz. " * 30)
+        await settle(book, clock)
+        assert (await thread.get()).formed_through == 20
+        assert await jobs(book) == [] and len(await known(book)) >= 3

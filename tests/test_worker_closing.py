@@ -1,0 +1,79 @@
+"""A book closes whatever its worker does."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+import commonplace
+from commonplace.book import book as books
+from commonplace.errors import StorageError
+from commonplace.model.jobs import Job, JobDraft
+from commonplace.worker import (
+    Worker,
+)
+
+
+async def test_closing_gives_up_a_job_that_does_not_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(books, "_LAST_JOB_SECONDS", 0.05)
+    begun, release = asyncio.Event(), asyncio.Event()
+
+    async def stubborn(job: Job) -> None:
+        begun.set()
+        while not release.is_set():
+            try:
+                await release.wait()
+            except asyncio.CancelledError:
+                continue
+
+    book = await commonplace.open(tmp_path / "book.db")
+    book.worker = Worker(book.engine, {"work": stubborn}, book.door.clock)
+    await book.engine.put(JobDraft(kind="work", key="k"), book.door.clock())
+    book.start_worker()
+    task = book._working
+    assert task is not None
+    await begun.wait()
+    async with asyncio.timeout(10):
+        await book.close()
+    with pytest.raises(StorageError, match="closed"):
+        await book.facts()
+    release.set()
+    await asyncio.wait([task])
+
+
+async def test_a_cancelled_closing_closes_the_engine_all_the_same(tmp_path: Path):
+    begun = asyncio.Event()
+
+    async def stay(job: Job) -> None:
+        begun.set()
+        await asyncio.Event().wait()
+
+    book = await commonplace.open(tmp_path / "book.db")
+    book.worker = Worker(book.engine, {"work": stay}, book.door.clock)
+    await book.engine.put(JobDraft(kind="work", key="k"), book.door.clock())
+    book.start_worker()
+    task = book._working
+    assert task is not None
+    await begun.wait()
+    closing = asyncio.create_task(book.close())
+    await asyncio.sleep(0)
+    closing.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await closing
+    with pytest.raises(StorageError, match="closed"):
+        await book.facts()
+    task.cancel()
+    await asyncio.wait([task])
+
+
+def test_a_book_whose_loop_is_gone_still_closes(tmp_path: Path):
+    book = asyncio.run(_opened(tmp_path / "book.db"))
+    asyncio.run(book.close())
+    with pytest.raises(StorageError, match="closed"):
+        asyncio.run(book.facts())
+
+
+async def _opened(path: Path) -> commonplace.Book:
+    return await commonplace.open(path, worker=True)
