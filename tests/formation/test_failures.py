@@ -209,12 +209,12 @@ async def test_the_doctor_tells_what_keeps_a_thread_from_being_formed(
         await talked(book)
         await settle(book, clock, 31)
         check = health.formation(await jobs(book, JobState.WAITING), [], clock())
-        assert check.state == "note" and "1 threads wait" in check.found
+        assert check.state == "note" and "1 thread waits" in check.found
         assert (await jobs(book))[0].error in check.found
         for _ in range(30):
             await settle(book, clock, 60)
         check = health.formation(await jobs(book, JobState.WAITING), await jobs(book, JobState.DEAD), clock())
-        told_of = "1 were given up" if ill.state is JobState.DEAD else "1 threads wait"
+        told_of = "1 were given up" if ill.state is JobState.DEAD else "1 thread waits"
         assert told_of in check.found
         await recovered(book, clock, server)
         assert health.formation(await jobs(book), [], clock()).found == "none waits"

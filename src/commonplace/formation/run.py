@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from dataclasses import dataclass
 from typing import Final
@@ -149,7 +150,7 @@ class Former:
 
     async def _formed(self, work: _Work, progress: Progress) -> tuple[Progress, Formed]:
         if self._oracle is None:
-            return progress, formed_by_rules(progress.reading, self._door.limits)
+            return progress, await asyncio.to_thread(formed_by_rules, progress.reading, self._door.limits)
         return await self._oracle.formed(work.job, progress, work.settings)
 
     async def _apply(self, work: _Work, progress: Progress, formed: Formed) -> None:

@@ -225,12 +225,11 @@ def _falls(plan: ErasurePlan, record: Record) -> bool:
         plan.stripped[record.id] = document
         return False
     left = tuple(source for source in base.rests_on() if source not in plan)
-    if not left:
+    if not left or (isinstance(base, Episode) and len(left) < len(base.rests_on())):
+        # An episode tells of all that it rests on, and nobody can say which words of it are whose.
         return True
-    if isinstance(base, (Memory, Episode)):
-        fields: dict[str, object] = {"sources": left}
-        if isinstance(base, Memory):
-            fields["quotes"] = quotes_of(base.quotes, left)
+    if isinstance(base, Memory):
+        fields: dict[str, object] = {"sources": left, "quotes": quotes_of(base.quotes, left)}
         if base.thread in plan.doomed:
             fields["thread"] = None
         plan.stripped[record.id] = base.changed(**fields)

@@ -132,7 +132,8 @@ def formation(waiting: Sequence[Job], dead: Sequence[Job], now: datetime) -> Che
         return Check("formation", "ok", f"none waits; {len(dead)} were given up" if dead else "none waits")
     oldest = min(waiting, key=lambda job: job.first_at)
     late = now - min(job.run_at for job in waiting)
-    found = f"{len(waiting)} threads wait to be formed, the oldest for {_span(now - oldest.first_at)}"
+    threads = "1 thread waits" if len(waiting) == 1 else f"{len(waiting)} threads wait"
+    found = f"{threads} to be formed, the oldest for {_span(now - oldest.first_at)}"
     why = next((job.error for job in waiting if job.error), "")
     found += f"; kept by: {why}" if why else ""
     if late <= _OVERDUE:
