@@ -9,7 +9,7 @@ from pydantic import ValidationError
 
 from commonplace.formation.citing import MOST, Citations, Told, own, text_of, texts_of
 from commonplace.formation.documents import Copier, Unfit, shown
-from commonplace.formation.echo import Witness
+from commonplace.formation.echo import Witness, another
 from commonplace.formation.notes import Notes, asked, known
 from commonplace.formation.patching import patch as patched_by
 from commonplace.formation.prompt import Prompt
@@ -118,9 +118,10 @@ class _Answer:
         operations = given.get("operations")
         if operations in (None, []):
             return None
-        cited = own(self._citations.read(given.get("sources"), tell))
+        said = own(self._citations.read(given.get("sources"), tell))
+        cited = [(message, one) for message, one in said if another(message) is None]
         if not cited:
-            tell("claimed", "only a user's own new words change a document")
+            tell("claimed", "only the user's own new words change a document")
             return None
         if not self._patches(at, schema, operations):
             return None

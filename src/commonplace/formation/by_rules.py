@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from datetime import datetime
 from typing import Any, Final
 
-from commonplace.formation.echo import speaks
+from commonplace.formation.echo import another, speaks
 from commonplace.formation.patching import patch
 from commonplace.formation.rules import TOPICS, Stated, extract
 from commonplace.formation.schemas import NOTE, PROFILE
@@ -56,6 +56,7 @@ def _draft(message: Message, stated: Stated, limits: Limits) -> Draft:
         content=stated.content,
         kind=kind if kind in limits.kinds else limits.kinds[0],
         key=stated.key,
+        subject=another(message),
         cardinality=stated.cardinality,
         applies_when=stated.applies_when[: limits.content_length],
         valid_from=starts,
@@ -86,7 +87,7 @@ def _patches(reading: Reading, said: list[tuple[Message, Stated]]) -> Iterator[P
     operations: list[dict[str, Any]] = []
     cited: dict[Any, Cited] = {}
     for message, stated in said:
-        if stated.applies_when or stated.valid_from or stated.valid_to:
+        if stated.applies_when or stated.valid_from or stated.valid_to or another(message) is not None:
             continue
         operation = _operation(stated)
         if operation is None:

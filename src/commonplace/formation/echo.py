@@ -44,6 +44,12 @@ def speaks(message: Message) -> bool:
     return message.role == "user" and message.trust in _SPEAKERS
 
 
+def another(message: Message) -> str | None:
+    """Who spoke in the user's place, where it was not the owner: what they say of themselves is not said of the owner."""
+    speaker = message.speaker
+    return None if speaker is None or folded(speaker) in (folded(message.owner.id), *_ONESELF) else speaker
+
+
 class Witness:
     """Knows all that was said and shown in a reading, and judges whose word a statement is."""
 

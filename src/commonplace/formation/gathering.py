@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final, TypeVar, cast
-from uuid import UUID
+from uuid import UUID, uuid4
 
 from commonplace.errors import EmbeddingFailed
 from commonplace.formation.reconcile import Held
@@ -38,18 +38,28 @@ _MOST: Final = 1_000
 _MEMORY = frozenset({RecordType.MEMORY})
 _ACTIVE = frozenset({MemoryStatus.ACTIVE.value})
 _FINISHED = (ThreadStatus.COMPLETED, ThreadStatus.FAILED)
-#: For threads that no agent has: a view with groups needs the name of one.
-_NOBODY: Final = "formation"
+#: A view with groups needs the name of an agent; no agent has this one, and so nothing of its own.
+_NOBODY: Final = f"formation {uuid4()}"
 
 
 def view_of(thread: Thread) -> View:
-    """As whom a thread is formed: it sees what the thread's own readers see, and writes no wider."""
+    """As whom what is formed of a thread is written."""
     audience = thread.audience
     if audience.kind is AudienceKind.SELF:
         return View(agent=audience.agent)
     if audience.kind is AudienceKind.GROUP:
         return View(agent=thread.agent or _NOBODY, groups=audience.groups)
     return View(agent=thread.agent)
+
+
+def readers_of(thread: Thread) -> View:
+    """As whom it is read: what is shown to an extractor is seen by everyone who reads the thread, and no more is."""
+    audience = thread.audience
+    if audience.kind is AudienceKind.SELF:
+        return View(agent=audience.agent)
+    if audience.kind is AudienceKind.GROUP:
+        return View(agent=_NOBODY, groups=audience.groups)
+    return View()
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +101,7 @@ class Gatherer:
         read: list[Message] = []
         cursor: str | None = None
         while True:
-            page = await self._records.scan(thread.owner, view_of(thread), only, cursor, _PAGE)
+            page = await self._records.scan(thread.owner, readers_of(thread), only, cursor, _PAGE)
             read += _of(Message, page.records)
             cursor = page.cursor
             if cursor is None or sum(message.seq <= after for message in read) >= _CONTEXT:
@@ -120,7 +130,7 @@ class Gatherer:
         self, talk: Talk, schemas: tuple[WantedSchema, ...], now: datetime, language: Name | None
     ) -> Reading:
         """What an extractor is given for a talk, but for candidates."""
-        thread, view = talk.thread, view_of(talk.thread)
+        thread, view = talk.thread, readers_of(talk.thread)
         documents = Filter(types=frozenset({RecordType.PROFILE}))
         profiles = (await self._records.scan(thread.owner, view, documents, None, _MOST)).records
         return Reading(
@@ -140,12 +150,12 @@ class Gatherer:
 
     async def with_candidates(self, reading: Reading, talk: Talk) -> Reading:
         """The same reading of what is left of its talk, with the memories that it may repeat, correct or replace."""
-        found = await self._candidates(talk, view_of(talk.thread), reading.now)
+        found = await self._candidates(talk, readers_of(talk.thread), reading.now)
         return reading.model_copy(update={"candidates": found})
 
     async def held(self, reading: Reading, formed: Formed) -> Held:
         """What is known now of all that was formed: what says the same, what has the same key, what gave way to what."""
-        thread, view = reading.thread, view_of(reading.thread)
+        thread, view = reading.thread, readers_of(reading.thread)
         owner = thread.owner
         found = await self._records.get(owner, view, [memory.id for memory in reading.candidates])
         for note in formed.notes:
@@ -171,7 +181,7 @@ class Gatherer:
     async def episodes(self, thread: Thread) -> tuple[Episode, ...]:
         """The episodes that record a thread."""
         only = Filter(types=frozenset({RecordType.EPISODE}), thread=thread.id)
-        page = await self._records.scan(thread.owner, view_of(thread), only, None, _MOST)
+        page = await self._records.scan(thread.owner, readers_of(thread), only, None, _MOST)
         return tuple(_of(Episode, page.records))
 
     async def _experience(self, thread: Thread) -> tuple[ExperienceLine, ...]:

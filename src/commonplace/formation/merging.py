@@ -126,7 +126,7 @@ class Merger:
         for other in [*self._pass.made.values(), *self._standing()] if memory.key is not None else ():
             if other.slot() != memory.slot() or not _same_subject(memory, other):
                 continue
-            if other.id not in self._pass.made and memory.observed_at <= other.observed_at:
+            if other.id not in self._pass.made and memory.observed_at < other.observed_at:
                 self._left_out(at, "older", "what is held under its key was said later")
                 return
             if not self._may_replace(at, memory, other, by_key=True):

@@ -18,7 +18,7 @@ from commonplace.formation.citing import (
     texts_of,
 )
 from commonplace.formation.documents import Copier, Unfit, shown
-from commonplace.formation.echo import DIRECTING, Verdict, Witness
+from commonplace.formation.echo import DIRECTING, Verdict, Witness, another
 from commonplace.formation.prompt import Prompt
 from commonplace.formation.schemas import NOTE, FormationSchema
 from commonplace.formation.validity import since, until
@@ -65,7 +65,7 @@ class Notes:
         if not cited:
             return None
         kind = self._kind(given.get("kind"), tell)
-        subject = self._witness.other(text_of(given.get("subject")))
+        subject = self._witness.other(text_of(given.get("subject"))) or _spoken_by_another(cited)
         verdict = self._witness.judge(content, [message for message, _ in cited], kind=kind, subject=subject)
         if verdict.code:
             tell(verdict.code, verdict.reason)
@@ -198,6 +198,12 @@ class Notes:
             tell("claimed", "no user's words speak of it")
             return None
         return TakenBack(memory=memory.id, cited=tuple(one for _, one in cited))
+
+
+def _spoken_by_another(cited: Sourced) -> str | None:
+    """Whom a note without a subject is about, where only others than the owner say it."""
+    speakers = [another(message) for message, _ in own(cited)]
+    return speakers[0] if speakers and None not in speakers else None
 
 
 def asked(prompt: Prompt, name: Any, mode: str) -> WantedSchema | None:

@@ -135,7 +135,7 @@ class Former:
         prompt = compose(reading, budget=budget)
         assert prompt is not None
         reading = prompt.reading
-        if talk.closed and not fitting.waiting and not prompt.waiting:
+        if talk.closed and not work.again and not fitting.waiting and not prompt.waiting:
             reading = await self._closing(reading)
         return Progress(after=after, reading=reading, budget=budget)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, Final, Literal, Self
+from typing import Any, ClassVar, Final, Literal, Self
 from uuid import UUID
 
 from pydantic import model_validator
@@ -65,6 +65,9 @@ class ExperienceLine(Record):
     reason: Text = ""
     #: When somebody who may speak for all users read it and let it serve them; None where nobody did.
     approved_at: Moment | None = None
+
+    def identity(self) -> tuple[Any, ...] | None:
+        return None if self.retired_at is not None else (self.field, " ".join(self.line.casefold().split()))
 
     def rests_on(self) -> tuple[UUID, ...]:
         return tuple(source for evidence in self.evidence for source in evidence.records)

@@ -26,8 +26,16 @@ def add(desk: Desk, change: AddExperience) -> Deciding[None]:
             evidence.append(left)
     if len(evidence) < len(line.evidence) and not _stands_without(line, evidence):
         desk.ignore("erased", line.id)
-    else:
+        return
+    held = yield from desk.holder(line.slot())
+    if not isinstance(held, ExperienceLine):
         desk.make(line.changed(evidence=tuple(evidence)), Verb.ADD)
+        return
+    # Somebody else taught the same meanwhile: it stays one line.
+    for part in evidence:
+        yield from add_evidence(desk, AddEvidence(held.id, part))
+    if not evidence:
+        desk.ignore("present", held.id)
 
 
 def _stands_without(line: ExperienceLine, left: list[Evidence]) -> bool:

@@ -51,6 +51,9 @@ def differences(found: Counter[str], wanted: Counter[str]) -> list[str]:
 
 def _body(record: Record, left_out: frozenset[str]) -> dict[str, Any]:
     body: dict[str, Any] = record.model_dump(mode="json")
+    for part in body.get("evidence", ()):
+        # When the guard passed it is a matter of its making, too; whether it did is not.
+        part["guarded_at"] = part["guarded_at"] is not None
     return {name: value for name, value in body.items() if name not in left_out}
 
 

@@ -79,7 +79,25 @@ class JobSuite(Suite):
         found = []
         while job := await engine.lease(["form", "dream"], "one", pen.now, MINUTE):
             found.append(job.key)
+            assert await engine.finish(job)
         assert found == ["dream 1", "form 5", "form 3"]
+
+    async def test_an_owners_jobs_are_leased_one_at_a_time(self, engine: Engine) -> None:
+        ann, ben = Pen(engine), Pen(engine, BEN)
+        for pen in (ann, ben):
+            for key in "ab":
+                await pen.write(pen.remembering("x"), jobs=(JobDraft("form", key),))
+        await engine.put(JobDraft("form", "book"), ann.now)
+        await engine.put(JobDraft("form", "book again"), ann.now)
+        first = [await self.lease(ann, "one") for _ in range(6)]
+        held = [job for job in first if job is not None]
+        assert [job.owner for job in held].count(ann.owner) == 1
+        assert [job.owner for job in held].count(ben.owner) == 1
+        assert [job.owner for job in held].count(None) == 2 and len(held) == 4
+        assert await engine.finish(next(job for job in held if job.owner == ann.owner))
+        assert (await self.leased(ann)).owner == ann.owner
+        ann.tick(MINUTE + 1)
+        assert (await self.leased(ann)).kind == "form"
         assert await engine.lease([], "one", pen.now, MINUTE) is None
 
     async def test_a_finished_job_is_gone(self, engine: Engine) -> None:
@@ -250,10 +268,10 @@ class JobSuite(Suite):
     async def test_jobs_of_an_ended_era_are_gone_even_when_they_run(self, engine: Engine) -> None:
         pen = Pen(engine)
         await self.put(pen, "waiting", delay=99)
-        await self.put(pen, "running")
-        job = await self.leased(pen)
         await self.put(pen, "dead")
         await engine.fail(await self.leased(pen), "no use", pen.now, None)
+        await self.put(pen, "running")
+        job = await self.leased(pen)
         await pen.erase_all()
         assert [job for job in await engine.jobs(None, 10) if job.kind == "form"] == []
         assert not await engine.finish(job)

@@ -67,8 +67,17 @@ def make_embedding_due(tables: Tables, at: datetime) -> None:
 
 def lease(tables: Tables, kinds: Sequence[str], worker: str, at: datetime, seconds: float) -> Job | None:
     """Take the longest due job for one worker."""
+    busy = {
+        work.job.era
+        for work in tables.jobs.values()
+        if work.job.era is not None and work.job.state is JobState.LEASED and not _due(work.job, at)
+    }
     due = next(
-        (work for work in _in_order(tables.jobs.values()) if work.job.kind in kinds and _due(work.job, at)),
+        (
+            work
+            for work in _in_order(tables.jobs.values())
+            if work.job.kind in kinds and _due(work.job, at) and work.job.era not in busy
+        ),
         None,
     )
     if due is None:

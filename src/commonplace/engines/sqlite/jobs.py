@@ -45,7 +45,7 @@ def make_embedding_due(connection: sqlite3.Connection, at: datetime) -> None:
 def is_due(connection: sqlite3.Connection, kinds: Sequence[str], at: datetime) -> bool:
     """Whether there is anything to lease; asked first, so that an idle worker writes nothing."""
     now = micros(at)
-    return connection.execute(sql("due_job", ids=len(kinds)), (*kinds, now, now)).fetchone() is not None
+    return connection.execute(sql("due_job", ids=len(kinds)), (*kinds, now, now, now)).fetchone() is not None
 
 
 def lease(
@@ -53,7 +53,7 @@ def lease(
 ) -> Job | None:
     """Take the longest due job for one worker."""
     now = micros(at)
-    due = connection.execute(sql("due_job", ids=len(kinds)), (*kinds, now, now)).fetchone()
+    due = connection.execute(sql("due_job", ids=len(kinds)), (*kinds, now, now, now)).fetchone()
     if due is None:
         return None
     connection.execute(sql("lease_job"), (worker, micros(at + timedelta(seconds=seconds)), due[0]))
