@@ -8,6 +8,7 @@ from commonplace.errors import ModelDown
 from commonplace.formation.calls import calls_of
 from commonplace.formation.summary import TASK, TOKENS, answered, extracted
 from commonplace.model.asking import ModelRequest
+from commonplace.model.changes import SummariseThread
 from commonplace.testing.builders import ANN, START, a_message
 from commonplace.testing.scripted_models import Said, ScriptedModels
 from commonplace.text.tokens import estimate
@@ -55,7 +56,7 @@ async def test_what_leaves_a_window_is_summed_up_from_the_summary_before(clock: 
             assert "Likes jazz" in second.summary and estimate(second.summary) <= TOKENS
 
 
-@pytest.mark.parametrize("wrong", [ModelDown("away"), {"summary": ""}, {"summary": 7}, {}, "no json"])
+@pytest.mark.parametrize("wrong", [{"summary": ""}, {"summary": 7}, {}, "no json"])
 async def test_the_old_summary_stays_when_a_newer_one_fails_and_nothing_waits_for_it(
     clock: HandClock, wrong: Said
 ):
@@ -77,6 +78,62 @@ async def test_the_old_summary_stays_when_a_newer_one_fails_and_nothing_waits_fo
         after = await thread.get()
         assert (after.summary, after.summary_through) == ("They spoke of jazz.", before.summary_through)
         assert after.formed_through == 80 and await book.engine.jobs(None, 10) == []
+
+
+async def test_a_summary_that_is_of_no_use_is_not_bought_at_every_word(clock: HandClock):
+    models = ScriptedModels(lambda request: {})
+    async with opened("memory://", clock, models) as book:
+        thread = await book.thread("ann", agent="guide")
+        await talk_on(thread, 20)
+        await settle(book, clock)
+        for _ in range(5):
+            await thread.append("user", "ok")
+            await settle(book, clock)
+    assert [request.task for request in models.asked].count(TASK) == 1
+    assert max(estimate(request.content) for request in models.asked) < 10_000
+
+
+async def test_a_summary_waits_for_its_provider_and_says_so(clock: HandClock):
+    away = True
+
+    def say(request: ModelRequest) -> Said:
+        if request.task != TASK:
+            return {}
+        return ModelDown("the provider is away") if away else {"summary": "They spoke of jazz."}
+
+    async with opened("memory://", clock, ScriptedModels(say)) as book:
+        thread = await book.thread("ann", agent="guide")
+        await talk_on(thread, 20)
+        await settle(book, clock)
+        (job,) = await book.engine.jobs(None, 10)
+        assert "the provider is away" in job.error and (await thread.get()).formed_through == 40
+        away = False
+        await settle(book, clock, 700)
+        assert (await thread.get()).summary == "They spoke of jazz."
+        assert await book.engine.jobs(None, 10) == []
+
+
+async def test_a_summary_that_was_bought_is_used_after_a_crash(
+    clock: HandClock, monkeypatch: pytest.MonkeyPatch
+):
+    models = ScriptedModels(lambda request: {"summary": "Jazz."} if request.task == TASK else {})
+    async with opened("memory://", clock, models) as book:
+        thread = await book.thread("ann", agent="guide")
+        await talk_on(thread, 20)
+        apply = book.engine.apply
+
+        async def crash(batch):
+            if any(isinstance(change, SummariseThread) for change in batch.changes):
+                monkeypatch.undo()
+                raise OSError("the power is gone")
+            return await apply(batch)
+
+        monkeypatch.setattr(book.engine, "apply", crash)
+        await settle(book, clock)
+        assert (await thread.get()).summary == ""
+        await settle(book, clock, 60)
+        assert (await thread.get()).summary == "Jazz."
+    assert [request.task for request in models.asked].count(TASK) == 1
 
 
 async def test_forgetting_a_turn_takes_the_summary_that_covers_it(clock: HandClock):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Sequence
 from typing import Final
 from uuid import UUID
@@ -12,11 +13,12 @@ from commonplace.formation.calls import calls_of
 from commonplace.formation.gathering import Gatherer, Talk, view_of
 from commonplace.formation.oracle import Oracle
 from commonplace.formation.schemas import EPISODE
-from commonplace.formation.summary import answered, extracted, fitting, question
+from commonplace.formation.summary import extracted, fitting
 from commonplace.formation.wishes import FormingSettings
 from commonplace.model.changes import Change, RecordEpisode, SummariseThread
 from commonplace.model.episodes import Episode, Outcome
 from commonplace.model.ids import derived_id
+from commonplace.model.jobs import Job
 from commonplace.model.ledger import Actor
 from commonplace.model.messages import Message, Thread, ThreadStatus
 from commonplace.model.trust import Trust, lowest
@@ -44,15 +46,15 @@ class Closer:
         self._oracle = oracle
         self._windowed = windowed
 
-    async def finish(self, thread: Thread, settings: FormingSettings, era: UUID | None) -> None:
+    async def finish(self, job: Job, thread: Thread, settings: FormingSettings) -> None:
         """What is due once everything that was said is formed."""
         if Talk(thread).closed and await self.lacks_episode(thread):
             due = await self._gatherer.schemas(thread.agent, {"close"})
             if any(schema.due and schema.name == EPISODE.name for schema in due):
-                await self._record(await self._gatherer.talk(thread, 0), era)
+                await self._record(await self._gatherer.talk(thread, 0), job.era)
         if settings.window_tokens:
             untold = await self._gatherer.talk(thread, thread.summary_through)
-            await self._sum_up(untold, settings.window_tokens, settings.prompt_tokens, era)
+            await self._sum_up(job, untold, settings.window_tokens, settings.prompt_tokens)
 
     async def lacks_episode(self, thread: Thread) -> bool:
         """Whether no episode records how a finished thread ended."""
@@ -105,7 +107,7 @@ class Closer:
             era=era,
         )
 
-    async def _sum_up(self, talk: Talk, window: int, budget: int, era: UUID | None) -> None:
+    async def _sum_up(self, job: Job, talk: Talk, window: int, budget: int) -> None:
         """Tell what has left the window; what was told before stays where that fails."""
         thread = talk.thread
         if sum(estimate(message.content) for message in talk.new) <= window:
@@ -114,12 +116,10 @@ class Closer:
         if not left:
             return
         left = tuple(fitting(left, budget))
-        text = ""
         if self._oracle is not None:
-            answer = await self._oracle.summary(thread.owner, thread.agent, question(thread.summary, left))
-            text = "" if answer is None else answered(answer.value)
+            text = await self._oracle.summary(job, thread, left)
         else:
-            text = extracted(thread.summary, left)
+            text = await asyncio.to_thread(extracted, thread.summary, left)
         if not text:
             return
         try:
@@ -129,7 +129,7 @@ class Closer:
                 ACTOR,
                 [SummariseThread(thread.id, text, left[-1].seq, thread.summary_through)],
                 request=["summary", str(thread.id)],
-                era=era,
+                era=job.era,
             )
         except (Stale, NotFound):
             # Somebody else summed it up, or it is gone.

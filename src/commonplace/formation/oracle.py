@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Final
+from uuid import UUID
 
 from commonplace import telemetry
 from commonplace.errors import ModelDown, ModelRefused
@@ -12,10 +14,12 @@ from commonplace.formation.by_model import request_after, standing, used
 from commonplace.formation.money import Purse
 from commonplace.formation.progress import Progress
 from commonplace.formation.prompt import Prompt, compose
+from commonplace.formation.summary import answered, question
 from commonplace.formation.wishes import FormingSettings
 from commonplace.model.asking import ModelAnswer, ModelRequest, Usage
 from commonplace.model.forming import Formed
 from commonplace.model.jobs import GivenUp, Job, Postponed
+from commonplace.model.messages import Message, Thread
 from commonplace.model.owner import Owner
 from commonplace.model.spending import Spent
 from commonplace.model.trust import Limits
@@ -32,6 +36,9 @@ _LEAST_BUDGET: Final = 500
 #: So many whole rounds of answers that are of no use; then a person looks.
 _ROUNDS: Final = 3
 _GROWTH: Final = 8
+_MOST_KNOWN: Final = 10_000
+#: Under this name a summary that was bought is kept with its job.
+SUMMARY: Final = "summary"
 
 
 class UselessAnswers(Exception):
@@ -67,6 +74,8 @@ class Oracle:
     limits: Limits
     clock: Clock
     _outage: _Outage = field(default_factory=_Outage)
+    #: Thread → how many turns have to wait before a summary is asked for again that was of no use.
+    _useless: dict[UUID, int] = field(default_factory=dict)
 
     async def formed(
         self, job: Job, progress: Progress, settings: FormingSettings
@@ -91,14 +100,34 @@ class Oracle:
             progress = progress.with_answer(answer)
             await self._keep(job, progress, self.purse.answered(begun, answer.usage))
 
-    async def summary(self, owner: Owner, agent: str | None, request: ModelRequest) -> ModelAnswer | None:
-        """An answer that nobody waits for: None where there is none now, or it may not cost anything."""
+    async def summary(self, job: Job, thread: Thread, messages: Sequence[Message]) -> str:
+        """A newer summary of a thread; empty where the model gave none, and is not asked before twice as much waits."""
+        through = messages[-1].seq
+        kept = _kept_summary(job, thread.summary_through, through)
+        if kept is not None:
+            return kept
+        if len(messages) < self._useless.get(thread.id, 0):
+            return ""
         try:
-            begun, answer = await self._asked(owner, agent, request, Usage())
-        except (Postponed, ModelRefused):
-            return None
-        await self.purse.note(begun, answer.usage)
-        return answer
+            begun, answer = await self._asked(
+                thread.owner, thread.agent, question(thread.summary, messages), Usage()
+            )
+        except ModelRefused as refused:
+            if refused.reason in _NEEDS_A_PERSON:
+                raise Postponed(str(refused), until=self.clock() + _UNTIL_SOMEONE_ACTS) from refused
+            text = ""
+        else:
+            text = answered(answer.value)
+            payload = {SUMMARY: {"after": thread.summary_through, "through": through, "text": text}}
+            records = [thread.id, *(message.id for message in messages)]
+            spent = self.purse.answered(begun, answer.usage)
+            if not await self.jobs.keep(job, payload, records, spent):
+                raise Postponed("something that was summed up is gone", until=self.clock())
+        if not text:
+            if len(self._useless) >= _MOST_KNOWN:
+                self._useless.clear()
+            self._useless[thread.id] = 2 * len(messages)
+        return text
 
     async def _give_in(self, job: Job, progress: Progress, *, refused: bool) -> None:
         """Nothing came of what was asked: ask anew another time, unless that would buy the same again."""
@@ -144,6 +173,15 @@ class Oracle:
         self._outage.clear()
         telemetry.count("models.answers")
         return begun, answer
+
+
+def _kept_summary(job: Job, after: int, through: int) -> str | None:
+    """The summary that an earlier run bought and did not come to write."""
+    kept = (job.kept or {}).get(SUMMARY)
+    if not isinstance(kept, dict) or (kept.get("after"), kept.get("through")) != (after, through):
+        return None
+    text = kept.get("text")
+    return text if isinstance(text, str) else None
 
 
 def _prompt(progress: Progress) -> Prompt:

@@ -88,7 +88,7 @@ class Former:
         await self._portions(_Work(job, settings, f"form:{thread.id}"), thread, thread.formed_through)
         formed = await self._thread(job)
         if formed is not None:
-            await self._closer.finish(formed, settings, job.era)
+            await self._closer.finish(job, formed, settings)
 
     async def reform(self, job: Job) -> None:
         """Form a thread again from its beginning; what is held already is not written twice."""
