@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from datetime import datetime
 from uuid import UUID
 
 from commonplace.formation.alike import folded, same
@@ -31,6 +32,8 @@ class _Pass:
     replaced: dict[UUID, UUID] = field(default_factory=dict)
     #: Held memories that the user took back.
     taken_back: list[UUID] = field(default_factory=list)
+    #: Statements of this pass that came too late to hold their key.
+    late: list[Memory] = field(default_factory=list)
     #: Held memories that are not held any more after this pass.
     gone: set[UUID] = field(default_factory=set)
 
@@ -102,6 +105,9 @@ class Merger:
         memory = self._memory(place, draft)
         if memory.id in self._ids or self._told_before(memory):
             return
+        if any(_alike(memory, late) for late in self._pass.late):
+            # The same without its key comes too late like it.
+            return
         twin = self._twin(memory)
         losers = [
             one
@@ -126,8 +132,9 @@ class Merger:
         for other in [*self._pass.made.values(), *self._standing()] if memory.key is not None else ():
             if other.slot() != memory.slot() or not _same_subject(memory, other):
                 continue
-            if other.id not in self._pass.made and memory.observed_at < other.observed_at:
+            if other.id not in self._pass.made and _said_at(memory) <= _said_at(other):
                 self._left_out(at, "older", "what is held under its key was said later")
+                self._pass.late.append(memory)
                 return
             if not self._may_replace(at, memory, other, by_key=True):
                 memory = memory.changed(key=None, cardinality=Cardinality.MANY)
@@ -241,6 +248,11 @@ class Merger:
 def _believed(memory: Memory) -> tuple[int, UUID]:
     from_best = [*type(memory.trust)]
     return from_best.index(memory.trust), memory.id
+
+
+def _said_at(memory: Memory) -> tuple[datetime, UUID]:
+    """When it was said; of one moment, the message counts that was made later."""
+    return memory.observed_at, max(memory.sources, default=UUID(int=0))
 
 
 def _same_subject(one: Memory, other: Memory) -> bool:
