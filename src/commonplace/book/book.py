@@ -104,7 +104,7 @@ class Book(Accounts, Statements):
         self.tenant = tenant
         self._on_erased = on_erased
         self._refresh_terms = refresh_terms
-        self.transfer = Transfer(engine, door, tenant)
+        self.transfer = Transfer(engine, door, tenant, forming)
         self.backups = Backups(engine, door.clock, open_copy)
         self._models = models
         self._rooms = rooms = Rooms(engine, door, tenant, meaning, forming, forming.window_ttl)

@@ -58,9 +58,12 @@ class Forming:
         """The work on a thread from its beginning."""
         return JobDraft(REFORM, str(thread), records=(thread,), insists=True)
 
-    def changed(self, agent: str) -> None:
-        """An agent's wishes may have changed."""
-        self._known.pop(agent, None)
+    def changed(self, agent: str | None = None) -> None:
+        """An agent's wishes may have changed, or those of all."""
+        if agent is None:
+            self._known.clear()
+        else:
+            self._known.pop(agent, None)
 
     async def _of(self, agent: str | None) -> FormingSettings:
         if agent is None:
