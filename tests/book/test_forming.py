@@ -103,14 +103,13 @@ async def test_the_wishes_are_those_of_the_threads_agent_whoever_writes(
 ):
     await book.agents.put("guide", settings={"forming": {"on": False}})
     await book.agents.put("waiter", settings={"forming": {"silence": 5}})
-    where = {"name": "lunch", "audience": "global"}
     for agent, due in (("guide", None), ("waiter", 5)):
-        thread = await book.thread("ann", agent=agent, **{**where, "name": agent})
+        thread = await book.thread("ann", agent=agent, name=agent, audience="global")
         other = "waiter" if agent == "guide" else "guide"
         if handed == "by id":
             thread = await book.thread("ann", id=thread.id, view="owner")
         elif handed == "by name":
-            thread = await book.thread("ann", agent=other, **{**where, "name": agent})
+            thread = await book.thread("ann", agent=other, name=agent, audience="global")
         said = await thread.append("user", "I like tea")
         if end == "close":
             said, due = await thread.close(), due and 0

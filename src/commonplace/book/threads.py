@@ -190,10 +190,15 @@ class ThreadHandle:
         )
         return await self._rooms.meaning.reached(receipt, waiting)
 
-    async def flush(self) -> None:
-        """Make what was said due to be formed now: it waits for no silence, and for nothing else that kept it."""
+    async def flush(self) -> bool:
+        """Make what was said due to be formed now: it waits for no silence, and for nothing else that kept it.
+
+        False where formation is off, by the settings or by the thread's agent's own.
+        """
         await self.get()
-        await self._due(await self._rooms.forming.now(self._agent, self.id, insists=True))
+        jobs = await self._rooms.forming.now(self._agent, self.id, insists=True)
+        await self._due(jobs)
+        return bool(jobs)
 
     async def reform(self) -> None:
         """Form the thread again from its beginning; with a language model, at its price."""
