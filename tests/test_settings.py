@@ -38,6 +38,14 @@ async def refused(**how: object) -> InvalidInput:
         ('[limits]\nbatch = "5"', "limits.batch", "give a number"),
         ("[limits]\nbatch = 1.5", "limits.batch", "integer"),
         ("[limits", "settings", "no TOML"),
+        ("[forming]\nwindow_hours = inf", "forming.window_hours", "less than or equal|finite"),
+        ("[forming]\nwindow_hours = 1e308", "forming.window_hours", "less than or equal"),
+        ("[models]\ntimeout_seconds = inf", "models.timeout_seconds", "less than or equal|finite"),
+        ("[models]\ntimeout_seconds = 1e308", "models.timeout_seconds", "less than or equal"),
+        ("[embedding]\ntimeout_seconds = 1e308", "embedding.timeout_seconds", "less than or equal"),
+        ("[budgets]\nrun_tokens = 9999999999999999999", "budgets.run_tokens", "less than or equal"),
+        ("[budgets]\nrun_price = 1e308", "budgets.run_price", "less than or equal"),
+        ("[budgets]\nrun_price = nan", "budgets.run_price", "finite"),
     ],
 )
 async def test_a_malformed_file_is_refused_by_name(tmp_path: Path, text: str, field: str, words: str):

@@ -183,7 +183,7 @@ class Jobs(Protocol):
         """Jobs by their state, longest due first, without what is kept with them."""
 
     async def replay(self, id: UUID, at: datetime) -> bool:
-        """Make a dead job due again."""
+        """Make a job due that is dead, or waits for later, for whatever reason; its attempts begin anew."""
 
     async def drop(self, id: UUID) -> bool:
         """Throw a dead job away."""

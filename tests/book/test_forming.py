@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from dataclasses import replace
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -94,6 +94,50 @@ async def test_a_flush_and_a_close_wait_for_no_silence(book: commonplace.Book, c
         await getattr(thread, end)()
         job = next(job for job in await forming_jobs(book) if job.key == str(thread.id))
         assert job.run_at <= clock()
+
+
+@pytest.mark.parametrize("end", ["append", "close"])
+@pytest.mark.parametrize("handed", ["by id", "by name", "at once"])
+async def test_the_wishes_are_those_of_the_threads_agent_whoever_writes(
+    book: commonplace.Book, handed: str, end: str
+):
+    await book.agents.put("guide", settings={"forming": {"on": False}})
+    await book.agents.put("waiter", settings={"forming": {"silence": 5}})
+    for agent, due in (("guide", None), ("waiter", 5)):
+        thread = await book.thread("ann", agent=agent, name=agent, audience="global")
+        other = "waiter" if agent == "guide" else "guide"
+        if handed == "by id":
+            thread = await book.thread("ann", id=thread.id, view="owner")
+        elif handed == "by name":
+            thread = await book.thread("ann", agent=other, name=agent, audience="global")
+        said = await thread.append("user", "I like tea")
+        if end == "close":
+            said, due = await thread.close(), due and 0
+        found = [job.run_at for job in await forming_jobs(book) if job.key == str(thread.id)]
+        assert found == ([] if due is None else [said.at + timedelta(seconds=due)])
+
+
+async def test_a_flush_lifts_a_postponement_and_an_append_does_not(book: commonplace.Book, clock: HandClock):
+    thread = await book.thread("ann", agent="guide")
+    await thread.append("user", "I like tea")
+    clock.advance(seconds=30)
+    job = await book.engine.lease(["form"], "one", clock(), 60)
+    assert job is not None
+    later = clock() + timedelta(hours=1)
+    await book.engine.postpone(job, later, "no money")
+    await thread.append("user", "and cake")
+    await thread.close()
+    assert [job.run_at for job in await forming_jobs(book)] == [later]
+    await thread.flush()
+    (job,) = await forming_jobs(book)
+    assert (job.run_at < clock(), job.error) == (True, "")
+
+
+async def test_what_is_said_at_the_end_of_time_is_kept_all_the_same(book: commonplace.Book, clock: HandClock):
+    thread = await book.thread("ann", agent="guide")
+    clock.now = datetime.max.replace(tzinfo=UTC) - timedelta(seconds=5)
+    await thread.append("user", "I like tea")
+    assert [job.run_at for job in await forming_jobs(book)] == [datetime.max.replace(tzinfo=UTC)]
 
 
 async def test_a_view_that_does_not_see_a_thread_cannot_make_it_due(book: commonplace.Book):

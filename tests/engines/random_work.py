@@ -135,7 +135,10 @@ class World:
         if not dice.rarely():
             return ()
         name, delay, wait = dice.pick(("one", "two")), dice.pick((0.0, 3.0, 30.0)), dice.pick((None, 10.0))
-        return (JobDraft("form", name, {"n": dice.number(9)}, self.any_of(dice, owner), delay, wait),)
+        insists = not dice.number(4)
+        return (
+            JobDraft("form", name, {"n": dice.number(9)}, self.any_of(dice, owner), delay, wait, insists),
+        )
 
     def _expect(self, dice: Dice, owner: Owner) -> c.Expect:
         if not dice.rarely(12):

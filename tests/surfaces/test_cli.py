@@ -21,6 +21,10 @@ class Shell:
         self.folder = folder
 
     def run(self, *words: str, text: str | None = None, code: int = 0) -> str:
+        done = self.done(*words, text=text, code=code)
+        return done.stdout if code == 0 else done.stderr
+
+    def done(self, *words: str, text: str | None = None, code: int = 0) -> subprocess.CompletedProcess[str]:
         environment = {**os.environ, "COMMONPLACE_BOOK": "book.db", "NO_COLOR": "1"}
         done = subprocess.run(
             [sys.executable, "-m", "commonplace", *words],
@@ -35,7 +39,7 @@ class Shell:
         )
         assert done.returncode == code, (done.returncode, done.stdout, done.stderr)
         assert "Traceback" not in done.stderr
-        return done.stdout if code == 0 else done.stderr
+        return done
 
     def json(self, *words: str, text: str | None = None) -> Any:
         return json.loads(self.run(*words, "--json", text=text))

@@ -52,7 +52,7 @@ from commonplace.book.parsing import (
 from commonplace.book.retracting import Retracting
 from commonplace.book.rooms import Rooms
 from commonplace.book.statements import Statements
-from commonplace.book.threads import ThreadHandle
+from commonplace.book.threads import ThreadHandle, taken_up
 from commonplace.book.transfer import ImportReport, Transfer
 from commonplace.door import Door
 from commonplace.errors import InvalidInput, NotAllowed, NotFound
@@ -104,7 +104,7 @@ class Book(Accounts, Statements):
         self.tenant = tenant
         self._on_erased = on_erased
         self._refresh_terms = refresh_terms
-        self.transfer = Transfer(engine, door, tenant)
+        self.transfer = Transfer(engine, door, tenant, forming)
         self.backups = Backups(engine, door.clock, open_copy)
         self._models = models
         self._rooms = rooms = Rooms(engine, door, tenant, meaning, forming, forming.window_ttl)
@@ -187,9 +187,7 @@ class Book(Accounts, Statements):
         """Begin a thread, or take up the one with this ``id`` or this ``name`` of the application's own."""
         party, view = as_owner(owner, self.tenant), as_view(who)
         if id is not None:
-            handle = ThreadHandle(self._rooms, party, as_id(id), view)
-            await handle.get()
-            return handle
+            return await taken_up(self._rooms, party, as_id(id), view)
         if status not in ("created", "running"):
             raise InvalidInput(
                 f"status: a thread begins as created or running, not {status!r}", field="status"
@@ -213,9 +211,11 @@ class Book(Accounts, Statements):
         receipt = await self._rooms.write(
             party, view, [OpenThread(made)], ["thread", fields, str(readers)], operation
         )
-        there = receipt.items[0].id if receipt.items else receipt.ignored[0].id
+        if receipt.items:
+            return ThreadHandle(self._rooms, party, receipt.items[0].id, view, view.agent)
+        there = receipt.ignored[0].id
         assert there is not None
-        return ThreadHandle(self._rooms, party, there, view)
+        return await taken_up(self._rooms, party, there, view)
 
     # ── asking ───────────────────────────────────────────────────────────────────────────────────────────────────
 

@@ -48,18 +48,22 @@ class Forming:
         draft = JobDraft(FORM, str(thread), records=(thread,), delay=wishes.silence, max_wait=wishes.max_wait)
         return (draft,)
 
-    async def now(self, agent: str | None, thread: UUID) -> tuple[JobDraft, ...]:
-        """The work on a thread that waits for no silence."""
-        return (JobDraft(FORM, str(thread), records=(thread,)),) if (await self._of(agent)).on else ()
+    async def now(self, agent: str | None, thread: UUID, *, insists: bool = False) -> tuple[JobDraft, ...]:
+        """The work on a thread that waits for no silence, and for nothing else where somebody insists."""
+        draft = JobDraft(FORM, str(thread), records=(thread,), insists=insists)
+        return (draft,) if (await self._of(agent)).on else ()
 
     @staticmethod
     def again(thread: UUID) -> JobDraft:
         """The work on a thread from its beginning."""
-        return JobDraft(REFORM, str(thread), records=(thread,))
+        return JobDraft(REFORM, str(thread), records=(thread,), insists=True)
 
-    def changed(self, agent: str) -> None:
-        """An agent's wishes may have changed."""
-        self._known.pop(agent, None)
+    def changed(self, agent: str | None = None) -> None:
+        """An agent's wishes may have changed, or those of all."""
+        if agent is None:
+            self._known.clear()
+        else:
+            self._known.pop(agent, None)
 
     async def _of(self, agent: str | None) -> FormingSettings:
         if agent is None:

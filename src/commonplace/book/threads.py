@@ -41,6 +41,8 @@ class ThreadHandle:
     owner: Owner
     id: UUID
     _view: View
+    #: Whose wishes say when it is formed.
+    _agent: str | None
 
     async def append(
         self,
@@ -76,7 +78,7 @@ class ThreadHandle:
             request=["append", str(self.id), list(drafts), expect_last],
             operation=operation,
             expect=Expect() if expect_last is None else Expect(last={self.id: expect_last}),
-            jobs=await self._rooms.forming.jobs(self._view.agent, self.id),
+            jobs=await self._rooms.forming.jobs(self._agent, self.id),
         )
         return await self._rooms.meaning.reached(receipt, waiting)
 
@@ -106,10 +108,7 @@ class ThreadHandle:
 
     async def get(self) -> Thread:
         """The thread as it stands."""
-        record = (await self._rooms.engine.get(self.owner, self._view, [self.id])).get(self.id)
-        if not isinstance(record, Thread):
-            raise NotFound(f"there is no thread {self.id} that this view may see")
-        return record
+        return await _seen(self._rooms, self.owner, self.id, self._view)
 
     async def messages(self, *, cursor: str | None = None, limit: int = 100) -> Page:
         """Its messages, oldest first."""
@@ -187,13 +186,19 @@ class ThreadHandle:
             [CloseThread(self.id, ended, result, made)],
             request=["close", str(self.id), status, result, episode],
             operation=operation,
-            jobs=await self._rooms.forming.now(self._view.agent, self.id),
+            jobs=await self._rooms.forming.now(self._agent, self.id),
         )
         return await self._rooms.meaning.reached(receipt, waiting)
 
-    async def flush(self) -> None:
-        """Make what was said due to be formed now, without waiting for a silence."""
-        await self._due(await self._rooms.forming.now((await self.get()).agent, self.id))
+    async def flush(self) -> bool:
+        """Make what was said due to be formed now: it waits for no silence, and for nothing else that kept it.
+
+        False where formation is off, by the settings or by the thread's agent's own.
+        """
+        await self.get()
+        jobs = await self._rooms.forming.now(self._agent, self.id, insists=True)
+        await self._due(jobs)
+        return bool(jobs)
 
     async def reform(self) -> None:
         """Form the thread again from its beginning; with a language model, at its price."""
@@ -208,3 +213,15 @@ class ThreadHandle:
             request=["due", str(self.id)],
             jobs=jobs,
         )
+
+
+async def taken_up(rooms: Rooms, owner: Owner, id: UUID, view: View) -> ThreadHandle:
+    """A thread that was there before."""
+    return ThreadHandle(rooms, owner, id, view, (await _seen(rooms, owner, id, view)).agent)
+
+
+async def _seen(rooms: Rooms, owner: Owner, id: UUID, view: View) -> Thread:
+    record = (await rooms.engine.get(owner, view, [id])).get(id)
+    if not isinstance(record, Thread):
+        raise NotFound(f"there is no thread {id} that this view may see")
+    return record

@@ -9,6 +9,9 @@ from dataclasses import dataclass, field
 from typing import Any, NoReturn
 from uuid import UUID
 
+from commonplace.book.forming import Forming
+from commonplace.book.lines import each_line, parsed_line
+from commonplace.book.unformed import make_due
 from commonplace.door import Door, pack_terms
 from commonplace.errors import CommonplaceError, Conflict, Erased, InvalidInput, NotAllowed, StorageError
 from commonplace.model.changes import Import
@@ -75,10 +78,11 @@ class _Part:
 class Transfer:
     """Exports and imports over one engine."""
 
-    def __init__(self, engine: Engine, door: Door, tenant: str) -> None:
+    def __init__(self, engine: Engine, door: Door, tenant: str, forming: Forming) -> None:
         self._engine = engine
         self._door = door
         self._tenant = tenant
+        self._forming = forming
 
     async def export(self, owner: Owner | None = None) -> AsyncIterator[str]:
         """A book, or one owner's part of it, as JSON Lines."""
@@ -101,27 +105,20 @@ class Transfer:
     async def import_(
         self, lines: Iterable[str] | AsyncIterable[str], progress: Progress | None = None
     ) -> ImportReport:
-        """Take in an export. Each owner comes whole or not at all; one that is here already gets what it lacks."""
+        """Take in an export. Each owner comes whole or not at all; one that is here already gets what it lacks.
+
+        Threads that come with messages which nobody has formed are formed after a silence.
+        """
         intake = _Intake(self._engine, self._door, self._tenant)
         number = 0
-        async for text in _each(lines):
+        async for text in each_line(lines):
             number += 1
             await intake.take(number, text)
             if progress is not None and number % 1000 == 0:
                 progress(number, 0)
         intake.finish(number)
+        await make_due(self._engine, self._door, self._forming, intake.owners)
         return intake.report
-
-
-async def _each(lines: Iterable[str] | AsyncIterable[str]) -> AsyncIterator[str]:
-    if isinstance(lines, AsyncIterable):
-        async for line in lines:
-            yield line
-    elif isinstance(lines, Iterable) and not isinstance(lines, (str, bytes)):
-        for line in lines:
-            yield line
-    else:
-        raise InvalidInput("lines: give the lines of an export, one by one", field="lines")
 
 
 class _Intake:
@@ -134,7 +131,7 @@ class _Intake:
         self._tenant = tenant
         self._part: _Part | None = None
         #: The owners whose parts the file holds, whatever became of them.
-        self._owners: set[Owner] = set()
+        self.owners: set[Owner] = set()
         self._parts = 0
         self._ended = False
         self._book_seen = False
@@ -147,7 +144,7 @@ class _Intake:
             return
         if isinstance(text, str) and not text.strip():
             return
-        line = _parsed(text)
+        line = parsed_line(text)
         if isinstance(line, str):
             self._reject(number, line)
         elif self._ended:
@@ -215,9 +212,9 @@ class _Intake:
             # The tenant's own records follow the tenant's name.
             id = self._tenant if line.kind is OwnerKind.TENANT else line.id
             owner = Owner(tenant=self._tenant, kind=line.kind, id=id)
-            if owner in self._owners:
+            if owner in self.owners:
                 raise dumps.broken(0, "another part of this file is of the same owner")
-            self._owners.add(owner)
+            self.owners.add(owner)
             if not await self._adopt(owner, part):
                 await self._merge(owner, part)
             self.report.owners += 1
@@ -280,21 +277,8 @@ def _refuse_file(reason: str) -> NoReturn:
 
 
 def _check_head(text: object) -> None:
-    head = _parsed(text)
+    head = parsed_line(text)
     if isinstance(head, str) or head["line"] != "head" or head.get("format") != FORMAT:
         _refuse_file("its first line is not that of a Commonplace export")
     if head.get("version") != FORMAT_VERSION:
         _refuse_file(f"export format {head.get('version')}; this program reads {FORMAT_VERSION}")
-
-
-def _parsed(text: object) -> dict[str, Any] | str:
-    """The line, or what is wrong with it."""
-    if not isinstance(text, str):
-        return "no text"
-    try:
-        line = json.loads(text)
-    except (ValueError, RecursionError) as exc:
-        return f"no JSON: {exc}"
-    if not isinstance(line, dict) or not isinstance(line.get("line"), str):
-        return "not a line of an export"
-    return line

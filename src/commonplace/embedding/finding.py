@@ -38,7 +38,7 @@ class EmbeddingSettings(Value):
     #: How many numbers a provider's vectors have; it is asked where nobody says.
     dimension: int | None = Field(default=None, ge=1, le=LARGEST_DIMENSION)
     #: The longest that a provider may take to answer.
-    timeout_seconds: float = Field(default=10.0, gt=0)
+    timeout_seconds: float = Field(default=10.0, gt=0, le=86_400, allow_inf_nan=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,20 +20,23 @@ from commonplace.ports import Clock, Spending
 _NEXT_RUN = timedelta(minutes=1)
 #: Before a call that no run's budget has room for is looked at again: somebody has to change the budget.
 _NO_RUN = timedelta(hours=1)
+#: No budget is larger; whoever wants more sets none.
+_MOST_TOKENS = 10**15
+_MOST_PRICE = Decimal(10**9)
 
 
 class Budgets(Value):
     """The most that language models may use and cost; None: as much as it takes."""
 
     #: Tokens, sent and answered, and dollars in one run of one job.
-    run_tokens: int | None = Field(default=None, ge=0)
-    run_price: Decimal | None = Field(default=None, ge=0)
+    run_tokens: int | None = Field(default=None, ge=0, le=_MOST_TOKENS)
+    run_price: Decimal | None = Field(default=None, ge=0, le=_MOST_PRICE)
     #: For each owner of conversations and day, in UTC.
-    user_day_tokens: int | None = Field(default=None, ge=0)
-    user_day_price: Decimal | None = Field(default=None, ge=0)
+    user_day_tokens: int | None = Field(default=None, ge=0, le=_MOST_TOKENS)
+    user_day_price: Decimal | None = Field(default=None, ge=0, le=_MOST_PRICE)
     #: For the tenant and calendar month, in UTC.
-    tenant_month_tokens: int | None = Field(default=None, ge=0)
-    tenant_month_price: Decimal | None = Field(default=None, ge=0)
+    tenant_month_tokens: int | None = Field(default=None, ge=0, le=_MOST_TOKENS)
+    tenant_month_price: Decimal | None = Field(default=None, ge=0, le=_MOST_PRICE)
 
 
 class _Span(NamedTuple):

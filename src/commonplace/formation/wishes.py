@@ -32,7 +32,7 @@ class FormingSettings(Value):
     #: Tokens of a thread that stay as they were said; what is older is summed up. 0: nothing is.
     window_tokens: int = Field(default=2_000, ge=0, le=1_000_000)
     #: Hours after the last turn by which a window ends; None: never.
-    window_hours: float | None = Field(default=48.0, gt=0)
+    window_hours: float | None = Field(default=48.0, gt=0, le=876_000, allow_inf_nan=False)
 
     @model_validator(mode="after")
     def _longer(self) -> FormingSettings:

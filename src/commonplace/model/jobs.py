@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from typing import Any
 from uuid import UUID
@@ -17,6 +17,10 @@ from commonplace.model.owner import Owner
 KEPT_LENGTH = 2_000_000
 #: The most that is kept of why a job failed, or waits.
 ERROR_LENGTH = 2000
+
+
+#: No job is due later.
+_LAST_MOMENT = datetime.max.replace(tzinfo=UTC)
 
 
 class JobState(StrEnum):
@@ -42,6 +46,8 @@ class JobDraft:
     delay: float = 0.0
     #: Seconds after its first putting by which it is due however often it is put off.
     max_wait: float | None = None
+    #: Where it waits already, for whatever reason, it waits no longer than this, and its attempts begin anew.
+    insists: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +94,14 @@ class Postponed(Exception):
 
 class GivenUp(Exception):
     """Raised by who does a job: to try it again brings nothing; it waits among the dead letters for a person."""
+
+
+def due_at(at: datetime, seconds: float) -> datetime:
+    """So long after a moment, or the last moment that there is."""
+    try:
+        return at + timedelta(seconds=seconds)
+    except OverflowError:
+        return _LAST_MOMENT
 
 
 def kept_text(payload: Mapping[str, Any]) -> str:

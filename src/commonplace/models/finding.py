@@ -26,7 +26,7 @@ class ModelsSettings(Value):
     #: Other models for some tasks, each as ``task=provider:model``.
     tasks: tuple[str, ...] = ()
     #: The longest that one request may take.
-    timeout_seconds: float = Field(default=120.0, gt=0)
+    timeout_seconds: float = Field(default=120.0, gt=0, le=86_400, allow_inf_nan=False)
     #: How many requests may be under way at once.
     at_once: int = Field(default=4, ge=1, le=256)
     #: Whether the provider is asked to hold answers to their schema.

@@ -59,8 +59,8 @@ class SyncThread(Face):
     def close(self, status: str = "completed", **how: Any) -> Receipt:
         return self._run(self.handle.close(status, **how))
 
-    def flush(self) -> None:
-        self._run(self.handle.flush())
+    def flush(self) -> bool:
+        return self._run(self.handle.flush())
 
     def reform(self) -> None:
         self._run(self.handle.reform())

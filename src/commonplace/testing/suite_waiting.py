@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -76,6 +76,42 @@ class WaitingSuite(Suite):
             (waiting,) = await engine.jobs(None, 10)
             assert waiting.run_at == due
             pen.tick(30)
+
+    async def test_a_postponed_job_that_is_replayed_is_due_now_with_its_attempts_begun_anew(
+        self, engine: Engine
+    ) -> None:
+        pen = Pen(engine)
+        await put(pen)
+        await engine.fail(await leased(pen), "wrong", pen.now, pen.now)
+        job = await leased(pen)
+        assert not await engine.replay(job.id, pen.now)
+        await engine.postpone(job, pen.now + timedelta(days=1), "no money")
+        assert await engine.replay(job.id, pen.tick())
+        (waiting,) = await engine.jobs(JobState.WAITING, 10)
+        assert (waiting.run_at, waiting.attempts, waiting.postponed, waiting.error) == (pen.now, 0, 0, "")
+        await put(pen, delay=5)
+        (waiting,) = await engine.jobs(JobState.WAITING, 10)
+        assert waiting.run_at == pen.now + timedelta(seconds=5)
+
+    async def test_only_who_insists_ends_a_postponement(self, engine: Engine) -> None:
+        pen = Pen(engine)
+        await put(pen)
+        job = await leased(pen)
+        await put(pen, insists=True)
+        assert await engine.postpone(job, pen.now + timedelta(days=1), "no money")
+        await put(pen)
+        assert await pen.engine.lease(["form"], "one", pen.now, 60.0) is None
+        await put(pen, insists=True)
+        (waiting,) = await engine.jobs(JobState.WAITING, 10)
+        assert (waiting.run_at, waiting.attempts, waiting.postponed, waiting.error) == (pen.now, 0, 0, "")
+        assert (await leased(pen)).tries == 1
+
+    async def test_nothing_is_due_after_the_last_moment(self, engine: Engine) -> None:
+        pen = Pen(engine)
+        for number in range(2):
+            await put(pen, delay=1e300, max_wait=(1e300, float("inf"))[number])
+        await put(pen, "another", delay=float("inf"))
+        assert {job.run_at for job in await engine.jobs(None, 10)} == {datetime.max.replace(tzinfo=UTC)}
 
     async def test_a_job_given_up_and_replayed_begins_with_no_attempt_and_at_once(
         self, engine: Engine

@@ -10,7 +10,7 @@ from uuid import UUID
 
 from commonplace.engines.inmemory.tables import Era, Tables, Work
 from commonplace.model.ids import new_id
-from commonplace.model.jobs import ERROR_LENGTH, Job, JobDraft, JobState
+from commonplace.model.jobs import ERROR_LENGTH, Job, JobDraft, JobState, due_at
 from commonplace.model.vectors import EMBED, embed_job
 
 
@@ -22,7 +22,7 @@ def copied(draft: JobDraft) -> JobDraft:
 def put(tables: Tables, era: Era | None, draft: JobDraft, at: datetime) -> None:
     """Put a copied draft as a job, or put the waiting one off; what it is about is as given last."""
     owner, era_id = (era.owner, era.id) if era else (None, None)
-    run_at = at + timedelta(seconds=draft.delay)
+    run_at = due_at(at, draft.delay)
     name = (era_id, draft.kind, draft.key)
     work = next((w for w in tables.jobs.values() if (w.job.era, w.job.kind, w.job.key) == name), None)
     if work is None:
@@ -42,10 +42,12 @@ def put(tables: Tables, era: Era | None, draft: JobDraft, at: datetime) -> None:
         )
         tables.jobs[job.id] = Work(job)
         return
+    if draft.insists:
+        _begin_anew(work)
     job = work.job
     if job.state is JobState.WAITING:
         if draft.max_wait is not None:
-            run_at = min(run_at, job.first_at + timedelta(seconds=draft.max_wait))
+            run_at = min(run_at, due_at(job.first_at, draft.max_wait))
     else:
         job = replace(job, first_at=at)
     if work.not_before is not None:
@@ -168,12 +170,14 @@ def listed(tables: Tables, state: JobState | None, limit: int) -> list[Job]:
 
 
 def replay(tables: Tables, id: UUID, at: datetime) -> bool:
-    """Make a dead job due."""
+    """Make a job due that is dead, or waits for later."""
     work = tables.jobs.get(id)
-    if work is None or work.job.state is not JobState.DEAD:
+    if work is None or work.job.state is JobState.LEASED:
         return False
-    work.job = replace(work.job, state=JobState.WAITING, run_at=at, attempts=0, postponed=0, error="")
-    work.not_before = None
+    if work.job.state is JobState.WAITING and work.job.run_at <= at:
+        return False
+    _begin_anew(work)
+    work.job = replace(work.job, state=JobState.WAITING, run_at=at)
     return True
 
 
@@ -184,6 +188,13 @@ def drop(tables: Tables, id: UUID) -> bool:
         return False
     del tables.jobs[id]
     return True
+
+
+def _begin_anew(work: Work) -> None:
+    """Forget what kept a job that nobody has in hand."""
+    if work.job.state is not JobState.LEASED:
+        work.job = replace(work.job, attempts=0, postponed=0, error="")
+        work.not_before = None
 
 
 def _in_order(works: Iterable[Work]) -> list[Work]:

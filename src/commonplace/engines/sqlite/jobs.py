@@ -13,9 +13,12 @@ from uuid import UUID
 from commonplace.engines.sqlite.rows import owner_of
 from commonplace.engines.sqlite.statements import sql
 from commonplace.model.ids import new_id
-from commonplace.model.jobs import ERROR_LENGTH, Job, JobDraft, JobState
+from commonplace.model.jobs import ERROR_LENGTH, Job, JobDraft, JobState, due_at
 from commonplace.model.values import micros, moment
 from commonplace.model.vectors import EMBED, embed_job
+
+#: Seconds that reach beyond the last moment from any; their microseconds fit into a column.
+_LONGEST_WAIT = 1e12
 
 
 def put(connection: sqlite3.Connection, owner_no: int, draft: JobDraft, at: datetime) -> None:
@@ -30,8 +33,11 @@ def put(connection: sqlite3.Connection, owner_no: int, draft: JobDraft, at: date
             "payload": json.dumps(draft.payload, ensure_ascii=False),
             "records": json.dumps([id.hex for id in draft.records]),
             "at": micros(at),
-            "run_at": micros(at + timedelta(seconds=draft.delay)),
-            "max_wait": None if draft.max_wait is None else int(draft.max_wait * 1_000_000),
+            "run_at": micros(due_at(at, draft.delay)),
+            "max_wait": None
+            if draft.max_wait is None
+            else int(min(draft.max_wait, _LONGEST_WAIT) * 1_000_000),
+            "insists": draft.insists,
         },
     )
 
@@ -120,8 +126,8 @@ def listed(connection: sqlite3.Connection, state: JobState | None, limit: int) -
 
 
 def replay(connection: sqlite3.Connection, id: UUID, at: datetime) -> bool:
-    """Make a dead job due."""
-    return _hit(connection, "replay_job", micros(at), id.bytes)
+    """Make a job due that is dead, or waits for later."""
+    return _hit(connection, "replay_job", micros(at), id.bytes, micros(at))
 
 
 def drop(connection: sqlite3.Connection, id: UUID) -> bool:

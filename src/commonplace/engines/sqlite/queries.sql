@@ -385,10 +385,12 @@ ON CONFLICT (owner, kind, key) DO UPDATE SET
     records = excluded.records,
     generation = generation + 1,
     first_at = CASE WHEN state = 'waiting' THEN first_at ELSE :at END,
-    run_at = max(not_before,
+    run_at = max(CASE WHEN :insists AND state <> 'leased' THEN 0 ELSE not_before END,
         CASE WHEN state = 'waiting' AND :max_wait IS NOT NULL THEN min(:run_at, first_at + :max_wait) ELSE :run_at END),
-    attempts = CASE WHEN state = 'dead' THEN 0 ELSE attempts END,
-    postponed = CASE WHEN state = 'dead' THEN 0 ELSE postponed END,
+    not_before = CASE WHEN :insists AND state <> 'leased' THEN 0 ELSE not_before END,
+    attempts = CASE WHEN state = 'dead' OR (:insists AND state = 'waiting') THEN 0 ELSE attempts END,
+    postponed = CASE WHEN state = 'dead' OR (:insists AND state = 'waiting') THEN 0 ELSE postponed END,
+    error = CASE WHEN :insists AND state <> 'leased' THEN '' ELSE error END,
     state = CASE WHEN state = 'dead' THEN 'waiting' ELSE state END
 
 -- name: due_job
@@ -459,7 +461,7 @@ ORDER BY j.run_at, j.id LIMIT :limit
 
 -- name: replay_job
 UPDATE jobs SET state = 'waiting', run_at = ?, not_before = 0, attempts = 0, postponed = 0, error = ''
-WHERE id = ? AND state = 'dead'
+WHERE id = ? AND (state = 'dead' OR (state = 'waiting' AND run_at > ?))
 
 -- name: drop_job
 DELETE FROM jobs WHERE id = ? AND state = 'dead'

@@ -10,17 +10,15 @@ from contextlib import contextmanager
 import click
 
 from commonplace.book import Book
-from commonplace.book.forming import FORMING
-from commonplace.book.parsing import as_owner
+from commonplace.book.parsing import as_id, as_owner
 from commonplace.errors import CommonplaceError
-from commonplace.model.jobs import JobState
 from commonplace.model.memories import Memory
 from commonplace.model.owner import Owner
+from commonplace.surfaces.cli import exits
+from commonplace.surfaces.cli.formed import STATES, Outcome, outcomes, tell, to_be_formed
 from commonplace.surfaces.cli.options import opens_book
 from commonplace.surfaces.cli.session import Session
 
-#: Work of one owner that is looked for among all that waits.
-_MOST_JOBS = 100_000
 _SHOWN = 20
 #: How long a worker that is told to stop waits for the jobs in hand; others take them up later.
 _LAST_JOBS_SECONDS = 30.0
@@ -34,41 +32,45 @@ _LAST_JOBS_SECONDS = 30.0
 def form_command(session: Session, owner: str, thread: str | None, again: bool) -> None:
     """Make memories, a profile and an episode of what OWNER said, now, without waiting for a silence.
 
-    With a language model where the settings name one (section [models]), else by rules.
+    With a language model where the settings name one (section [models]), else by rules. What waits, for a provider
+    or a budget, is tried at once; what was given up is tried again where --thread names it. Other work that is due
+    in the book is done as well, other owners' too. Exit code 1 where a thread of OWNER is given up.
     """
     if again and thread is None:
         raise click.UsageError("--again reads one thread anew: name it with --thread")
-    done, waiting, made = session.run(_form(session, owner, thread, again))
-    if session.tell({"done": done, "waiting": waiting, "memories": made}):
-        return
-    for memory in made[:_SHOWN]:
-        session.paper.hung(f"  {memory.kind:<12}  ", memory.content, lead_style="faint")
-    if len(made) > _SHOWN:
-        session.paper.say(f"  and {len(made) - _SHOWN} more", "faint")
-    told = f"threads formed: {done}, new memories: {len(made)}"
-    session.paper.say(told + (f"; {waiting} wait, see: commonplace jobs list" if waiting else ""), "good")
+    found, made = session.run(_form(session, owner, thread, again))
+    counts = {state: sum(outcome.state == state for outcome in found) for state in STATES}
+    if not session.tell({**counts, "threads": found, "memories": made}):
+        for memory in made[:_SHOWN]:
+            session.paper.hung(f"  {memory.kind:<12}  ", memory.content, lead_style="faint")
+        if len(made) > _SHOWN:
+            session.paper.say(f"  and {len(made) - _SHOWN} more", "faint")
+        tell(session.paper, found)
+        told = f"threads formed: {counts['formed']}, new memories: {len(made)}"
+        told += f"; waiting: {counts['waiting']}" if counts["waiting"] else ""
+        told += f"; given up: {counts['given_up']}" if counts["given_up"] else ""
+        session.paper.say(told, "bad" if counts["given_up"] else "good")
+    if counts["given_up"]:
+        exits.leave(exits.FOUND_FAULTS)
 
 
 async def _form(
     session: Session, owner: str, thread: str | None, again: bool
-) -> tuple[int, int, list[Memory]]:
+) -> tuple[list[Outcome], list[Memory]]:
     async with session.writing() as book:
         party = as_owner(owner, session.tenant)
-        wanted = [thread] if thread is not None else await _threads(book, party)
+        wanted = await to_be_formed(book, party) if thread is None else [as_id(thread, "thread")]
         before = {memory.id for memory in await _memories(book, party)}
+        off = set()
         for id in wanted:
             handle = await book.thread(party, id=id, view="owner")
-            await (handle.reform() if again else handle.flush())
+            if again:
+                await handle.reform()
+            elif not await handle.flush():
+                off.add(id)
         await book.worker.drain()
-        waiting = len(await _threads(book, party))
         made = [memory for memory in await _memories(book, party) if memory.id not in before]
-        return len(wanted) - waiting, waiting, made
-
-
-async def _threads(book: Book, owner: Owner) -> list[str]:
-    """The owner's threads that wait to be formed."""
-    waiting = await book.engine.jobs(JobState.WAITING, _MOST_JOBS)
-    return [job.key for job in waiting if job.kind in FORMING and job.owner == owner]
+        return await outcomes(book, party, wanted, off, alone=thread is not None), made
 
 
 async def _memories(book: Book, owner: Owner) -> list[Memory]:
@@ -92,7 +94,7 @@ def worker_command(session: Session, once: bool, at_once: int) -> None:
     """Do the book's work: form what was said, make vectors, clear what was erased.
 
     Any number of workers may run, on one book and in as many processes. SIGTERM and Ctrl-C let the jobs in hand be
-    the last; what is left is done by the next worker.
+    the last, and wait up to 30 seconds for them; what is left is done by the next worker.
     """
     done = session.run(_work(session, once, at_once))
     if not session.tell({"done": done}):

@@ -72,17 +72,19 @@ async def _run(session: Session, limit: int | None) -> tuple[int, int]:
 @opens_book
 @click.argument("id")
 def replay_command(session: Session, id: str) -> None:
-    """Make a dead job due again."""
+    """Make a job due now that is dead, or waits for later; its attempts begin anew."""
     session.run(_replay(session, id))
     if not session.tell({"replayed": id}):
-        session.paper.say("due again; to do it now: commonplace jobs run", "good")
+        session.paper.say("due now; to do it now: commonplace jobs run", "good")
 
 
 async def _replay(session: Session, id: str) -> None:
     wanted = as_id(id)
     async with session.writing() as book:
         if not await book.engine.replay(wanted, utc_now()):
-            raise _no_dead_job(id)
+            raise NotFound(
+                f"there is no job {id} that is dead or waits for later; see: commonplace jobs list"
+            )
 
 
 @jobs_command.command("drop")
