@@ -152,10 +152,7 @@ class Jobs(Protocol):
         """Put a job of the book's own upkeep; others come with ``apply``."""
 
     async def lease(self, kinds: Sequence[str], worker: str, at: datetime, seconds: float) -> Job | None:
-        """The longest due job of these kinds, for this worker alone until the lease ends.
-
-        An owner's jobs are leased one at a time: what is done for one of them the next one sees.
-        """
+        """The longest due job of these kinds, for this worker alone until the lease ends; of an owner's, one at a time."""
 
     async def renew(self, job: Job, at: datetime, seconds: float) -> bool:
         """Prolong a lease; False where it was lost."""

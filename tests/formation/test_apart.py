@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from commonplace.model.asking import ModelRequest
+from commonplace.model.memories import Memory
 from commonplace.testing.scripted_models import Said, ScriptedModels, entries, handle
 from tests.conftest import HandClock
 from tests.formation.books import known, opened, settle
@@ -58,7 +59,7 @@ async def test_what_another_speaker_says_of_themselves_is_not_said_of_the_owner(
         await thread.append("user", "I live in Rome.", speaker="Ann")
         await settle(book, clock)
         page = await book.list("ann", types="memory", agent="guide")
-        about = {record.content: record.subject for record in page.records}
+        about = {record.content: record.subject for record in page.records if isinstance(record, Memory)}
         assert about == {"Is called Ben": "ben", "Is allergic to peanuts": "ben", "Lives in Rome": None}
         assert await book.profile.get("ann", agent="guide") == {"home": "Rome"}
 
@@ -77,7 +78,11 @@ async def test_a_model_cannot_make_another_speaker_the_owner(clock: HandClock):
         await thread.append("user", "I live in Berlin.", speaker="ben")
         await settle(book, clock)
         (memory,) = (await book.list("ann", types="memory", agent="guide")).records
-        assert memory.subject == "ben" and await book.profile.get("ann", agent="guide") == {}
+        assert (
+            isinstance(memory, Memory)
+            and memory.subject == "ben"
+            and await book.profile.get("ann", agent="guide") == {}
+        )
 
 
 async def test_a_thread_that_others_read_shows_no_memory_that_they_may_not_read(clock: HandClock):

@@ -138,9 +138,8 @@ def formation(waiting: Sequence[Job], dead: Sequence[Job], now: datetime) -> Che
     found += f"; kept by: {why}" if why else ""
     if late <= _OVERDUE:
         return Check("formation", "ok" if not why else "note", found)
-    return Check(
-        "formation", "warning" if late > _FORGOTTEN else "note", found, "run one: commonplace worker"
-    )
+    advice = "run one: commonplace worker"
+    return Check("formation", "warning" if late > _FORGOTTEN else "note", found, advice)
 
 
 def meaning(vectors: Mapping[str, Any]) -> list[Check]:
