@@ -1,9 +1,27 @@
--- Every statement of the PostgreSQL engine, by name; parameters are given by place (?) or by name.
+-- Every statement of the PostgreSQL engine, by name. Parameters are given by place (?) or by name (:name).
+
+-- ── transactions ─────────────────────────────────────────────────────────────────────────────────────────────────
+
+-- name: secret
+SELECT value FROM book WHERE name = 'secret'
+
+-- name: make_secret
+INSERT INTO book (name, value) VALUES ('secret', ?) ON CONFLICT DO NOTHING
 
 -- ── owners and shelves ───────────────────────────────────────────────────────────────────────────────────────────
 
 -- name: owner
 SELECT no, era, position, held FROM owners WHERE tenant = ? AND kind = ? AND id = ? AND erased_at IS NULL
+
+-- name: lock_owner
+SELECT no, era, position, held FROM owners WHERE tenant = ? AND kind = ? AND id = ? AND erased_at IS NULL FOR UPDATE
+
+-- Whoever is not here yet cannot be locked; their name can.
+-- name: lock_name
+SELECT pg_advisory_xact_lock(hashtext(current_schema()), hashtext(?::text))
+
+-- name: lock_number
+SELECT no, era, position, held FROM owners WHERE no = ? FOR UPDATE
 
 -- name: add_owner
 INSERT INTO owners (tenant, kind, id, era, digest) VALUES (?, ?, ?, ?, ?) RETURNING no
@@ -18,196 +36,215 @@ UPDATE owners SET position = ?, held = held + ? WHERE no = ?
 UPDATE owners SET held = (SELECT count(*) FROM records WHERE owner = owners.no AND type = 'memory' AND status = 'active')
 WHERE no = ?
 
--- The one place where a view becomes shelves: every read goes through it.
+-- The one place where a view becomes shelves: every read goes through it. It also names the owner to the second wall.
 -- name: visible_shelves
-SELECT s.no, s.audience, s.agent, s.groups, s.mark, s.renewed
+SELECT s.no, s.audience, s.agent, s.groups, s.mark, s.renewed, o.no, set_config('commonplace.owner', o.no::text, true)
 FROM owners AS o JOIN shelves AS s ON s.owner = o.no
 WHERE o.tenant = :tenant
   AND o.kind = :kind
   AND o.id = :id
   AND o.erased_at IS NULL
-  AND (:whole
+  AND (:whole::boolean
     OR s.audience = 'global'
-    OR (s.audience = 'self' AND s.agent = :agent)
+    OR (s.audience = 'self' AND s.agent = :agent::text)
     OR (s.audience = 'group' AND EXISTS (
-        SELECT 1 FROM shelf_groups AS g WHERE g.shelf = s.no AND g.name IN (SELECT value FROM json_each(:groups)))))
+        SELECT 1 FROM shelf_groups AS g WHERE g.owner = s.owner AND g.shelf = s.no AND g.name = ANY(:groups::text[]))))
 ORDER BY s.no
 
+-- name: face_owner
+SELECT set_config('commonplace.owner', ?, true)
+
 -- name: shelf
-SELECT no, mark FROM shelves WHERE owner = ? AND audience = ? AND agent = ? AND groups = ?
+SELECT no FROM shelves WHERE owner = ? AND audience = ? AND agent = ? AND groups = ?
 
 -- name: add_shelf
-INSERT INTO shelves (owner, audience, agent, groups) VALUES (?, ?, ?, ?) RETURNING no, mark
+INSERT INTO shelves (owner, audience, agent, groups) VALUES (?, ?, ?, ?) RETURNING no
 
--- name: add_shelf_group
-INSERT INTO shelf_groups (shelf, name) VALUES (?, ?)
+-- name: add_shelf_groups
+INSERT INTO shelf_groups (owner, shelf, name) SELECT ?::bigint, ?::bigint, unnest(?::text[])
 
 -- name: move_mark
-UPDATE shelves SET mark = mark + 1 WHERE no = ? RETURNING mark
-
--- name: set_mark
-UPDATE shelves SET mark = ? WHERE no = ?
+UPDATE shelves SET mark = mark + 1 WHERE owner = ? AND no = ? RETURNING mark
 
 -- ── reading records ──────────────────────────────────────────────────────────────────────────────────────────────
 
 -- name: load_own
 SELECT r.type, r.id, o.tenant, o.kind, o.id, s.audience, s.agent, s.groups, r.version, r.recorded_at, r.body
-FROM records AS r JOIN shelves AS s ON s.no = r.shelf JOIN owners AS o ON o.no = r.owner
+FROM records AS r JOIN shelves AS s ON s.owner = r.owner AND s.no = r.shelf JOIN owners AS o ON o.no = r.owner
 WHERE r.owner = ? AND r.id = ANY(?::bytea[])
 
 -- name: holders
 SELECT r.type, r.id, o.tenant, o.kind, o.id, s.audience, s.agent, s.groups, r.version, r.recorded_at, r.body, r.slot
-FROM records AS r JOIN shelves AS s ON s.no = r.shelf JOIN owners AS o ON o.no = r.owner
+FROM records AS r JOIN shelves AS s ON s.owner = r.owner AND s.no = r.shelf JOIN owners AS o ON o.no = r.owner
 WHERE r.owner = ? AND r.slot = ANY(?::bytea[])
 
 -- name: resting_on
 SELECT r.type, r.id, o.tenant, o.kind, o.id, s.audience, s.agent, s.groups, r.version, r.recorded_at, r.body
-FROM (SELECT DISTINCT record FROM links WHERE source = ANY(?::bytea[])) AS l
-JOIN records AS r ON r.id = l.record JOIN shelves AS s ON s.no = r.shelf JOIN owners AS o ON o.no = r.owner
+FROM (SELECT DISTINCT owner, record FROM links WHERE source = ANY(?::bytea[])) AS l
+JOIN records AS r ON r.owner = l.owner AND r.id = l.record
+JOIN shelves AS s ON s.owner = r.owner AND s.no = r.shelf JOIN owners AS o ON o.no = r.owner
 
 -- name: other_holders
 SELECT r.type, r.id, o.tenant, o.kind, o.id, s.audience, s.agent, s.groups, r.version, r.recorded_at, r.body
 FROM owners AS mine
 JOIN owners AS o ON o.tenant = mine.tenant AND o.kind IN ('tenant', 'agent') AND o.erased_at IS NULL
-JOIN shelves AS s ON s.owner = o.no
-JOIN records AS r ON r.shelf = s.no AND r.type IN ('key', 'experience')
+JOIN records AS r ON r.owner = o.no AND r.type IN ('key', 'experience')
+JOIN shelves AS s ON s.owner = r.owner AND s.no = r.shelf
 WHERE mine.no = ?
 
 -- name: get
-SELECT r.type, r.id, r.shelf, r.version, r.recorded_at, r.body, r.status
+SELECT r.type, r.id, r.shelf, r.version, r.recorded_at, r.body, r.status, r.position
 FROM records AS r
-WHERE r.id = ANY(?::bytea[]) AND r.shelf = ANY(?::bigint[])
+WHERE r.owner = ? AND r.id = ANY(?::bytea[]) AND r.shelf = ANY(?::bigint[])
 
 -- name: scan_up
-SELECT r.type, r.id, r.shelf, r.version, r.recorded_at, r.body
-FROM records AS r
-WHERE r.shelf = :shelf AND r.type = :type AND r.id > :cursor AND {conditions}
-ORDER BY r.id LIMIT :limit
+SELECT x.* FROM unnest(:shelves::bigint[]) AS on_shelf (no), unnest(:types::text[]) AS of_type (name), LATERAL (
+    SELECT r.type, r.id, r.shelf, r.version, r.recorded_at, r.body
+    FROM records AS r
+    WHERE r.owner = :owner AND r.shelf = on_shelf.no AND r.type = of_type.name AND r.id > :cursor AND {conditions}
+    ORDER BY r.id LIMIT :limit) AS x
+ORDER BY x.id LIMIT :limit
 
--- name: scan_down
-SELECT r.type, r.id, r.shelf, r.version, r.recorded_at, r.body
-FROM records AS r
-WHERE r.shelf = :shelf AND r.type = :type AND r.id < :cursor AND {conditions}
-ORDER BY r.id DESC LIMIT :limit
-
--- Pinned memories are few among many: every stream of them goes through their own index.
 -- name: scan_pinned_up
-SELECT r.type, r.id, r.shelf, r.version, r.recorded_at, r.body
-FROM records AS r INDEXED BY memories_pinned
-WHERE r.shelf = :shelf AND r.type = 'memory' AND instr(r.body, '"pinned":true') > 0 AND r.id > :cursor AND {conditions}
-ORDER BY r.id LIMIT :limit
-
--- name: scan_pinned_down
-SELECT r.type, r.id, r.shelf, r.version, r.recorded_at, r.body
-FROM records AS r INDEXED BY memories_pinned
-WHERE r.shelf = :shelf AND r.type = 'memory' AND instr(r.body, '"pinned":true') > 0 AND r.id < :cursor AND {conditions}
-ORDER BY r.id DESC LIMIT :limit
+SELECT x.* FROM unnest(:shelves::bigint[]) AS on_shelf (no), unnest(:types::text[]) AS of_type (name), LATERAL (
+    SELECT r.type, r.id, r.shelf, r.version, r.recorded_at, r.body
+    FROM records AS r
+    WHERE r.owner = :owner AND r.shelf = on_shelf.no AND r.type = of_type.name AND r.type = 'memory' AND position('"pinned":true' IN r.body) > 0 AND r.id > :cursor AND {conditions}
+    ORDER BY r.id LIMIT :limit) AS x
+ORDER BY x.id LIMIT :limit
 
 -- name: scan_thread_up
-SELECT r.type, r.id, r.shelf, r.version, r.recorded_at, r.body
-FROM records AS r
-WHERE r.thread = :thread AND r.shelf = :shelf AND r.type = :type AND r.id > :cursor AND {conditions}
-ORDER BY r.id LIMIT :limit
-
--- name: scan_thread_down
-SELECT r.type, r.id, r.shelf, r.version, r.recorded_at, r.body
-FROM records AS r
-WHERE r.thread = :thread AND r.shelf = :shelf AND r.type = :type AND r.id < :cursor AND {conditions}
-ORDER BY r.id DESC LIMIT :limit
+SELECT x.* FROM unnest(:shelves::bigint[]) AS on_shelf (no), unnest(:types::text[]) AS of_type (name), LATERAL (
+    SELECT r.type, r.id, r.shelf, r.version, r.recorded_at, r.body
+    FROM records AS r
+    WHERE r.owner = :owner AND r.shelf = on_shelf.no AND r.type = of_type.name AND r.thread = :thread AND r.id > :cursor AND {conditions}
+    ORDER BY r.id LIMIT :limit) AS x
+ORDER BY x.id LIMIT :limit
 
 -- name: places_up
 SELECT r.type, r.id, r.shelf, r.version, r.recorded_at, r.body, r.seq
 FROM records AS r
-WHERE r.thread = :thread AND r.seq > :place AND r.type = 'message'
-  AND r.shelf IN (SELECT value FROM json_each(:shelves)) AND {conditions}
+WHERE r.owner = :owner AND r.thread = :thread AND r.seq > :place AND r.type = 'message'
+  AND r.shelf = ANY(:shelves::bigint[]) AND {conditions}
 ORDER BY r.seq LIMIT :limit
+
+-- name: scan_down
+SELECT x.* FROM unnest(:shelves::bigint[]) AS on_shelf (no), unnest(:types::text[]) AS of_type (name), LATERAL (
+    SELECT r.type, r.id, r.shelf, r.version, r.recorded_at, r.body
+    FROM records AS r
+    WHERE r.owner = :owner AND r.shelf = on_shelf.no AND r.type = of_type.name AND r.id < :cursor AND {conditions}
+    ORDER BY r.id DESC LIMIT :limit) AS x
+ORDER BY x.id DESC LIMIT :limit
+
+-- name: scan_pinned_down
+SELECT x.* FROM unnest(:shelves::bigint[]) AS on_shelf (no), unnest(:types::text[]) AS of_type (name), LATERAL (
+    SELECT r.type, r.id, r.shelf, r.version, r.recorded_at, r.body
+    FROM records AS r
+    WHERE r.owner = :owner AND r.shelf = on_shelf.no AND r.type = of_type.name AND r.type = 'memory' AND position('"pinned":true' IN r.body) > 0 AND r.id < :cursor AND {conditions}
+    ORDER BY r.id DESC LIMIT :limit) AS x
+ORDER BY x.id DESC LIMIT :limit
+
+-- name: scan_thread_down
+SELECT x.* FROM unnest(:shelves::bigint[]) AS on_shelf (no), unnest(:types::text[]) AS of_type (name), LATERAL (
+    SELECT r.type, r.id, r.shelf, r.version, r.recorded_at, r.body
+    FROM records AS r
+    WHERE r.owner = :owner AND r.shelf = on_shelf.no AND r.type = of_type.name AND r.thread = :thread AND r.id < :cursor AND {conditions}
+    ORDER BY r.id DESC LIMIT :limit) AS x
+ORDER BY x.id DESC LIMIT :limit
 
 -- name: places_down
 SELECT r.type, r.id, r.shelf, r.version, r.recorded_at, r.body, r.seq
 FROM records AS r
-WHERE r.thread = :thread AND r.seq < :place AND r.type = 'message'
-  AND r.shelf IN (SELECT value FROM json_each(:shelves)) AND {conditions}
+WHERE r.owner = :owner AND r.thread = :thread AND r.seq < :place AND r.type = 'message'
+  AND r.shelf = ANY(:shelves::bigint[]) AND {conditions}
 ORDER BY r.seq DESC LIMIT :limit
 
 -- name: count
-SELECT count(*) FROM records AS r WHERE r.shelf = :shelf AND r.type = :type AND {conditions}
-
--- name: count_thread
 SELECT count(*) FROM records AS r
-WHERE r.thread = :thread AND r.shelf = :shelf AND r.type = :type AND {conditions}
+WHERE r.owner = :owner AND r.shelf = ANY(:shelves::bigint[]) AND r.type = ANY(:types::text[]) AND {conditions}
 
 -- name: end_of
-SELECT s.audience, s.agent, s.groups, r.kind, r.seq, s.no, s.mark
-FROM records AS r JOIN shelves AS s ON s.no = r.shelf
-WHERE r.id = ? AND r.owner = ? AND r.type = 'thread' AND r.status <> 'withdrawn'
+SELECT s.audience, s.agent, s.groups, r.kind, r.seq, s.no
+FROM records AS r JOIN shelves AS s ON s.owner = r.owner AND s.no = r.shelf
+WHERE r.owner = ? AND r.id = ? AND r.type = 'thread' AND r.status <> 'withdrawn'
 
 -- name: place_taken
-SELECT 1 FROM records WHERE thread = ? AND seq = ? AND type = 'message'
+SELECT 1 FROM records WHERE owner = ? AND thread = ? AND seq = ? AND type = 'message'
 
 -- name: last_user_turn
-SELECT seq FROM records WHERE thread = ? AND owner = ? AND type = 'message' AND kind = 'user'
+SELECT seq FROM records WHERE owner = ? AND thread = ? AND type = 'message' AND kind = 'user'
 ORDER BY seq DESC LIMIT 1
 
 -- name: oldest_own
 SELECT r.type, r.id, o.tenant, o.kind, o.id, s.audience, s.agent, s.groups, r.version, r.recorded_at, r.body
-FROM records AS r JOIN shelves AS s ON s.no = r.shelf JOIN owners AS o ON o.no = r.owner
+FROM records AS r JOIN shelves AS s ON s.owner = r.owner AND s.no = r.shelf JOIN owners AS o ON o.no = r.owner
 WHERE r.owner = :owner AND r.type = 'memory' AND r.status = 'active'
-  AND json_extract(r.body, '$.agent') IS :agent AND coalesce(json_extract(r.body, '$.pinned'), 0) = 0
+  AND nullif(r.facets, '')::jsonb ->> 1 IS NOT DISTINCT FROM :agent::text AND position('"pinned":true' IN r.body) = 0
 ORDER BY r.recorded_at, r.id LIMIT :limit
 
 -- name: count_run
 SELECT count(*) FROM records WHERE owner = ? AND run = ?
 
 -- name: in_thread
-SELECT id FROM records WHERE thread = ? AND owner = ? AND type <> 'thread'
+SELECT id FROM records WHERE owner = ? AND thread = ? AND type <> 'thread'
 
 -- ── writing records ──────────────────────────────────────────────────────────────────────────────────────────────
 
+-- A record, whose it is, and the terms of a passage.
 -- name: insert_record
-INSERT INTO records (id, type, version, recorded_at, slot, thread, seq, kind, status, at, valid_from, valid_to, facets, body,
-    hash, learnt, ended, owner, shelf, position, run, mark)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+WITH claimed AS (INSERT INTO ids (id, owner) VALUES (:id, :owner)),
+stored AS (
+    INSERT INTO records (id, type, version, recorded_at, slot, thread, seq, kind, status, at, valid_from, valid_to, facets, body,
+        hash, learnt, ended, owner, shelf, position, run, mark)
+    VALUES (:id, :type, :version, :recorded_at, :slot, :thread, :seq, :kind, :status, :at, :valid_from, :valid_to, :facets, :body,
+        :hash, :recorded_at, :ended, :owner, :shelf, :position, :run, :mark)
+    RETURNING owner, no)
+INSERT INTO terms (owner, record, rule, packed)
+SELECT owner, no, :rule::bigint, :packed::bytea FROM stored WHERE :packed::bytea IS NOT NULL
 
 -- name: keep_version
-INSERT INTO versions (record, version, shelf, position, recorded_at, ended_at, body, hash)
-SELECT no, version, shelf, position, recorded_at, ?, body, hash FROM records WHERE id = ?
+INSERT INTO versions (owner, record, version, shelf, position, recorded_at, ended_at, body, hash)
+SELECT owner, no, version, shelf, position, recorded_at, ?::bigint, body, hash FROM records WHERE owner = ? AND id = ?
 
 -- name: update_record
-UPDATE records SET version = ?, recorded_at = ?, slot = ?, thread = ?, kind = ?, status = ?, at = ?, valid_from = ?, valid_to = ?,
-    facets = ?, body = ?, hash = ?, ended = CASE WHEN ? THEN NULL ELSE coalesce(ended, ?) END, shelf = ?, position = ?, mark = ?
-WHERE id = ?
+UPDATE records SET version = :version, recorded_at = :recorded_at, slot = :slot, thread = :thread, kind = :kind,
+    status = :status, at = :at, valid_from = :valid_from, valid_to = :valid_to, facets = :facets, body = :body, hash = :hash,
+    ended = CASE WHEN :held::boolean THEN NULL ELSE coalesce(ended, :recorded_at) END,
+    shelf = :shelf, position = :position, mark = :mark
+WHERE owner = :owner AND id = :id
 
 -- An adopted record whose first version was emptied was learnt when that one was written.
 -- name: learnt_by
-UPDATE records SET learnt = min(learnt, ?) WHERE id = ?
+UPDATE records SET learnt = least(learnt, ?) WHERE owner = ? AND id = ?
 
 -- name: where_is
-SELECT no, shelf, version FROM records WHERE id = ?
+SELECT r.no, r.shelf, r.owner FROM ids AS i JOIN records AS r ON r.owner = i.owner AND r.id = i.id WHERE i.id = ?
 
--- name: where_passage_is
-SELECT no, shelf FROM records WHERE id = ? AND mark > 0
+-- name: how_many_are
+SELECT count(*) FROM ids WHERE id = ANY(?::bytea[])
 
--- name: free_slot
-UPDATE records SET slot = NULL WHERE id = ?
+-- name: where_passages_are
+SELECT r.id, r.owner, r.no, r.shelf FROM ids AS i JOIN records AS r ON r.owner = i.owner AND r.id = i.id
+WHERE i.id = ANY(?::bytea[]) AND r.mark > 0 ORDER BY r.owner, r.shelf, r.no
+
+-- name: free_slots
+UPDATE records SET slot = NULL WHERE owner = ? AND id = ANY(?::bytea[])
 
 -- name: set_tail
-UPDATE records SET seq = max(seq, ?) WHERE id = ?
+UPDATE records SET seq = greatest(seq, ?) WHERE owner = ? AND id = ?
 
 -- name: unlink
-DELETE FROM links WHERE record = ?
+DELETE FROM links WHERE owner = ? AND record = ?
 
 -- name: link
-INSERT OR IGNORE INTO links (record, source) VALUES (?, ?)
-
--- name: links_of
-SELECT source FROM links WHERE record = ?
+INSERT INTO links (owner, record, source) SELECT ?::bigint, ?::bytea, unnest(?::bytea[]) ON CONFLICT DO NOTHING
 
 -- name: note_gone
-INSERT OR REPLACE INTO gone (shelf, mark, id) VALUES (?, ?, ?)
+INSERT INTO gone (owner, shelf, mark, id) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING
 
--- name: put_terms
-INSERT INTO terms (record, rule, packed) VALUES (?, ?, ?)
-ON CONFLICT (record) DO UPDATE SET rule = excluded.rule, packed = excluded.packed
+-- name: renew_terms
+INSERT INTO terms (owner, record, rule, packed) VALUES (?, ?, ?, ?)
+ON CONFLICT (owner, record) DO UPDATE SET rule = excluded.rule, packed = excluded.packed
 
 -- ── ledger ───────────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -216,11 +253,11 @@ INSERT INTO ledger (owner, position, at, actor_kind, actor, operation, request, 
 
 -- name: by_operation
 SELECT l.owner, l.position, l.at, l.actor_kind, l.actor, l.operation, l.request, l.body, o.era, o.erased_at
-FROM ledger AS l JOIN owners AS o ON o.no = l.owner WHERE l.operation = ?
+FROM ledger AS l JOIN owners AS o ON o.no = l.owner WHERE l.operation = ? ORDER BY l.owner LIMIT 1
 
--- name: entry_at
+-- name: entries_at
 SELECT l.owner, l.position, l.at, l.actor_kind, l.actor, l.operation, l.request, l.body, o.era, o.erased_at
-FROM ledger AS l JOIN owners AS o ON o.no = l.owner WHERE l.owner = ? AND l.position = ?
+FROM ledger AS l JOIN owners AS o ON o.no = l.owner WHERE l.owner = ? AND l.position = ANY(?::bigint[])
 
 -- name: operations_of_owner
 SELECT operation, request FROM ledger WHERE owner = ? AND operation IS NOT NULL ORDER BY position
@@ -233,53 +270,53 @@ FROM ledger AS l JOIN owners AS o ON o.no = l.owner WHERE l.owner = ? AND l.posi
 UPDATE ledger SET actor = ?, body = ? WHERE owner = ? AND position = ?
 
 -- name: positions_touching
-SELECT position FROM records WHERE owner = :owner AND id = :id
-UNION SELECT v.position FROM versions AS v JOIN records AS r ON r.no = v.record WHERE r.owner = :owner AND r.id = :id
+SELECT position FROM records WHERE owner = :owner AND id = ANY(:ids::bytea[])
+UNION SELECT v.position FROM records AS r JOIN versions AS v ON v.owner = r.owner AND v.record = r.no
+WHERE r.owner = :owner AND r.id = ANY(:ids::bytea[])
 
--- name: positions_of_record
-SELECT r.owner, r.position FROM records AS r WHERE r.id = :id
-UNION SELECT r.owner, v.position FROM versions AS v JOIN records AS r ON r.no = v.record WHERE r.id = :id
+-- name: positions_of_records
+SELECT r.owner, r.position FROM ids AS i JOIN records AS r ON r.owner = i.owner AND r.id = i.id WHERE i.id = ANY(:ids::bytea[])
+UNION SELECT r.owner, v.position FROM ids AS i JOIN records AS r ON r.owner = i.owner AND r.id = i.id
+JOIN versions AS v ON v.owner = r.owner AND v.record = r.no WHERE i.id = ANY(:ids::bytea[])
 
 -- name: version_of
 SELECT r.type, r.id, o.tenant, o.kind, o.id, s.audience, s.agent, s.groups, r.version, r.recorded_at, r.body
-FROM records AS r JOIN shelves AS s ON s.no = r.shelf JOIN owners AS o ON o.no = r.owner
+FROM records AS r JOIN shelves AS s ON s.owner = r.owner AND s.no = r.shelf JOIN owners AS o ON o.no = r.owner
 WHERE r.owner = :owner AND r.id = :id AND r.version = :version
 UNION ALL
 SELECT r.type, r.id, o.tenant, o.kind, o.id, s.audience, s.agent, s.groups, v.version, v.recorded_at, v.body
-FROM records AS r JOIN versions AS v ON v.record = r.no JOIN shelves AS s ON s.no = v.shelf
-JOIN owners AS o ON o.no = r.owner
+FROM records AS r JOIN versions AS v ON v.owner = r.owner AND v.record = r.no
+JOIN shelves AS s ON s.owner = v.owner AND s.no = v.shelf JOIN owners AS o ON o.no = r.owner
 WHERE r.owner = :owner AND r.id = :id AND v.version = :version AND v.body <> ''
 
 -- name: versions_of
 SELECT v.version, v.position, v.recorded_at, v.body, s.audience, s.agent, s.groups
-FROM records AS r JOIN versions AS v ON v.record = r.no JOIN shelves AS s ON s.no = v.shelf
-WHERE r.id = ? ORDER BY v.version
-
--- name: record_position
-SELECT owner, position FROM records WHERE id = ?
+FROM records AS r JOIN versions AS v ON v.owner = r.owner AND v.record = r.no
+JOIN shelves AS s ON s.owner = v.owner AND s.no = v.shelf
+WHERE r.owner = ? AND r.id = ? ORDER BY v.version
 
 -- ── passages ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
 -- name: passages_since
 SELECT r.id, r.type, r.kind, r.status, r.thread, r.seq, r.at, r.valid_from, r.valid_to, t.packed, v.packed, r.facets,
     r.learnt, r.ended
-FROM records AS r JOIN terms AS t ON t.record = r.no
-LEFT JOIN vectors AS v ON v.place = ((SELECT no FROM vector_sets WHERE active = 1) << 40) + r.no
-WHERE r.shelf = ? AND r.mark > ? AND r.mark > 0 ORDER BY r.mark
+FROM records AS r JOIN terms AS t ON t.owner = r.owner AND t.record = r.no
+LEFT JOIN vectors AS v ON v.owner = r.owner AND v.record = r.no AND v.set = (SELECT no FROM vector_sets WHERE active)
+WHERE r.owner = ? AND r.shelf = ? AND r.mark > ? AND r.mark > 0 ORDER BY r.mark, r.no
 
 -- name: gone_since
-SELECT id FROM gone WHERE shelf = ? AND mark > ? ORDER BY mark
+SELECT id FROM gone WHERE owner = ? AND shelf = ? AND mark > ? ORDER BY mark
 
 -- ── aids ─────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 -- name: stale_terms
 SELECT r.type, r.id, o.tenant, o.kind, o.id, s.audience, s.agent, s.groups, r.version, r.recorded_at, r.body
-FROM terms AS t JOIN records AS r ON r.no = t.record JOIN shelves AS s ON s.no = r.shelf
-JOIN owners AS o ON o.no = r.owner
+FROM terms AS t JOIN records AS r ON r.owner = t.owner AND r.no = t.record
+JOIN shelves AS s ON s.owner = r.owner AND s.no = r.shelf JOIN owners AS o ON o.no = r.owner
 WHERE t.rule < ? LIMIT ?
 
--- name: mark_record
-UPDATE records SET mark = ? WHERE id = ?
+-- name: mark_records
+UPDATE records SET mark = ? WHERE owner = ? AND id = ANY(?::bytea[])
 
 -- ── vectors ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -287,56 +324,48 @@ UPDATE records SET mark = ? WHERE id = ?
 SELECT no, name, dimension, count, active FROM vector_sets ORDER BY active DESC, no
 
 -- name: active_vector_set
-SELECT name FROM vector_sets WHERE active = 1
+SELECT name FROM vector_sets WHERE active
 
 -- name: vector_set
-SELECT no, active, through FROM vector_sets WHERE name = ?
+SELECT no, active FROM vector_sets WHERE name = ?
+
+-- name: lock_vector_set
+SELECT no, active FROM vector_sets WHERE name = ? FOR UPDATE
 
 -- name: add_vector_set
 INSERT INTO vector_sets (name, dimension, active)
-VALUES (?, ?, NOT EXISTS (SELECT 1 FROM vector_sets WHERE active = 1)) ON CONFLICT DO NOTHING
+VALUES (?, ?, NOT EXISTS (SELECT 1 FROM vector_sets WHERE active)) ON CONFLICT DO NOTHING
 
+-- Numbers are given out before they are committed: a passage may come behind others that were seen already.
 -- name: lacking
 SELECT r.type, r.id, o.tenant, o.kind, o.id, s.audience, s.agent, s.groups, r.version, r.recorded_at, r.body, r.no
 FROM (
-    SELECT record FROM terms AS t
-    WHERE t.record > :through AND NOT EXISTS (SELECT 1 FROM vectors WHERE place = (:set << 40) + t.record)
+    SELECT t.owner, t.record FROM terms AS t
+    WHERE t.record > :through AND NOT EXISTS (
+        SELECT 1 FROM vectors AS v WHERE v.owner = t.owner AND v.record = t.record AND v.set = :set)
     ORDER BY t.record LIMIT :limit) AS l
-JOIN records AS r ON r.no = l.record JOIN shelves AS s ON s.no = r.shelf JOIN owners AS o ON o.no = r.owner
+JOIN records AS r ON r.owner = l.owner AND r.no = l.record JOIN shelves AS s ON s.owner = r.owner AND s.no = r.shelf JOIN owners AS o ON o.no = r.owner
 ORDER BY r.no
 
--- name: first_lacking
-SELECT min(record) - 1 FROM (
-    SELECT record FROM terms AS t
-    WHERE t.record > :through AND NOT EXISTS (SELECT 1 FROM vectors WHERE place = (:set << 40) + t.record)
-    ORDER BY t.record LIMIT 1)
-
--- name: last_passage
-SELECT max(record) FROM terms
-
--- name: add_vector
-INSERT INTO vectors (place, packed) VALUES ((? << 40) + ?, ?) ON CONFLICT DO NOTHING
-
--- name: renew_vector
-UPDATE vectors SET packed = ? WHERE place = (? << 40) + ?
+-- name: put_vectors
+INSERT INTO vectors (owner, record, set, packed)
+SELECT unnest(?::bigint[]), unnest(?::bigint[]), ?::bigint, unnest(?::bytea[])
+ON CONFLICT (owner, record, set) DO UPDATE SET packed = excluded.packed RETURNING (xmax = 0)
 
 -- name: grow_vector_set
-UPDATE vector_sets SET count = count + ?, through = ? WHERE no = ?
+UPDATE vector_sets SET count = count + ? WHERE no = ?
 
--- name: delete_vector
-DELETE FROM vectors WHERE place = (? << 40) + ?
-
--- name: shrink_vector_set
-UPDATE vector_sets SET count = count - ? WHERE no = ?
+-- name: delete_vectors
+DELETE FROM vectors WHERE owner = ? AND record = ? RETURNING set
 
 -- name: activate_vector_set
-UPDATE vector_sets SET active = (no = ?)
+UPDATE vector_sets SET active = true WHERE no = ?
 
 -- name: renew_shelves
 UPDATE shelves SET mark = mark + 1, renewed = mark + 1
 
 -- name: delete_vectors_of_set
-DELETE FROM vectors WHERE place > (:set << 40) AND place < (:set + 1) << 40
+DELETE FROM vectors WHERE set = ?
 
 -- name: delete_vector_set
 DELETE FROM vector_sets WHERE no = ?
@@ -346,62 +375,81 @@ DELETE FROM jobs WHERE owner = 0 AND kind = ? AND key = ?
 
 -- name: sets_not_due
 SELECT name FROM vector_sets AS s
-WHERE NOT EXISTS (SELECT 1 FROM jobs WHERE owner = 0 AND kind = ? AND key = s.name AND state = 'waiting')
+WHERE NOT EXISTS (SELECT 1 FROM jobs WHERE owner = 0 AND kind = ? AND key = s.name AND state = 'waiting') ORDER BY no
 
 -- ── uses ─────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 -- name: put_use
-INSERT INTO uses (record, strength, used_at, count) VALUES (?, ?, ?, ?)
-ON CONFLICT (record) DO UPDATE SET strength = excluded.strength, used_at = excluded.used_at, count = excluded.count
+INSERT INTO uses (owner, record, strength, used_at, count) VALUES (?, ?, ?, ?, ?)
+ON CONFLICT (owner, record) DO UPDATE SET strength = excluded.strength, used_at = excluded.used_at, count = excluded.count
 
 -- name: uses
-SELECT r.id, u.strength, u.used_at, u.count FROM uses AS u JOIN records AS r ON r.no = u.record
-WHERE r.id = ANY(?::bytea[]) AND r.shelf = ANY(?::bigint[])
+SELECT r.id, u.strength, u.used_at, u.count FROM records AS r JOIN uses AS u ON u.owner = r.owner AND u.record = r.no
+WHERE r.owner = ? AND r.id = ANY(?::bytea[]) AND r.shelf = ANY(?::bigint[])
 
 -- name: most_used
-SELECT -u.count, -coalesce(u.used_at, 0), r.id FROM records AS r JOIN uses AS u ON u.record = r.no
-WHERE r.shelf = :shelf AND r.type = 'memory' AND u.count > 0 AND {conditions}
-ORDER BY 1, 2, 3 LIMIT :limit
+SELECT r.id FROM records AS r JOIN uses AS u ON u.owner = r.owner AND u.record = r.no
+WHERE r.owner = :owner AND r.shelf = ANY(:shelves::bigint[]) AND r.type = 'memory' AND u.count > 0 AND {conditions}
+ORDER BY u.count DESC, coalesce(u.used_at, 0) DESC, r.id LIMIT :limit
 
 -- name: tails_of_owner
-SELECT r.id, r.seq FROM shelves AS s JOIN records AS r ON r.shelf = s.no AND r.type = 'thread' WHERE s.owner = ?
+SELECT id, seq FROM records WHERE owner = ? AND type = 'thread'
 
 -- name: uses_of_owner
 SELECT r.id, u.strength, u.used_at, u.count
-FROM shelves AS s JOIN records AS r ON r.shelf = s.no AND r.type = 'memory' JOIN uses AS u ON u.record = r.no
-WHERE s.owner = ? ORDER BY r.no
+FROM records AS r JOIN uses AS u ON u.owner = r.owner AND u.record = r.no
+WHERE r.owner = ? AND r.type = 'memory' ORDER BY r.no
 
 -- name: numbers_in_view
-SELECT r.id, r.no, r.shelf FROM records AS r
-WHERE r.id = ANY(?::bytea[]) AND r.shelf = ANY(?::bigint[]) AND r.type = 'memory'
+SELECT r.id, r.no, r.owner FROM records AS r
+WHERE r.owner = ? AND r.id = ANY(?::bytea[]) AND r.shelf = ANY(?::bigint[]) AND r.type = 'memory' ORDER BY r.no
 
 -- ── jobs ─────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 -- name: put_job
-INSERT INTO jobs (id, owner, kind, key, payload, records, state, run_at, first_at)
+INSERT INTO jobs AS j (id, owner, kind, key, payload, records, state, run_at, first_at)
 VALUES (:id, :owner, :kind, :key, :payload, :records, 'waiting', :run_at, :at)
 ON CONFLICT (owner, kind, key) DO UPDATE SET
     payload = excluded.payload,
     records = excluded.records,
-    generation = generation + 1,
-    first_at = CASE WHEN state = 'waiting' THEN first_at ELSE :at END,
-    run_at = max(CASE WHEN :insists AND state <> 'leased' THEN 0 ELSE not_before END,
-        CASE WHEN state = 'waiting' AND :max_wait IS NOT NULL THEN min(:run_at, first_at + :max_wait) ELSE :run_at END),
-    not_before = CASE WHEN :insists AND state <> 'leased' THEN 0 ELSE not_before END,
-    attempts = CASE WHEN state = 'dead' OR (:insists AND state = 'waiting') THEN 0 ELSE attempts END,
-    postponed = CASE WHEN state = 'dead' OR (:insists AND state = 'waiting') THEN 0 ELSE postponed END,
-    error = CASE WHEN :insists AND state <> 'leased' THEN '' ELSE error END,
-    state = CASE WHEN state = 'dead' THEN 'waiting' ELSE state END
+    generation = j.generation + 1,
+    first_at = CASE WHEN j.state = 'waiting' THEN j.first_at ELSE :at END,
+    run_at = greatest(CASE WHEN :insists::boolean AND j.state <> 'leased' THEN 0 ELSE j.not_before END,
+        CASE WHEN j.state = 'waiting' AND :max_wait::bigint IS NOT NULL
+            THEN least(:run_at, j.first_at + :max_wait::bigint) ELSE :run_at END),
+    not_before = CASE WHEN :insists::boolean AND j.state <> 'leased' THEN 0 ELSE j.not_before END,
+    attempts = CASE WHEN j.state = 'dead' OR (:insists::boolean AND j.state = 'waiting') THEN 0 ELSE j.attempts END,
+    postponed = CASE WHEN j.state = 'dead' OR (:insists::boolean AND j.state = 'waiting') THEN 0 ELSE j.postponed END,
+    error = CASE WHEN :insists::boolean AND j.state <> 'leased' THEN '' ELSE j.error END,
+    state = CASE WHEN j.state = 'dead' THEN 'waiting' ELSE j.state END
 
 -- name: due_job
-SELECT id FROM jobs
-WHERE kind = ANY(?::bytea[]) AND ((state = 'waiting' AND run_at <= ?) OR (state = 'leased' AND leased_until <= ?))
+SELECT id, owner FROM jobs
+WHERE kind = ANY(:kinds::text[]) AND ((state = 'waiting' AND run_at <= :now) OR (state = 'leased' AND leased_until <= :now))
     AND NOT EXISTS (
         SELECT 1 FROM jobs AS other
         WHERE other.owner = jobs.owner AND other.owner <> 0 AND other.id <> jobs.id
-            AND other.state = 'leased' AND other.leased_until > ?
+            AND other.state = 'leased' AND other.leased_until > :now
     )
 ORDER BY run_at, id LIMIT 1
+
+-- name: take_due_job
+SELECT id, owner FROM jobs
+WHERE kind = ANY(:kinds::text[]) AND ((state = 'waiting' AND run_at <= :now) OR (state = 'leased' AND leased_until <= :now))
+    AND owner <> ALL(:taken::bigint[])
+    AND NOT EXISTS (
+        SELECT 1 FROM jobs AS other
+        WHERE other.owner = jobs.owner AND other.owner <> 0 AND other.id <> jobs.id
+            AND other.state = 'leased' AND other.leased_until > :now
+    )
+ORDER BY run_at, id LIMIT 1 FOR UPDATE SKIP LOCKED
+
+-- An owner's jobs are leased one at a time: whoever takes one holds this until the lease can be seen.
+-- name: take_turn_of_owner
+SELECT pg_try_advisory_xact_lock(hashtext('lease ' || current_schema()), hashint8(?))
+
+-- name: owner_is_busy
+SELECT 1 FROM jobs WHERE owner = ? AND owner <> 0 AND id <> ? AND state = 'leased' AND leased_until > ?
 
 -- name: lease_job
 UPDATE jobs SET state = 'leased', worker = ?, leased_until = ?, attempts = attempts + 1, leased_generation = generation
@@ -419,34 +467,34 @@ WHERE id = ? AND worker = ? AND attempts = ? AND state = 'leased' AND generation
 
 -- name: fail_job
 UPDATE jobs SET
-    state = CASE WHEN generation <> leased_generation THEN 'waiting' ELSE :state END,
-    attempts = CASE WHEN generation <> leased_generation AND :state = 'dead' THEN 0 ELSE attempts END,
-    postponed = CASE WHEN generation <> leased_generation AND :state = 'dead' THEN 0 ELSE postponed END,
-    run_at = CASE WHEN generation = leased_generation THEN :run_at
-                  WHEN :state = 'dead' THEN run_at
-                  ELSE max(run_at, :run_at) END,
+    state = CASE WHEN generation <> leased_generation THEN 'waiting' ELSE :state::text END,
+    attempts = CASE WHEN generation <> leased_generation AND :state::text = 'dead' THEN 0 ELSE attempts END,
+    postponed = CASE WHEN generation <> leased_generation AND :state::text = 'dead' THEN 0 ELSE postponed END,
+    run_at = CASE WHEN generation = leased_generation THEN :run_at::bigint
+                  WHEN :state::text = 'dead' THEN run_at
+                  ELSE greatest(run_at, :run_at::bigint) END,
     worker = NULL, leased_until = NULL, error = :error
 WHERE id = :id AND worker = :worker AND attempts = :attempts AND state = 'leased'
 
 -- name: postpone_job
-UPDATE jobs SET state = 'waiting', postponed = postponed + 1, not_before = :at,
-    run_at = CASE WHEN generation = leased_generation THEN :at ELSE max(run_at, :at) END,
+UPDATE jobs SET state = 'waiting', postponed = postponed + 1, not_before = :at::bigint,
+    run_at = CASE WHEN generation = leased_generation THEN :at::bigint ELSE greatest(run_at, :at::bigint) END,
     worker = NULL, leased_until = NULL, error = :reason
 WHERE id = :id AND worker = :worker AND attempts = :attempts AND state = 'leased'
 
 -- name: keep_with_job
 INSERT INTO kept (job, records, payload)
-SELECT id, ?, ? FROM jobs WHERE id = ? AND worker = ? AND attempts = ? AND state = 'leased'
+SELECT id, ?::bytea[], ?::text FROM jobs WHERE id = ? AND worker = ? AND attempts = ? AND state = 'leased' FOR UPDATE
 ON CONFLICT (job) DO UPDATE SET records = excluded.records, payload = excluded.payload
 
 -- name: kept_with_job
 SELECT payload FROM kept WHERE job = ?
 
--- name: kept_about_records
-SELECT job, records FROM kept
-
 -- name: delete_kept
 DELETE FROM kept WHERE job = ?
+
+-- name: delete_kept_about
+DELETE FROM kept WHERE records && ?::bytea[] RETURNING job
 
 -- name: one_job
 SELECT j.id, j.kind, j.key, o.tenant, o.kind, o.id, o.era, j.payload, j.records, j.state, j.run_at, j.first_at,
@@ -456,59 +504,57 @@ FROM jobs AS j LEFT JOIN owners AS o ON o.no = j.owner WHERE j.id = ?
 -- name: jobs_in_state
 SELECT j.id, j.kind, j.key, o.tenant, o.kind, o.id, o.era, j.payload, j.records, j.state, j.run_at, j.first_at,
     j.attempts, j.generation, j.worker, j.leased_until, j.error, j.postponed
-FROM jobs AS j LEFT JOIN owners AS o ON o.no = j.owner WHERE (:state IS NULL OR j.state = :state)
+FROM jobs AS j LEFT JOIN owners AS o ON o.no = j.owner WHERE (:state::text IS NULL OR j.state = :state::text)
 ORDER BY j.run_at, j.id LIMIT :limit
 
 -- name: replay_job
-UPDATE jobs SET state = 'waiting', run_at = ?, not_before = 0, attempts = 0, postponed = 0, error = ''
-WHERE id = ? AND (state = 'dead' OR (state = 'waiting' AND run_at > ?))
+UPDATE jobs SET state = 'waiting', run_at = :at::bigint, not_before = 0, attempts = 0, postponed = 0, error = ''
+WHERE id = :id AND (state = 'dead' OR (state = 'waiting' AND run_at > :at::bigint))
 
 -- name: drop_job
 DELETE FROM jobs WHERE id = ? AND state = 'dead'
 
 -- Jobs of every owner: what one owner's records made due may be another's work.
--- name: jobs_about_records
-SELECT id, records FROM jobs WHERE records <> '[]'
+-- name: delete_jobs_about
+DELETE FROM jobs WHERE records && ?::bytea[]
+
+-- name: jobs_about
+SELECT id FROM jobs WHERE records && ?::bytea[]
 
 -- What a job failed with may quote what it is about, and what is kept with it.
--- name: silence_job
-UPDATE jobs SET error = '' WHERE id = ? AND error <> ''
-
--- name: delete_job
-DELETE FROM jobs WHERE id = ?
+-- name: silence_jobs
+UPDATE jobs SET error = '' WHERE id = ANY(?::bytea[]) AND error <> ''
 
 -- ── spending ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
 -- name: add_spent
-INSERT INTO spent (tenant, day, owner, agent, task, model, calls, answers, tokens_in, tokens_cached, tokens_out, unpriced, price)
+INSERT INTO spent AS s (tenant, day, owner, agent, task, model, calls, answers, tokens_in, tokens_cached, tokens_out, unpriced, price)
 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 ON CONFLICT (tenant, day, owner, agent, task, model) DO UPDATE SET
-    calls = calls + excluded.calls,
-    answers = answers + excluded.answers,
-    tokens_in = tokens_in + excluded.tokens_in,
-    tokens_cached = tokens_cached + excluded.tokens_cached,
-    tokens_out = tokens_out + excluded.tokens_out,
-    unpriced = unpriced + excluded.unpriced,
-    price = price + excluded.price
+    calls = s.calls + excluded.calls,
+    answers = s.answers + excluded.answers,
+    tokens_in = s.tokens_in + excluded.tokens_in,
+    tokens_cached = s.tokens_cached + excluded.tokens_cached,
+    tokens_out = s.tokens_out + excluded.tokens_out,
+    unpriced = s.unpriced + excluded.unpriced,
+    price = s.price + excluded.price
 
 -- name: spent
 SELECT s.day, o.kind, o.id, s.agent, s.task, s.model,
     s.calls, s.answers, s.tokens_in, s.tokens_cached, s.tokens_out, s.unpriced, s.price
 FROM spent AS s LEFT JOIN owners AS o ON o.no = s.owner
 WHERE s.tenant = :tenant AND s.day >= :since AND s.day < :until
-  AND (:owner IS NULL OR s.owner = :owner) AND (:agent IS NULL OR s.agent = :agent)
+  AND (:owner::bigint IS NULL OR s.owner = :owner::bigint) AND (:agent::text IS NULL OR s.agent = :agent::text)
 
--- Prices are added up in two parts: no sum of them is larger than an integer.
 -- name: spent_in_all
-SELECT sum(calls), sum(answers), sum(tokens_in), sum(tokens_cached), sum(tokens_out), sum(unpriced),
-    sum(price / 1000000000000), sum(price % 1000000000000)
+SELECT sum(calls), sum(answers), sum(tokens_in), sum(tokens_cached), sum(tokens_out), sum(unpriced), sum(price)
 FROM spent
 WHERE tenant = :tenant AND day >= :since AND day < :until
-  AND (:owner IS NULL OR owner = :owner) AND (:agent IS NULL OR agent = :agent)
+  AND (:owner::bigint IS NULL OR owner = :owner::bigint) AND (:agent::text IS NULL OR agent = :agent::text)
 
 -- name: spent_of_owner
-SELECT tenant, day, 0, '', task, model, calls, answers, tokens_in, tokens_cached, tokens_out, unpriced, price
-FROM spent WHERE owner = ?
+SELECT tenant, day, 0::bigint, '', task, model, calls, answers, tokens_in, tokens_cached, tokens_out, unpriced, price
+FROM spent WHERE owner = ? ORDER BY day, agent, task, model
 
 -- name: delete_spent_of_owner
 DELETE FROM spent WHERE owner = ?
@@ -516,69 +562,62 @@ DELETE FROM spent WHERE owner = ?
 -- ── erasure ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
 -- name: all_of_owner
-SELECT r.type, r.id, o.tenant, o.kind, o.id, s.audience, s.agent, s.groups, r.version, r.recorded_at, r.body
-FROM owners AS o JOIN shelves AS s ON s.owner = o.no JOIN records AS r ON r.shelf = s.no
-WHERE o.no = ?
+SELECT r.type, r.id, o.tenant, o.kind, o.id, s.audience, s.agent, s.groups, r.version, r.recorded_at, r.body, r.position
+FROM records AS r JOIN shelves AS s ON s.owner = r.owner AND s.no = r.shelf JOIN owners AS o ON o.no = r.owner
+WHERE r.owner = ? ORDER BY r.no
 
 -- An emptied version keeps its place, so that the entry that wrote it is still found.
 -- name: blank_versions
-UPDATE versions SET body = '', hash = x'' WHERE record = ? AND body <> ''
+UPDATE versions SET body = '', hash = '' WHERE owner = ? AND record = ? AND body <> ''
 
 -- name: add_blank_version
-INSERT OR IGNORE INTO versions (record, version, shelf, position, recorded_at, ended_at, body, hash)
-SELECT no, :version, shelf, :position, :at, :at, '', x'' FROM records WHERE id = :id AND version > :version
+INSERT INTO versions (owner, record, version, shelf, position, recorded_at, ended_at, body, hash)
+SELECT owner, no, :version::bigint, shelf, :position::bigint, :at::bigint, :at::bigint, '', '' FROM records
+WHERE owner = :owner AND id = :id AND version > :version::bigint ON CONFLICT DO NOTHING
 
 -- name: delete_versions
-DELETE FROM versions WHERE record = ?
+DELETE FROM versions WHERE owner = ? AND record = ?
 
 -- name: delete_terms
-DELETE FROM terms WHERE record = ?
+DELETE FROM terms WHERE owner = ? AND record = ?
 
 -- name: delete_use
-DELETE FROM uses WHERE record = ?
+DELETE FROM uses WHERE owner = ? AND record = ?
 
 -- name: delete_links_of
-DELETE FROM links WHERE record = ?
+DELETE FROM links WHERE owner = ? AND record = ?
 
 -- name: delete_links_to
 DELETE FROM links WHERE source = ?
 
 -- name: delete_record
-DELETE FROM records WHERE id = ?
+DELETE FROM records WHERE owner = ? AND id = ?
+
+-- name: delete_id
+DELETE FROM ids WHERE id = ?
 
 -- name: bury
-INSERT OR IGNORE INTO tombstones (digest, at) VALUES (?, ?)
+INSERT INTO tombstones (digest, at) VALUES (?, ?) ON CONFLICT DO NOTHING
 
--- name: buried
-SELECT 1 FROM tombstones WHERE digest = ?
-
--- name: erase_entries
-SELECT body FROM ledger WHERE body LIKE '%"erase"%'
+-- name: buried_among
+SELECT digest FROM tombstones WHERE digest = ANY(?::bytea[])
 
 -- name: aged_entries
 SELECT l.owner, l.position, l.at, l.actor_kind, l.actor, l.operation, l.request, l.body, o.era, o.erased_at
-FROM ledger AS l JOIN owners AS o ON o.no = l.owner WHERE l.owner = ? AND l.body LIKE '%"aged":%' ORDER BY l.position
-
--- name: erased_eras
-SELECT era FROM owners WHERE erased_at IS NOT NULL ORDER BY no
-
--- name: owner_of_era
-SELECT tenant, kind, id FROM owners WHERE era = ? AND erased_at IS NULL
-
--- name: owner_of_record
-SELECT o.tenant, o.kind, o.id FROM records AS r JOIN owners AS o ON o.no = r.owner WHERE r.id = ?
+FROM ledger AS l JOIN owners AS o ON o.no = l.owner
+WHERE l.owner = ? AND position('"aged":' IN l.body) > 0 ORDER BY l.position
 
 -- name: end_era
 UPDATE owners SET tenant = NULL, kind = NULL, id = NULL, erased_at = ?, held = 0 WHERE no = ?
 
--- name: ended_era
-SELECT 1 FROM owners WHERE era = ? AND erased_at IS NOT NULL
+-- name: ended_eras
+SELECT era FROM owners WHERE era = ANY(?::bytea[]) AND erased_at IS NOT NULL
 
 -- name: delete_shelf_groups_of_owner
-DELETE FROM shelf_groups WHERE shelf IN (SELECT no FROM shelves WHERE owner = ?)
+DELETE FROM shelf_groups WHERE owner = ?
 
 -- name: delete_gone_of_owner
-DELETE FROM gone WHERE shelf IN (SELECT no FROM shelves WHERE owner = ?)
+DELETE FROM gone WHERE owner = ?
 
 -- name: delete_shelves_of_owner
 DELETE FROM shelves WHERE owner = ?

@@ -1,0 +1,73 @@
+"""What a server refuses, told in Commonplace's own errors."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import asyncpg
+
+from commonplace.errors import Busy, CommonplaceError, Corrupt, Full, NotABook, ReadOnly, StorageError
+
+#: What may go well when it is done again from the start: nothing of it was kept.
+AGAIN = (asyncpg.SerializationError, asyncpg.DeadlockDetectedError)
+
+_LOST = (
+    asyncpg.PostgresConnectionError,
+    asyncpg.InterfaceError,
+    asyncpg.AdminShutdownError,
+    asyncpg.CrashShutdownError,
+    asyncpg.CannotConnectNowError,
+    OSError,
+)
+_CREDENTIALS = (asyncpg.InvalidPasswordError, asyncpg.InvalidAuthorizationSpecificationError)
+_BUSY = (
+    asyncpg.TooManyConnectionsError,
+    asyncpg.LockNotAvailableError,
+    asyncpg.QueryCanceledError,
+    TimeoutError,
+    *AGAIN,
+)
+_FULL = (asyncpg.DiskFullError, asyncpg.OutOfMemoryError)
+_DAMAGED = (asyncpg.DataCorruptedError, asyncpg.IndexCorruptedError)
+_ABSENT = (asyncpg.InvalidCatalogNameError, asyncpg.UndefinedTableError, asyncpg.InvalidSchemaNameError)
+
+
+def from_server(exc: Exception, place: str) -> StorageError:
+    """Our error for the server's or the driver's; ``place`` holds no password."""
+    if isinstance(exc, _CREDENTIALS):
+        return StorageError(f"{place} refuses this user or password ({exc}): check the address.")
+    if isinstance(exc, asyncpg.InsufficientPrivilegeError):
+        return ReadOnly(f"{place} does not permit this ({exc}): let this user own the book's schema.")
+    if isinstance(exc, asyncpg.ReadOnlySQLTransactionError):
+        return ReadOnly(f"{place} only lets itself be read, a replica maybe: give the address of the primary.")
+    if isinstance(exc, _BUSY):
+        return Busy(f"{place} has no hand free for this ({exc or 'it took too long'}): try again.")
+    if isinstance(exc, _FULL):
+        return Full(f"There is no room left on {place}: free some and try again; nothing was kept of this.")
+    if isinstance(exc, _DAMAGED):
+        return Corrupt(f"{place} is damaged ({exc}): restore a backup, or export what can still be read.")
+    if isinstance(exc, _ABSENT):
+        return NotABook(f"{place} holds no book ({exc}): check the names of the database and the schema.")
+    if isinstance(exc, _LOST):
+        return Busy(f"{place} cannot be reached ({exc}): check that it runs, and try again.")
+    return StorageError(f"{place} could not do this ({exc}): see the server's log.")
+
+
+@contextmanager
+def translated(place: str) -> Iterator[None]:
+    """Tell the driver's and the system's errors in our own; our own pass as they are."""
+    try:
+        yield
+    except CommonplaceError:
+        raise  # some of ours are system errors too, by inheritance
+    except (asyncpg.PostgresError, asyncpg.InterfaceError, OSError, TimeoutError) as exc:
+        raise from_server(exc, place) from exc
+
+
+def outcome_unknown(place: str, exc: Exception) -> StorageError:
+    """Nobody can say whether what was being committed is kept."""
+    return StorageError(
+        f"{place} was lost while it committed ({exc}): what was written may be kept or not; "
+        "repeat it with the same operation id, which writes it once."
+    )

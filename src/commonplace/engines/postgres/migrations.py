@@ -1,0 +1,83 @@
+"""The versions of the schema: whose it is, how far it has come, and how it is brought forward."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from importlib.resources import files
+from typing import Any, NamedTuple
+
+from commonplace.errors import NotABook, ReadOnly, VersionMismatch
+
+
+class Migration(NamedTuple):
+    """One step of the schema; ``number`` is the version it leads to."""
+
+    number: int
+    name: str
+    sql: str
+
+
+@lru_cache(maxsize=1)
+def book_migrations() -> tuple[Migration, ...]:
+    """The versions of the schema, oldest first."""
+    folder = files("commonplace.engines.postgres").joinpath("schema")
+    names = sorted(entry.name for entry in folder.iterdir() if entry.name.endswith(".sql"))
+    return tuple(
+        Migration(
+            int(name.split("_")[0]),
+            name.removesuffix(".sql").split("_", 1)[1],
+            folder.joinpath(name).read_text("utf-8"),
+        )
+        for name in names
+    )
+
+
+async def bring_forward(connection: Any, schema: str, place: str, *, create: bool, read_only: bool) -> int:
+    """Make the book, or bring it to the latest version; whoever comes second finds it done. Returns the version."""
+    version = await _version(connection, schema, place)
+    latest = len(book_migrations())
+    if version == latest:
+        return version
+    if version == 0 and not create:
+        raise NotABook(f"{place} holds no book: open it without create=False to make one.")
+    if read_only:
+        raise ReadOnly(
+            f"{place} has format {version} of {latest}: open it once without read_only to bring it forward."
+        )
+    async with connection.transaction():
+        await connection.execute("SELECT pg_advisory_xact_lock(hashtext('commonplace schema'), hashtext($1))", schema)
+        version = await _version(connection, schema, place)
+        if not await connection.fetchval("SELECT 1 FROM pg_namespace WHERE nspname = $1", schema):
+            await connection.execute(f'CREATE SCHEMA "{schema}"')
+        if version == 0:
+            await connection.execute(
+                "CREATE TABLE migrations (number bigint PRIMARY KEY, name text NOT NULL, "
+                "at timestamptz NOT NULL DEFAULT now())"
+            )
+        for step in book_migrations()[version:]:
+            await connection.execute(step.sql)
+            await connection.execute("INSERT INTO migrations (number, name) VALUES ($1, $2)", step.number, step.name)
+    return latest
+
+
+async def _version(connection: Any, schema: str, place: str) -> int:
+    """How far the schema has come: 0 where nothing is there yet."""
+    tables = {
+        row[0]
+        for row in await connection.fetch(
+            "SELECT c.relname FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace "
+            "WHERE n.nspname = $1 AND c.relkind IN ('r', 'p', 'v')",
+            schema,
+        )
+    }
+    if not tables:
+        return 0
+    if not {"migrations", "book", "owners", "ledger"} <= tables:
+        raise NotABook(f"{place} holds tables of another program: give the book a schema of its own.")
+    version: int = await connection.fetchval("SELECT max(number) FROM migrations")
+    if version > len(book_migrations()):
+        raise VersionMismatch(
+            f"{place} has format {version}, and this program knows formats up to {len(book_migrations())}: "
+            "upgrade Commonplace."
+        )
+    return version

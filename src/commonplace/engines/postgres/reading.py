@@ -1,0 +1,285 @@
+"""Reads of the PostgreSQL tables; each begins with the shelves that the view may see."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, NamedTuple
+from uuid import UUID
+
+from commonplace.engines.postgres.applying import find_owner
+from commonplace.engines.postgres.rows import audience_of, conditions, entry_of, view_parameters
+from commonplace.engines.postgres.session import Row, Session
+from commonplace.errors import InvalidInput
+from commonplace.model.ledger import Entry
+from commonplace.model.memories import Use
+from commonplace.model.owner import Audience, Owner, View
+from commonplace.model.passages import Choose, PassageRows, Shelf, ShelfDelta, Sight
+from commonplace.model.query import Filter, HistoryStep, Page, place_of
+from commonplace.model.quoting import cited_by
+from commonplace.model.records import Record, RecordType
+from commonplace.model.values import moment
+from commonplace.ports import Scan
+from commonplace.settle.codec import decode
+
+_PAST_ALL = 2**62
+_FIRST, _LAST = bytes(16), b"\xff" * 16
+
+
+class Seen(NamedTuple):
+    """A shelf that a view sees."""
+
+    number: int
+    audience: Audience
+    mark: int
+    #: What is held of an earlier mark is void.
+    renewed: int
+
+
+class Visible(NamedTuple):
+    """What a view sees of an owner: the owner's number, 0 where nothing is seen, and shelves by number."""
+
+    owner: int
+    shelves: dict[int, Seen]
+
+    @property
+    def numbers(self) -> list[int]:
+        return list(self.shelves)
+
+
+async def visible(session: Session, owner: Owner, view: View) -> Visible:
+    """The shelves of an owner that a view may see, by number."""
+    rows = await session.all("visible_shelves", **view_parameters(owner, view))
+    shelves = {row[0]: Seen(row[0], audience_of(*row[1:4]), row[4], row[5]) for row in rows}
+    return Visible(rows[0][6] if rows else 0, shelves)
+
+
+async def _in_shelves(session: Session, statement: str, ids: Iterable[bytes], seen: Visible) -> list[Row]:
+    if not seen.shelves:
+        return []
+    return await session.all(statement, seen.owner, list(ids), seen.numbers)
+
+
+async def get(session: Session, owner: Owner, view: View, ids: Sequence[UUID]) -> dict[UUID, Record]:
+    """Records by id, in the order asked for."""
+    return await _on_shelves(session, owner, await visible(session, owner, view), ids)
+
+
+async def _on_shelves(
+    session: Session, owner: Owner, seen: Visible, ids: Sequence[UUID]
+) -> dict[UUID, Record]:
+    asked = {id.bytes: id for id in ids}
+    if not asked:
+        return {}
+    found: dict[bytes, Record] = {}
+    for row in await _in_shelves(session, "get", asked, seen):
+        type_, raw, shelf, version, recorded_at, body, status, _ = row
+        if status != "withdrawn":
+            readers = seen.shelves[shelf].audience
+            found[raw] = decode(type_, asked[raw], owner, readers, version, recorded_at, body)
+    return {id: found[raw] for raw, id in asked.items() if raw in found}
+
+
+async def scan(session: Session, asked: Scan) -> Page:
+    """One page of a view."""
+    return await _scan(session, await visible(session, asked.owner, asked.view), asked)
+
+
+async def scans(session: Session, asked: Sequence[Scan]) -> list[Page]:
+    """Several pages of one moment."""
+    seen: dict[tuple[Owner, View], Visible] = {}
+    facing = 0
+    pages = []
+    for scan in asked:
+        who = scan.owner, scan.view
+        if who not in seen:
+            seen[who] = await visible(session, *who)
+            facing = seen[who].owner or facing
+        elif seen[who].owner not in (0, facing):
+            facing = seen[who].owner
+            await session.one("face_owner", str(facing))
+        pages.append(await _scan(session, seen[who], scan))
+    return pages
+
+
+async def _scan(session: Session, seen: Visible, asked: Scan) -> Page:
+    """One page in the order of ids: each shelf and type is read through its index, and the server merges them."""
+    owner, _, filter, cursor, limit = asked
+    if filter.by_places:
+        return await _scan_places(session, owner, seen, filter, cursor, limit)
+    condition, values = conditions(filter)
+    values["cursor"] = _cursor(cursor, filter.newest_first)
+    if not seen.shelves:
+        return Page((), None)
+    if filter.thread is not None:
+        values["thread"] = filter.thread.bytes
+    values |= {"owner": seen.owner, "shelves": seen.numbers, "types": _types(filter), "limit": limit + 1}
+    rows = await session.all(_statement(filter), conditions=condition, **values)
+    records = _decoded(rows[:limit], owner, seen)
+    return Page(records, records[-1].id.hex if len(rows) > limit else None)
+
+
+def _decoded(rows: Sequence[Row], owner: Owner, seen: Visible) -> tuple[Record, ...]:
+    return tuple(
+        decode(row[0], UUID(bytes=row[1]), owner, seen.shelves[row[2]].audience, row[3], row[4], row[5])
+        for row in rows
+    )
+
+
+def _types(filter: Filter) -> list[str]:
+    return sorted(RecordType if filter.types is None else filter.types)
+
+
+def _statement(filter: Filter) -> str:
+    """Which statement reads what a filter admits."""
+    if filter.thread is not None:
+        name = "scan_thread"
+    elif filter.pinned and filter.types == {RecordType.MEMORY}:
+        name = "scan_pinned"
+    else:
+        name = "scan"
+    return f"{name}_down" if filter.newest_first else f"{name}_up"
+
+
+async def _scan_places(
+    session: Session, owner: Owner, seen: Visible, filter: Filter, cursor: str | None, limit: int
+) -> Page:
+    """One page of a thread's messages, in the order in which they were said."""
+    assert filter.thread is not None
+    condition, values = conditions(filter)
+    last = place_of(cursor)
+    if not seen.shelves:
+        return Page((), None)
+    values |= {"thread": filter.thread.bytes, "owner": seen.owner, "shelves": seen.numbers}
+    values["limit"] = limit + 1
+    values["place"] = last if last is not None else _PAST_ALL if filter.newest_first else 0
+    name = "places_down" if filter.newest_first else "places_up"
+    rows = await session.all(name, conditions=condition, **values)
+    next_ = str(rows[limit - 1][6]) if len(rows) > limit else None
+    return Page(_decoded(rows[:limit], owner, seen), next_)
+
+
+def _cursor(cursor: str | None, newest_first: bool) -> bytes:
+    if cursor is None:
+        return _LAST if newest_first else _FIRST
+    try:
+        return UUID(hex=cursor).bytes
+    except ValueError:
+        raise InvalidInput("cursor: not one that a page gave; begin without one", field="cursor") from None
+
+
+async def count(session: Session, owner: Owner, view: View, filter: Filter) -> int:
+    """How many records a scan would give."""
+    condition, values = conditions(filter)
+    if filter.thread is not None:
+        values["thread"] = filter.thread.bytes
+        condition += " AND r.thread = :thread"
+    seen = await visible(session, owner, view)
+    values |= {"owner": seen.owner, "shelves": seen.numbers, "types": _types(filter)}
+    total: int = await session.value("count", conditions=condition, **values)
+    return total
+
+
+async def history(session: Session, owner: Owner, view: View, id: UUID) -> list[HistoryStep]:
+    """Every version of a record with the ledger's word on it."""
+    seen = await visible(session, owner, view)
+    rows = await _in_shelves(session, "get", [id.bytes], seen)
+    if not rows:
+        return []
+    type_, raw, shelf, version, recorded_at, body, _, position = rows[0]
+    told: list[tuple[int, int, Record | None]] = []
+    for earlier, written, since_, old, *readers in await session.all("versions_of", seen.owner, raw):
+        kept = decode(type_, id, owner, audience_of(*readers), earlier, since_, old) if old else None
+        # A version that this view might not have read is told of, not shown.
+        told.append((written, earlier, kept if kept is not None and kept.audience.readable_by(view) else None))
+    now = decode(type_, id, owner, seen.shelves[shelf].audience, version, recorded_at, body)
+    told.append((position, version, now))
+    rows = await session.all("entries_at", seen.owner, [each[0] for each in told])
+    entries = {row[1]: entry_of(row, owner) for row in rows}
+    return [_step(entries[written], id, number, record) for written, number, record in told]
+
+
+def _step(entry: Entry, id: UUID, version: int, record: Record | None) -> HistoryStep:
+    line = next(line for line in entry.lines if line.id == id)
+    return HistoryStep(entry.position, entry.at, entry.actor, line.verb, version, record)
+
+
+async def entries(session: Session, owner: Owner, after: int, limit: int) -> list[Entry]:
+    """The owner's ledger after a position."""
+    row = await find_owner(session, owner)
+    if row is None:
+        return []
+    await session.one("face_owner", str(row.no))
+    return [entry_of(found, owner) for found in await session.all("entries_after", row.no, after, limit)]
+
+
+Held = Callable[[int], int | None]
+
+
+async def since(session: Session, owner: Owner, view: View, held: Held) -> list[tuple[Shelf, ShelfDelta]]:
+    """What came to the view's shelves."""
+    return await _since(session, await visible(session, owner, view), held)
+
+
+async def look(session: Session, owner: Owner, view: View, held: Held, choose: Choose) -> Sight:
+    """What came to the view's shelves, and the records that are chosen in sight of it."""
+    seen = await visible(session, owner, view)
+    shelves = await _since(session, seen, held)
+    chosen = await asyncio.to_thread(choose, shelves)
+    if chosen is None:
+        return Sight(shelves, None)
+    records = await _on_shelves(session, owner, seen, chosen)
+    memories = [id for id, record in records.items() if record.type is RecordType.MEMORY]
+    grounds = cited_by(records.values())
+    return Sight(
+        shelves,
+        records,
+        await _uses(session, seen, memories) if memories else {},
+        await _on_shelves(session, owner, seen, grounds) if grounds else {},
+    )
+
+
+async def _since(session: Session, seen: Visible, held: Held) -> list[tuple[Shelf, ShelfDelta]]:
+    found = []
+    for shelf in seen.shelves.values():
+        mark = held(shelf.number)
+        if mark is not None and mark < shelf.renewed:
+            mark = None
+        if mark == shelf.mark:
+            delta = ShelfDelta(shelf.mark, False, (), ())
+        else:
+            parts = [
+                part
+                async for part in session.walk_named("passages_since", seen.owner, shelf.number, mark or 0)
+            ]
+            gone = [] if mark is None else await session.all("gone_since", seen.owner, shelf.number, mark)
+            active = await session.value("active_vector_set") or ""
+            rows = PassageRows.of(parts)  # type: ignore[arg-type]  # the driver's rows are as good as tuples
+            delta = ShelfDelta(shelf.mark, mark is None, rows, [row[0] for row in gone], active)
+        found.append((Shelf(shelf.number, shelf.audience), delta))
+    return found
+
+
+async def uses(session: Session, owner: Owner, view: View, ids: Sequence[UUID]) -> dict[UUID, Use]:
+    """How memories have served."""
+    return await _uses(session, await visible(session, owner, view), ids)
+
+
+async def _uses(session: Session, seen: Visible, ids: Sequence[UUID]) -> dict[UUID, Use]:
+    found = {}
+    for id, strength, used_at, times in await _in_shelves(session, "uses", (id.bytes for id in ids), seen):
+        used = None if used_at is None else moment(used_at)
+        found[UUID(bytes=id)] = Use(strength=strength, used_at=used, count=times)
+    return found
+
+
+async def most_used(session: Session, owner: Owner, view: View, filter: Filter, limit: int) -> list[UUID]:
+    """Memories that were used, the most used first."""
+    condition, values = conditions(filter)
+    if filter.thread is not None:
+        values["thread"] = filter.thread.bytes
+        condition += " AND r.thread = :thread"
+    seen = await visible(session, owner, view)
+    named: dict[str, Any] = {"owner": seen.owner, "shelves": seen.numbers, "limit": limit}
+    rows = await session.all("most_used", conditions=condition, **values, **named)
+    return [UUID(bytes=row[0]) for row in rows]

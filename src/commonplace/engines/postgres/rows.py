@@ -1,0 +1,126 @@
+"""Rows of the PostgreSQL tables as values, and filters as conditions."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Any
+from uuid import UUID
+
+from commonplace.model.ledger import Actor, Entry, load_entry_body
+from commonplace.model.owner import Audience, AudienceKind, Owner, View
+from commonplace.model.query import Filter
+from commonplace.model.records import Record
+from commonplace.model.values import micros, moment
+from commonplace.settle.codec import TAKEN_BACK, decode
+
+
+@lru_cache(maxsize=4096)
+def owner_of(tenant: str, kind: str, id: str) -> Owner:
+    """The owner of three columns."""
+    return Owner.model_validate({"tenant": tenant, "kind": kind, "id": id})
+
+
+@lru_cache(maxsize=4096)
+def audience_of(kind: str, agent: str, groups: str) -> Audience:
+    """The audience of three columns."""
+    return Audience(kind=AudienceKind(kind), agent=agent or None, groups=tuple(json.loads(groups)))
+
+
+@lru_cache(maxsize=4096)
+def audience_columns(audience: Audience) -> tuple[str, str, str]:
+    """An audience as three columns."""
+    return (audience.kind.value, audience.agent or "", json.dumps(list(audience.groups), ensure_ascii=False))
+
+
+def view_parameters(owner: Owner, view: View) -> dict[str, Any]:
+    """What ``visible_shelves`` needs to know."""
+    return {
+        "tenant": owner.tenant,
+        "kind": owner.kind.value,
+        "id": owner.id,
+        "whole": view.whole,
+        "agent": view.agent,
+        "groups": list(view.groups),
+    }
+
+
+def record_of(row: Sequence[Any]) -> Record:
+    """A record of a row that carries its owner and audience."""
+    type_, id_, tenant, kind, owner_id, audience, agent, groups, version, recorded_at, body = row[:11]
+    return decode(
+        type_,
+        UUID(bytes=id_),
+        owner_of(tenant, kind, owner_id),
+        audience_of(audience, agent, groups),
+        version,
+        recorded_at,
+        body,
+    )
+
+
+def entry_of(row: Sequence[Any], owner: Owner | None) -> Entry:
+    """A ledger entry of a row."""
+    _, position, at, actor_kind, actor, operation, request, body, era, _ = row
+    lines, ignored, note = load_entry_body(body)
+    return Entry(
+        owner,
+        UUID(bytes=era),
+        position,
+        moment(at),
+        Actor(actor_kind, actor),
+        lines,
+        ignored,
+        note,
+        operation,
+        request,
+    )
+
+
+def conditions(filter: Filter) -> tuple[str, dict[str, Any]]:
+    """A filter as an SQL condition over ``r`` with its parameters; types and threads are chosen elsewhere."""
+    parts: list[str] = ["r.status IS DISTINCT FROM 'withdrawn'"]
+    values: dict[str, Any] = {}
+    for column, wanted in (("kind", filter.kinds), ("status", filter.statuses)):
+        if wanted is not None:
+            parts.append(f"r.{column} = ANY(:{column}s::text[])")
+            values[f"{column}s"] = sorted(wanted)
+    if filter.slots is not None:
+        parts.append("r.slot = ANY(:slots::bytea[])")
+        values["slots"] = list(filter.slots)
+    for name, sign, limit in (("since", ">=", filter.since), ("until", "<", filter.until)):
+        if limit is not None:
+            parts.append(f"r.at {sign} :{name}")
+            values[name] = micros(limit)
+    for name, moment_ in (("valid_at", filter.valid_at), ("as_of", filter.as_of)):
+        if moment_ is not None:
+            parts.append(f"(r.valid_from IS NULL OR r.valid_from <= :{name})")
+            parts.append(f"(r.valid_to IS NULL OR r.valid_to > :{name})")
+            values[name] = micros(moment_)
+    if filter.as_of is not None:
+        parts.append("coalesce(r.status, '') <> ALL(:taken_back::text[])")
+        values["taken_back"] = sorted(TAKEN_BACK)
+    if filter.known_at is not None:
+        parts.append("r.learnt <= :known_at AND (r.ended IS NULL OR r.ended > :known_at)")
+        values["known_at"] = micros(filter.known_at)
+    if filter.pinned:
+        parts.append("(r.type <> 'memory' OR position('\"pinned\":true' IN r.body) > 0)")
+    for name, facet, condition in _FACETS:
+        if (wanted := getattr(filter, name)) is not None:
+            parts.append(condition.format("nullif(r.facets, '')::jsonb", facet, f":{name}"))
+            values[name] = wanted if isinstance(wanted, str) else sorted(wanted)
+    return " AND ".join(parts), values
+
+
+_SAME = "{0} ->> {1} = {2}::text"
+_AMONG = "{0} ->> {1} = ANY({2}::text[])"
+
+#: A filter's field, the place of its facet, and the condition over the two.
+_FACETS = (
+    ("agent", 1, _SAME),
+    ("keys", 2, _AMONG),
+    ("subject", 3, _SAME),
+    ("trust", 4, _AMONG),
+    ("tags", 5, "EXISTS (SELECT 1 FROM jsonb_array_elements_text({0} -> {1}) AS t (tag) WHERE t.tag = ANY({2}::text[]))"),
+)

@@ -1,0 +1,38 @@
+"""Clears a server's tables of rows that were erased: until then they lie dead in its files."""
+
+from __future__ import annotations
+
+from commonplace.engines.postgres.server import Server
+from commonplace.errors import Busy
+
+PENDING = "dead rows: the server's files hold what was removed until the tables are rewritten (forget --scrub)"
+
+#: Every table that an erasure removes rows from, or writes rows anew in.
+_TABLES = (
+    "records",
+    "versions",
+    "links",
+    "gone",
+    "terms",
+    "uses",
+    "vectors",
+    "ledger",
+    "jobs",
+    "kept",
+    "spent",
+    "ids",
+    "shelves",
+    "shelf_groups",
+    "owners",
+)
+
+
+async def scrub(server: Server) -> bool:
+    """Rewrite the tables without what was erased, one at a time; False while somebody holds one for too long."""
+    try:
+        for table in _TABLES:
+            await server.outside(f'VACUUM (FULL, ANALYZE) "{server.schema}"."{table}"')
+    except Busy:
+        return False
+    await server.write(lambda s: s.run("delete_upkeep", "scrub", "file"))
+    return True

@@ -1,0 +1,154 @@
+"""A book's place on a server: the pool of connections, and transactions on them."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Awaitable, Callable
+from typing import Any, TypeVar
+from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
+
+import asyncpg
+
+from commonplace.engines.postgres.faults import AGAIN, outcome_unknown, translated
+from commonplace.engines.postgres.migrations import bring_forward
+from commonplace.engines.postgres.session import Session
+from commonplace.errors import Busy, InvalidInput, StorageError
+
+T = TypeVar("T")
+Work = Callable[[Session], Awaitable[T]]
+
+#: The schema of a book whose address names none.
+SCHEMA = "commonplace"
+#: How often a transaction is begun again that others stood in the way of.
+ATTEMPTS = 5
+#: How long a call waits for a free connection, and a statement for a lock.
+LONGEST_WAIT_SECONDS = 30
+CONNECTIONS = 8
+
+_READ = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
+_WRITE = "BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL commonplace.whole = 'on'"
+_WHOLE = "; SET LOCAL commonplace.whole = 'on'"
+#: Writes hold the book together, an erasure alone: nothing new can come to rest on what it is removing.
+_TOGETHER = "; SELECT pg_advisory_xact_lock_shared(hashtext('commonplace book'), hashtext(current_schema()))"
+_ALONE = "; SELECT pg_advisory_xact_lock(hashtext('commonplace book'), hashtext(current_schema()))"
+
+
+def parse(url: str) -> tuple[str, str, str]:
+    """An address as the driver wants it, the schema in it, and its name without a password."""
+    parts = urlsplit(url)
+    query = dict(parse_qsl(parts.query, keep_blank_values=True))
+    schema = query.pop("schema", SCHEMA)
+    if not re.fullmatch(r"[a-z_][a-z0-9_]{0,62}", schema) or schema.startswith("pg_"):
+        raise InvalidInput(
+            "address: a schema's name has small letters, digits and _, at most 63", field="address"
+        )
+    place = f"postgresql://{parts.netloc.rpartition('@')[2] or query.get('host', '')}{parts.path} ({schema})"
+    return urlunsplit(parts._replace(query=urlencode(query))), schema, place
+
+
+async def _leave(_: Any) -> None:
+    """Nothing is set beyond a transaction: a connection is given back as it is, without a way to the server."""
+
+
+class Server:
+    """The pool of one open book."""
+
+    def __init__(self, pool: asyncpg.Pool[asyncpg.Record], schema: str, place: str, version: int) -> None:
+        self._pool = pool
+        self.schema = schema
+        #: The address without a password.
+        self.place = place
+        self.version = version
+
+    @classmethod
+    async def open(
+        cls, url: str, *, create: bool = True, read_only: bool = False, connections: int = CONNECTIONS
+    ) -> Server:
+        """Connect, and bring the schema forward."""
+        address, schema, place = parse(url)
+        settings = {
+            "search_path": f'"{schema}"',
+            "application_name": "commonplace",
+            "lock_timeout": f"{LONGEST_WAIT_SECONDS}s",
+            "default_transaction_read_only": "on" if read_only else "off",
+        }
+        with translated(place):
+            pool = await asyncpg.create_pool(
+                address,
+                min_size=1,
+                max_size=connections,
+                timeout=LONGEST_WAIT_SECONDS,
+                server_settings=settings,
+                reset=_leave,
+            )
+            try:
+                async with pool.acquire() as connection:
+                    version = await bring_forward(connection, schema, place, create=create, read_only=read_only)
+            except BaseException:
+                pool.terminate()
+                raise
+        return cls(pool, schema, place, version)
+
+    async def close(self) -> None:
+        """Let what is under way end, and let go of the connections."""
+        try:
+            await asyncio.wait_for(self._pool.close(), LONGEST_WAIT_SECONDS)
+        except TimeoutError:
+            self._pool.terminate()
+
+    async def read(self, work: Work[T], *, whole: bool = False) -> T:
+        """Read of one moment; ``whole`` is for what reads across owners."""
+        return await self._transact(_READ + (_WHOLE if whole else ""), work)
+
+    async def write(self, work: Work[T], *, alone: bool = False) -> T:
+        """Write all or nothing; returns after the commit. ``work`` may be called again from its beginning."""
+        begin = _WRITE + (_ALONE if alone else _TOGETHER)
+        for _ in range(ATTEMPTS - 1):
+            try:
+                return await self._transact(begin, work)
+            except Busy as exc:
+                if not isinstance(exc.__cause__, AGAIN):
+                    raise
+        return await self._transact(begin, work)
+
+    async def outside(self, statement: str) -> None:
+        """Run what no transaction can hold."""
+        with translated(self.place):
+            async with self._pool.acquire(timeout=LONGEST_WAIT_SECONDS) as connection:
+                await connection.execute(statement)
+
+    async def _transact(self, begin: str, work: Work[T]) -> T:
+        with translated(self.place):
+            async with self._pool.acquire(timeout=LONGEST_WAIT_SECONDS) as connection:
+                try:
+                    await connection.execute(begin)
+                    found = await work(Session(connection, self.schema))
+                except BaseException as exc:
+                    await _give_up(connection, exc)
+                    raise
+                try:
+                    await connection.execute("COMMIT")
+                except BaseException as exc:
+                    connection.terminate()
+                    if begin.startswith(_WRITE) and _was_lost(exc):
+                        raise outcome_unknown(self.place, exc) from exc
+                    raise
+                return found
+
+
+async def _give_up(connection: Any, exc: BaseException) -> None:
+    """Leave no transaction open: a connection whose state is not known is not used again."""
+    if not isinstance(exc, Exception) or connection.is_closed():
+        connection.terminate()
+        return
+    try:
+        await connection.execute("ROLLBACK")
+    except (asyncpg.PostgresError, asyncpg.InterfaceError, OSError):
+        connection.terminate()
+
+
+def _was_lost(exc: BaseException) -> bool:
+    return isinstance(exc, asyncpg.PostgresConnectionError | asyncpg.InterfaceError | OSError) and not isinstance(
+        exc, StorageError
+    )

