@@ -280,7 +280,8 @@ class ErasureSuite(Suite):
         pen = Pen(engine)
         memory = await pen.remember("tea")
         receipt = await pen.erase(memory)
-        assert receipt.state == "complete"
+        # An engine whose files are cleared by others' leave says so, and does it when it is asked.
+        assert receipt.state == ("pending" if receipt.pending else "complete")
         assert await engine.scrub()
         assert packed("tea") not in [
             row.terms for shelf in (await Follower(engine).follow()).values() for row in shelf.values()
