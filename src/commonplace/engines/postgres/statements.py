@@ -47,7 +47,7 @@ def numbered(text: str) -> Statement:
             names.append(name)
         return f"${names.index(name) + 1}"
 
-    named = re.sub(r"(?<!:):([a-z_]\w*)", number, text)
+    named = re.sub(r'(?<![:"]):([a-z_]\w*)', number, text)
     if names:
         return Statement(named, tuple(names))
     places = iter(range(1, text.count("?") + 1))
