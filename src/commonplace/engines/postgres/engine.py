@@ -255,9 +255,7 @@ class PostgresEngine:
 
     async def facts(self) -> BookFacts:
         found = await self._server.read(keeping.counts, whole=True)
-        return BookFacts(
-            engine=self.name, address=self._server.place, format=self._server.version, **found
-        )
+        return BookFacts(engine=self.name, address=self._server.place, format=self._server.version, **found)
 
     async def dump(self, owner: Owner, *, private: bool) -> AsyncIterator[dict[str, Any]]:
         lines = await self._server.read(lambda s: keeping.dump(s, owner, private=private), whole=True)

@@ -163,7 +163,9 @@ class _Erasing:
         position = present.position + 1
         if owner_no == self._owner.no:
             self._owner.position = position
-        puts = [Put(r.changed(version=r.version + 1, recorded_at=self._at), r, Verb.UNSOURCE) for r in records]
+        puts = [
+            Put(r.changed(version=r.version + 1, recorded_at=self._at), r, Verb.UNSOURCE) for r in records
+        ]
         storing = Storing(self._session, self._secret, owner_no, position)
         hashes = await storing.put_all(puts)
         for record in records:

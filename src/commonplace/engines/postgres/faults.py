@@ -40,7 +40,9 @@ def from_server(exc: Exception, place: str) -> StorageError:
     if isinstance(exc, asyncpg.InsufficientPrivilegeError):
         return ReadOnly(f"{place} does not permit this ({exc}): let this user own the book's schema.")
     if isinstance(exc, asyncpg.ReadOnlySQLTransactionError):
-        return ReadOnly(f"{place} only lets itself be read, a replica maybe: give the address of the primary.")
+        return ReadOnly(
+            f"{place} only lets itself be read, a replica maybe: give the address of the primary."
+        )
     if isinstance(exc, _BUSY):
         return Busy(f"{place} has no hand free for this ({exc or 'it took too long'}): try again.")
     if isinstance(exc, _FULL):
@@ -65,7 +67,7 @@ def translated(place: str) -> Iterator[None]:
         raise from_server(exc, place) from exc
 
 
-def outcome_unknown(place: str, exc: Exception) -> StorageError:
+def outcome_unknown(place: str, exc: BaseException) -> StorageError:
     """Nobody can say whether what was being committed is kept."""
     return StorageError(
         f"{place} was lost while it committed ({exc}): what was written may be kept or not; "

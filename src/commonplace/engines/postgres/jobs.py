@@ -54,9 +54,7 @@ async def lease(
     """Take the longest due job for one worker; what another is taking at this moment is passed over."""
     now = micros(at)
     taken: list[int] = []
-    while (
-        due := await session.one("take_due_job", kinds=list(kinds), now=now, taken=taken)
-    ) is not None:
+    while (due := await session.one("take_due_job", kinds=list(kinds), now=now, taken=taken)) is not None:
         id, owner = due
         if owner and not await _has_turn(session, id, owner, now):
             taken.append(owner)

@@ -30,17 +30,19 @@ Progress = Callable[[int, int], None]
 #: Rule 0 made no terms: upkeep makes all of them anew, and the old ones serve until then.
 _DERIVED = (
     "DELETE FROM links",
-    "INSERT INTO terms (owner, record, rule, packed) SELECT owner, no, 0, '' FROM records WHERE mark > 0 "
-    "ON CONFLICT DO NOTHING",
+    """INSERT INTO terms (owner, record, rule, packed) SELECT owner, no, 0, '' FROM records WHERE mark > 0
+    ON CONFLICT DO NOTHING""",
     "UPDATE terms SET rule = 0",
-    "DELETE FROM terms AS t WHERE NOT EXISTS "
-    "(SELECT 1 FROM records AS r WHERE r.owner = t.owner AND r.no = t.record AND r.mark > 0)",
-    "UPDATE records AS r SET learnt = coalesce((SELECT v.recorded_at FROM versions AS v "
-    "WHERE v.owner = r.owner AND v.record = r.no ORDER BY v.version LIMIT 1), r.recorded_at)",
-    "DELETE FROM vectors AS v WHERE NOT EXISTS (SELECT 1 FROM terms AS t WHERE t.owner = v.owner AND t.record = v.record) "
-    "OR NOT EXISTS (SELECT 1 FROM vector_sets AS s WHERE s.no = v.set AND s.dimension + 4 = length(v.packed))",
+    """DELETE FROM terms AS t WHERE NOT EXISTS (
+    SELECT 1 FROM records AS r WHERE r.owner = t.owner AND r.no = t.record AND r.mark > 0)""",
+    """UPDATE records AS r SET learnt = coalesce((SELECT v.recorded_at FROM versions AS v
+    WHERE v.owner = r.owner AND v.record = r.no ORDER BY v.version LIMIT 1), r.recorded_at)""",
+    """DELETE FROM vectors AS v
+    WHERE NOT EXISTS (SELECT 1 FROM terms AS t WHERE t.owner = v.owner AND t.record = v.record)
+    OR NOT EXISTS (SELECT 1 FROM vector_sets AS s WHERE s.no = v.set AND s.dimension + 4 = length(v.packed))""",
     "UPDATE vector_sets SET count = (SELECT count(*) FROM vectors WHERE set = no)",
-    "DELETE FROM uses AS u WHERE NOT EXISTS (SELECT 1 FROM records AS r WHERE r.owner = u.owner AND r.no = u.record)",
+    """DELETE FROM uses AS u WHERE NOT EXISTS (
+    SELECT 1 FROM records AS r WHERE r.owner = u.owner AND r.no = u.record)""",
 )
 
 _COLUMNS = (
@@ -131,9 +133,7 @@ async def _dumped(session: Session, owner: Owner, *, private: bool) -> AsyncIter
             await session.all("versions_of", row.no, raw) if now.version > 1 else ()
         ):
             if body:
-                old = decode(
-                    type_, UUID(bytes=raw), owner, audience_of(*readers), version, recorded_at, body
-                )
+                old = decode(type_, UUID(bytes=raw), owner, audience_of(*readers), version, recorded_at, body)
                 yield dumps.version_line(old, position, current=False)
         yield dumps.version_line(now, found[11], current=True, tail=tails.get(raw))
     for id, strength, used_at, count in await session.all("uses_of_owner", row.no):

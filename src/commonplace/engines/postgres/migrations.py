@@ -45,7 +45,9 @@ async def bring_forward(connection: Any, schema: str, place: str, *, create: boo
             f"{place} has format {version} of {latest}: open it once without read_only to bring it forward."
         )
     async with connection.transaction():
-        await connection.execute("SELECT pg_advisory_xact_lock(hashtext('commonplace schema'), hashtext($1))", schema)
+        await connection.execute(
+            "SELECT pg_advisory_xact_lock(hashtext('commonplace schema'), hashtext($1))", schema
+        )
         version = await _version(connection, schema, place)
         if not await connection.fetchval("SELECT 1 FROM pg_namespace WHERE nspname = $1", schema):
             await connection.execute(f'CREATE SCHEMA "{schema}"')
@@ -56,7 +58,9 @@ async def bring_forward(connection: Any, schema: str, place: str, *, create: boo
             )
         for step in book_migrations()[version:]:
             await connection.execute(step.sql)
-            await connection.execute("INSERT INTO migrations (number, name) VALUES ($1, $2)", step.number, step.name)
+            await connection.execute(
+                "INSERT INTO migrations (number, name) VALUES ($1, $2)", step.number, step.name
+            )
     return latest
 
 

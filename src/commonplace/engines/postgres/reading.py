@@ -134,7 +134,7 @@ def _statement(filter: Filter) -> str:
     """Which statement reads what a filter admits."""
     if filter.thread is not None:
         name = "scan_thread"
-    elif filter.pinned and filter.types == {RecordType.MEMORY}:
+    elif filter.pinned and filter.types == frozenset({RecordType.MEMORY}):
         name = "scan_pinned"
     else:
         name = "scan"
@@ -191,7 +191,9 @@ async def history(session: Session, owner: Owner, view: View, id: UUID) -> list[
     for earlier, written, since_, old, *readers in await session.all("versions_of", seen.owner, raw):
         kept = decode(type_, id, owner, audience_of(*readers), earlier, since_, old) if old else None
         # A version that this view might not have read is told of, not shown.
-        told.append((written, earlier, kept if kept is not None and kept.audience.readable_by(view) else None))
+        told.append(
+            (written, earlier, kept if kept is not None and kept.audience.readable_by(view) else None)
+        )
     now = decode(type_, id, owner, seen.shelves[shelf].audience, version, recorded_at, body)
     told.append((position, version, now))
     rows = await session.all("entries_at", seen.owner, [each[0] for each in told])

@@ -122,5 +122,9 @@ _FACETS = (
     ("keys", 2, _AMONG),
     ("subject", 3, _SAME),
     ("trust", 4, _AMONG),
-    ("tags", 5, "EXISTS (SELECT 1 FROM jsonb_array_elements_text({0} -> {1}) AS t (tag) WHERE t.tag = ANY({2}::text[]))"),
+    (
+        "tags",
+        5,
+        "EXISTS (SELECT 1 FROM jsonb_array_elements_text({0} -> {1}) AS t (tag) WHERE t.tag = ANY({2}::text[]))",
+    ),
 )

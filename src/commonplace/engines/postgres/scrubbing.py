@@ -5,7 +5,9 @@ from __future__ import annotations
 from commonplace.engines.postgres.server import Server
 from commonplace.errors import Busy
 
-PENDING = "dead rows: the server's files hold what was removed until the tables are rewritten (forget --scrub)"
+PENDING = (
+    "dead rows: the server's files hold what was removed until the tables are rewritten (forget --scrub)"
+)
 
 #: Every table that an erasure removes rows from, or writes rows anew in.
 _TABLES = (

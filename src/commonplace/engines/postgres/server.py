@@ -13,7 +13,7 @@ import asyncpg
 from commonplace.engines.postgres.faults import AGAIN, outcome_unknown, translated
 from commonplace.engines.postgres.migrations import bring_forward
 from commonplace.engines.postgres.session import Session
-from commonplace.errors import Busy, InvalidInput, StorageError
+from commonplace.errors import Busy, InvalidInput
 
 T = TypeVar("T")
 Work = Callable[[Session], Awaitable[T]]
@@ -84,7 +84,9 @@ class Server:
             )
             try:
                 async with pool.acquire() as connection:
-                    version = await bring_forward(connection, schema, place, create=create, read_only=read_only)
+                    version = await bring_forward(
+                        connection, schema, place, create=create, read_only=read_only
+                    )
             except BaseException:
                 pool.terminate()
                 raise
@@ -149,6 +151,4 @@ async def _give_up(connection: Any, exc: BaseException) -> None:
 
 
 def _was_lost(exc: BaseException) -> bool:
-    return isinstance(exc, asyncpg.PostgresConnectionError | asyncpg.InterfaceError | OSError) and not isinstance(
-        exc, StorageError
-    )
+    return isinstance(exc, asyncpg.PostgresConnectionError | asyncpg.InterfaceError | OSError)
