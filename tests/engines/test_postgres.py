@@ -33,6 +33,15 @@ class TestPostgres(StoreSuite):
         return await PostgresEngine.open(self.place.new_book())
 
 
+class TestPostgresInPartitions(StoreSuite):
+    @pytest.fixture(autouse=True)
+    def _at(self, postgres: Place) -> None:
+        self.place = postgres
+
+    async def open_engine(self, folder: Path) -> PostgresEngine:
+        return await PostgresEngine.open(f"{self.place.new_book()}&partitions=3")
+
+
 def with_password(url: str, password: str) -> str:
     return url.replace(":secret@", f":{password}@")
 

@@ -32,8 +32,13 @@ def book_migrations() -> tuple[Migration, ...]:
     )
 
 
-async def bring_forward(connection: Any, schema: str, place: str, *, create: bool, read_only: bool) -> int:
-    """Make the book, or bring it to the latest version; whoever comes second finds it done. Returns the version."""
+async def bring_forward(
+    connection: Any, schema: str, place: str, *, create: bool, read_only: bool, partitions: int
+) -> int:
+    """Make the book, or bring it to the latest version; whoever comes second finds it done. Returns the version.
+
+    Only a book that is made asks for ``partitions``.
+    """
     version = await _version(connection, schema, place)
     latest = len(book_migrations())
     if version == latest:
@@ -56,6 +61,7 @@ async def bring_forward(connection: Any, schema: str, place: str, *, create: boo
                 "CREATE TABLE migrations (number bigint PRIMARY KEY, name text NOT NULL, "
                 "at timestamptz NOT NULL DEFAULT now())"
             )
+        await connection.execute("SELECT set_config('commonplace.partitions', $1, true)", str(partitions))
         for step in book_migrations()[version:]:
             await connection.execute(step.sql)
             await connection.execute(

@@ -347,10 +347,14 @@ FROM (
 JOIN records AS r ON r.owner = l.owner AND r.no = l.record JOIN shelves AS s ON s.owner = r.owner AND s.no = r.shelf JOIN owners AS o ON o.no = r.owner
 ORDER BY r.no
 
--- name: put_vectors
+-- name: add_vectors
 INSERT INTO vectors (owner, record, set, packed)
-SELECT unnest(?::bigint[]), unnest(?::bigint[]), ?::bigint, unnest(?::bytea[])
-ON CONFLICT (owner, record, set) DO UPDATE SET packed = excluded.packed RETURNING (xmax = 0)
+SELECT unnest(:owners::bigint[]), unnest(:records::bigint[]), :set::bigint, unnest(:packed::bytea[]) ON CONFLICT DO NOTHING
+
+-- name: renew_vectors
+UPDATE vectors AS v SET packed = new.packed
+FROM unnest(:owners::bigint[], :records::bigint[], :packed::bytea[]) AS new (owner, record, packed)
+WHERE v.owner = new.owner AND v.record = new.record AND v.set = :set AND v.packed <> new.packed
 
 -- name: grow_vector_set
 UPDATE vector_sets SET count = count + ? WHERE no = ?

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Awaitable, Callable
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
 import asyncpg
@@ -25,6 +25,7 @@ ATTEMPTS = 5
 #: How long a call waits for a free connection, and a statement for a lock.
 LONGEST_WAIT_SECONDS = 30
 CONNECTIONS = 8
+MOST_PARTITIONS = 1024
 
 _READ = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 _WRITE = "BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL commonplace.whole = 'on'"
@@ -34,8 +35,20 @@ _TOGETHER = "; SELECT pg_advisory_xact_lock_shared(hashtext('commonplace book'),
 _ALONE = "; SELECT pg_advisory_xact_lock(hashtext('commonplace book'), hashtext(current_schema()))"
 
 
-def parse(url: str) -> tuple[str, str, str]:
-    """An address as the driver wants it, the schema in it, and its name without a password."""
+class Place(NamedTuple):
+    """What an address says."""
+
+    #: As the driver wants it.
+    url: str
+    schema: str
+    #: In how many parts a book that is made is spread by owner; 0: in none.
+    partitions: int
+    #: The address without a password, to be shown.
+    name: str
+
+
+def parse(url: str) -> Place:
+    """Tell what is the book's in an address from what is the driver's."""
     parts = urlsplit(url)
     query = dict(parse_qsl(parts.query, keep_blank_values=True))
     schema = query.pop("schema", SCHEMA)
@@ -43,8 +56,11 @@ def parse(url: str) -> tuple[str, str, str]:
         raise InvalidInput(
             "address: a schema's name has small letters, digits and _, at most 63", field="address"
         )
-    place = f"postgresql://{parts.netloc.rpartition('@')[2] or query.get('host', '')}{parts.path} ({schema})"
-    return urlunsplit(parts._replace(query=urlencode(query))), schema, place
+    partitions = query.pop("partitions", "0")
+    if not partitions.isascii() or not partitions.isdigit() or int(partitions) > MOST_PARTITIONS:
+        raise InvalidInput(f"address: partitions are 0 to {MOST_PARTITIONS}", field="address")
+    name = f"postgresql://{parts.netloc.rpartition('@')[2] or query.get('host', '')}{parts.path} ({schema})"
+    return Place(urlunsplit(parts._replace(query=urlencode(query))), schema, int(partitions), name)
 
 
 async def _leave(_: Any) -> None:
@@ -66,7 +82,7 @@ class Server:
         cls, url: str, *, create: bool = True, read_only: bool = False, connections: int = CONNECTIONS
     ) -> Server:
         """Connect, and bring the schema forward."""
-        address, schema, place = parse(url)
+        address, schema, partitions, place = parse(url)
         settings = {
             "search_path": f'"{schema}"',
             "application_name": "commonplace",
@@ -85,7 +101,7 @@ class Server:
             try:
                 async with pool.acquire() as connection:
                     version = await bring_forward(
-                        connection, schema, place, create=create, read_only=read_only
+                        connection, schema, place, create=create, read_only=read_only, partitions=partitions
                     )
             except BaseException:
                 pool.terminate()

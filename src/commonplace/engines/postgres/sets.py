@@ -55,14 +55,15 @@ async def put(session: Session, embedding: Embedding, vectors: Mapping[UUID, byt
         return 0
     number, active = found
     there = await passages(session, vectors)
-    rows = await session.all(
-        "put_vectors",
-        [row[1] for row in there],
-        [row[2] for row in there],
-        number,
-        [vectors[UUID(bytes=row[0])] for row in there],
-    )
-    await session.run("grow_vector_set", sum(row[0] for row in rows), number)
+    given = {
+        "owners": [row[1] for row in there],
+        "records": [row[2] for row in there],
+        "packed": [vectors[UUID(bytes=row[0])] for row in there],
+    }
+    added = await session.run("add_vectors", set=number, **given)
+    if added < len(there):
+        await session.run("renew_vectors", set=number, **given)
+    await session.run("grow_vector_set", added, number)
     if active:
         await remark(session, there)
     return len(there)

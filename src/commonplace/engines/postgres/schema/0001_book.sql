@@ -23,9 +23,10 @@ CREATE TABLE owners (
 CREATE UNIQUE INDEX owners_living ON owners (tenant, kind, id) WHERE erased_at IS NULL;
 
 -- All records with the same owner and the same audience.
+CREATE SEQUENCE shelf_numbers;
 CREATE TABLE shelves (
     owner    bigint NOT NULL,
-    no       bigint GENERATED ALWAYS AS IDENTITY,
+    no       bigint NOT NULL DEFAULT nextval('shelf_numbers'),
     audience text COLLATE "C" NOT NULL,
     agent    text COLLATE "C" NOT NULL DEFAULT '',
     groups   text COLLATE "C" NOT NULL DEFAULT '[]',
@@ -49,9 +50,10 @@ CREATE TABLE ids (
 );
 
 -- The current version of every record.
+CREATE SEQUENCE record_numbers;
 CREATE TABLE records (
     owner       bigint NOT NULL,
-    no          bigint GENERATED ALWAYS AS IDENTITY,
+    no          bigint NOT NULL DEFAULT nextval('record_numbers'),
     id          bytea NOT NULL,
     shelf       bigint NOT NULL,
     type        text COLLATE "C" NOT NULL,
@@ -219,6 +221,29 @@ CREATE TABLE spent (
     PRIMARY KEY (tenant, day, owner, agent, task, model)
 );
 CREATE INDEX spent_of_owner ON spent (owner);
+
+-- Where its maker asked for partitions, the tables that are keyed by owner have them.
+DO $$
+DECLARE
+    parts integer := coalesce(nullif(current_setting('commonplace.partitions', true), ''), '0')::integer;
+    spread text;
+BEGIN
+    IF parts > 0 THEN
+        FOREACH spread IN ARRAY ARRAY[
+            'shelves', 'shelf_groups', 'records', 'versions', 'links', 'gone', 'terms', 'uses', 'ledger', 'vectors'
+        ] LOOP
+            EXECUTE format('ALTER TABLE %I RENAME TO of_one', spread);
+            EXECUTE format('CREATE TABLE %I (LIKE of_one INCLUDING ALL) PARTITION BY HASH (owner)', spread);
+            DROP TABLE of_one;
+            FOR part IN 0 .. parts - 1 LOOP
+                EXECUTE format(
+                    'CREATE TABLE %I PARTITION OF %I FOR VALUES WITH (MODULUS %s, REMAINDER %s)',
+                    spread || '_' || part, spread, parts, part);
+            END LOOP;
+        END LOOP;
+    END IF;
+END
+$$;
 
 -- The second wall: a transaction that reads for one owner meets only that owner's content, whatever it asks.
 -- The engine's filter is the first, and does not rely on it. Superusers pass it: serve a book with an ordinary role.
