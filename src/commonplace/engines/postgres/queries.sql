@@ -297,11 +297,15 @@ WHERE r.owner = ? AND r.id = ? ORDER BY v.version
 
 -- ── passages ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
+-- LIMIT 1 keeps it to one look-up a row: joined freely, and before the server knows how many rows an owner has, it is quadratic.
 -- name: passages_since
 SELECT r.id, r.type, r.kind, r.status, r.thread, r.seq, r.at, r.valid_from, r.valid_to, t.packed, v.packed, r.facets,
     r.learnt, r.ended
-FROM records AS r JOIN terms AS t ON t.owner = r.owner AND t.record = r.no
-LEFT JOIN vectors AS v ON v.owner = r.owner AND v.record = r.no AND v.set = (SELECT no FROM vector_sets WHERE active)
+FROM records AS r
+CROSS JOIN LATERAL (SELECT packed FROM terms WHERE owner = r.owner AND record = r.no LIMIT 1) AS t
+LEFT JOIN LATERAL (
+    SELECT packed FROM vectors
+    WHERE owner = r.owner AND record = r.no AND set = (SELECT no FROM vector_sets WHERE active) LIMIT 1) AS v ON true
 WHERE r.owner = ? AND r.shelf = ? AND r.mark > ? AND r.mark > 0 ORDER BY r.mark, r.no
 
 -- name: gone_since

@@ -246,7 +246,8 @@ END
 $$;
 
 -- The second wall: a transaction that reads for one owner meets only that owner's content, whatever it asks.
--- The engine's filter is the first, and does not rely on it. Superusers pass it: serve a book with an ordinary role.
+-- The engine's filter is the first, and does not rely on it. Settings are read once a statement, not once a row.
+-- Superusers pass it: serve a book with an ordinary role.
 DO $$
 DECLARE
     walled text;
@@ -255,8 +256,8 @@ BEGIN
         EXECUTE format('ALTER TABLE %I ENABLE ROW LEVEL SECURITY', walled);
         EXECUTE format('ALTER TABLE %I FORCE ROW LEVEL SECURITY', walled);
         EXECUTE format(
-            'CREATE POLICY of_owner ON %I USING (current_setting(''commonplace.whole'', true) = ''on'' '
-            'OR owner = nullif(current_setting(''commonplace.owner'', true), '''')::bigint)', walled);
+            'CREATE POLICY of_owner ON %I USING ((SELECT current_setting(''commonplace.whole'', true)) = ''on'' '
+            'OR owner = (SELECT nullif(current_setting(''commonplace.owner'', true), '''')::bigint))', walled);
     END LOOP;
 END
 $$;
