@@ -256,17 +256,21 @@ async def embedding_work(engine: Engine) -> Any:
 
 
 async def work(steps: list[tuple[str, int]], folder: Path) -> None:
-    """Give two engines the same work."""
-    sqlite = await SqliteEngine.open(folder / "book.db", synchronous="OFF")
+    """Give the same work to a book in a file."""
+    await beside_the_reference(steps, await SqliteEngine.open(folder / "book.db", synchronous="OFF"))
+
+
+async def beside_the_reference(steps: list[tuple[str, int]], engine: Engine) -> None:
+    """Give an empty engine, and the one in memory, the same work; it is closed after it."""
     try:
-        working = Working(Pair((InMemoryEngine(), sqlite)))
+        working = Working(Pair((InMemoryEngine(), engine)))
         await working.begin()
         for step, seed in steps:
             await working.take(step, Dice(seed))
         await working.compare_all()
         await working.compare_adopted(InMemoryEngine())
     finally:
-        await sqlite.close()
+        await engine.close()
 
 
 @settings(max_examples=EXAMPLES, deadline=None, derandomize="COMMONPLACE_EXAMPLES" not in os.environ)
