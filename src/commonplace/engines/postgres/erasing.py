@@ -1,4 +1,7 @@
-"""Erasure in the PostgreSQL tables: what is planned goes from every one of them, in one commit."""
+"""Erasure in the PostgreSQL tables: what is planned goes from every one of them, in one commit.
+
+No job clears the server's files after it: rewriting tables stops everybody, and is for people to time.
+"""
 
 from __future__ import annotations
 
@@ -15,16 +18,11 @@ from commonplace.engines.postgres.rows import entry_of, record_of
 from commonplace.engines.postgres.session import Session
 from commonplace.model.digests import keyed
 from commonplace.model.erasure import Target
-from commonplace.model.ids import new_id
-from commonplace.model.jobs import JobDraft
 from commonplace.model.ledger import Actor, Entry, Line, Verb, dump_entry
 from commonplace.model.records import PASSAGE_TYPES, Record
 from commonplace.model.values import micros
 from commonplace.settle import ErasurePlan, Put, plan_erasure
 from commonplace.settle.erasing import departure, plan_ageing, plan_whole_erasure
-
-#: The upkeep that clears the server's files of what was erased; it waits in the same commit as the erasure.
-SCRUB = JobDraft(kind="scrub", key="file")
 
 
 @dataclass(slots=True)
@@ -71,7 +69,7 @@ class _Erasing:
             lines, note = departure(plan, target.owner, ageing=target.ageing)
             await self._carry_out(plan)
             await self._write_entry(lines, note)
-        return await self._done(plan)
+        return self._done(plan)
 
     async def everything(self) -> Erased:
         """Forget all of an owner's, and end the era."""
@@ -87,24 +85,13 @@ class _Erasing:
         for statement in ("delete_gone_of_owner", "delete_shelf_groups_of_owner", "delete_shelves_of_owner"):
             await self._session.run(statement, no)
         await self._session.run("end_era", micros(self._at), no)
-        return await self._done(plan)
+        return self._done(plan)
 
-    async def _done(self, plan: ErasurePlan) -> Erased:
-        if plan.doomed or plan.aged or self._target.everything:
-            await jobs.put(self._session, 0, SCRUB, self._at)
-            if not self._target.ageing:
-                await jobs.put(self._session, 0, self._note(plan), self._at)
+    def _done(self, plan: ErasurePlan) -> Erased:
         kept = tuple(plan.stripped)
         return Erased(
             +self._removed, kept, tuple(plan.unknown), tuple(plan.doomed), tuple(plan.superseded), self._ended
         )
-
-    def _note(self, plan: ErasurePlan) -> JobDraft:
-        """What has to be noted beside the book's copies, so that restoring one does not bring it back."""
-        note: dict[str, object] = {"records": [str(id) for id in (*plan.doomed, *plan.aged)]}
-        if self._ended is not None:
-            note = {"era": str(self._ended)}
-        return JobDraft(kind="note", key=new_id().hex, payload=note)
 
     async def _carry_out(self, plan: ErasurePlan) -> None:
         await self._scrub_lines(plan.doomed, every_version=True)

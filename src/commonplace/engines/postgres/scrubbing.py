@@ -36,5 +36,4 @@ async def scrub(server: Server) -> bool:
             await server.outside(f'VACUUM (FULL, ANALYZE) "{server.schema}"."{table}"')
     except Busy:
         return False
-    await server.write(lambda s: s.run("delete_upkeep", "scrub", "file"))
     return True
