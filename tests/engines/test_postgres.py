@@ -168,6 +168,20 @@ async def test_a_connection_that_the_server_ends_is_told_and_the_next_call_has_a
     await engine.close()
 
 
+async def test_connections_that_the_server_ended_while_they_were_idle_are_not_noticed(own_server: Place):
+    engine = await PostgresEngine.open(own_server.new_book(), connections=3)
+    pen = Pen(engine)
+    await asyncio.gather(*(pen.remember(str(n)) for n in range(6)))
+    administrator = await asyncpg.connect(own_server.administrator)
+    await administrator.execute(
+        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'commonplace'"
+    )
+    await asyncio.gather(*(pen.remember(str(n)) for n in range(6)))
+    assert len(await pen.scan()) == 12
+    await administrator.close()
+    await engine.close()
+
+
 async def test_a_write_that_is_given_up_leaves_nothing_and_no_transaction_open(postgres: Place):
     engine = await PostgresEngine.open(postgres.new_book(), connections=1)
     reached = asyncio.Event()

@@ -12,7 +12,9 @@ from commonplace.errors import Busy, CommonplaceError, Corrupt, Full, NotABook, 
 #: What may go well when it is done again from the start: nothing of it was kept.
 AGAIN = (asyncpg.SerializationError, asyncpg.DeadlockDetectedError)
 
-_LOST = (
+#: The connection is of no more use; the driver's own confusion is what a server's farewell between two statements makes of it.
+LOST = (
+    asyncpg.InternalClientError,
     asyncpg.PostgresConnectionError,
     asyncpg.InterfaceError,
     asyncpg.AdminShutdownError,
@@ -51,7 +53,7 @@ def from_server(exc: Exception, place: str) -> StorageError:
         return Corrupt(f"{place} is damaged ({exc}): restore a backup, or export what can still be read.")
     if isinstance(exc, _ABSENT):
         return NotABook(f"{place} holds no book ({exc}): check the names of the database and the schema.")
-    if isinstance(exc, _LOST):
+    if isinstance(exc, LOST):
         return Busy(f"{place} cannot be reached ({exc}): check that it runs, and try again.")
     return StorageError(f"{place} could not do this ({exc}): see the server's log.")
 
@@ -63,7 +65,7 @@ def translated(place: str) -> Iterator[None]:
         yield
     except CommonplaceError:
         raise  # some of ours are system errors too, by inheritance
-    except (asyncpg.PostgresError, asyncpg.InterfaceError, OSError, TimeoutError) as exc:
+    except (asyncpg.PostgresError, *LOST) as exc:
         raise from_server(exc, place) from exc
 
 

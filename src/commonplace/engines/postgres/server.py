@@ -5,12 +5,13 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from typing import Any, NamedTuple, TypeVar
 from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
 import asyncpg
 
-from commonplace.engines.postgres.faults import AGAIN, outcome_unknown, translated
+from commonplace.engines.postgres.faults import AGAIN, LOST, outcome_unknown, translated
 from commonplace.engines.postgres.migrations import bring_forward
 from commonplace.engines.postgres.session import Session
 from commonplace.errors import Busy, InvalidInput
@@ -138,33 +139,54 @@ class Server:
 
     async def _transact(self, begin: str, work: Work[T]) -> T:
         with translated(self.place):
-            async with self._pool.acquire(timeout=LONGEST_WAIT_SECONDS) as connection:
-                try:
-                    await connection.execute(begin)
-                    found = await work(Session(connection, self.schema))
-                except BaseException as exc:
-                    await _give_up(connection, exc)
-                    raise
-                try:
-                    await connection.execute("COMMIT")
-                except BaseException as exc:
-                    connection.terminate()
-                    if begin.startswith(_WRITE) and _was_lost(exc):
-                        raise outcome_unknown(self.place, exc) from exc
-                    raise
+            connection = await self._begun(begin)
+            try:
+                found = await work(Session(connection, self.schema))
+            except BaseException as exc:
+                await _give_up(connection, exc)
+                raise
+            else:
+                await self._commit(connection, begin)
                 return found
+            finally:
+                await self._pool.release(connection)
+
+    async def _begun(self, begin: str) -> Any:
+        """A connection with an open transaction; of those that a server has let go of meanwhile others are taken."""
+        for left in range(CONNECTIONS, -1, -1):
+            connection = await self._pool.acquire(timeout=LONGEST_WAIT_SECONDS)
+            try:
+                await connection.execute(begin)
+            except BaseException as exc:
+                await _give_up(connection, exc)
+                await self._pool.release(connection)
+                if not left or not isinstance(exc, LOST):
+                    raise
+            else:
+                return connection
+        raise AssertionError("the last attempt returns or raises")
+
+    async def _commit(self, connection: Any, begin: str) -> None:
+        try:
+            await connection.execute("COMMIT")
+        except BaseException as exc:
+            _drop(connection)
+            if begin.startswith(_WRITE) and isinstance(exc, LOST):
+                raise outcome_unknown(self.place, exc) from exc
+            raise
 
 
 async def _give_up(connection: Any, exc: BaseException) -> None:
     """Leave no transaction open: a connection whose state is not known is not used again."""
-    if not isinstance(exc, Exception) or connection.is_closed():
-        connection.terminate()
+    if not isinstance(exc, Exception) or isinstance(exc, LOST):
+        _drop(connection)
         return
     try:
         await connection.execute("ROLLBACK")
-    except (asyncpg.PostgresError, asyncpg.InterfaceError, OSError):
+    except (asyncpg.PostgresError, *LOST):
+        _drop(connection)
+
+
+def _drop(connection: Any) -> None:
+    with suppress(asyncpg.InterfaceError):  # where it was lost, the pool has taken it back already
         connection.terminate()
-
-
-def _was_lost(exc: BaseException) -> bool:
-    return isinstance(exc, asyncpg.PostgresConnectionError | asyncpg.InterfaceError | OSError)
