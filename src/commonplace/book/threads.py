@@ -32,7 +32,6 @@ from commonplace.model.records import RecordType
 from commonplace.recall.context.window import Window
 from commonplace.text.tokens import Count
 
-
 #: In these a thread is finished, however that is said.
 _ENDS = (ThreadStatus.COMPLETED, ThreadStatus.FAILED)
 

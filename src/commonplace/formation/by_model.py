@@ -8,7 +8,7 @@ from typing import Final, TypeVar
 
 from commonplace.formation.answer import read_answer
 from commonplace.formation.prompt import Prompt
-from commonplace.model.asking import Earlier, ModelAnswer, ModelRequest, Usage
+from commonplace.model.asking import Earlier, ModelAnswer, ModelRequest
 from commonplace.model.forming import Corroboration, Formed, LeftOut, TakenBack
 from commonplace.model.trust import Limits
 
@@ -58,11 +58,6 @@ def request_after(
     """The question as it is put next: with the last answer and its faults, where there was one."""
     earlier = (Earlier(answer=answers[-1].text, faults=tuple(faults)),) if answers and faults else ()
     return prompt.request(largest, earlier)
-
-
-def used(answers: Sequence[ModelAnswer]) -> Usage:
-    """What the answers used together."""
-    return sum((answer.usage for answer in answers), Usage())
 
 
 def _empty(formed: Formed | None) -> bool:
