@@ -10,10 +10,11 @@ from uuid import UUID
 from commonplace.door import Door
 from commonplace.errors import NotFound, Stale
 from commonplace.formation.calls import calls_of
-from commonplace.formation.gathering import Gatherer, Talk, view_of
+from commonplace.formation.gathering import Gatherer, Talk
 from commonplace.formation.oracle import Oracle, Spending
 from commonplace.formation.schemas import EPISODE
 from commonplace.formation.summary import extracted, fitting
+from commonplace.formation.viewing import view_of
 from commonplace.formation.wishes import FormingSettings
 from commonplace.model.changes import Change, RecordEpisode, SetThread, SummariseThread
 from commonplace.model.episodes import Episode, Outcome

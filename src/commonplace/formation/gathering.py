@@ -6,17 +6,18 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final, TypeVar, cast
-from uuid import UUID, uuid4
+from uuid import UUID
 
 from commonplace.errors import EmbeddingFailed
 from commonplace.formation.reconcile import Held
 from commonplace.formation.schemas import FormationSchema, serving
+from commonplace.formation.viewing import readers_of
 from commonplace.model.episodes import Episode
 from commonplace.model.experience import ExperienceLine, serves
 from commonplace.model.forming import Formed, Reading, ReadMessage, WantedSchema
 from commonplace.model.memories import Memory, MemoryStatus
 from commonplace.model.messages import Message, Thread, ThreadStatus
-from commonplace.model.owner import WHOLE, AudienceKind, Owner, OwnerKind, View
+from commonplace.model.owner import WHOLE, Owner, OwnerKind, View
 from commonplace.model.profiles import Agent, ProfileDocument, Schema, Trigger
 from commonplace.model.query import Filter
 from commonplace.model.records import Record, RecordType, slot_of
@@ -39,28 +40,6 @@ _MOST: Final = 1_000
 _MEMORY = frozenset({RecordType.MEMORY})
 _ACTIVE = frozenset({MemoryStatus.ACTIVE.value})
 _FINISHED = (ThreadStatus.COMPLETED, ThreadStatus.FAILED)
-#: A view with groups needs the name of an agent; no agent has this one, and so nothing of its own.
-_NOBODY: Final = f"formation {uuid4()}"
-
-
-def view_of(thread: Thread) -> View:
-    """As whom what is formed of a thread is written."""
-    audience = thread.audience
-    if audience.kind is AudienceKind.SELF:
-        return View(agent=audience.agent)
-    if audience.kind is AudienceKind.GROUP:
-        return View(agent=thread.agent or _NOBODY, groups=audience.groups)
-    return View(agent=thread.agent)
-
-
-def readers_of(thread: Thread) -> View:
-    """As whom it is read: what is shown to an extractor is seen by everyone who reads the thread, and no more is."""
-    audience = thread.audience
-    if audience.kind is AudienceKind.SELF:
-        return View(agent=audience.agent)
-    if audience.kind is AudienceKind.GROUP:
-        return View(agent=_NOBODY, groups=audience.groups)
-    return View()
 
 
 @dataclass(frozen=True, slots=True)

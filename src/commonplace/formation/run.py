@@ -19,7 +19,6 @@ from commonplace.formation.gathering import (
     behind,
     fitting_newest,
     shortened,
-    view_of,
     with_due,
 )
 from commonplace.formation.guard import Guard
@@ -28,6 +27,7 @@ from commonplace.formation.progress import Progress
 from commonplace.formation.prompt import compose
 from commonplace.formation.reconcile import Held, Reconciled, reconcile
 from commonplace.formation.schemas import EPISODE
+from commonplace.formation.viewing import view_of
 from commonplace.formation.wishes import FormingSettings
 from commonplace.model.changes import Change, Expect, MarkFormed, Remember
 from commonplace.model.forming import Formed, Reading
