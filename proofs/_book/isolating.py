@@ -211,7 +211,7 @@ FOCUS: dict[Try, tuple[str, ...]] = {
     arrivals.import_one: ("buried", "ended_era", "place_taken"),
     arrivals.retracted_elsewhere: ("settle.memories._refused_before",),
     labours.jobs: ("due_job", "lease_job", "renew_job", "finish_job", "requeue_job", "fail_job", "one_job", "replay_job",
-                   "drop_job", "jobs_in_state"),
+                   "drop_job", "jobs_in_state", "keep_with_job", "postpone_job"),
     reads.list_: ("scan_", "places_", "visible_shelves"),
     reads.export: ("uses_of_owner", "tails_of_owner", "ledger_of_owner", "all_of_owner"),
     recalls.recall: ("passages_since",),
