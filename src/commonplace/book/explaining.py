@@ -42,7 +42,10 @@ async def _sources(
 
 
 async def _left(records: Records, owner: Owner, record: Record, ids: list[UUID]) -> list[Source]:
-    """Sources that are not there for any view, in the words that the record kept; erasure leaves none such."""
+    """Sources that are not there for any view, in the words that the record kept; erasure leaves none such.
+
+    What was undone left nothing: it is out of every view, but its history stands.
+    """
     if not ids or isinstance(record, ExperienceLine):
         # A line's evidence lies with the users it came from: it is not theirs to see who asks of the agent.
         return []
@@ -59,5 +62,5 @@ async def _left(records: Records, owner: Owner, record: Record, ids: list[UUID])
             left=True,
         )
         for id in ids
-        if id not in hidden
+        if id not in hidden and not await records.history(owner, WHOLE, id)
     ]
