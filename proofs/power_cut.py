@@ -14,7 +14,8 @@ from unittest.mock import patch
 from uuid import UUID
 
 import commonplace
-from commonplace import Book, CommonplaceError, Receipt, ThreadHandle, assembly
+from commonplace import Book, CommonplaceError, Receipt, ThreadHandle
+from commonplace.assembly import opening as assembly
 from commonplace.book.backups import noted_erasures
 from commonplace.engines.sqlite.engine import SqliteEngine
 from commonplace.model.ledger import Verb

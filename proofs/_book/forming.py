@@ -194,11 +194,17 @@ class _Careful(ScriptedModels):
     async def ask(self, request: ModelRequest) -> ModelAnswer:
         """Answer, and write down what for: from here on it was paid for."""
         self._doom.strike("before asking")
-        self._doom.words = " ".join([request.task, str(len(request.earlier)), *_asked_about(request)])
+        self._doom.words = " ".join([_task(request), str(len(request.earlier)), *_asked_about(request)])
         self._doom.note("asked", self._doom.words)
         answer = await super().ask(request)
         self._doom.strike("after asking")
         return answer
+
+
+def _task(request: ModelRequest) -> str:
+    """What a question is for; at a thread's close its newest turns are read once more."""
+    asked = request.content.rsplit("Asked for now:", 1)[-1]
+    return "closing" if request.task != "summary" and "Note" not in asked else request.task
 
 
 def _asked_about(request: ModelRequest) -> list[str]:

@@ -171,6 +171,9 @@ OFF_THE_PATH: dict[str, str] = {
     "last_user_turn": _TURN,
     "version_of: r.owner = :owner": "undo asks for earlier versions only",
     "version_of: r.id = :id": "undo asks for earlier versions only",
+    "due_job: other.owner = jobs.owner": "says when a job is leased, and never whose it is",
+    "silence_job: id = ?": "asked only for jobs that tell of what goes; erasure, which does it, has a proof of its own",
+    "aged_entries: l.owner = ?": "asked only for ids that left by age, which none does here; a suite of every engine does",
     **dict.fromkeys(
         (
             *(
@@ -208,7 +211,7 @@ FOCUS: dict[Try, tuple[str, ...]] = {
     arrivals.import_one: ("buried", "ended_era", "place_taken"),
     arrivals.retracted_elsewhere: ("settle.memories._refused_before",),
     labours.jobs: ("due_job", "lease_job", "renew_job", "finish_job", "requeue_job", "fail_job", "one_job", "replay_job",
-                   "drop_job", "jobs_in_state"),
+                   "drop_job", "jobs_in_state", "keep_with_job", "postpone_job"),
     reads.list_: ("scan_", "places_", "visible_shelves"),
     reads.export: ("uses_of_owner", "tails_of_owner", "ledger_of_owner", "all_of_owner"),
     recalls.recall: ("passages_since",),

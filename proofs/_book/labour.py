@@ -23,7 +23,8 @@ from commonplace.model.owner import EVERYONE, WHOLE
 from commonplace.model.values import utc_now
 from commonplace.worker import Worker
 
-FORM = "form"
+#: A kind of the proof's own: threads put work of theirs by themselves.
+FORM = "derive"
 #: How long a killed worker's job is out of reach.
 LEASE_SECONDS = 0.6
 #: Between the attempts of a job that fails; the product's own pauses are for a day's work.

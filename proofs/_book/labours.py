@@ -35,9 +35,12 @@ async def jobs(s: Session) -> None:
         if s.rng.random() < 0.4:
             await _put_again(s, job)
     await _alone(s, second, "renew", engine.renew(second, s.clock(), 1e6))
-    ending = s.rng.choice(("finish", "fail", "give up"))
+    await _alone(s, first, "keep with", engine.keep(first, {"word": first.payload["word"]}, ()))
+    ending = s.rng.choice(("finish", "fail", "give up", "postpone"))
     if ending == "finish":
         await _alone(s, first, ending, engine.finish(first))
+    elif ending == "postpone":
+        await _alone(s, first, ending, engine.postpone(first, s.clock(), "later"))
     else:
         later = s.clock() if ending == "fail" else None
         await _alone(s, first, ending, engine.fail(first, "enough", s.clock(), later))
@@ -48,7 +51,8 @@ async def jobs(s: Session) -> None:
     await _alone(s, second, "finish", engine.finish(second))
     s.touched |= {job.owner for job in (first, second) if job.owner}
     for job in await engine.jobs(None, 200):
-        if job.owner and owner_of(str(job.payload["word"])) != world.NUMBER_OF[job.owner]:
+        # Jobs that threads put by themselves carry nothing.
+        if job.owner and job.payload and owner_of(str(job.payload["word"])) != world.NUMBER_OF[job.owner]:
             raise Leak(f"a job of {job.owner.parts} is listed with another's payload")
 
 

@@ -155,7 +155,7 @@ class Oracle:
         known.seen = {known.version: known.seen[known.version]}
 
     def resting_on(self, ids: set[UUID]) -> set[UUID]:
-        """What an erasure of these takes with it: what lives in them or rests on nothing else."""
+        """What an erasure of these takes with it: what lives in them, tells of them, or rests on nothing else."""
         doomed = set(ids)
         while True:
             more = {
@@ -165,6 +165,7 @@ class Oracle:
                 and (
                     (known.type in ("message", "episode") and known.thread in doomed)
                     or (known.grounds and doomed.issuperset(known.grounds))
+                    or (known.type == "episode" and not doomed.isdisjoint(known.grounds))
                 )
             }
             if not more:

@@ -25,7 +25,7 @@ LARGEST = 100_000
 #: What is forgotten, one after the other: by the person, but for what an agent forgets of its own.
 PARTS = ("memory", "agent", "messages", "thread", "owner")
 #: Kinds of job that the proof's own worker does.
-FORM = "form"
+FORM = "derive"
 #: When work is due that is not given up at once.
 LATER_SECONDS = 3600.0
 

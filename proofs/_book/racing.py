@@ -27,7 +27,8 @@ from commonplace.worker import Worker
 #: Two models whose vectors take each other's place.
 EMBEDDERS = (StubEmbedder("one"), StubEmbedder("two"))
 #: The kind of the jobs that write down what was said.
-FORM = "form"
+#: A kind of the proof's own: threads put work of theirs by themselves.
+FORM = "derive"
 #: In how many races all vectors are made anew.
 _REEMBEDDING = 0.2
 Kind = Literal[

@@ -119,8 +119,13 @@ async def why(s: Session) -> None:
     id = s.pick(party, view, "memory", "episode", "experience", "message")
     seen = s.oracle.sees(party, view, id)
     told = await s.only_if(seen, s.book(party).why(party, id, **who(view)), party, view, "why")
-    if told is not None and any(not s.oracle.sees(party, view, source.id) for source in told.sources):
-        raise Leak(f"why of {id} as {view} names a source that it may not see")
+    if told is not None:
+        for source in told.sources:
+            if not s.oracle.sees(party, view, source.id):
+                known = s.oracle.records.get(source.id)
+                raise Leak(
+                    f"why of {id} as {view} names {source!r:.200}, which it may not see: {known!r:.300}"
+                )
 
 
 async def uses(s: Session) -> None:

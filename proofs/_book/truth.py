@@ -133,9 +133,11 @@ class Truth:
             for id in json.loads(row[0])
         }
 
-    def leases(self) -> dict[UUID, tuple[str, str | None, int, int | None]]:
-        """Every job's state, worker and attempts, and when its lease ends."""
-        rows = self._connection.execute("SELECT id, state, worker, attempts, leased_until FROM jobs")
+    def leases(self) -> dict[UUID, tuple[str, str | None, int, int | None, str | None]]:
+        """Every job's state, worker and attempts, when its lease ends, and what is kept with it."""
+        query = """SELECT j.id, j.state, j.worker, j.attempts, j.leased_until, k.payload
+            FROM jobs AS j LEFT JOIN kept AS k ON k.job = j.id"""
+        rows = self._connection.execute(query)
         return {UUID(bytes=row[0]): row[1:] for row in rows}
 
     def spent(self) -> list[Spent]:

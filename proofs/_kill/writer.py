@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
-from commonplace import Book, CommonplaceError, Limits, Receipt, assembly
+from commonplace import Book, CommonplaceError, Limits, Receipt
+from commonplace.assembly import opening as assembly
 from commonplace.engines.sqlite.engine import SqliteEngine
 from commonplace.engines.sqlite.file import SqliteFile
 from proofs._kill.marks import Aim, Marks, Point, Watch, watched

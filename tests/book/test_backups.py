@@ -44,10 +44,11 @@ async def test_a_backup_that_was_cancelled_is_known_to_forgetting(
     book: commonplace.Book, tmp_path: Path
 ) -> None:
     told = await book.remember("ana", "Has a blue canary", agent="coach")
-    making = asyncio.ensure_future(book.backup(tmp_path / "copy.db"))
-    while not await book.engine.known_backups():  # type: ignore[attr-defined]
-        pass
-    making.cancel()
+
+    def progress(done: int, total: int) -> None:
+        making.cancel()
+
+    making = asyncio.ensure_future(book.backup(tmp_path / "copy.db", progress))
     await asyncio.wait([making])
     receipt = await book.forget("ana", told.id, agent="coach")
     assert [Path(path).name for path in receipt.held_by] == ["copy.db"]

@@ -93,3 +93,13 @@ async def test_a_limit_is_a_number_of_days() -> None:
     for days in (0, -1, float("nan"), float("inf")):
         with pytest.raises(ValidationError):
             Retention(messages_days=days)
+
+
+async def test_a_source_that_was_undone_is_not_said_to_have_left(book: commonplace.Book) -> None:
+    tried = await book.episodes.record(
+        "ana", goal="Book a table", summary="Nobody answers mail", outcome="failed"
+    )
+    learnt = await book.remember("ana", "Books by telephone", sources=[tried.id])
+    await book.undo("ana", learnt.position)
+    await book.undo("ana", tried.position)
+    assert (await book.why("ana", learnt.id)).sources == ()

@@ -36,6 +36,9 @@ from commonplace.settings import read_file, settings
 from commonplace.text.terms import RULE, forget_words
 from commonplace.worker import Worker
 
+#: As far as it is looked whether a job is there.
+_MOST_JOBS = 100_000
+
 _log = logging.getLogger("commonplace.embedding")
 
 
@@ -203,11 +206,16 @@ def _given(config: str | Path | None, limits: Limits | None) -> _Given:
     )
 
 
+async def _is_put(engine: Engine, kind: str) -> bool:
+    """Whether such a job is there, whenever it is due."""
+    return any(job.kind == kind for job in await engine.jobs(None, _MOST_JOBS))
+
+
 async def _make_due(engine: Engine, maker: Maker | None, keeping: Retention, clock: Clock) -> None:
     """Put the jobs for what this book lacks: terms of today's rule, the first retention, vectors."""
     if await engine.stale_terms(RULE, 1):
         await engine.put(JobDraft(kind="terms", key=str(RULE)), clock())
-    if keeping.messages_days is not None:
+    if keeping.messages_days is not None and not await _is_put(engine, RETAIN):
         await engine.put(first_retention(), clock())
     if maker is not None:
         sets = await engine.vector_sets() or [await engine.begin_set(maker.embedding)]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from uuid import UUID
 
 from commonplace.errors import NotFound
+from commonplace.model.experience import ExperienceLine
 from commonplace.model.memories import Memory
 from commonplace.model.owner import WHOLE, Owner, View
 from commonplace.model.query import Source, Why
@@ -41,8 +42,12 @@ async def _sources(
 
 
 async def _left(records: Records, owner: Owner, record: Record, ids: list[UUID]) -> list[Source]:
-    """Sources that are not there for any view, in the words that the record kept; erasure leaves none such."""
-    if not ids:
+    """Sources that are not there for any view, in the words that the record kept; erasure leaves none such.
+
+    What was undone left nothing: it is out of every view, but its history stands.
+    """
+    if not ids or isinstance(record, ExperienceLine):
+        # A line's evidence lies with the users it came from: it is not theirs to see who asks of the agent.
         return []
     hidden = await records.get(owner, WHOLE, ids)
     quotes = record.quotes if isinstance(record, Memory) else ()
@@ -57,5 +62,5 @@ async def _left(records: Records, owner: Owner, record: Record, ids: list[UUID])
             left=True,
         )
         for id in ids
-        if id not in hidden
+        if id not in hidden and not await records.history(owner, WHOLE, id)
     ]

@@ -32,6 +32,9 @@ from commonplace.model.records import RecordType
 from commonplace.recall.context.window import Window
 from commonplace.text.tokens import Count
 
+#: In these a thread is finished, however that is said.
+_ENDS = (ThreadStatus.COMPLETED, ThreadStatus.FAILED)
+
 
 @dataclass(frozen=True, slots=True)
 class ThreadHandle:
@@ -153,6 +156,7 @@ class ThreadHandle:
             request=["set", str(self.id), fields, expect],
             operation=operation,
             expect=Expect() if expect is None else Expect(versions={self.id: expect}),
+            jobs=await self._rooms.forming.now(self._agent, self.id) if fields.get("status") in _ENDS else (),
         )
 
     async def close(

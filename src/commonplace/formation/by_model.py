@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, TypeVar
 
 from commonplace.formation.answer import read_answer
 from commonplace.formation.prompt import Prompt
-from commonplace.model.asking import Earlier, ModelAnswer, ModelRequest, Usage
-from commonplace.model.forming import Formed, LeftOut
+from commonplace.model.asking import Earlier, ModelAnswer, ModelRequest
+from commonplace.model.forming import Corroboration, Formed, LeftOut, TakenBack
 from commonplace.model.trust import Limits
 
 #: So often what was wrong with an answer is asked again.
@@ -60,20 +60,21 @@ def request_after(
     return prompt.request(largest, earlier)
 
 
-def used(answers: Sequence[ModelAnswer]) -> Usage:
-    """What the answers used together."""
-    return sum((answer.usage for answer in answers), Usage())
-
-
 def _empty(formed: Formed | None) -> bool:
-    return formed is None or not (
-        formed.notes or formed.corroborations or formed.patches or formed.experience or formed.episode
-    )
+    return formed is None or formed.empty
 
 
 def _part(left: LeftOut) -> str:
     """The part of an answer in which something was wrong: notes, patches and so on."""
     return left.part.split("[")[0].split(".")[0]
+
+
+About = TypeVar("About", bound=Corroboration | TakenBack)
+
+
+def _added(first: tuple[About, ...], again: tuple[About, ...], mended: bool) -> tuple[About, ...]:
+    known = {one.memory for one in first}
+    return (*first, *(one for one in again if mended and one.memory not in known))
 
 
 def _joined(first: Formed, again: Formed, wanting: frozenset[str]) -> Formed:
@@ -87,8 +88,8 @@ def _joined(first: Formed, again: Formed, wanting: frozenset[str]) -> Formed:
     return first.model_copy(
         update={
             "notes": (*first.notes, *(n for n in again.notes if mended("notes") and n not in first.notes)),
-            "corroborations": first.corroborations or (again.corroborations if mended("repeats") else ()),
-            "taken_back": first.taken_back or (again.taken_back if mended("retracts") else ()),
+            "corroborations": _added(first.corroborations, again.corroborations, mended("repeats")),
+            "taken_back": _added(first.taken_back, again.taken_back, mended("retracts")),
             "patches": (
                 *first.patches,
                 *(p for p in again.patches if mended("patches") and p.schema_name not in patched),

@@ -7,6 +7,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
+from pydantic import ValidationError
+
 from commonplace.model.episodes import ToolCall
 from commonplace.model.messages import Message
 from commonplace.model.values import NAME_LENGTH
@@ -17,6 +19,7 @@ _RETURNED: Final = frozenset(
     {"tool-return", "tool_result", "function_call_output", "retry-prompt", "builtin-tool-return"}
 )
 _FAILED: Final = frozenset({"retry-prompt"})
+_KNOWN: Final = tuple(ToolCall.model_fields)
 #: As deep as a message's own form is looked into.
 _DEEPEST: Final = 12
 
@@ -47,9 +50,29 @@ def calls_of(messages: Iterable[Message]) -> tuple[ToolCall, ...]:
                 fields |= {"output": part.output, "success": part.success}
             if part.inputs is not None:
                 fields["inputs"] = part.inputs
-            base = ToolCall(tool=part.tool[:NAME_LENGTH] or "tool") if call is None else call
-            made[key] = base.model_copy(update=fields)
+            made[key] = _call(part, call, fields)
     return tuple(made.values())
+
+
+def _call(part: _Part, call: ToolCall | None, fields: dict[str, Any]) -> ToolCall:
+    """A call with more of it; inputs that no record can hold are kept as their text, and that without what no file holds."""
+    given = {"tool": part.tool[:NAME_LENGTH]} if call is None else {n: getattr(call, n) for n in _KNOWN}
+    for lenient in (fields, {**fields, "inputs": _written(fields.get("inputs"))}, {"tool": "tool"}):
+        try:
+            return ToolCall.model_validate({**given, **lenient})
+        except ValidationError:
+            continue
+    return ToolCall(tool="tool")
+
+
+def _written(inputs: Any) -> str | None:
+    if inputs is None:
+        return None
+    try:
+        text = json.dumps(inputs, ensure_ascii=False, default=str)
+    except (ValueError, RecursionError):
+        return None
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace").replace("\x00", "\ufffd")
 
 
 def _parts(native: Any, depth: int) -> Iterator[_Part]:
@@ -90,5 +113,5 @@ def _read(given: Any) -> Any:
         return given
     try:
         return json.loads(given)
-    except ValueError:
+    except (ValueError, RecursionError):
         return given

@@ -10,12 +10,13 @@ from uuid import UUID
 from commonplace.door import Door
 from commonplace.errors import NotFound, Stale
 from commonplace.formation.calls import calls_of
-from commonplace.formation.gathering import Gatherer, Talk, view_of
-from commonplace.formation.oracle import Oracle
+from commonplace.formation.gathering import Gatherer, Talk
+from commonplace.formation.oracle import Oracle, Spending
 from commonplace.formation.schemas import EPISODE
 from commonplace.formation.summary import extracted, fitting
+from commonplace.formation.viewing import view_of
 from commonplace.formation.wishes import FormingSettings
-from commonplace.model.changes import Change, RecordEpisode, SummariseThread
+from commonplace.model.changes import Change, RecordEpisode, SetThread, SummariseThread
 from commonplace.model.episodes import Episode, Outcome
 from commonplace.model.ids import derived_id
 from commonplace.model.jobs import Job
@@ -46,15 +47,37 @@ class Closer:
         self._oracle = oracle
         self._windowed = windowed
 
-    async def finish(self, job: Job, thread: Thread, settings: FormingSettings) -> None:
+    async def finish(self, job: Job, thread: Thread, settings: FormingSettings, spending: Spending) -> None:
         """What is due once everything that was said is formed."""
-        if Talk(thread).closed and await self.lacks_episode(thread):
-            due = await self._gatherer.schemas(thread.agent, {"close"})
-            if any(schema.due and schema.name == EPISODE.name for schema in due):
-                await self._record(await self._gatherer.talk(thread, 0), job.era)
+        if not await self.is_closed_off(thread):
+            await self._close_off(thread, job.era)
         if settings.window_tokens:
             untold = await self._gatherer.talk(thread, thread.summary_through)
-            await self._sum_up(job, untold, settings.window_tokens, settings.prompt_tokens)
+            await self._sum_up(job, untold, settings.window_tokens, settings.prompt_tokens, spending)
+
+    async def is_closed_off(self, thread: Thread) -> bool:
+        """Whether there is nothing to be closed, or it was closed off: what was forgotten since is not made again."""
+        if not Talk(thread).closed:
+            return True
+        return await self._gatherer.was_done(thread.owner, _closing_of(thread))
+
+    async def _close_off(self, thread: Thread, era: UUID | None) -> None:
+        """Record a finished thread where nobody has, and note that this is done."""
+        due = await self._gatherer.schemas(thread.agent, {"close"})
+        wanted = any(schema.due and schema.name == EPISODE.name for schema in due)
+        episode = None
+        if wanted and await self.lacks_episode(thread):
+            episode = _recorded(await self._gatherer.talk(thread, 0))
+        operation = _closing_of(thread)
+        await self._door.write(
+            thread.owner,
+            view_of(thread),
+            ACTOR,
+            [SetThread(thread.id, {})] if episode is None else [RecordEpisode(episode)],
+            request=[operation],
+            operation=operation,
+            era=era,
+        )
 
     async def lacks_episode(self, thread: Thread) -> bool:
         """Whether no episode records how a finished thread ended."""
@@ -70,44 +93,7 @@ class Closer:
         calls = calls_of(message for message in talk.new if message.observed_at <= change.episode.ended_at)
         return RecordEpisode(change.episode.changed(tool_calls=calls)) if calls else change
 
-    async def _record(self, talk: Talk, era: UUID | None) -> None:
-        """The record of a thread of which no model tells: what was asked first, and how it ended."""
-        thread, said = talk.thread, talk.new
-        if not said or thread.ended_at is None:
-            return
-        asked = next((m for m in said if m.role == "user"), said[0])
-        goal = one_line(thread.title or asked.content)[:_GOAL].strip()
-        if not goal:
-            return
-        failed = thread.status is ThreadStatus.FAILED
-        episode = Episode(
-            id=derived_id(thread.ended_at, canonical(["episode", str(thread.id)])),
-            owner=thread.owner,
-            audience=thread.audience,
-            goal=goal,
-            summary=thread.summary or extracted("", said),
-            tool_calls=calls_of(said),
-            outcome=Outcome.FAILED if failed else Outcome.SUCCEEDED,
-            tags=thread.tags,
-            started_at=said[0].observed_at,
-            ended_at=max(message.observed_at for message in said),
-            thread=thread.id,
-            agent=thread.agent,
-            sources=tuple(message.id for message in said[:_GROUNDS]),
-            trust=lowest([Trust.ASSISTANT, *(message.trust for message in said)]),
-        )
-        operation = f"episode:{thread.id}:{thread.ended_at.isoformat()}"
-        await self._door.write(
-            thread.owner,
-            view_of(thread),
-            ACTOR,
-            [RecordEpisode(episode)],
-            request=[operation],
-            operation=operation,
-            era=era,
-        )
-
-    async def _sum_up(self, job: Job, talk: Talk, window: int, budget: int) -> None:
+    async def _sum_up(self, job: Job, talk: Talk, window: int, budget: int, spending: Spending) -> None:
         """Tell what has left the window; what was told before stays where that fails."""
         thread = talk.thread
         if sum(estimate(message.content) for message in talk.new) <= window:
@@ -117,7 +103,7 @@ class Closer:
             return
         left = tuple(fitting(left, budget))
         if self._oracle is not None:
-            text = await self._oracle.summary(job, thread, left)
+            text = await self._oracle.summary(job, thread, left, len(talk.new), spending)
         else:
             text = await asyncio.to_thread(extracted, thread.summary, left)
         if not text:
@@ -134,3 +120,37 @@ class Closer:
         except (Stale, NotFound):
             # Somebody else summed it up, or it is gone.
             return
+
+
+def _closing_of(thread: Thread) -> str:
+    """The operation by which a thread is closed off, once for each of its ends."""
+    ended = "" if thread.ended_at is None else thread.ended_at.isoformat()
+    return f"closed:{thread.id}:{ended}"
+
+
+def _recorded(talk: Talk) -> Episode | None:
+    """The record of a thread of which no model tells: what was asked first, and how it ended."""
+    thread, said = talk.thread, talk.new
+    if not said or thread.ended_at is None:
+        return None
+    asked = next((m for m in said if m.role == "user"), said[0])
+    goal = one_line(thread.title or asked.content)[:_GOAL].strip()
+    if not goal:
+        return None
+    failed = thread.status is ThreadStatus.FAILED
+    return Episode(
+        id=derived_id(thread.ended_at, canonical(["episode", str(thread.id)])),
+        owner=thread.owner,
+        audience=thread.audience,
+        goal=goal,
+        summary=thread.summary or extracted("", said),
+        tool_calls=calls_of(said),
+        outcome=Outcome.FAILED if failed else Outcome.SUCCEEDED,
+        tags=thread.tags,
+        started_at=said[0].observed_at,
+        ended_at=max(message.observed_at for message in said),
+        thread=thread.id,
+        agent=thread.agent,
+        sources=tuple(message.id for message in said[:_GROUNDS]),
+        trust=lowest([Trust.ASSISTANT, *(message.trust for message in said)]),
+    )

@@ -6,22 +6,24 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final, TypeVar, cast
-from uuid import UUID, uuid4
+from uuid import UUID
 
 from commonplace.errors import EmbeddingFailed
 from commonplace.formation.reconcile import Held
 from commonplace.formation.schemas import FormationSchema, serving
+from commonplace.formation.viewing import readers_of
 from commonplace.model.episodes import Episode
 from commonplace.model.experience import ExperienceLine, serves
 from commonplace.model.forming import Formed, Reading, ReadMessage, WantedSchema
 from commonplace.model.memories import Memory, MemoryStatus
 from commonplace.model.messages import Message, Thread, ThreadStatus
-from commonplace.model.owner import WHOLE, AudienceKind, Owner, OwnerKind, View
+from commonplace.model.owner import WHOLE, Owner, OwnerKind, View
 from commonplace.model.profiles import Agent, ProfileDocument, Schema, Trigger
 from commonplace.model.query import Filter
 from commonplace.model.records import Record, RecordType, slot_of
 from commonplace.model.values import Name
 from commonplace.ports import Finder, MakesVectors, Records
+from commonplace.text.tokens import estimate
 
 R = TypeVar("R", bound=Record)
 
@@ -38,28 +40,6 @@ _MOST: Final = 1_000
 _MEMORY = frozenset({RecordType.MEMORY})
 _ACTIVE = frozenset({MemoryStatus.ACTIVE.value})
 _FINISHED = (ThreadStatus.COMPLETED, ThreadStatus.FAILED)
-#: A view with groups needs the name of an agent; no agent has this one, and so nothing of its own.
-_NOBODY: Final = f"formation {uuid4()}"
-
-
-def view_of(thread: Thread) -> View:
-    """As whom what is formed of a thread is written."""
-    audience = thread.audience
-    if audience.kind is AudienceKind.SELF:
-        return View(agent=audience.agent)
-    if audience.kind is AudienceKind.GROUP:
-        return View(agent=thread.agent or _NOBODY, groups=audience.groups)
-    return View(agent=thread.agent)
-
-
-def readers_of(thread: Thread) -> View:
-    """As whom it is read: what is shown to an extractor is seen by everyone who reads the thread, and no more is."""
-    audience = thread.audience
-    if audience.kind is AudienceKind.SELF:
-        return View(agent=audience.agent)
-    if audience.kind is AudienceKind.GROUP:
-        return View(agent=_NOBODY, groups=audience.groups)
-    return View()
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +90,18 @@ class Gatherer:
         before = [message for message in read if message.seq <= after]
         return Talk(thread, tuple(before[-_CONTEXT:]), tuple(m for m in read if m.seq > after))
 
+    async def portion(self, talk: Talk, most: int) -> Talk:
+        """The next messages of a talk, but for those that are gone by now."""
+        wanted = (*talk.context, *talk.new[:most])
+        found = await self._records.get(
+            talk.thread.owner, readers_of(talk.thread), [message.id for message in wanted]
+        )
+        return Talk(
+            talk.thread,
+            tuple(message for message in talk.context if message.id in found),
+            tuple(message for message in talk.new[:most] if message.id in found),
+        )
+
     async def agent(self, name: str | None) -> Agent | None:
         """What the tenant says of an agent."""
         if name is None:
@@ -140,6 +132,7 @@ class Gatherer:
                 *(ReadMessage(message=message) for message in talk.new),
             ),
             profiles=_own(thread, _of(ProfileDocument, profiles)),
+            summary=thread.summary,
             experience=tuple(
                 line for line in await self._experience(thread) if serves(line, thread.owner, self._users)
             ),
@@ -177,6 +170,10 @@ class Gatherer:
             experience=await self._experience(thread),
             episodes=await self.episodes(thread),
         )
+
+    async def was_done(self, owner: Owner, operation: str) -> bool:
+        """Whether an operation was applied before."""
+        return await self._records.find_operation(owner, operation) is not None
 
     async def episodes(self, thread: Thread) -> tuple[Episode, ...]:
         """The episodes that record a thread."""
@@ -241,6 +238,25 @@ def with_due(reading: Reading, name: str) -> Reading:
         for schema in reading.schemas
     )
     return reading.model_copy(update={"schemas": schemas})
+
+
+def fitting_newest(talk: Talk, tokens: int) -> Talk:
+    """The newest messages of a talk that take about half of so many tokens."""
+    room, start = tokens // 2, len(talk.new)
+    while start and room > 0 and len(talk.new) - start < _ASKING * 2:
+        start -= 1
+        room -= estimate(talk.new[start].content)
+    return replace(talk, context=(), new=talk.new[start:])
+
+
+def behind(talk: Talk, through: int) -> Talk:
+    """What of a talk is left behind a place, with the turns before it."""
+    before = [message for message in (*talk.context, *talk.new) if message.seq <= through]
+    return replace(
+        talk,
+        context=tuple(before[-_CONTEXT:]),
+        new=tuple(message for message in talk.new if message.seq > through),
+    )
 
 
 def shortened(talk: Talk, through: int) -> Talk:

@@ -98,10 +98,6 @@ class Purse:
         """What the answer to a call that was begun goes to ``Jobs.keep`` with: it counts where the call does."""
         return begun.answered(usage)
 
-    async def note(self, begun: Spent, usage: Usage) -> None:
-        """Count the answer to a call that nobody keeps with a job."""
-        await self._spending.note_spent(begun.answered(usage))
-
 
 def _reasons(span: _Span, expected: int) -> Iterator[str]:
     """Why a span has no room for a call of about so many tokens; nothing where it has."""

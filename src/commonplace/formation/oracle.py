@@ -9,8 +9,8 @@ from typing import Final
 from uuid import UUID
 
 from commonplace import telemetry
-from commonplace.errors import ModelDown, ModelRefused
-from commonplace.formation.by_model import request_after, standing, used
+from commonplace.errors import LimitReached, ModelDown, ModelRefused
+from commonplace.formation.by_model import request_after, standing
 from commonplace.formation.money import Purse
 from commonplace.formation.progress import Progress
 from commonplace.formation.prompt import Prompt, compose
@@ -65,6 +65,13 @@ class _Outage:
 
 
 @dataclass(slots=True)
+class Spending:
+    """What the questions of one run used so far."""
+
+    usage: Usage = field(default_factory=Usage)
+
+
+@dataclass(slots=True)
 class Oracle:
     """Asks models, and keeps what they answer with the job that it was asked for."""
 
@@ -78,7 +85,7 @@ class Oracle:
     _useless: dict[UUID, int] = field(default_factory=dict)
 
     async def formed(
-        self, job: Job, progress: Progress, settings: FormingSettings
+        self, job: Job, progress: Progress, settings: FormingSettings, spending: Spending
     ) -> tuple[Progress, Formed]:
         """What the model makes of what was read: of kept answers, and of as many more as it takes."""
         prompt = _prompt(progress)
@@ -90,7 +97,7 @@ class Oracle:
                 await self._give_in(job, progress, refused=stands.refused)
             request = request_after(prompt, progress.answers, stands.faults, settings.answer_tokens)
             try:
-                begun, answer = await self._ask(request, progress)
+                begun, answer = await self._ask(request, progress, spending)
             except ModelRefused as refused:
                 if refused.reason != "length" or progress.budget // 2 < _LEAST_BUDGET:
                     raise GivenUp(str(refused)) from refused
@@ -98,19 +105,21 @@ class Oracle:
                 prompt = _prompt(progress)
                 continue
             progress = progress.with_answer(answer)
-            await self._keep(job, progress, self.purse.answered(begun, answer.usage))
+            await self._keep(job, progress, begun, answer.usage)
 
-    async def summary(self, job: Job, thread: Thread, messages: Sequence[Message]) -> str:
+    async def summary(
+        self, job: Job, thread: Thread, messages: Sequence[Message], waiting: int, spending: Spending
+    ) -> str:
         """A newer summary of a thread; empty where the model gave none, and is not asked before twice as much waits."""
         through = messages[-1].seq
         kept = _kept_summary(job, thread.summary_through, through)
         if kept is not None:
             return kept
-        if len(messages) < self._useless.get(thread.id, 0):
+        if waiting < self._useless.get(thread.id, 0):
             return ""
         try:
             begun, answer = await self._asked(
-                thread.owner, thread.agent, question(thread.summary, messages), Usage()
+                thread.owner, thread.agent, question(thread.summary, messages), spending
             )
         except ModelRefused as refused:
             if refused.reason in _NEEDS_A_PERSON:
@@ -126,7 +135,9 @@ class Oracle:
         if not text:
             if len(self._useless) >= _MOST_KNOWN:
                 self._useless.clear()
-            self._useless[thread.id] = 2 * len(messages)
+            self._useless[thread.id] = 2 * waiting
+        else:
+            self._useless.pop(thread.id, None)
         return text
 
     async def _give_in(self, job: Job, progress: Progress, *, refused: bool) -> None:
@@ -143,27 +154,38 @@ class Oracle:
         shorter = progress.afresh(progress.budget // 2)
         return shorter.model_copy(update={"reading": _prompt(shorter).reading})
 
-    async def _keep(self, job: Job, progress: Progress, spent: Spent) -> None:
-        if not await self.jobs.keep(job, progress.payload(), progress.records(), spent):
-            raise Postponed("something that was read is gone, so it is read again", until=self.clock())
+    async def _keep(self, job: Job, progress: Progress, begun: Spent, usage: Usage) -> None:
+        spent = self.purse.answered(begun, usage)
+        try:
+            kept = await self.jobs.keep(job, progress.payload(), progress.records(), spent)
+        except LimitReached:
+            # Counted it is; it is used at once, and only a kill before that buys it again.
+            telemetry.count("models.answers_too_large")
+            return
+        if not kept:
+            raise Postponed(
+                "something that was read is gone, or another worker has the work", until=self.clock()
+            )
 
-    async def _ask(self, request: ModelRequest, progress: Progress) -> tuple[Spent, ModelAnswer]:
+    async def _ask(
+        self, request: ModelRequest, progress: Progress, spending: Spending
+    ) -> tuple[Spent, ModelAnswer]:
         thread = progress.reading.thread
         try:
-            return await self._asked(thread.owner, thread.agent, request, used(progress.answers))
+            return await self._asked(thread.owner, thread.agent, request, spending)
         except ModelRefused as refused:
             if refused.reason in _NEEDS_A_PERSON:
                 raise Postponed(str(refused), until=self.clock() + _UNTIL_SOMEONE_ACTS) from refused
             raise
 
     async def _asked(
-        self, owner: Owner, agent: str | None, request: ModelRequest, so_far: Usage
+        self, owner: Owner, agent: str | None, request: ModelRequest, spending: Spending
     ) -> tuple[Spent, ModelAnswer]:
         now = self.clock()
         if self._outage.until is not None and now < self._outage.until:
             raise Postponed(self._outage.reason, until=self._outage.until)
         expected = estimate(request.instructions) + estimate(request.content) + request.largest
-        await self.purse.allow(owner, expected, so_far)
+        await self.purse.allow(owner, expected, spending.usage)
         begun = await self.purse.begin(owner, agent, request.task, self.models.named(request.task))
         try:
             answer = await self.models.ask(request)
@@ -171,6 +193,7 @@ class Oracle:
             telemetry.count("models.down")
             raise Postponed(str(down), until=self._outage.note(now, down)) from down
         self._outage.clear()
+        spending.usage += answer.usage
         telemetry.count("models.answers")
         return begun, answer
 

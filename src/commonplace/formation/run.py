@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Final
 from uuid import UUID
 
@@ -13,13 +13,21 @@ from commonplace.door import Door
 from commonplace.errors import InvalidInput, LimitReached, NotFound, Stale
 from commonplace.formation.by_rules import formed_by_rules
 from commonplace.formation.closing import Closer
-from commonplace.formation.gathering import Gatherer, Talk, shortened, view_of, with_due
+from commonplace.formation.gathering import (
+    Gatherer,
+    Talk,
+    behind,
+    fitting_newest,
+    shortened,
+    with_due,
+)
 from commonplace.formation.guard import Guard
-from commonplace.formation.oracle import Oracle
+from commonplace.formation.oracle import Oracle, Spending
 from commonplace.formation.progress import Progress
 from commonplace.formation.prompt import compose
 from commonplace.formation.reconcile import Held, Reconciled, reconcile
 from commonplace.formation.schemas import EPISODE
+from commonplace.formation.viewing import view_of
 from commonplace.formation.wishes import FormingSettings
 from commonplace.model.changes import Change, Expect, MarkFormed, Remember
 from commonplace.model.forming import Formed, Reading
@@ -30,8 +38,8 @@ from commonplace.model.owner import WHOLE, Owner, OwnerKind
 from commonplace.model.profiles import Trigger
 from commonplace.ports import Clock
 
-#: Without a model, so many messages are read at a time.
-_AT_A_TIME: Final = 200
+#: So many messages are read at a time; no question shows more.
+_AT_A_TIME: Final = 60
 #: So often it is decided anew where somebody else changes the same records meanwhile.
 _TRIES: Final = 8
 ACTOR: Final = Actor("system", "formation")
@@ -49,6 +57,8 @@ class _Work:
     name: str
     #: Nothing is marked: what was formed is formed again.
     again: bool = False
+    #: What this run's questions used.
+    spending: Spending = field(default_factory=Spending)
 
     def operation(self, progress: Progress, part: str = "") -> str:
         """The same for the same portion, so that it is applied once."""
@@ -85,10 +95,14 @@ class Former:
         settings = self._settings.of(await self._gatherer.agent(thread.agent))
         if not settings.on:
             return
-        await self._portions(_Work(job, settings, f"form:{thread.id}"), thread, thread.formed_through)
+        work = _Work(job, settings, f"form:{thread.id}")
+        whole = await self._portions(work, thread, thread.formed_through)
         formed = await self._thread(job)
-        if formed is not None:
-            await self._closer.finish(job, formed, settings)
+        if formed is None:
+            return
+        if self._oracle is not None and not whole and not await self._closer.is_closed_off(formed):
+            await self._close(work, formed)
+        await self._closer.finish(job, formed, settings, work.spending)
 
     async def reform(self, job: Job) -> None:
         """Form a thread again from its beginning; what is held already is not written twice."""
@@ -102,42 +116,72 @@ class Former:
     async def _thread(self, job: Job) -> Thread | None:
         return None if job.owner is None else await self._gatherer.thread(job.owner, UUID(job.key))
 
-    async def _portions(self, work: _Work, thread: Thread, after: int) -> None:
-        """Form portion after portion, up to what is the last message now."""
+    async def _portions(self, work: _Work, thread: Thread, after: int) -> bool:
+        """Form portion after portion, up to what is the last message now; whether one of them was the whole thread."""
         kept = Progress.of(work.job, after)
         talk = await self._gatherer.talk(thread, after)
-        last = talk.new[-1].seq if talk.new else after
+        whole = False
         while talk.new:
-            progress = kept or await self._read(work, talk, after)
-            kept = None
+            part = await self._gatherer.portion(talk, _AT_A_TIME)
+            if not part.new and kept is None:
+                talk = behind(talk, talk.new[:_AT_A_TIME][-1].seq)
+                continue
+            if kept is None:
+                waits = len(talk.new) > len(part.new)
+                progress = await self._read(work, part, after, ends=talk.closed and after == 0 and not waits)
+            else:
+                progress, kept = kept, None
             progress, formed = await self._formed(work, progress)
             await self._apply(work, progress, formed)
             telemetry.count("formation.portions")
+            whole = after == 0 and _closes(progress.reading)
             after = progress.through
             current = await self._thread(work.job)
-            if current is None or after >= last:
-                return
-            talk = await self._gatherer.talk(current, after, last)
+            if current is None:
+                return whole
+            talk = replace(behind(talk, after), thread=current)
+        return whole
 
-    async def _read(self, work: _Work, talk: Talk, after: int) -> Progress:
-        """As much of a talk as is formed at a time, with what is known beside it."""
+    async def _read(self, work: _Work, talk: Talk, after: int, *, ends: bool) -> Progress:
+        """As much of a talk as is formed at a time, with what is known beside it; ``ends``: as a finished thread is."""
         settings, budget, now = work.settings, work.settings.prompt_tokens, self._clock()
         occasions: set[Trigger] = {"silence", "request"} if work.again else {"silence"}
         schemas = await self._gatherer.schemas(talk.thread.agent, occasions)
         bare = await self._gatherer.reading(talk, schemas, now, settings.language)
         if self._oracle is None:
-            few = bare.messages[: len(talk.context) + _AT_A_TIME]
-            return Progress(after=after, reading=bare.model_copy(update={"messages": few}), budget=budget)
+            return Progress(after=after, reading=bare, budget=budget)
         fitting = compose(bare, budget=budget)
         assert fitting is not None
-        talk = shortened(talk, fitting.through)
-        reading = await self._gatherer.with_candidates(bare, talk)
+        reading = await self._gatherer.with_candidates(bare, shortened(talk, fitting.through))
         prompt = compose(reading, budget=budget)
         assert prompt is not None
-        reading = prompt.reading
-        if talk.closed and not work.again and not fitting.waiting and not prompt.waiting:
-            reading = await self._closing(reading)
-        return Progress(after=after, reading=reading, budget=budget)
+        if ends and not work.again and not prompt.waiting:
+            closing = await self._closing(reading)
+            asked = compose(closing, budget=budget)
+            if asked is not None and not asked.waiting:
+                prompt = asked
+        return Progress(after=after, reading=prompt.reading, budget=budget)
+
+    async def _close(self, work: _Work, thread: Thread) -> None:
+        """Ask what is due when a thread closes, of its newest messages, where its last portion could not be asked."""
+        talk = await self._gatherer.talk(thread, 0)
+        if not talk.closed or not talk.new:
+            return
+        quiet = await self._gatherer.schemas(thread.agent, set())
+        newest = fitting_newest(talk, work.settings.prompt_tokens)
+        bare = await self._gatherer.reading(newest, quiet, self._clock(), work.settings.language)
+        reading = await self._closing(bare)
+        prompt = compose(reading, budget=work.settings.prompt_tokens)
+        if prompt is None or not any(schema.due for schema in reading.schemas):
+            return
+        closing = replace(work, name=f"close:{thread.id}:{thread.version}", again=True)
+        # A place that no portion begins at: what is kept for the close is told apart from what is kept for them.
+        after = -talk.new[-1].seq
+        progress = Progress.of(work.job, after) or Progress(
+            after=after, reading=prompt.reading, budget=work.settings.prompt_tokens
+        )
+        progress, formed = await self._formed(closing, progress)
+        await self._apply(closing, progress, formed)
 
     async def _closing(self, reading: Reading) -> Reading:
         """The same reading with what is formed when a thread closes; not an episode where there is one."""
@@ -151,7 +195,7 @@ class Former:
     async def _formed(self, work: _Work, progress: Progress) -> tuple[Progress, Formed]:
         if self._oracle is None:
             return progress, await asyncio.to_thread(formed_by_rules, progress.reading, self._door.limits)
-        return await self._oracle.formed(work.job, progress, work.settings)
+        return await self._oracle.formed(work.job, progress, work.settings, work.spending)
 
     async def _apply(self, work: _Work, progress: Progress, formed: Formed) -> None:
         """Write what is new, and how far the thread is formed, in one commit; what the agent learnt before it."""
@@ -215,6 +259,11 @@ class Former:
                 changes.pop(place)
             else:
                 return
+
+
+def _closes(reading: Reading) -> bool:
+    """Whether a reading was asked for what is formed when a thread closes."""
+    return reading.due(EPISODE.name) is not None
 
 
 def _refused(changes: list[Change], exc: InvalidInput) -> int | None:

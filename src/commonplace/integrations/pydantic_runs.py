@@ -79,6 +79,7 @@ class Runs:
         drafts = _unsaid(drafts, earlier)
         if failed:
             operation = f"{operation}:failed:{attempts}"
+        again = False
         for part, start in enumerate(range(0, len(drafts), limits.batch)):
             try:
                 receipt = await thread.append(
@@ -89,9 +90,9 @@ class Runs:
                 # The run was kept before, and made again with other words.
                 _log.info("Run %s was kept before", run)
                 return False
-            if receipt.repeated:
-                return False
-        return True
+            again = again or receipt.repeated
+        # Of parts that an interrupted attempt kept, the others are kept now.
+        return not again
 
     async def close(
         self,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
@@ -63,7 +64,7 @@ def plan_erasure(view: View, ids: tuple[UUID, ...]) -> Deciding[ErasurePlan]:
             _check_own(record, view)
             plan.doomed[id] = record
     yield from _spread(plan, [*plan.doomed, *plan.aged])
-    yield from _empty_summaries(plan)
+    yield from _empty_summaries(plan, {aged[id] for id in plan.aged if id in aged})
     plan.superseded = [
         older
         for record in plan.doomed.values()
@@ -176,10 +177,10 @@ def _spread(plan: ErasurePlan, wave: list[UUID]) -> Deciding[None]:
         wave = found
 
 
-def _empty_summaries(plan: ErasurePlan) -> Deciding[None]:
-    """Let go of every summary that covers a message that goes."""
+def _empty_summaries(plan: ErasurePlan, aged: Collection[UUID]) -> Deciding[None]:
+    """Let go of every summary that covers a message that goes; of one that left by age nobody knows its place any more."""
     said = [record for record in plan.doomed.values() if isinstance(record, Message)]
-    firsts: dict[UUID, int] = {}
+    firsts: dict[UUID, int] = dict.fromkeys(aged, 1)
     for message in said:
         firsts[message.thread] = min(message.seq, firsts.get(message.thread, message.seq))
     threads = yield from load_all(id for id in firsts if id not in plan.doomed)

@@ -81,11 +81,12 @@ class _Erasing:
             self._remove(kept, storing.setdefault(number, Storing(self._tables, kept.era, 0)))
         for id in plan.aged:
             self._tables.tombstones[self._tables.tombstone(id)] = micros(self._at)
-        self._let_go_of_jobs(set(plan.doomed), plan.losing_threads())
+        self._let_go_of_jobs(set(plan.doomed), plan.losing_threads(), set(plan.stripped))
 
-    def _let_go_of_jobs(self, doomed: set[UUID], losing: set[UUID]) -> None:
+    def _let_go_of_jobs(self, doomed: set[UUID], losing: set[UUID], stripped: set[UUID]) -> None:
         """Drop jobs about what goes; those on a thread that loses a part stay, and tell nothing of it."""
-        telling = jobs.let_go_of_kept(self._tables, doomed)
+        # What stays without a part of it was read whole.
+        telling = jobs.let_go_of_kept(self._tables, doomed | stripped)
         self.removed["kept answers"] += len(telling)
         about = [(work, set(work.job.records)) for work in self._tables.jobs.values()]
         self._drop_jobs([work.job.id for work, records in about if not doomed.isdisjoint(records)])

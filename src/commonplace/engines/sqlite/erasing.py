@@ -240,7 +240,8 @@ class _Erasing:
     def _let_go_of_jobs(self, plan: ErasurePlan) -> None:
         """Drop jobs about what goes; those on a thread that loses a part stay, and tell nothing of it."""
         doomed, losing = {id.hex for id in plan.doomed}, {id.hex for id in plan.losing_threads()}
-        telling = jobs.let_go_of_kept(self._connection, doomed)
+        # What stays without a part of it was read whole.
+        telling = jobs.let_go_of_kept(self._connection, doomed | {id.hex for id in plan.stripped})
         self._removed["kept answers"] += len(telling)
         for id, records in self._connection.execute(sql("jobs_about_records")).fetchall():
             about = set(json.loads(records))

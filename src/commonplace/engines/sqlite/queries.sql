@@ -398,8 +398,7 @@ SELECT id FROM jobs
 WHERE kind IN ({ids}) AND ((state = 'waiting' AND run_at <= ?) OR (state = 'leased' AND leased_until <= ?))
     AND NOT EXISTS (
         SELECT 1 FROM jobs AS other
-        WHERE other.owner = jobs.owner AND other.owner <> 0 AND other.id <> jobs.id
-            AND other.state = 'leased' AND other.leased_until > ?
+        WHERE other.owner = jobs.owner AND other.owner <> 0 AND other.state = 'leased' AND other.leased_until > ?
     )
 ORDER BY run_at, id LIMIT 1
 

@@ -1,0 +1,117 @@
+"""A run at its edges: closes that come late, budgets of a run, what is too large, and what was forgotten since."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from commonplace.model.asking import ModelRequest
+from commonplace.model.jobs import JobState
+from commonplace.testing.scripted_models import Said, ScriptedModels, handle
+from tests.conftest import HandClock
+from tests.formation.books import TALK, known, notes, opened, settle
+
+
+def asked_for(request: ModelRequest) -> str:
+    return request.content.rsplit("Asked for now:", 1)[1]
+
+
+async def test_a_thread_that_closes_long_after_it_was_formed_gets_its_episode_and_its_own_schemas(
+    clock: HandClock,
+):
+    def say(request: ModelRequest) -> Said:
+        if "Episode" not in asked_for(request):
+            return {}
+        source = [{"message": handle(request, "New York")}]
+        trip = {"schema": "Trip", "sources": source}
+        trip["operations"] = [{"op": "add", "path": "/goal", "value": "New York"}]
+        return {"patches": [trip], "episode": {"goal": "Choose music", "outcome": "succeeded"}}
+
+    models = ScriptedModels(say)
+    shape = {"type": "object", "properties": {"goal": {"type": "string"}}}
+    async with opened("memory://", clock, models) as book:
+        await book.schemas.put("Trip", parameters=shape, trigger="close", description="A journey.")
+        thread = await book.thread("ann", agent="guide")
+        await thread.append(TALK)
+        await settle(book, clock)
+        assert len(models.asked) == 1 and "Trip" not in asked_for(models.asked[0])
+        await thread.close()
+        await settle(book, clock)
+        (episode,) = await book.episodes.list("ann", agent="guide")
+        assert episode.goal == "Choose music" and len(models.asked) == 2
+        assert await book.profile.get("ann", "Trip", agent="guide") == {"goal": "New York"}
+        await book.forget("ann", episode.id, view="owner")
+        await thread.flush()
+        await settle(book, clock)
+        assert await book.episodes.list("ann", agent="guide") == [] and len(models.asked) == 2
+
+
+async def test_the_budget_of_a_run_is_one_runs_and_the_next_one_goes_on(
+    clock: HandClock, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setenv("COMMONPLACE_BUDGETS_RUN_TOKENS", "3300")
+    monkeypatch.setenv("COMMONPLACE_FORMING_PROMPT_TOKENS", "1000")
+    monkeypatch.setenv("COMMONPLACE_FORMING_ANSWER_TOKENS", "100")
+    models = ScriptedModels([{}])
+    async with opened("memory://", clock, models) as book:
+        thread = await book.thread("ann", agent="guide")
+        await thread.append([{"role": "user", "content": f"{n} " + "many words " * 200} for n in range(20)])
+        await settle(book, clock)
+        first = len(models.asked)
+        (job,) = await book.engine.jobs(JobState.WAITING, 10)
+        assert 0 < first < 20 and "run_tokens" in job.error
+        for _ in range(40):
+            await settle(book, clock, 120)
+        assert (await thread.get()).formed_through == 20 and await book.engine.jobs(None, 10) == []
+
+
+async def test_an_answer_that_is_too_large_to_be_kept_is_bought_once(clock: HandClock):
+    models = ScriptedModels(notes("Likes jazz"))
+    async with opened("memory://", clock, models) as book:
+        thread = await book.thread("ann", agent="guide")
+        await thread.append("user", "I like jazz. " + "ж" * 400_000)
+        await settle(book, clock)
+        assert await known(book) == ["Likes jazz"] and await book.engine.jobs(None, 10) == []
+        (spent,) = await book.usage("ann")
+        assert (spent.calls, spent.answers) == (1, 1) and len(models.asked) == 1
+
+
+async def test_a_call_with_inputs_that_no_record_holds_leaves_the_book_whole(
+    tmp_path: Path, clock: HandClock
+):
+    deep = "[" * 200 + "]" * 200
+    async with opened(tmp_path / "book.db", clock) as book:
+        thread = await book.thread("ann", agent="guide")
+        for args in (deep, "[" * 200_000, '{"q": "\\ud83d"}', '{"q": NaN}'):
+            call = [{"part_kind": "tool-call", "tool_name": "look", "tool_call_id": "1", "args": args}]
+            await thread.append("assistant", "Looking.", native=call)
+        await thread.append("user", "Thanks.")
+        await thread.close()
+        await settle(book, clock)
+        assert len(await book.episodes.list("ann", agent="guide")) == 1
+        assert await book.recall("ann", "looking", agent="guide")
+        assert (await book.verify()).faults == () and await book.engine.jobs(None, 10) == []
+
+
+async def test_what_a_document_lost_is_not_sent_with_an_answer_that_was_kept(clock: HandClock):
+    broken = True
+
+    def say(request: ModelRequest) -> Said:
+        return "no json" if broken else {}
+
+    models = ScriptedModels(say)
+    async with opened("memory://", clock, models) as book:
+        thread = await book.thread("ann", agent="guide")
+        said = await thread.append("user", "I live in Zanzibar.")
+        await book.profile.patch("ann", {"name": "Ann"}, agent="guide")
+        document = (await book.profile.documents("ann", agent="guide"))[0]
+        assert document.body == {"name": "Ann"}
+        await thread.append("user", "And I like tea.")
+        await settle(book, clock)
+        await book.forget("ann", said.id, view="owner")
+        broken = False
+        before = len(models.asked)
+        for _ in range(3):
+            await settle(book, clock, 600)
+        assert models.asked[before:] and all("Zanzibar" not in one.content for one in models.asked[before:])
