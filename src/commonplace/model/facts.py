@@ -31,3 +31,25 @@ class BookFacts:
     bytes: int
     stale_terms: int
     details: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class ServerFacts:
+    """What a server says of itself, as far as a book's safety hangs on it."""
+
+    version: str
+    #: Whether it forces what is committed to the disk, and mends pages that were written in part.
+    syncs: bool
+    whole_pages: bool
+    #: Whether a commit of the book's returns after its log is on the disk.
+    waits_for_disk: bool
+    #: Whether the book's user passes the server's own wall between owners.
+    passes_walls: bool
+    replica: bool
+    most_connections: int
+    #: Those in use, by all programs.
+    connections: int
+    #: The version of the extension for vectors; None where the database has none.
+    vectors: str | None
+    #: How long it took to say all this.
+    answer_seconds: float

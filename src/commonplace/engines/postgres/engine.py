@@ -12,6 +12,7 @@ from commonplace.engines.postgres import (
     aids,
     applying,
     erasing,
+    examining,
     jobs,
     keeping,
     proving,
@@ -25,7 +26,7 @@ from commonplace.engines.postgres.server import Server
 from commonplace.engines.postgres.session import Session
 from commonplace.model.changes import Batch
 from commonplace.model.erasure import ErasureReceipt, Target
-from commonplace.model.facts import BookFacts, Findings
+from commonplace.model.facts import BookFacts, Findings, ServerFacts
 from commonplace.model.jobs import Job, JobDraft, JobState, kept_text
 from commonplace.model.ledger import Entry, Receipt
 from commonplace.model.memories import Use
@@ -256,6 +257,10 @@ class PostgresEngine:
     async def facts(self) -> BookFacts:
         found = await self._server.read(keeping.counts, whole=True)
         return BookFacts(engine=self.name, address=self._server.place, format=self._server.version, **found)
+
+    async def examine(self) -> ServerFacts:
+        """What the server says of itself."""
+        return await self._server.read(examining.examine, whole=True)
 
     async def dump(self, owner: Owner, *, private: bool) -> AsyncIterator[dict[str, Any]]:
         lines = await self._server.read(lambda s: keeping.dump(s, owner, private=private), whole=True)

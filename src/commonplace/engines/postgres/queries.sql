@@ -636,3 +636,14 @@ DELETE FROM jobs WHERE owner = ?
 -- name: ledger_of_owner
 SELECT l.owner, l.position, l.at, l.actor_kind, l.actor, l.operation, l.request, l.body, o.era, o.erased_at
 FROM ledger AS l JOIN owners AS o ON o.no = l.owner WHERE l.owner = ? ORDER BY l.position
+
+-- name: server_facts
+SELECT current_setting('server_version'),
+    current_setting('fsync') = 'on',
+    current_setting('full_page_writes') = 'on',
+    current_setting('synchronous_commit') <> 'off',
+    (SELECT rolsuper OR rolbypassrls FROM pg_roles WHERE rolname = current_user),
+    pg_is_in_recovery(),
+    current_setting('max_connections')::integer,
+    (SELECT count(*)::integer FROM pg_stat_activity WHERE backend_type = 'client backend'),
+    (SELECT extversion FROM pg_extension WHERE extname = 'vector')

@@ -16,7 +16,7 @@ from commonplace.model.facts import BookFacts
 from commonplace.model.jobs import JobState
 from commonplace.model.values import utc_now
 from commonplace.model.vectors import EMBED
-from commonplace.surfaces.cli import exits, health
+from commonplace.surfaces.cli import exits, health, servers
 from commonplace.surfaces.cli.health import Check
 from commonplace.surfaces.cli.options import opens_book
 from commonplace.surfaces.cli.paper import Paper
@@ -54,6 +54,8 @@ async def _examine(session: Session) -> tuple[BookFacts, list[Check]]:
         forming, failed = ([job for job in some if job.kind in FORMING] for some in (waiting, dead))
         checks.append(health.formation(forming, failed, utc_now()))
         checks += health.meaning(facts.details["vectors"])
+        if isinstance(book.engine, servers.OnServer):
+            return facts, checks + servers.checks(await book.engine.examine())
         checks.append(health.backups(list(facts.details.get("backups", ())), time.time()))
         return facts, checks + await _of_file(book)
 

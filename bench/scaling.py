@@ -1,0 +1,122 @@
+"""What many owners cost: a book that grows by import to very many, and what an owner's recall takes beside them."""
+
+from __future__ import annotations
+
+import asyncio
+import multiprocessing
+import os
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import commonplace
+from bench.crowding import anybody
+from bench.figures import Place, Row
+from bench.machine import resident_bytes
+from bench.shelves import ROOMY, STAND_IN, Question, ask, fill, lend_vectors
+from bench.standin import StandIn
+from bench.text import Talk
+
+#: How much slower a warm recall may become from the fewest owners to the most, by engine.
+GROWTH = {"sqlite": 1.3, "postgresql": 1.5}
+#: Owners that one import brings.
+_OWNERS = 25
+_SENTENCES = 2
+
+
+def scaling(place: Place) -> Iterator[Row]:
+    """One book, read at each of some sizes on its way; texts and vectors are the stand-in's, and come by import."""
+    address = place.address("scaling")
+    stand_in = StandIn(place.seed)
+    warm = []
+    have = 0
+    for owners in place.scale.growth:
+        yield _loaded(address, have, owners, place)
+        yield asyncio.run(_lent(address, (owners - have) * place.scale.passages, stand_in))
+        have = owners
+        found = asyncio.run(anybody(address, owners, place, stand_in))
+        warm.append(found[0])
+        yield from found
+        yield _size(address, owners, place)
+        yield _held(address, owners, place)
+    name = f"growth from {place.scale.growth[0]:,} to {place.scale.growth[-1]:,} owners, warm"
+    yield Row(name, warm[-1].times(warm[0]), "x", target=GROWTH.get(place.engine))
+
+
+def _loaded(address: str | Path, begin: int, end: int, place: Place) -> Row:
+    """As many processes as there are cores import owners that were written down before."""
+    cores = min(os.cpu_count() or 1, 8)
+    work = [(address, first, min(first + _OWNERS, end), place) for first in range(begin, end, _OWNERS)]
+    with multiprocessing.get_context("spawn").Pool(cores) as pool:
+        seconds = sum(pool.starmap(_import, work, chunksize=1))
+    rate = (end - begin) * place.scale.passages / seconds
+    return Row(f"import, up to {end:,} owners", rate, "a second", note=f"for each of {cores} processes at once")
+
+
+def _import(address: str | Path, begin: int, end: int, place: Place) -> float:
+    """Bring some owners in; the seconds that it took."""
+
+    async def written() -> list[str]:
+        lines: list[str] = []
+        async with commonplace.open("memory://", embed=None, limits=ROOMY) as book:
+            for number in range(begin, end):
+                await fill(book, f"user {number}", place.scale.passages, Talk(place.seed + number), _SENTENCES)
+            for number in range(begin, end):
+                part = [line async for line in book.export(f"user {number}")]
+                lines += part[1:-1] if lines else part[:-1]
+        return [*lines, f'{{"line": "last", "owners": {end - begin}}}']
+
+    async def brought() -> float:
+        lines = await written()
+        async with commonplace.open(address, embed=None, limits=ROOMY) as book:
+            began = time.perf_counter()
+            report = await book.import_(lines)
+            took = time.perf_counter() - began
+        assert (report.adopted, report.errors) == (end - begin, []), report
+        return took
+
+    return asyncio.run(brought())
+
+
+async def _lent(address: str | Path, count: int, stand_in: StandIn) -> Row:
+    began = time.perf_counter()
+    async with commonplace.open(address, embed=None) as book:
+        await lend_vectors(book, stand_in)
+    return Row("  vectors put", count / (time.perf_counter() - began), "a second", note="made meanwhile, by one process")
+
+
+def _size(address: str | Path, owners: int, place: Place) -> Row:
+    """What the book takes on the disk, with its vectors and indexes."""
+
+    async def taken() -> int:
+        async with commonplace.open(address, embed=None) as book:
+            return (await book.facts()).size
+
+    return Row("  on the disk", asyncio.run(taken()) / (owners * place.scale.passages), "B a passage")
+
+
+def _held(address: str | Path, owners: int, place: Place) -> Row:
+    with multiprocessing.get_context("spawn").Pool(1) as pool:
+        growth = pool.apply(_hold, (address, min(owners, place.scale.samples), place.seed))
+    name = "  memory of an owner who was read"
+    if growth is None:
+        return Row(name, None, "KiB", note="this system does not tell")
+    return Row(name, growth / 1024, "KiB", note=STAND_IN)
+
+
+def _hold(address: str | Path, owners: int, seed: int) -> float | None:
+    """By how many bytes a fresh process grows with each owner that it reads for."""
+
+    async def work() -> float | None:
+        stand_in = StandIn(seed)
+        question = Question("anything at all", await stand_in.query("anything at all"))
+        async with commonplace.open(address, embed=stand_in) as book:
+            for number in range(20):
+                await ask(book, f"nobody {number}", question)
+            before = resident_bytes()
+            for number in range(owners):
+                await ask(book, f"user {number}", question)
+            after = resident_bytes()
+        return None if before is None or after is None else (after - before) / owners
+
+    return asyncio.run(work())

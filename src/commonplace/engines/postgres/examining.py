@@ -1,0 +1,29 @@
+"""What a server says of itself, as far as a book's safety hangs on it."""
+
+from __future__ import annotations
+
+import time
+
+from commonplace.engines.postgres.session import Session
+from commonplace.model.facts import ServerFacts
+
+
+async def examine(session: Session) -> ServerFacts:
+    """Ask the server; every answer is of this moment."""
+    began = time.perf_counter()
+    row = await session.one("server_facts")
+    took = time.perf_counter() - began
+    assert row is not None
+    version, syncs, whole_pages, waits, passes_walls, replica, most, used, vectors = row
+    return ServerFacts(
+        version=version,
+        syncs=syncs,
+        whole_pages=whole_pages,
+        waits_for_disk=waits,
+        passes_walls=passes_walls,
+        replica=replica,
+        most_connections=most,
+        connections=used,
+        vectors=vectors,
+        answer_seconds=took,
+    )
