@@ -17,6 +17,7 @@ CommonplaceError
 │   ├── ModelDown           it may answer later; ``retry_after`` says when, where the provider does
 │   └── ModelRefused        it will not answer until somebody changes something; ``reason`` says what
 └── StorageError            the engine could not do its work
+    ├── OutcomeUnknown      it may have been kept, or not: the server was lost while it committed
     ├── Busy                another process holds the book; try again
     ├── ReadOnly            the book, its folder or its server refuses writes
     ├── Full                no room left
@@ -106,9 +107,15 @@ class Erased(CommonplaceError):
 
 
 class StorageError(CommonplaceError):
-    """The engine could not do its work; nothing of the failed write is kept."""
+    """The engine could not do its work; nothing of the failed write is kept, unless it says otherwise."""
 
     code = "storage"
+
+
+class OutcomeUnknown(StorageError):
+    """The server was lost while it committed: all of the write is kept, or nothing. The same operation id writes it once."""
+
+    code = "outcome_unknown"
 
 
 class Busy(StorageError):

@@ -7,14 +7,14 @@ import contextlib
 import logging
 import os
 import socket
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from datetime import datetime, timedelta
 from uuid import uuid4
 
 from commonplace import telemetry
 from commonplace.errors import Erased, StorageError
 from commonplace.model.jobs import GivenUp, Job, JobState, Postponed
-from commonplace.ports import Clock, Jobs
+from commonplace.ports import Clock, Jobs, WakesOthers
 
 #: Does one job; what it raises is kept with the job. One whose time has not come puts its job again,
 #: with a delay; one that others keep from being done raises ``Postponed``.
@@ -68,7 +68,12 @@ class Worker:
         await asyncio.gather(*(self._run(stop, pause) for _ in range(at_once)))
 
     async def _run(self, stop: asyncio.Event, pause: float) -> None:
+        with self._listening() as woken:
+            await self._work(stop, woken, pause)
+
+    async def _work(self, stop: asyncio.Event, woken: asyncio.Event, pause: float) -> None:
         while not stop.is_set():
+            woken.clear()
             try:
                 busy = await self.run_once()
             except asyncio.CancelledError:
@@ -81,8 +86,20 @@ class Worker:
                 busy = False
             await self._tell_depth()
             if not busy:
-                with contextlib.suppress(TimeoutError):
-                    await asyncio.wait_for(stop.wait(), pause)
+                await _either(stop, woken, pause)
+
+    @contextlib.contextmanager
+    def _listening(self) -> Iterator[asyncio.Event]:
+        """What is set when a job came due, as far as the engine tells: whoever is not told looks after a pause."""
+        woken = asyncio.Event()
+        if not isinstance(self._jobs, WakesOthers):
+            yield woken
+            return
+        leave = self._jobs.when_due(woken.set)
+        try:
+            yield woken
+        finally:
+            leave()
 
     async def _tell_depth(self) -> None:
         """How much waits, for how long, and what was given up, now and then, for whoever watches."""
@@ -186,6 +203,16 @@ class _Failed(Exception):
     def __init__(self, kind: str, message: str) -> None:
         super().__init__(message)
         self.kind = kind
+
+
+async def _either(one: asyncio.Event, other: asyncio.Event, seconds: float) -> None:
+    """Wait for one of two events, but not for longer."""
+    waiting = [asyncio.ensure_future(event.wait()) for event in (one, other)]
+    try:
+        await asyncio.wait(waiting, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        for wait in waiting:
+            wait.cancel()
 
 
 def _is_cancelled() -> bool:

@@ -85,7 +85,7 @@ class PostgresEngine:
         async def work(session: Session) -> Receipt:
             return await applying.apply(session, await _secret(session), batch)
 
-        return await self._server.write(work)
+        return await self._server.write(work, repeatable=batch.operation is not None)
 
     async def get(self, owner: Owner, view: View, ids: Sequence[UUID]) -> dict[UUID, Record]:
         return await self._server.read(lambda s: reading.get(s, owner, view, ids))
@@ -134,7 +134,7 @@ class PostgresEngine:
         return await self._server.read(lambda s: reading.most_used(s, owner, view, filter, limit))
 
     async def stale_terms(self, rule: int, limit: int) -> list[Record]:
-        rows = await self._server.read(lambda s: s.all("stale_terms", rule, limit), whole=True)
+        rows = await self._server.read(lambda s: s.all("stale_terms", rule, limit), whole=True, long=True)
         return [record_of(row) for row in rows]
 
     async def put_terms(self, rule: int, terms: Mapping[UUID, bytes]) -> int:
@@ -147,7 +147,7 @@ class PostgresEngine:
         return await self._server.write(lambda s: sets.begin(s, embedding))
 
     async def lacking(self, embedding: Embedding, limit: int) -> list[Record]:
-        return await self._server.read(lambda s: sets.lacking(s, embedding, limit), whole=True)
+        return await self._server.read(lambda s: sets.lacking(s, embedding, limit), whole=True, long=True)
 
     async def put_vectors(self, embedding: Embedding, vectors: Mapping[UUID, bytes]) -> int:
         return await self._server.write(lambda s: sets.put(s, embedding, vectors))
@@ -199,6 +199,9 @@ class PostgresEngine:
     async def drop(self, id: UUID) -> bool:
         return await self._server.write(lambda s: jobs.drop(s, id))
 
+    def when_due(self, wake: Callable[[], None]) -> Callable[[], None]:
+        return self._server.waking.when_due(wake)
+
     # ── spending ─────────────────────────────────────────────────────────────────────────────────────────────────
 
     async def note_spent(self, spent: Spent) -> None:
@@ -246,7 +249,7 @@ class PostgresEngine:
         async def work(session: Session) -> Findings:
             return await proving.verify(session, await _secret(session), progress)
 
-        return await self._server.read(work, whole=True)
+        return await self._server.read(work, whole=True, long=True)
 
     async def rebuild(self, progress: Callable[[int, int], None] | None = None) -> Mapping[str, int]:
         async def work(session: Session) -> Mapping[str, int]:
@@ -255,7 +258,7 @@ class PostgresEngine:
         return await self._server.write(work, alone=True)
 
     async def facts(self) -> BookFacts:
-        found = await self._server.read(keeping.counts, whole=True)
+        found = await self._server.read(keeping.counts, whole=True, long=True)
         return BookFacts(engine=self.name, address=self._server.place, format=self._server.version, **found)
 
     async def examine(self) -> ServerFacts:
@@ -263,7 +266,9 @@ class PostgresEngine:
         return await self._server.read(examining.examine, whole=True)
 
     async def dump(self, owner: Owner, *, private: bool) -> AsyncIterator[dict[str, Any]]:
-        lines = await self._server.read(lambda s: keeping.dump(s, owner, private=private), whole=True)
+        lines = await self._server.read(
+            lambda s: keeping.dump(s, owner, private=private), whole=True, long=True
+        )
         for line in lines:
             yield line
 
@@ -271,7 +276,7 @@ class PostgresEngine:
         async def work(session: Session) -> dict[str, Any]:
             return await keeping.dump_book(session, await _secret(session))
 
-        yield await self._server.read(work, whole=True)
+        yield await self._server.read(work, whole=True, long=True)
 
     async def adopt_book(self, line: Mapping[str, Any]) -> bool:
         return await self._server.write(lambda s: keeping.adopt_book(s, line), alone=True)
@@ -282,4 +287,4 @@ class PostgresEngine:
         async def work(session: Session) -> Mapping[str, int] | None:
             return await keeping.adopt(session, await _secret(session), owner, lines, terms)
 
-        return await self._server.write(work)
+        return await self._server.write(work, long=True)

@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
+import ssl
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 import asyncpg
 
-from commonplace.errors import Busy, CommonplaceError, Corrupt, Full, NotABook, ReadOnly, StorageError
+from commonplace.errors import (
+    Busy,
+    CommonplaceError,
+    Corrupt,
+    Full,
+    NotABook,
+    OutcomeUnknown,
+    ReadOnly,
+    StorageError,
+)
 
 #: What may go well when it is done again from the start: nothing of it was kept.
 AGAIN = (asyncpg.SerializationError, asyncpg.DeadlockDetectedError)
@@ -20,42 +30,71 @@ LOST = (
     asyncpg.AdminShutdownError,
     asyncpg.CrashShutdownError,
     asyncpg.CannotConnectNowError,
+    asyncpg.IdleInTransactionSessionTimeoutError,
+    asyncpg.exceptions.IdleSessionTimeoutError,
     OSError,
 )
+#: Nothing came back at all.
+SILENT = TimeoutError
 _CREDENTIALS = (asyncpg.InvalidPasswordError, asyncpg.InvalidAuthorizationSpecificationError)
 _BUSY = (
     asyncpg.TooManyConnectionsError,
     asyncpg.LockNotAvailableError,
-    asyncpg.QueryCanceledError,
-    TimeoutError,
+    asyncpg.OutOfMemoryError,
     *AGAIN,
 )
-_FULL = (asyncpg.DiskFullError, asyncpg.OutOfMemoryError)
 _DAMAGED = (asyncpg.DataCorruptedError, asyncpg.IndexCorruptedError)
 _ABSENT = (asyncpg.InvalidCatalogNameError, asyncpg.UndefinedTableError, asyncpg.InvalidSchemaNameError)
 
 
+def is_lost(exc: BaseException) -> bool:
+    """Whether a connection is of no more use; some of our own errors are system errors too, by inheritance."""
+    return isinstance(exc, LOST) and not isinstance(exc, CommonplaceError)
+
+
 def from_server(exc: Exception, place: str) -> StorageError:
     """Our error for the server's or the driver's; ``place`` holds no password."""
+    found = _of_the_connection(exc, place) if isinstance(exc, LOST) else _of_the_work(exc, place)
+    return found or StorageError(f"{place} could not do this ({exc}): see the server's log.")
+
+
+def _of_the_work(exc: Exception, place: str) -> StorageError | None:
     if isinstance(exc, _CREDENTIALS):
         return StorageError(f"{place} refuses this user or password ({exc}): check the address.")
     if isinstance(exc, asyncpg.InsufficientPrivilegeError):
-        return ReadOnly(f"{place} does not permit this ({exc}): let this user own the book's schema.")
+        return ReadOnly(
+            f"{place} does not permit this ({exc}): let the book's user own its schema and everything in it "
+            "(ALTER … OWNER TO); to make a schema, GRANT CREATE ON DATABASE."
+        )
     if isinstance(exc, asyncpg.ReadOnlySQLTransactionError):
         return ReadOnly(
             f"{place} only lets itself be read, a replica maybe: give the address of the primary."
         )
+    if isinstance(exc, asyncpg.QueryCanceledError):
+        return Busy(
+            f"{place} took too long for this ({exc}): try again, or give it longer (longest_statement=…)."
+        )
     if isinstance(exc, _BUSY):
-        return Busy(f"{place} has no hand free for this ({exc or 'it took too long'}): try again.")
-    if isinstance(exc, _FULL):
+        return Busy(f"{place} has no hand free for this ({exc}): try again.")
+    if isinstance(exc, asyncpg.DiskFullError):
         return Full(f"There is no room left on {place}: free some and try again; nothing was kept of this.")
     if isinstance(exc, _DAMAGED):
         return Corrupt(f"{place} is damaged ({exc}): restore a backup, or export what can still be read.")
     if isinstance(exc, _ABSENT):
         return NotABook(f"{place} holds no book ({exc}): check the names of the database and the schema.")
-    if isinstance(exc, LOST):
-        return Busy(f"{place} cannot be reached ({exc}): check that it runs, and try again.")
-    return StorageError(f"{place} could not do this ({exc}): see the server's log.")
+    return None
+
+
+def _of_the_connection(exc: Exception, place: str) -> StorageError | None:
+    if isinstance(exc, SILENT):
+        return Busy(f"{place} does not answer: check that it runs and can be reached, and try again.")
+    if isinstance(exc, asyncpg.CannotConnectNowError):
+        return Busy(f"{place} is starting or stopping ({exc}): try again.")
+    if isinstance(exc, ssl.SSLError) or "SSL upgrade" in str(exc):
+        return StorageError(
+            f"{place} and this program agree on no secure connection ({exc}): check sslmode and certificates."
+        )
+    return Busy(f"{place} cannot be reached ({exc}): check that it runs, and try again.")
 
 
 @contextmanager
@@ -69,9 +108,9 @@ def translated(place: str) -> Iterator[None]:
         raise from_server(exc, place) from exc
 
 
-def outcome_unknown(place: str, exc: BaseException) -> StorageError:
+def outcome_unknown(place: str, exc: BaseException) -> OutcomeUnknown:
     """Nobody can say whether what was being committed is kept."""
-    return StorageError(
-        f"{place} was lost while it committed ({exc}): what was written may be kept or not; "
+    return OutcomeUnknown(
+        f"{place} was lost while it committed ({str(exc) or 'it did not answer'}): what was written may be kept or not; "
         "repeat it with the same operation id, which writes it once."
     )

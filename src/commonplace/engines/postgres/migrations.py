@@ -6,6 +6,7 @@ from functools import lru_cache
 from importlib.resources import files
 from typing import Any, NamedTuple
 
+from commonplace.engines.postgres.address import Place
 from commonplace.errors import NotABook, ReadOnly, VersionMismatch
 
 
@@ -33,61 +34,67 @@ def book_migrations() -> tuple[Migration, ...]:
 
 
 async def bring_forward(
-    connection: Any, schema: str, place: str, *, create: bool, read_only: bool, partitions: int
+    connection: Any, place: Place, silence: float, *, create: bool, read_only: bool
 ) -> int:
     """Make the book, or bring it to the latest version; whoever comes second finds it done. Returns the version.
 
-    Only a book that is made asks for ``partitions``.
+    ``silence``: how long the server may leave a look unanswered; bringing forward takes as long as it needs.
     """
-    version = await _version(connection, schema, place)
+    version = await _version(connection, place, silence)
     latest = len(book_migrations())
     if version == latest:
         return version
     if version == 0 and not create:
-        raise NotABook(f"{place} holds no book: open it without create=False to make one.")
+        raise NotABook(f"{place.name} holds no book: open it without create=False to make one.")
     if read_only:
         raise ReadOnly(
-            f"{place} has format {version} of {latest}: open it once without read_only to bring it forward."
+            f"{place.name} has format {version} of {latest}: open it once without read_only to bring it forward."
         )
     async with connection.transaction():
+        await connection.execute("SET LOCAL statement_timeout = 0")
         await connection.execute(
-            "SELECT pg_advisory_xact_lock(hashtext('commonplace schema'), hashtext($1))", schema
+            "SELECT pg_advisory_xact_lock(hashtext('commonplace schema'), hashtext($1))", place.schema
         )
-        version = await _version(connection, schema, place)
-        if not await connection.fetchval("SELECT 1 FROM pg_namespace WHERE nspname = $1", schema):
-            await connection.execute(f'CREATE SCHEMA "{schema}"')
-        if version == 0:
-            await connection.execute(
-                "CREATE TABLE migrations (number bigint PRIMARY KEY, name text NOT NULL, "
-                "at timestamptz NOT NULL DEFAULT now())"
-            )
-        await connection.execute("SELECT set_config('commonplace.partitions', $1, true)", str(partitions))
-        for step in book_migrations()[version:]:
-            await connection.execute(step.sql)
-            await connection.execute(
-                "INSERT INTO migrations (number, name) VALUES ($1, $2)", step.number, step.name
-            )
+        await _migrate(connection, place, await _version(connection, place, silence))
     return latest
 
 
-async def _version(connection: Any, schema: str, place: str) -> int:
+async def _migrate(connection: Any, place: Place, version: int) -> None:
+    if not await connection.fetchval("SELECT 1 FROM pg_namespace WHERE nspname = $1", place.schema):
+        await connection.execute(f'CREATE SCHEMA "{place.schema}"')
+    if version == 0:
+        await connection.execute(
+            "CREATE TABLE migrations (number bigint PRIMARY KEY, name text NOT NULL, "
+            "at timestamptz NOT NULL DEFAULT now())"
+        )
+    # Only a book that is made asks for them.
+    await connection.execute("SELECT set_config('commonplace.partitions', $1, true)", str(place.partitions))
+    for step in book_migrations()[version:]:
+        await connection.execute(step.sql)
+        await connection.execute(
+            "INSERT INTO migrations (number, name) VALUES ($1, $2)", step.number, step.name
+        )
+
+
+async def _version(connection: Any, place: Place, silence: float) -> int:
     """How far the schema has come: 0 where nothing is there yet."""
     tables = {
         row[0]
         for row in await connection.fetch(
             "SELECT c.relname FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace "
             "WHERE n.nspname = $1 AND c.relkind IN ('r', 'p', 'v')",
-            schema,
+            place.schema,
+            timeout=silence,
         )
     }
     if not tables:
         return 0
     if not {"migrations", "book", "owners", "ledger"} <= tables:
-        raise NotABook(f"{place} holds tables of another program: give the book a schema of its own.")
-    version: int = await connection.fetchval("SELECT max(number) FROM migrations")
+        raise NotABook(f"{place.name} holds tables of another program: give the book a schema of its own.")
+    version: int = await connection.fetchval("SELECT max(number) FROM migrations", timeout=silence)
     if version > len(book_migrations()):
         raise VersionMismatch(
-            f"{place} has format {version}, and this program knows formats up to {len(book_migrations())}: "
+            f"{place.name} has format {version}, and this program knows formats up to {len(book_migrations())}: "
             "upgrade Commonplace."
         )
     return version

@@ -414,6 +414,7 @@ WHERE r.owner = ? AND r.id = ANY(?::bytea[]) AND r.shelf = ANY(?::bigint[]) AND 
 
 -- ── jobs ─────────────────────────────────────────────────────────────────────────────────────────────────────────
 
+-- Wakes whoever listens, when it is committed: a job is due already.
 -- name: put_job
 INSERT INTO jobs AS j (id, owner, kind, key, payload, records, state, run_at, first_at)
 VALUES (:id, :owner, :kind, :key, :payload, :records, 'waiting', :run_at, :at)
@@ -430,6 +431,7 @@ ON CONFLICT (owner, kind, key) DO UPDATE SET
     postponed = CASE WHEN j.state = 'dead' OR (:insists::boolean AND j.state = 'waiting') THEN 0 ELSE j.postponed END,
     error = CASE WHEN :insists::boolean AND j.state <> 'leased' THEN '' ELSE j.error END,
     state = CASE WHEN j.state = 'dead' THEN 'waiting' ELSE j.state END
+RETURNING CASE WHEN j.run_at <= :at THEN pg_notify(left('commonplace_' || current_schema(), 63), '') END
 
 -- name: due_job
 SELECT id, owner FROM jobs
@@ -518,6 +520,7 @@ ORDER BY j.run_at, j.id LIMIT :limit
 -- name: replay_job
 UPDATE jobs SET state = 'waiting', run_at = :at::bigint, not_before = 0, attempts = 0, postponed = 0, error = ''
 WHERE id = :id AND (state = 'dead' OR (state = 'waiting' AND run_at > :at::bigint))
+RETURNING pg_notify(left('commonplace_' || current_schema(), 63), '')
 
 -- name: drop_job
 DELETE FROM jobs WHERE id = ? AND state = 'dead'

@@ -1,192 +1,240 @@
-"""A book's place on a server: the pool of connections, and transactions on them."""
+"""A book's place on a server: transactions on its connections, and what is done when one goes wrong."""
 
 from __future__ import annotations
 
 import asyncio
-import re
 from collections.abc import Awaitable, Callable
-from contextlib import suppress
-from typing import Any, NamedTuple, TypeVar
-from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
+from contextlib import nullcontext
+from typing import Any, TypeVar
 
 import asyncpg
 
-from commonplace.engines.postgres.faults import AGAIN, LOST, outcome_unknown, translated
+from commonplace.engines.postgres.address import parse
+from commonplace.engines.postgres.faults import AGAIN, LOST, SILENT, is_lost, outcome_unknown, translated
 from commonplace.engines.postgres.migrations import bring_forward
+from commonplace.engines.postgres.pool import Pool
 from commonplace.engines.postgres.session import Session
-from commonplace.errors import Busy, InvalidInput
+from commonplace.engines.postgres.waking import Waking
+from commonplace.engines.postgres.way import Connection, Way
+from commonplace.errors import OutcomeUnknown, StorageError
 
 T = TypeVar("T")
 Work = Callable[[Session], Awaitable[T]]
 
-#: The schema of a book whose address names none.
-SCHEMA = "commonplace"
 #: How often a transaction is begun again that others stood in the way of.
 ATTEMPTS = 5
-#: How long a call waits for a free connection, and a statement for a lock.
-LONGEST_WAIT_SECONDS = 30
-CONNECTIONS = 8
-MOST_PARTITIONS = 1024
+#: How often it is begun again after its connection was lost, or its server turned out to be a replica.
+_FRESH_ATTEMPTS = 1
+#: Seconds between tries to reach a server that was here before: a restart takes as long, a failover may take longer.
+_PAUSES = (0.05, 0.1, 0.2, 0.4, 0.8, 1.6)
 
 _READ = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 _WRITE = "BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL commonplace.whole = 'on'"
 _WHOLE = "; SET LOCAL commonplace.whole = 'on'"
+#: Upkeep is attended instead; whoever vanishes within it gives way to others all the same.
+_LONG = "; SET LOCAL statement_timeout = 0; SET LOCAL idle_in_transaction_session_timeout = '10min'"
 #: Writes hold the book together, an erasure alone: nothing new can come to rest on what it is removing.
 _TOGETHER = "; SELECT pg_advisory_xact_lock_shared(hashtext('commonplace book'), hashtext(current_schema()))"
 _ALONE = "; SELECT pg_advisory_xact_lock(hashtext('commonplace book'), hashtext(current_schema()))"
-
-
-class Place(NamedTuple):
-    """What an address says."""
-
-    #: As the driver wants it.
-    url: str
-    schema: str
-    #: In how many parts a book that is made is spread by owner; 0: in none.
-    partitions: int
-    #: The address without a password, to be shown.
-    name: str
-
-
-def parse(url: str) -> Place:
-    """Tell what is the book's in an address from what is the driver's."""
-    parts = urlsplit(url)
-    query = dict(parse_qsl(parts.query, keep_blank_values=True))
-    schema = query.pop("schema", SCHEMA)
-    if not re.fullmatch(r"[a-z_][a-z0-9_]{0,62}", schema) or schema.startswith("pg_"):
-        raise InvalidInput(
-            "address: a schema's name has small letters, digits and _, at most 63", field="address"
-        )
-    partitions = query.pop("partitions", "0")
-    if not partitions.isascii() or not partitions.isdigit() or int(partitions) > MOST_PARTITIONS:
-        raise InvalidInput(f"address: partitions are 0 to {MOST_PARTITIONS}", field="address")
-    name = f"postgresql://{parts.netloc.rpartition('@')[2] or query.get('host', '')}{parts.path} ({schema})"
-    return Place(urlunsplit(parts._replace(query=urlencode(query))), schema, int(partitions), name)
-
-
-async def _leave(_: Any) -> None:
-    """Nothing is set beyond a transaction: a connection is given back as it is, without a way to the server."""
+#: A commit that was cut short while it waits for replicas would be told as done.
+_COMMIT = "SET LOCAL statement_timeout = 0; COMMIT"
 
 
 class Server:
-    """The pool of one open book."""
+    """One open book's side of its server."""
 
-    def __init__(self, pool: asyncpg.Pool[asyncpg.Record], schema: str, place: str, version: int) -> None:
+    def __init__(self, way: Way, pool: Pool, schema: str, place: str, version: int) -> None:
+        self._way = way
         self._pool = pool
         self.schema = schema
         #: The address without a password.
         self.place = place
         self.version = version
+        self.waking = Waking(way, schema)
 
     @classmethod
     async def open(
-        cls, url: str, *, create: bool = True, read_only: bool = False, connections: int = CONNECTIONS
+        cls, url: str, *, create: bool = True, read_only: bool = False, connections: int | None = None
     ) -> Server:
         """Connect, and bring the schema forward."""
-        address, schema, partitions, place = parse(url)
-        settings = {
-            "search_path": f'"{schema}"',
-            "application_name": "commonplace",
-            "lock_timeout": f"{LONGEST_WAIT_SECONDS}s",
-            "default_transaction_read_only": "on" if read_only else "off",
-        }
-        with translated(place):
-            pool = await asyncpg.create_pool(
-                address,
-                min_size=1,
-                max_size=connections,
-                timeout=LONGEST_WAIT_SECONDS,
-                server_settings=settings,
-                reset=_leave,
-            )
+        place = parse(url)
+        way = Way(place, read_only=read_only)
+        pool = Pool(way, connections or place.connections, place.longest_wait, place.name)
+        with translated(place.name):
+            connection = await pool.take()
             try:
-                async with pool.acquire() as connection:
+                async with way.attended(connection):
                     version = await bring_forward(
-                        connection, schema, place, create=create, read_only=read_only, partitions=partitions
+                        connection, place, way.silence, create=create, read_only=read_only
                     )
             except BaseException:
-                pool.terminate()
+                connection.terminate()
                 raise
-        return cls(pool, schema, place, version)
+            finally:
+                pool.give_back(connection)
+        return cls(way, pool, place.schema, place.name, version)
 
     async def close(self) -> None:
         """Let what is under way end, and let go of the connections."""
-        try:
-            await asyncio.wait_for(self._pool.close(), LONGEST_WAIT_SECONDS)
-        except TimeoutError:
-            self._pool.terminate()
+        await self.waking.close()
+        await self._pool.close()
 
-    async def read(self, work: Work[T], *, whole: bool = False) -> T:
-        """Read of one moment; ``whole`` is for what reads across owners."""
-        return await self._transact(_READ + (_WHOLE if whole else ""), work)
+    async def read(self, work: Work[T], *, whole: bool = False, long: bool = False) -> T:
+        """Read of one moment; ``whole`` is for what reads across owners, ``long`` for what may take its time.
 
-    async def write(self, work: Work[T], *, alone: bool = False) -> T:
-        """Write all or nothing; returns after the commit. ``work`` may be called again from its beginning."""
-        begin = _WRITE + (_ALONE if alone else _TOGETHER)
-        for _ in range(ATTEMPTS - 1):
+        ``work`` may be called again from its beginning.
+        """
+        begin = _READ + (_WHOLE if whole else "") + (_LONG if long else "")
+
+        async def keep_nothing(connection: Connection) -> None:
             try:
-                return await self._transact(begin, work)
-            except Busy as exc:
-                if not isinstance(exc.__cause__, AGAIN):
-                    raise
-        return await self._transact(begin, work)
+                await connection.execute("COMMIT", timeout=self._way.silence)
+            except (asyncpg.PostgresError, *LOST):
+                connection.terminate()  # what was asked has been answered
+
+        return await self._repeated(lambda: self._transact(begin, work, keep_nothing, long=long))
+
+    async def write(
+        self, work: Work[T], *, alone: bool = False, long: bool = False, repeatable: bool = False
+    ) -> T:
+        """Write all or nothing; returns after the commit. ``work`` may be called again from its beginning.
+
+        Whoever writes ``alone`` may take their time. What is ``repeatable`` is known again where it was written already.
+        """
+        long = long or alone
+        begin = _WRITE + (_LONG if long else "") + (_ALONE if alone else _TOGETHER)
+
+        async def keep(connection: Connection) -> None:
+            await self._commit(connection, None if long else self._way.silence)
+
+        return await self._repeated(
+            lambda: self._transact(begin, work, keep, long=long), repeatable=repeatable
+        )
 
     async def outside(self, statement: str) -> None:
-        """Run what no transaction can hold."""
+        """Run what no transaction can hold, however long it takes; what the server warns of was not done."""
+        warnings: list[str] = []
         with translated(self.place):
-            async with self._pool.acquire(timeout=LONGEST_WAIT_SECONDS) as connection:
-                await connection.execute(statement)
-
-    async def _transact(self, begin: str, work: Work[T]) -> T:
-        with translated(self.place):
-            connection = await self._begun(begin)
+            connection = await self._way.connect()
             try:
-                found = await work(Session(connection, self.schema))
-            except BaseException as exc:
-                await _give_up(connection, exc)
-                raise
-            else:
-                await self._commit(connection, begin)
-                return found
+                connection.add_log_listener(lambda _, told: _note(warnings, told))
+                async with self._way.attended(connection):
+                    await connection.execute("SET statement_timeout = 0", timeout=self._way.silence)
+                    await connection.execute(statement)
+                    await asyncio.sleep(0)  # what was told with it is heard in the loop's next turn
             finally:
-                await self._pool.release(connection)
+                connection.terminate()
+        if warnings:
+            raise StorageError(
+                f"{self.place} did not do all of this ({warnings[0]}): see who owns its tables."
+            )
 
-    async def _begun(self, begin: str) -> Any:
-        """A connection with an open transaction; of those that a server has let go of meanwhile others are taken."""
-        for left in range(CONNECTIONS, -1, -1):
-            connection = await self._pool.acquire(timeout=LONGEST_WAIT_SECONDS)
+    async def _repeated(self, attempt: Callable[[], Awaitable[T]], *, repeatable: bool = False) -> T:
+        """Begin again what may go well then, a bounded number of times."""
+        contended, fresh = ATTEMPTS - 1, _FRESH_ATTEMPTS
+        unknown: OutcomeUnknown | None = None
+        while True:
             try:
-                await connection.execute(begin)
-            except BaseException as exc:
-                await _give_up(connection, exc)
-                await self._pool.release(connection)
-                if not left or not isinstance(exc, LOST):
+                with translated(self.place):
+                    return await attempt()
+            except OutcomeUnknown as exc:
+                if unknown is not None or not repeatable:
                     raise
-            else:
-                return connection
+                unknown = exc
+            except StorageError as exc:
+                if isinstance(exc.__cause__, AGAIN):
+                    contended -= 1
+                    is_over = contended < 0
+                else:
+                    fresh -= 1
+                    is_over = fresh < 0 or not _is_worth_a_fresh_try(exc.__cause__)
+                if is_over:
+                    raise unknown or exc from exc.__cause__
+
+    async def _transact(
+        self,
+        begin: str,
+        work: Work[T],
+        keep: Callable[[Connection], Awaitable[None]],
+        *,
+        long: bool,
+    ) -> T:
+        connection = await self._begun(begin)
+        try:
+            async with self._way.attended(connection) if long else nullcontext():
+                try:
+                    found = await work(Session(connection, self.schema, None if long else self._way.silence))
+                except BaseException as exc:
+                    await self._give_up(connection, exc)
+                    raise
+                await keep(connection)
+                return found
+        except BaseException as exc:
+            self._distrust(connection, exc)
+            raise
+        finally:
+            self._pool.give_back(connection)
+
+    async def _begun(self, begin: str) -> Connection:
+        """A connection with an open transaction; while the server is gone for a moment, it is looked for again."""
+        for pause in (*_PAUSES, None):
+            try:
+                return await self._begin(begin)
+            except (asyncpg.TooManyConnectionsError, *LOST) as exc:
+                if pause is None or not (
+                    _is_lost_at_once(exc) or isinstance(exc, asyncpg.TooManyConnectionsError)
+                ):
+                    raise
+                await asyncio.sleep(pause)
         raise AssertionError("the last attempt returns or raises")
 
-    async def _commit(self, connection: Any, begin: str) -> None:
+    async def _begin(self, begin: str) -> Connection:
+        connection = await self._pool.take()
         try:
-            await connection.execute("COMMIT")
+            await connection.execute(begin, timeout=self._way.silence)
         except BaseException as exc:
-            _drop(connection)
-            if begin.startswith(_WRITE) and isinstance(exc, LOST):
+            self._distrust(connection, exc)
+            self._pool.give_back(connection)
+            raise
+        return connection
+
+    async def _give_up(self, connection: Connection, exc: BaseException) -> None:
+        """Leave no transaction open: a connection whose state is not known is not used again."""
+        if not isinstance(exc, Exception) or is_lost(exc):
+            connection.terminate()
+            return
+        try:
+            await connection.execute("ROLLBACK", timeout=self._way.silence)
+        except (asyncpg.PostgresError, *LOST):
+            connection.terminate()
+
+    def _distrust(self, connection: Connection, exc: BaseException) -> None:
+        """End a connection that went wrong, and those that may have gone the same way."""
+        is_elsewhere = isinstance(exc, asyncpg.ReadOnlySQLTransactionError)
+        if is_elsewhere or is_lost(exc) or isinstance(exc, OutcomeUnknown):
+            self._pool.let_go_of_idle()
+            connection.terminate()
+
+    async def _commit(self, connection: Connection, seconds: float | None) -> None:
+        try:
+            await connection.execute(_COMMIT, timeout=seconds)
+        except BaseException as exc:
+            connection.terminate()
+            if is_lost(exc):
                 raise outcome_unknown(self.place, exc) from exc
             raise
 
 
-async def _give_up(connection: Any, exc: BaseException) -> None:
-    """Leave no transaction open: a connection whose state is not known is not used again."""
-    if not isinstance(exc, Exception) or isinstance(exc, LOST):
-        _drop(connection)
-        return
-    try:
-        await connection.execute("ROLLBACK")
-    except (asyncpg.PostgresError, *LOST):
-        _drop(connection)
+def _is_lost_at_once(exc: BaseException | None) -> bool:
+    """Whether a connection was lost, and not waited for in vain: a silent server would only be waited for again."""
+    return exc is not None and is_lost(exc) and not isinstance(exc, SILENT)
 
 
-def _drop(connection: Any) -> None:
-    with suppress(asyncpg.InterfaceError):  # where it was lost, the pool has taken it back already
-        connection.terminate()
+def _is_worth_a_fresh_try(exc: BaseException | None) -> bool:
+    """Nothing of it was kept, and another connection may do."""
+    return _is_lost_at_once(exc) or isinstance(exc, asyncpg.ReadOnlySQLTransactionError)
+
+
+def _note(warnings: list[str], told: Any) -> None:
+    if told.severity_en == "WARNING":
+        warnings.append(told.message)

@@ -18,20 +18,28 @@ _AT_A_TIME = 256
 class Session:
     """A connection while a transaction of ours is open on it."""
 
-    def __init__(self, connection: asyncpg.Connection[asyncpg.Record], schema: str) -> None:
+    def __init__(
+        self, connection: asyncpg.Connection[asyncpg.Record], schema: str, seconds: float | None = None
+    ) -> None:
         self._connection = connection
         self.schema = schema
+        #: How long the server may leave a statement unanswered; None: somebody else attends it.
+        self._seconds = seconds
 
     async def all(self, name: str, *values: Any, conditions: str = "", **named: Any) -> list[Row]:
         """Every row of a named statement."""
         asked = statement(name, conditions)
-        rows: list[Row] = await self._connection.fetch(asked.text, *asked.arguments(values, named))
+        rows: list[Row] = await self._connection.fetch(
+            asked.text, *asked.arguments(values, named), timeout=self._seconds
+        )
         return rows
 
     async def one(self, name: str, *values: Any, conditions: str = "", **named: Any) -> Row | None:
         """The first row of a named statement; None where there is none."""
         asked = statement(name, conditions)
-        row: Row | None = await self._connection.fetchrow(asked.text, *asked.arguments(values, named))
+        row: Row | None = await self._connection.fetchrow(
+            asked.text, *asked.arguments(values, named), timeout=self._seconds
+        )
         return row
 
     async def value(self, name: str, *values: Any, conditions: str = "", **named: Any) -> Any:
@@ -49,22 +57,26 @@ class Session:
 
     async def text(self, text: str, *values: Any) -> list[Row]:
         """Every row of a statement of the caller's own."""
-        rows: list[Row] = await self._connection.fetch(numbered(text).text, *values)
+        rows: list[Row] = await self._connection.fetch(numbered(text).text, *values, timeout=self._seconds)
         return rows
 
     async def walk(self, text: str, *values: Any) -> AsyncIterator[list[Row]]:
         """The rows of a large answer, some at a time."""
-        cursor = await self._connection.cursor(numbered(text).text, *values)
-        while rows := await cursor.fetch(_AT_A_TIME):
+        cursor = await self._connection.cursor(numbered(text).text, *values, timeout=self._seconds)
+        while rows := await cursor.fetch(_AT_A_TIME, timeout=self._seconds):
             yield rows
 
     async def walk_named(self, name: str, *values: Any, **named: Any) -> AsyncIterator[list[Row]]:
         """The rows of a named statement's large answer, some at a time."""
         asked = statement(name)
-        cursor = await self._connection.cursor(asked.text, *asked.arguments(values, named))
-        while rows := await cursor.fetch(_AT_A_TIME):
+        cursor = await self._connection.cursor(
+            asked.text, *asked.arguments(values, named), timeout=self._seconds
+        )
+        while rows := await cursor.fetch(_AT_A_TIME, timeout=self._seconds):
             yield rows
 
     async def _touch(self, asked: Statement, values: Sequence[Any], named: dict[str, Any]) -> int:
-        status: str = await self._connection.execute(asked.text, *asked.arguments(values, named))
+        status: str = await self._connection.execute(
+            asked.text, *asked.arguments(values, named), timeout=self._seconds
+        )
         return int(status.rsplit(" ", 1)[-1]) if status[-1:].isdigit() else 0

@@ -37,6 +37,7 @@ EXIT_CODES = {
     "unanswered": 14,
     "embedding": 15,
     "model": 16,
+    "outcome_unknown": 17,
     # Of the program itself; the number is the one of sysexits.h.
     "fault": 70,
     # As a shell shows a program that SIGTERM ended.

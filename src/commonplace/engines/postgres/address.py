@@ -1,0 +1,109 @@
+"""What an address says of a book on a server: what is the book's own in it, and what is the driver's."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+from urllib.parse import SplitResult, parse_qsl, urlencode, urlsplit, urlunsplit
+
+from commonplace.errors import InvalidInput
+
+#: The schema of a book whose address names none.
+SCHEMA = "commonplace"
+#: Where an address does not say otherwise: how many connections a book opens at most,
+CONNECTIONS = 8
+#: how many seconds a statement may take that is no upkeep,
+LONGEST_STATEMENT = 30.0
+#: and how many seconds anything waits for a connection, a lock or the way in.
+LONGEST_WAIT = 30.0
+
+_MOST_PARTITIONS = 1024
+_MOST_CONNECTIONS = 1000
+_LONGEST_SECONDS = 86_400.0
+_HOST = re.compile(r"(?:\[[^\[\]]*\]|[^:\[\]]*)(?::(\d{0,5}))?")
+
+
+class Place(NamedTuple):
+    """A book's place on a server."""
+
+    #: As the driver wants it, one a host, in the order in which they are tried.
+    urls: tuple[str, ...]
+    schema: str
+    #: In how many parts a book that is made is spread by owner; 0: in none.
+    partitions: int
+    connections: int
+    longest_statement: float
+    longest_wait: float
+    #: Whether the address itself says which kind of server it wants.
+    chooses: bool
+    #: The address without a password, to be shown.
+    name: str
+
+
+def parse(url: str) -> Place:
+    """Tell what is the book's in an address from what is the driver's."""
+    parts = urlsplit(url)
+    query = dict(parse_qsl(parts.query, keep_blank_values=True))
+    hosts = _hosts(parts)
+    schema = query.pop("schema", SCHEMA)
+    if not re.fullmatch(r"[a-z_][a-z0-9_]{0,62}", schema) or schema.startswith("pg_"):
+        raise _refused("a schema's name has small letters, digits and _, at most 63")
+    partitions = _whole(query, "partitions", 0, _MOST_PARTITIONS, 0)
+    connections = _whole(query, "connections", 1, _MOST_CONNECTIONS, CONNECTIONS)
+    statement = _seconds(query, "longest_statement", LONGEST_STATEMENT)
+    wait = _seconds(query, "longest_wait", LONGEST_WAIT)
+    name = f"postgresql://{parts.netloc.rpartition('@')[2] or query.get('host', '')}{parts.path} ({schema})"
+    urls = _urls(parts, query, hosts)
+    chooses = "target_session_attrs" in query
+    return Place(urls, schema, partitions, connections, statement, wait, chooses, name)
+
+
+def _hosts(parts: SplitResult) -> list[str]:
+    """The hosts that stand before the database's name; refused where a password may have slipped among them."""
+    hosts = parts.netloc.rpartition("@")[2].split(",")
+    found = [_HOST.fullmatch(host) for host in hosts]
+    if parts.fragment or not all(one is not None and int(one[1] or 0) < 65_536 for one in found):
+        raise _refused(
+            "this is not host:port; write : / ? # @ and % in a user or password as %3A %2F %3F %23 %40 %25"
+        )
+    return [host for host in hosts if host]
+
+
+def _urls(parts: SplitResult, query: dict[str, str], hosts: list[str]) -> tuple[str, ...]:
+    """The address of each host alone, so that one that is silent leaves time for the others."""
+    user = parts.netloc.rpartition("@")[:2]
+    if hosts:
+        each = [(f"{''.join(user)}{host}", query) for host in hosts]
+    else:
+        named = query.get("host", "").split(",")
+        ports = query.get("port", "").split(",")
+        if len(ports) == 1:
+            ports *= len(named)
+        if len(ports) != len(named):
+            raise _refused("there are as many ports as hosts, or one port for all")
+        beside = {key: value for key, value in query.items() if key not in ("host", "port")}
+        each = [
+            (parts.netloc, beside | ({"host": host} if host else {}) | ({"port": port} if port else {}))
+            for host, port in zip(named, ports, strict=True)
+        ]
+    return tuple(
+        urlunsplit(parts._replace(netloc=netloc, query=urlencode(options))) for netloc, options in each
+    )
+
+
+def _whole(query: dict[str, str], name: str, least: int, most: int, usual: int) -> int:
+    given = query.pop(name, str(usual))
+    if not re.fullmatch(r"[0-9]{1,6}", given) or not least <= int(given) <= most:
+        raise _refused(f"{name} are {least} to {most}")
+    return int(given)
+
+
+def _seconds(query: dict[str, str], name: str, usual: float) -> float:
+    given = query.pop(name, str(usual))
+    if not re.fullmatch(r"[0-9]{1,6}(\.[0-9]{1,3})?", given) or not 0 < float(given) <= _LONGEST_SECONDS:
+        raise _refused(f"{name} is a number of seconds, above 0 and at most {_LONGEST_SECONDS:.0f}")
+    return float(given)
+
+
+def _refused(why: str) -> InvalidInput:
+    return InvalidInput(f"address: {why}", field="address")

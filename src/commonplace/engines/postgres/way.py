@@ -1,0 +1,120 @@
+"""The way to a server: which of its hosts is asked, for how long, and what a connection of ours is set to."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import ssl
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any, TypeAlias
+
+import asyncpg
+
+from commonplace.engines.postgres.address import Place
+from commonplace.engines.postgres.faults import LOST
+from commonplace.errors import InvalidInput
+
+#: A connection of the driver, which has no types.
+Connection: TypeAlias = Any
+
+#: The server gives up first, where it still can: it tells why, and keeps the connection.
+_SILENCE = 1.5
+#: How often in a row a server may not answer before it is taken to be gone.
+_MOST_UNANSWERED = 2
+#: What another host may do better.
+_NEXT_HOST = (*LOST, asyncpg.TooManyConnectionsError)
+
+_log = logging.getLogger("commonplace.postgres")
+
+
+class Way:
+    """How one open book comes to its server."""
+
+    def __init__(self, place: Place, *, read_only: bool) -> None:
+        self._urls = list(place.urls)
+        self._wants = "read-write" if len(place.urls) > 1 and not (place.chooses or read_only) else None
+        self._statement = place.longest_statement
+        self._wait = place.longest_wait
+        #: After so many seconds without an answer to an ordinary statement the server is taken to be silent.
+        self.silence = _SILENCE * max(place.longest_statement, place.longest_wait)
+        self._settings = {
+            "search_path": f'"{place.schema}"',
+            "application_name": "commonplace",
+            "statement_timeout": _milliseconds(place.longest_statement),
+            "lock_timeout": _milliseconds(place.longest_wait),
+            # Whoever vanishes within a transaction does not keep others from the book.
+            "idle_in_transaction_session_timeout": _milliseconds(2 * self.silence),
+            "tcp_keepalives_idle": "30",
+            "tcp_keepalives_interval": "10",
+            "tcp_keepalives_count": "3",
+        }
+        if read_only:
+            self._settings["default_transaction_read_only"] = "on"
+
+    async def connect(self) -> Connection:
+        """A new connection to the first host that serves; the one that served last is asked first."""
+        for left, url in reversed(list(enumerate(reversed(self._urls)))):
+            try:
+                connection = await self._to(url)
+            except _NEXT_HOST as exc:
+                if not left:
+                    raise
+                _log.info("a host of the book is passed over: %s", str(exc) or "it did not answer")
+            else:
+                self._urls.remove(url)
+                self._urls.insert(0, url)
+                return connection
+        raise AssertionError("the last host serves or is told")
+
+    async def _to(self, url: str) -> Connection:
+        try:
+            return await asyncpg.connect(
+                url,
+                timeout=self._wait / len(self._urls),
+                server_settings=self._settings,
+                target_session_attrs=self._wants,
+            )
+        except asyncpg.exceptions.ClientConfigurationError as exc:
+            raise InvalidInput(f"address: {exc}", field="address") from None
+        except ssl.SSLError:
+            raise
+        except (ValueError, OverflowError):
+            # What it quotes may be a part of a password.
+            raise InvalidInput("address: the driver cannot read it", field="address") from None
+
+    @asynccontextmanager
+    async def attended(self, connection: Connection) -> AsyncIterator[None]:
+        """Let what takes long take as long as it needs, while its server answers others; then the connection is ended."""
+        pid = await connection.fetchval("SELECT pg_backend_pid()", timeout=self.silence)
+        attending = asyncio.create_task(self._attend(connection, pid))
+        try:
+            yield
+        finally:
+            attending.cancel()
+            await asyncio.wait([attending])
+
+    async def _attend(self, connection: Connection, pid: int) -> None:
+        unanswered = 0
+        while unanswered < _MOST_UNANSWERED:
+            await asyncio.sleep(self._statement)
+            try:
+                if not await self._is_there(pid):
+                    break
+                unanswered = 0
+            except (asyncpg.PostgresError, *LOST) as exc:
+                # A refusal is an answer.
+                unanswered += isinstance(exc, LOST)
+        connection.terminate()
+
+    async def _is_there(self, pid: int) -> bool:
+        probe = await self.connect()
+        try:
+            asked = "SELECT count(*) FROM pg_stat_activity WHERE pid = $1"
+            return bool(await probe.fetchval(asked, pid, timeout=self.silence))
+        finally:
+            probe.terminate()
+
+
+def _milliseconds(seconds: float) -> str:
+    return str(max(round(seconds * 1000), 1))
