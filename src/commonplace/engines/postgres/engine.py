@@ -81,10 +81,7 @@ class PostgresEngine:
     # ── records ──────────────────────────────────────────────────────────────────────────────────────────────────
 
     async def apply(self, batch: Batch) -> Receipt:
-        async def work(session: Session) -> Receipt:
-            return await applying.apply(session, await _secret(session), batch)
-
-        return await self._server.write(work)
+        return await self._server.write(lambda s: applying.apply(s, batch))
 
     async def get(self, owner: Owner, view: View, ids: Sequence[UUID]) -> dict[UUID, Record]:
         return await self._server.read(lambda s: reading.get(s, owner, view, ids))
@@ -143,7 +140,10 @@ class PostgresEngine:
         return await self._server.read(sets.listed)
 
     async def begin_set(self, embedding: Embedding) -> VectorSet:
-        return await self._server.write(lambda s: sets.begin(s, embedding))
+        if (found := await self._server.read(lambda s: sets.find(s, embedding))) is not None:
+            return found
+        # Alone: whatever is written now would not be among what a new set lacks.
+        return await self._server.write(lambda s: sets.begin(s, embedding), alone=True)
 
     async def lacking(self, embedding: Embedding, limit: int) -> list[Record]:
         return await self._server.read(lambda s: sets.lacking(s, embedding, limit), whole=True)
@@ -212,10 +212,7 @@ class PostgresEngine:
     # ── erasure ──────────────────────────────────────────────────────────────────────────────────────────────────
 
     async def erase(self, target: Target, at: datetime) -> ErasureReceipt:
-        async def work(session: Session) -> erasing.Erased:
-            return await erasing.erase(session, await _secret(session), target, at)
-
-        erased = await self._server.write(work, alone=True)
+        erased = await self._server.write(lambda s: erasing.erase(s, target, at), alone=True)
         owner_of.cache_clear()
         pending = scrubbing.PENDING if erased.removed or target.everything else ""
         return ErasureReceipt(
@@ -274,7 +271,4 @@ class PostgresEngine:
     async def adopt(
         self, owner: Owner, lines: Sequence[dict[str, Any]], terms: TermsOf
     ) -> Mapping[str, int] | None:
-        async def work(session: Session) -> Mapping[str, int] | None:
-            return await keeping.adopt(session, await _secret(session), owner, lines, terms)
-
-        return await self._server.write(work)
+        return await self._server.write(lambda s: keeping.adopt(s, owner, lines, terms))

@@ -89,6 +89,10 @@ class Server:
             "application_name": "commonplace",
             "lock_timeout": f"{LONGEST_WAIT_SECONDS}s",
             "default_transaction_read_only": "on" if read_only else "off",
+            # Every statement has its index, whatever is known of the tables: planned once, and not for tables that
+            # were small, or that nobody has looked at yet.
+            "plan_cache_mode": "force_generic_plan",
+            "enable_seqscan": "off",
         }
         with translated(place):
             pool = await asyncpg.create_pool(
