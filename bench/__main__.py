@@ -1,8 +1,9 @@
-"""The bench: `python -m bench [--quick] [--json] [name ...]` prints the machine, then a table for each measurement."""
+"""The bench: `python -m bench [--quick] [--json] [--engine URL] [name ...]` prints the machine, then a table for each measurement."""
 
 from __future__ import annotations
 
 import argparse
+import asyncio
 import json
 import sys
 import tempfile
@@ -11,7 +12,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from bench import contexts, crowding, embedding, filtering, holding, machine, recalling, writing
+from bench import contexts, crowding, embedding, filtering, holding, machine, recalling, servers, writing
 from bench.figures import FULL, QUICK, Place, Row, table
 
 MEASUREMENTS: dict[str, Callable[[Place], Iterator[Row]]] = {
@@ -36,8 +37,13 @@ def measure(chosen: list[str], place: Place, say: Callable[[str], None]) -> dict
     found: dict[str, list[Row]] = {}
     for name in chosen:
         began = time.monotonic()
-        with tempfile.TemporaryDirectory(prefix=f"bench-{name}-", dir=place.folder) as folder:
-            found[name] = list(MEASUREMENTS[name](Place(Path(folder), place.scale, place.seed)))
+        with tempfile.TemporaryDirectory(prefix=f"bench_{name}_", dir=place.folder) as folder:
+            here = Place(Path(folder), place.scale, place.seed, place.engine)
+            try:
+                found[name] = list(MEASUREMENTS[name](here))
+            finally:
+                if place.engine:
+                    asyncio.run(servers.drop(place.engine, here.prefix))
         title = f"{name} ({time.monotonic() - began:.0f} s; load {machine.load_now()})"
         say(table(title, found[name]) + "\n")
     return found
@@ -56,13 +62,21 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--json", action="store_true", help="one JSON object instead of tables")
     parser.add_argument("--folder", type=Path, help="where books are made; the folder for temporary files")
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument(
+        "--engine",
+        metavar="URL",
+        default="",
+        help="measure books on this server, postgresql://…; each has a schema of its own, which goes when it is done",
+    )
     given = parser.parse_args(arguments)
     if unknown := sorted(set(given.names) - MEASUREMENTS.keys()):
         parser.error(f"no such measurement: {', '.join(unknown)}; there are {', '.join(MEASUREMENTS)}")
     scale = QUICK if given.quick else FULL
     with tempfile.TemporaryDirectory(prefix="commonplace-bench-", dir=given.folder) as folder:
-        place = Place(Path(folder), scale, given.seed)
+        place = Place(Path(folder), scale, given.seed, given.engine)
         facts = machine.facts(place.folder.parent)
+        if given.engine:
+            facts["server"] = asyncio.run(servers.facts(given.engine))
         say: Callable[[str], None] = (lambda text: None) if given.json else _say
         say("\n".join(f"{name:<10} {fact}" for name, fact in facts.items()) + "\n")
         found = measure(given.names or [name for name in MEASUREMENTS if name not in LONG], place, say)

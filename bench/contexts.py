@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterator
-from pathlib import Path
 
 import commonplace
-from bench.figures import Place, Row, Timed
+from bench.figures import Address, Place, Row, Timed
 from bench.filtering import make_mixed
 from bench.shelves import AGENT, STAND_IN, ask, questions
 from bench.standin import StandIn
@@ -19,12 +18,12 @@ LONGER = 2.0
 def context(place: Place) -> Iterator[Row]:
     """The same question and its vector, given to recall and to contexts in turn."""
     stand_in = StandIn(place.seed)
-    path = place.folder / "mixed.db"
+    path = place.book("mixed")
     asyncio.run(make_mixed(path, place, stand_in))
     yield from asyncio.run(_contexts(path, place, stand_in))
 
 
-async def _contexts(path: Path, place: Place, stand_in: StandIn) -> list[Row]:
+async def _contexts(path: Address, place: Place, stand_in: StandIn) -> list[Row]:
     recall, using, looking, talking = Timed(), Timed(), Timed(), Timed()
     async with commonplace.open(path, embed=stand_in) as book:
         asked = await questions(book, "ann", stand_in, place)

@@ -7,10 +7,9 @@ import multiprocessing
 import os
 import random
 from collections.abc import Iterator
-from pathlib import Path
 
 import commonplace
-from bench.figures import Place, Row, Timed
+from bench.figures import Address, Place, Row, Timed
 from bench.shelves import AGENT, HITS, STAND_IN, Question, ask, fill, lend_vectors
 from bench.standin import StandIn
 from bench.text import Talk
@@ -36,7 +35,7 @@ def crowd(place: Place) -> Iterator[Row]:
 
 def _grown(place: Place, counts: tuple[int, int], stand_in: StandIn | None) -> Iterator[Row]:
     few, many = counts
-    path = place.folder / "owners.db"
+    path = place.book("owners")
     rows = []
     # As many processes as there are cores fill the book.
     cores = min(os.cpu_count() or 1, 8)
@@ -55,7 +54,7 @@ def _grown(place: Place, counts: tuple[int, int], stand_in: StandIn | None) -> I
     yield Row("growth, owners not read before", cold_many.times(cold_few), "x")
 
 
-def _add_some(path: Path, begin: int, end: int, step: int, place: Place) -> None:
+def _add_some(path: Address, begin: int, end: int, step: int, place: Place) -> None:
     async def add() -> None:
         async with commonplace.open(path, embed=None) as book:
             talk = Talk(place.seed + begin)
@@ -68,12 +67,12 @@ def _add_some(path: Path, begin: int, end: int, step: int, place: Place) -> None
     asyncio.run(add())
 
 
-async def _lend(path: Path, stand_in: StandIn) -> None:
+async def _lend(path: Address, stand_in: StandIn) -> None:
     async with commonplace.open(path, embed=None) as book:
         await lend_vectors(book, stand_in)
 
 
-async def _anybody(path: Path, count: int, place: Place, stand_in: StandIn | None) -> tuple[Row, Row]:
+async def _anybody(path: Address, count: int, place: Place, stand_in: StandIn | None) -> tuple[Row, Row]:
     """The first recall of each of some owners, then more of the same owners', in any order."""
     rng = random.Random(place.seed)
     talk = Talk(place.seed + 3)

@@ -59,7 +59,7 @@ async def _measured(place: Place, embedder: Cached) -> list[Row]:
 
 async def _drain(place: Place, embedder: Cached, bare: _Bare) -> Row:
     count = place.scale.backlog
-    async with commonplace.open(place.folder / "backlog.db", embed=None) as book:
+    async with commonplace.open(place.book("backlog"), embed=None) as book:
         await fill(book, "ann", count, Talk(place.seed))
         page = await book.list("ann", types="message", limit=1000, view="owner")
         tokens = sum(len(bare.encode(record.passage_text() or "")) for record in page.records)

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
+
+#: Where a book is: a file, or a schema on a server.
+Address = Path | str
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +51,20 @@ class Place:
     folder: Path
     scale: Scale
     seed: int = 1
+    #: The address of a database on a server, where books are not files.
+    engine: str = ""
+
+    @property
+    def prefix(self) -> str:
+        """What the schemas of this place's books begin with."""
+        return re.sub("[^a-z0-9]+", "_", self.folder.name.lower())
+
+    def book(self, name: str) -> Address:
+        """The address of a book of this place."""
+        if not self.engine:
+            return self.folder / f"{name}.db"
+        schema = f"{self.prefix}_{re.sub('[^a-z0-9]+', '_', name.lower())}"
+        return f"{self.engine}{'&' if '?' in self.engine else '?'}schema={schema}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterator, Mapping
-from pathlib import Path
 from typing import Any
 
 import commonplace
-from bench.figures import Place, Row, Timed
+from bench.figures import Address, Place, Row, Timed
 from bench.shelves import (
     AGENTS,
     BEGAN,
@@ -36,7 +35,7 @@ SLOWER = 1.5
 Conditions = Callable[[int], Mapping[str, Any]]
 
 
-async def make_mixed(path: Path, place: Place, stand_in: StandIn) -> None:
+async def make_mixed(path: Address, place: Place, stand_in: StandIn) -> None:
     """A book with one shelf that has something for every condition."""
     clock = Steps()
     async with commonplace.open(path, embed=None, limits=ROOMY, clock=clock) as book:
@@ -47,12 +46,12 @@ async def make_mixed(path: Path, place: Place, stand_in: StandIn) -> None:
 def filters(place: Place) -> Iterator[Row]:
     """Each condition beside no condition at all, question by question."""
     stand_in = StandIn(place.seed)
-    path = place.folder / "mixed.db"
+    path = place.book("mixed")
     asyncio.run(make_mixed(path, place, stand_in))
     yield from asyncio.run(_filters(path, place, stand_in))
 
 
-async def _filters(path: Path, place: Place, stand_in: StandIn) -> list[Row]:
+async def _filters(path: Address, place: Place, stand_in: StandIn) -> list[Row]:
     async with commonplace.open(path, embed=stand_in) as book:
         page = await book.list("ann", types="thread", limit=1000, view="owner")
         kinds: dict[str, Conditions] = {"none": lambda _: {}}

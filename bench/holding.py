@@ -13,7 +13,8 @@ from contextlib import closing
 from pathlib import Path
 
 import commonplace
-from bench.figures import Place, Row, Timed
+from bench import servers
+from bench.figures import Address, Place, Row, Timed
 from bench.text import Talk
 from bench.writing import CHARACTERS
 from commonplace.engines.sqlite.engine import SqliteEngine
@@ -42,24 +43,31 @@ asyncio.run(main())
 def size(place: Place) -> Iterator[Row]:
     """Messages of five hundred characters, appended in batches of ten."""
     for name, operations in (("with operation ids", True), ("without operation ids", False)):
-        path = place.folder / f"size-{operations}.db"
+        path = place.book(f"size-{operations}")
         asyncio.run(_append(path, place, operations=operations))
-        whole, ledger = os.path.getsize(path), ledger_bytes(path)
+        whole, ledger = asyncio.run(_sizes(path))
         count = place.scale.messages
         yield Row(f"file, {name}", whole / count, "B a message")
         yield Row("  of these, ledger with its indexes", ledger / count, "B a message")
         yield Row("  share of the ledger", 100 * ledger / whole, "%", target=LEDGER_SHARE)
 
 
-async def _append(path: Path, place: Place, *, operations: bool) -> None:
+async def _append(path: Address, place: Place, *, operations: bool) -> None:
     talk = Talk(place.seed)
     async with commonplace.open(path, embed=None) as book:
         thread = await book.thread("ann", agent=_AGENT)
         for number in range(place.scale.messages // 10):
             drafts = [{"role": "user", "content": talk.characters(CHARACTERS)} for _ in range(10)]
             await thread.append(drafts, operation=f"operation {number}" if operations else None)
-        assert isinstance(book.engine, SqliteEngine)
-        await book.engine.file.checkpoint()
+        if isinstance(book.engine, SqliteEngine):
+            await book.engine.file.checkpoint()
+
+
+async def _sizes(path: Address) -> tuple[int, int]:
+    """The bytes of a book, and of these the ledger's."""
+    if isinstance(path, Path):
+        return os.path.getsize(path), ledger_bytes(path)
+    return await servers.sizes(path)
 
 
 def ledger_bytes(path: Path) -> int:
@@ -86,7 +94,7 @@ def _difference(path: Path) -> int:
 
 def opening(place: Place) -> Iterator[Row]:
     """A process that starts: its imports, the opening of a book, and its first recall."""
-    path = place.folder / "opening.db"
+    path = place.book("opening")
     asyncio.run(_append(path, place, operations=False))
     parts = [Timed(), Timed(), Timed()]
     for _ in range(place.scale.starts):

@@ -5,11 +5,10 @@ from __future__ import annotations
 import asyncio
 import multiprocessing
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from unittest.mock import patch
 
 import commonplace
-from bench.figures import Place, Row, Timed
+from bench.figures import Address, Place, Row, Timed
 from bench.machine import resident_bytes
 from bench.shelves import AGENT, STAND_IN, Question, ask, fill, lend_vectors, questions
 from bench.standin import StandIn
@@ -37,7 +36,7 @@ def recall(place: Place) -> Iterator[Row]:
     """One shelf of growing size, read cold and warm."""
     stand_in = StandIn(place.seed)
     for size in place.scale.shelves:
-        path = place.folder / f"shelf-{size}.db"
+        path = place.book(f"shelf-{size}")
         asyncio.run(_make_shelf(path, size, place.seed, stand_in))
         yield from asyncio.run(_warm(path, size, place, stand_in))
         yield asyncio.run(_cold(path, size, place, stand_in))
@@ -45,13 +44,13 @@ def recall(place: Place) -> Iterator[Row]:
         yield from _memory(path, size, place.seed)
 
 
-async def _make_shelf(path: Path, size: int, seed: int, stand_in: StandIn) -> None:
+async def _make_shelf(path: Address, size: int, seed: int, stand_in: StandIn) -> None:
     async with commonplace.open(path, embed=None) as book:
         await fill(book, "ann", size, Talk(seed))
         await lend_vectors(book, stand_in)
 
 
-async def _warm(path: Path, size: int, place: Place, stand_in: StandIn) -> list[Row]:
+async def _warm(path: Address, size: int, place: Place, stand_in: StandIn) -> list[Row]:
     """The same questions by words and meaning and by words alone, in turn."""
     hybrid, words = Timed(), Timed()
     async with commonplace.open(path, embed=stand_in) as book:
@@ -70,7 +69,7 @@ async def _warm(path: Path, size: int, place: Place, stand_in: StandIn) -> list[
     ]
 
 
-async def _cold(path: Path, size: int, place: Place, stand_in: StandIn) -> Row:
+async def _cold(path: Address, size: int, place: Place, stand_in: StandIn) -> Row:
     """The first recall of a book that was just opened: the shelf is read from the file."""
     talk = Talk(place.seed + 2)
     timed = Timed()
@@ -83,7 +82,7 @@ async def _cold(path: Path, size: int, place: Place, stand_in: StandIn) -> Row:
     return timed.row(f"recall: cold, {size:,} passages", target=COLD_TARGETS.get(size), note=STAND_IN)
 
 
-async def _exact(path: Path, size: int, place: Place, stand_in: StandIn) -> list[Row]:
+async def _exact(path: Address, size: int, place: Place, stand_in: StandIn) -> list[Row]:
     """How many questions get the very ten, in their order, that looking at every passage gives."""
     checked = min(place.scale.samples, _CHECKED_IN_LARGE if size >= _LARGE else _CHECKED)
     async with commonplace.open(path, embed=stand_in) as book:
@@ -111,7 +110,7 @@ async def _hits(book: Book, asked: Sequence[Question], mode: str) -> list[list[o
     return [[hit.id for hit in await ask(book, "ann", question, mode=mode)] for question in asked]
 
 
-def _memory(path: Path, size: int, seed: int) -> Iterator[Row]:
+def _memory(path: Address, size: int, seed: int) -> Iterator[Row]:
     with multiprocessing.get_context("spawn").Pool(1) as pool:
         index, growth = pool.apply(_hold, (path, seed))
     yield Row(f"  index in memory, {size:,} passages", index / size, "B each")
@@ -119,7 +118,7 @@ def _memory(path: Path, size: int, seed: int) -> Iterator[Row]:
         yield Row("  growth of the process", growth / size, "B each")
 
 
-def _hold(path: Path, seed: int) -> tuple[int, int | None]:
+def _hold(path: Address, seed: int) -> tuple[int, int | None]:
     """Bytes of the index, and by how much a fresh process grew with it."""
 
     async def work() -> tuple[int, int | None]:

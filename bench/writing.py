@@ -7,11 +7,10 @@ import multiprocessing
 import time
 from collections.abc import Iterator, Sequence
 from multiprocessing.synchronize import Barrier
-from pathlib import Path
 from typing import Any
 
 import commonplace
-from bench.figures import Place, Row, Timed, percentile
+from bench.figures import Address, Place, Row, Timed, percentile
 from bench.machine import fsync_ms
 from bench.shelves import ROOMY
 from bench.text import Talk
@@ -41,7 +40,7 @@ async def _tasks(place: Place, name: str, owners: int, sync: float) -> list[Row]
     each = max(1, place.scale.samples // TASKS)
     said = [[talk.characters(CHARACTERS) for _ in range(each)] for _ in range(TASKS)]
     timed = Timed()
-    async with commonplace.open(place.folder / f"append-{owners}.db", embed=None) as book:
+    async with commonplace.open(place.book(f"append-{owners}"), embed=None) as book:
         threads = [await book.thread(f"user {number % owners}", agent=_AGENT) for number in range(TASKS)]
         await asyncio.gather(*(thread.append("user", talk.sentence()) for thread in threads))
         before = _counters(book)
@@ -52,12 +51,15 @@ async def _tasks(place: Place, name: str, owners: int, sync: float) -> list[Row]
         after = _counters(book)
     appends = TASKS * each
     per_second = appends / timed.seconds
-    return [
+    rows = [
         timed.row(f"append: {name}"),
         Row("  CPU of an append", timed.cpu_seconds * 1000 / appends, "ms", target=CPU_MS_PER_APPEND),
-        Row("  commits of an append", (after[0] - before[0]) / appends, "", target=COMMITS_PER_APPEND),
         Row("  appends", per_second, "/s", note=f"one fsync took {sync:.2f} ms"),
     ]
+    if before is not None and after is not None:
+        commits = (after[0] - before[0]) / appends
+        rows.insert(2, Row("  commits of an append", commits, "", target=COMMITS_PER_APPEND))
+    return rows
 
 
 async def _say(thread: ThreadHandle, texts: Sequence[str], timed: Timed) -> None:
@@ -66,8 +68,10 @@ async def _say(thread: ThreadHandle, texts: Sequence[str], timed: Timed) -> None
             await thread.append("user", text)
 
 
-def _counters(book: Book) -> tuple[int, int]:
-    assert isinstance(book.engine, SqliteEngine)
+def _counters(book: Book) -> tuple[int, int] | None:
+    """Commits and writes; None where a server commits."""
+    if not isinstance(book.engine, SqliteEngine):
+        return None
     counters = book.engine.file.counters
     return counters.commits, counters.writes
 
@@ -78,7 +82,7 @@ def _processes(place: Place) -> Iterator[Row]:
     context: Any = multiprocessing.get_context("fork" if forks else "spawn")
     count = place.scale.processes
     each = max(2, place.scale.samples // count // 2)
-    path = place.folder / "append-processes.db"
+    path = place.book("append-processes")
     barrier = context.Barrier(count)
     with context.Pool(count, _remember_barrier, (barrier,)) as pool:
         done = pool.starmap(
@@ -100,7 +104,7 @@ def _remember_barrier(barrier: Barrier) -> None:
     _barrier = barrier
 
 
-def _process(path: Path, number: int, appends: int, seed: int) -> tuple[list[float], float, float, float]:
+def _process(path: Address, number: int, appends: int, seed: int) -> tuple[list[float], float, float, float]:
     """Wall times of the appends, CPU seconds, and when it began and ended."""
 
     async def work() -> tuple[list[float], float, float, float]:
@@ -131,7 +135,7 @@ async def _batches(place: Place) -> Row:
     drafts = [
         [{"role": "user", "content": talk.characters(CHARACTERS)} for _ in range(10)] for _ in range(count)
     ]
-    async with commonplace.open(place.folder / "batches.db", embed=None) as book:
+    async with commonplace.open(place.book("batches"), embed=None) as book:
         thread = await book.thread("ann", agent=_AGENT)
         with timed.all():
             for messages in drafts:
@@ -152,7 +156,7 @@ async def _remember(place: Place, name: str, fields: dict[str, Any]) -> Row:
     timed = Timed()
     count = max(2, place.scale.samples // 4)
     texts = [talk.characters(150) for _ in range(count)]
-    path = place.folder / f"remember-{len(fields)}.db"
+    path = place.book(f"remember-{len(fields)}")
     async with commonplace.open(path, limits=ROOMY, embed=None) as book:
         await book.remember("ann", "likes tea", agent=_AGENT, **fields)
         with timed.all():

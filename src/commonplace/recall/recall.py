@@ -131,11 +131,14 @@ class Recall:
         return await asyncio.to_thread(absences, ids, there, asked, hits, shelves)
 
     async def _readings(self, owner: Owner, view: View, asked: Asked) -> Readings:
-        before = self._letting_go
-        sight = await self._engine.look(owner, view, self._mark, lambda d: self._choose(asked, d))
-        if sight.records is not None and self._still_held(owner, view, sight.shelves):
-            return Readings(asked.found, sight.records, sight.uses, sight.grounds)
-        shelves = await self._fresh(owner, view, sight.shelves, before)
+        shelves: list[ShelfIndex] = []
+        # What came is taken in, and looked at in a second go; then whatever comes, what is held is searched.
+        for _ in range(2):
+            before = self._letting_go
+            sight = await self._engine.look(owner, view, self._mark, lambda d: self._choose(asked, d))
+            if sight.records is not None and self._still_held(owner, view, sight.shelves):
+                return Readings(asked.found, sight.records, sight.uses, sight.grounds)
+            shelves = await self._fresh(owner, view, sight.shelves, before)
         await self._search(shelves, asked)
         records = await self._engine.get(owner, view, [id for id, _ in asked.found])
         memories = [id for id, record in records.items() if record.type is RecordType.MEMORY]

@@ -82,10 +82,9 @@ class PostgresEngine:
     # ── records ──────────────────────────────────────────────────────────────────────────────────────────────────
 
     async def apply(self, batch: Batch) -> Receipt:
-        async def work(session: Session) -> Receipt:
-            return await applying.apply(session, await _secret(session), batch)
-
-        return await self._server.write(work, repeatable=batch.operation is not None)
+        return await self._server.write(
+            lambda s: applying.apply(s, batch), repeatable=batch.operation is not None
+        )
 
     async def get(self, owner: Owner, view: View, ids: Sequence[UUID]) -> dict[UUID, Record]:
         return await self._server.read(lambda s: reading.get(s, owner, view, ids))
@@ -144,7 +143,10 @@ class PostgresEngine:
         return await self._server.read(sets.listed)
 
     async def begin_set(self, embedding: Embedding) -> VectorSet:
-        return await self._server.write(lambda s: sets.begin(s, embedding))
+        if (found := await self._server.read(lambda s: sets.find(s, embedding))) is not None:
+            return found
+        # Alone: whatever is written now would not be among what a new set lacks.
+        return await self._server.write(lambda s: sets.begin(s, embedding), alone=True)
 
     async def lacking(self, embedding: Embedding, limit: int) -> list[Record]:
         return await self._server.read(lambda s: sets.lacking(s, embedding, limit), whole=True, long=True)
@@ -216,10 +218,7 @@ class PostgresEngine:
     # ── erasure ──────────────────────────────────────────────────────────────────────────────────────────────────
 
     async def erase(self, target: Target, at: datetime) -> ErasureReceipt:
-        async def work(session: Session) -> erasing.Erased:
-            return await erasing.erase(session, await _secret(session), target, at)
-
-        erased = await self._server.write(work, alone=True)
+        erased = await self._server.write(lambda s: erasing.erase(s, target, at), alone=True)
         owner_of.cache_clear()
         pending = scrubbing.PENDING if erased.removed or target.everything else ""
         return ErasureReceipt(
@@ -284,7 +283,4 @@ class PostgresEngine:
     async def adopt(
         self, owner: Owner, lines: Sequence[dict[str, Any]], terms: TermsOf
     ) -> Mapping[str, int] | None:
-        async def work(session: Session) -> Mapping[str, int] | None:
-            return await keeping.adopt(session, await _secret(session), owner, lines, terms)
-
-        return await self._server.write(work, long=True)
+        return await self._server.write(lambda s: keeping.adopt(s, owner, lines, terms), long=True)

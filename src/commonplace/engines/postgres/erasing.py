@@ -13,9 +13,10 @@ from uuid import UUID
 
 from commonplace.engines.postgres import jobs, sets, spending
 from commonplace.engines.postgres.answers import Answers, OwnerRow, decide
-from commonplace.engines.postgres.applying import Storing, add_entry, find_owner, lock_owner, owner_row
+from commonplace.engines.postgres.applying import add_entry, find_owner, lock_owner, owner_row
 from commonplace.engines.postgres.rows import entry_of, record_of
 from commonplace.engines.postgres.session import Session
+from commonplace.engines.postgres.storing import Storing
 from commonplace.model.digests import keyed
 from commonplace.model.erasure import Target
 from commonplace.model.ledger import Actor, Entry, Line, Verb, dump_entry
@@ -37,9 +38,9 @@ class Erased:
     era: UUID | None
 
 
-async def erase(session: Session, secret: bytes, target: Target, at: datetime) -> Erased:
+async def erase(session: Session, target: Target, at: datetime) -> Erased:
     """Remove a target and all that rests on it alone; the caller has the book alone."""
-    owner = await lock_owner(session, target.owner)
+    secret, owner = await lock_owner(session, target.owner)
     if owner is None:
         return Erased(Counter(), (), target.ids, (), (), None)
     erasing = _Erasing(session, secret, owner, target, at)
@@ -153,11 +154,10 @@ class _Erasing:
         puts = [
             Put(r.changed(version=r.version + 1, recorded_at=self._at), r, Verb.UNSOURCE) for r in records
         ]
-        storing = Storing(self._session, self._secret, owner_no, position)
-        hashes = await storing.put_all(puts)
+        storing = Storing(self._session, self._secret, owner_no)
+        writings = [storing.writing(put, position, relink=True) for put in puts]
+        await storing.store(writings)
         for record in records:
-            await self._session.run("unlink", owner_no, record.id.bytes)
-            await storing.link(record)
             found = await self._session.one("where_is", record.id.bytes)
             assert found is not None
             self._removed["versions"] += await self._session.run("blank_versions", owner_no, found[0])
@@ -168,9 +168,9 @@ class _Erasing:
                 put.record.id,
                 put.record.version - 1,
                 put.record.version,
-                digest,
+                row.hash,
             )
-            for put, digest in zip(puts, hashes, strict=True)
+            for put, row, *_ in writings
         )
         entry = Entry(None, self._owner.era, position, self._at, Actor("system"), lines)
         await add_entry(self._session, owner_no, entry)

@@ -9,10 +9,11 @@ from uuid import UUID
 
 from commonplace.engines.postgres import jobs
 from commonplace.engines.postgres.answers import OwnerRow, buried_among
-from commonplace.engines.postgres.applying import Storing, add_entry, begin_era, find_owner, lock_owner
+from commonplace.engines.postgres.applying import add_entry, begin_era, find_owner, lock_owner
 from commonplace.engines.postgres.proving import Proving
 from commonplace.engines.postgres.rows import audience_of, entry_of, owner_of, record_of
 from commonplace.engines.postgres.session import Session
+from commonplace.engines.postgres.storing import Storing, Writing
 from commonplace.errors import Conflict, Erased
 from commonplace.model.ledger import Entry, Verb
 from commonplace.model.memories import Use
@@ -40,10 +41,16 @@ _DERIVED = (
     """DELETE FROM vectors AS v
     WHERE NOT EXISTS (SELECT 1 FROM terms AS t WHERE t.owner = v.owner AND t.record = v.record)
     OR NOT EXISTS (SELECT 1 FROM vector_sets AS s WHERE s.no = v.set AND s.dimension + 4 = length(v.packed))""",
+    "DELETE FROM unmade",
+    """INSERT INTO unmade (set, owner, record) SELECT s.no, t.owner, t.record FROM terms AS t, vector_sets AS s
+    WHERE NOT EXISTS (SELECT 1 FROM vectors AS v WHERE v.owner = t.owner AND v.record = t.record AND v.set = s.no)""",
     "UPDATE vector_sets SET count = (SELECT count(*) FROM vectors WHERE set = no)",
     """DELETE FROM uses AS u WHERE NOT EXISTS (
     SELECT 1 FROM records AS r WHERE r.owner = u.owner AND r.no = u.record)""",
 )
+
+#: Records that are adopted in one way to the server.
+_AT_ONCE = 500
 
 _COLUMNS = (
     "UPDATE records SET slot = ?, kind = ?, status = ?, at = ?, valid_from = ?, valid_to = ?, facets = ?, "
@@ -53,6 +60,7 @@ _COLUMNS = (
 
 async def rebuild(session: Session, secret: bytes, progress: Progress | None) -> Mapping[str, int]:
     """Make columns, links and counts anew from the records' own content; records and ledger stay as they are."""
+    await session.run("whole_tables")
     done: Counter[str] = Counter()
     ((total,),) = await session.text("SELECT count(*) FROM records")
     for statement in _DERIVED:
@@ -142,10 +150,11 @@ async def _dumped(session: Session, owner: Owner, *, private: bool) -> AsyncIter
 
 
 async def adopt(
-    session: Session, secret: bytes, owner: Owner, lines: Sequence[dict[str, Any]], terms: TermsOf
+    session: Session, owner: Owner, lines: Sequence[dict[str, Any]], terms: TermsOf
 ) -> Mapping[str, int] | None:
     """Take in an owner as dumped; None where the owner has records here already."""
-    if await lock_owner(session, owner) is not None:
+    secret, there = await lock_owner(session, owner)
+    if there is not None:
         return None
     dump = dumps.parse(owner, lines)
     if await session.all("ended_eras", [dump.era.bytes]):
@@ -172,6 +181,8 @@ class _Adopting:
         self._digests: dict[tuple[UUID, int], bytes] = {}
         self._standing: dict[UUID, Record] = {}
         self._done: Counter[str] = Counter()
+        self._storing = Storing(session, secret, row.no)
+        self._pending: dict[UUID, Writing] = {}
 
     async def take(self, dump: dumps.OwnerDump) -> Mapping[str, int]:
         """Take in everything; entries last, for they tell of the versions' digests."""
@@ -182,6 +193,7 @@ class _Adopting:
                 what = f"{version.record.type.value} {version.record.id}"
                 raise Erased(f"{what}: it was forgotten here, and does not come back")
             await self._version(version, current[version.record.id])
+        await self._flush()
         for thread, tail in dump.tails.items():
             await self._session.run("set_tail", tail, no, thread.bytes)
         for blank in dump.blanks:
@@ -202,13 +214,21 @@ class _Adopting:
 
     async def _version(self, version: dumps.DumpedVersion, current: Record) -> None:
         record = version.record
+        if record.id in self._pending or len(self._pending) == _AT_ONCE:
+            await self._flush()
         before = self._standing.get(record.id)
-        storing = Storing(self._session, self._secret, self._row.no, version.position)
         put = Put(record, before, Verb.IMPORT, self._terms(current) if before is None else None)
-        hashes = await storing.put_all([put], slots=version.current)
-        self._digests[record.id, record.version] = hashes[0]
+        writing = self._storing.writing(put, version.position, slots=version.current)
+        self._pending[record.id] = writing
+        self._digests[record.id, record.version] = writing.row.hash
         self._standing[record.id] = record
         self._done[record.type.value if version.current else "versions"] += 1
+
+    async def _flush(self) -> None:
+        """Store what waits, each record once."""
+        if self._pending:
+            await self._storing.store(list(self._pending.values()))
+            self._pending = {}
 
     async def _use(self, id: UUID, use: Use) -> None:
         found = await self._session.one("where_is", id.bytes)

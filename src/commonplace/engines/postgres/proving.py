@@ -72,6 +72,14 @@ _SUMS = {
     "vector of record number {0}: its length is not that of its set": """
         SELECT v.record FROM vector_sets AS s JOIN vectors AS v ON v.set = s.no
         WHERE length(v.packed) <> s.dimension + 4""",
+    "record number {0}: a set has no vector of it, and does not know that it lacks one": """
+        SELECT t.record FROM terms AS t, vector_sets AS s
+        WHERE NOT EXISTS (SELECT 1 FROM vectors AS v WHERE v.owner = t.owner AND v.record = t.record AND v.set = s.no)
+        AND NOT EXISTS (SELECT 1 FROM unmade AS u WHERE u.set = s.no AND u.record = t.record AND u.owner = t.owner)""",
+    "record number {0}: it is said to lack a vector, and has it, or can have none": """
+        SELECT u.record FROM unmade AS u WHERE NOT EXISTS (SELECT 1 FROM vector_sets WHERE no = u.set)
+        OR NOT EXISTS (SELECT 1 FROM terms AS t WHERE t.owner = u.owner AND t.record = u.record)
+        OR EXISTS (SELECT 1 FROM vectors AS v WHERE v.owner = u.owner AND v.record = u.record AND v.set = u.set)""",
     "vectors {0}: they are not as many as their set says": """
         SELECT name FROM vector_sets AS s WHERE count <> (SELECT count(*) FROM vectors WHERE set = s.no)""",
     "thread number {0}: a message lies behind its tail": """
@@ -82,6 +90,7 @@ _SUMS = {
 
 async def verify(session: Session, secret: bytes, progress: Callable[[int, int], None] | None) -> Findings:
     """Hold every version against the ledger line that wrote it, and every line against the versions."""
+    await session.run("whole_tables")
     ((records, versions, entries),) = await session.text(
         "SELECT (SELECT count(*) FROM records), (SELECT count(*) FROM versions), (SELECT count(*) FROM ledger)"
     )

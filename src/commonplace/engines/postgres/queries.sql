@@ -8,13 +8,21 @@ SELECT value FROM book WHERE name = 'secret'
 -- name: make_secret
 INSERT INTO book (name, value) VALUES ('secret', ?) ON CONFLICT DO NOTHING
 
+-- Whoever reads whole tables reads them as they lie.
+-- name: whole_tables
+SELECT set_config('enable_seqscan', 'on', true), set_config('plan_cache_mode', 'auto', true)
+
 -- ── owners and shelves ───────────────────────────────────────────────────────────────────────────────────────────
 
 -- name: owner
 SELECT no, era, position, held FROM owners WHERE tenant = ? AND kind = ? AND id = ? AND erased_at IS NULL
 
+-- Which secret the book has, and the owner, for this transaction alone.
 -- name: lock_owner
-SELECT no, era, position, held FROM owners WHERE tenant = ? AND kind = ? AND id = ? AND erased_at IS NULL FOR UPDATE
+SELECT b.value, o.no, o.era, o.position, o.held
+FROM book AS b LEFT JOIN LATERAL (
+    SELECT no, era, position, held FROM owners WHERE tenant = ? AND kind = ? AND id = ? AND erased_at IS NULL FOR UPDATE) AS o ON true
+WHERE b.name = 'secret'
 
 -- Whoever is not here yet cannot be locked; their name can.
 -- name: lock_name
@@ -36,9 +44,12 @@ UPDATE owners SET position = ?, held = held + ? WHERE no = ?
 UPDATE owners SET held = (SELECT count(*) FROM records WHERE owner = owners.no AND type = 'memory' AND status = 'active')
 WHERE no = ?
 
--- The one place where a view becomes shelves: every read goes through it. It also names the owner to the second wall.
+-- The one place where a view becomes shelves: every read goes through it. It also names the owner to the second wall:
+-- where it stands within another statement, what is read through it depends on its rows (LATERAL, and OFFSET 0 where
+-- nothing else keeps the planner from turning it around), so that the owner is named before the wall is met.
 -- name: visible_shelves
-SELECT s.no, s.audience, s.agent, s.groups, s.mark, s.renewed, o.no, set_config('commonplace.owner', o.no::text, true)
+SELECT s.no, s.audience, s.agent, s.groups, s.mark, s.renewed, o.no AS owner,
+    set_config('commonplace.owner', o.no::text, true) AS facing
 FROM owners AS o JOIN shelves AS s ON s.owner = o.no
 WHERE o.tenant = :tenant
   AND o.kind = :kind
@@ -92,72 +103,102 @@ JOIN records AS r ON r.owner = o.no AND r.type IN ('key', 'experience')
 JOIN shelves AS s ON s.owner = r.owner AND s.no = r.shelf
 WHERE mine.no = ?
 
+-- How memories have served comes with them.
 -- name: get
-SELECT r.type, r.id, r.shelf, r.version, r.recorded_at, r.body, r.status, r.position
-FROM records AS r
+SELECT r.type, r.id, r.shelf, r.version, r.recorded_at, r.body, r.status, r.position, u.strength, u.used_at, u.count
+FROM records AS r LEFT JOIN uses AS u ON u.owner = r.owner AND u.record = r.no AND r.type = 'memory'
 WHERE r.owner = ? AND r.id = ANY(?::bytea[]) AND r.shelf = ANY(?::bigint[])
 
--- name: scan_up
-SELECT x.* FROM unnest(:shelves::bigint[]) AS on_shelf (no), unnest(:types::text[]) AS of_type (name), LATERAL (
+-- name: get_in_view
+WITH seen AS MATERIALIZED ({view})
+SELECT r.type, r.id, s.audience, s.agent, s.groups, r.version, r.recorded_at, r.body
+FROM (SELECT owner, array_agg(no) AS shelves FROM seen GROUP BY owner) AS o
+CROSS JOIN LATERAL (
     SELECT r.type, r.id, r.shelf, r.version, r.recorded_at, r.body
     FROM records AS r
-    WHERE r.owner = :owner AND r.shelf = on_shelf.no AND r.type = of_type.name AND r.id > :cursor AND {conditions}
+    WHERE r.owner = o.owner AND r.id = ANY(:ids::bytea[]) AND r.shelf = ANY(o.shelves) AND r.status IS DISTINCT FROM 'withdrawn'
+    OFFSET 0) AS r
+JOIN seen AS s ON s.no = r.shelf
+
+-- name: scan_up
+WITH seen AS MATERIALIZED ({view})
+SELECT x.*, s.audience, s.agent, s.groups FROM seen AS s, unnest(:types::text[]) AS of_type (name), LATERAL (
+    SELECT r.type, r.id, r.version, r.recorded_at, r.body
+    FROM records AS r
+    WHERE r.owner = s.owner AND r.shelf = s.no AND r.type = of_type.name AND r.id > :cursor AND {conditions}
     ORDER BY r.id LIMIT :limit) AS x
 ORDER BY x.id LIMIT :limit
 
 -- name: scan_pinned_up
-SELECT x.* FROM unnest(:shelves::bigint[]) AS on_shelf (no), unnest(:types::text[]) AS of_type (name), LATERAL (
-    SELECT r.type, r.id, r.shelf, r.version, r.recorded_at, r.body
+WITH seen AS MATERIALIZED ({view})
+SELECT x.*, s.audience, s.agent, s.groups FROM seen AS s, unnest(:types::text[]) AS of_type (name), LATERAL (
+    SELECT r.type, r.id, r.version, r.recorded_at, r.body
     FROM records AS r
-    WHERE r.owner = :owner AND r.shelf = on_shelf.no AND r.type = of_type.name AND r.type = 'memory' AND position('"pinned":true' IN r.body) > 0 AND r.id > :cursor AND {conditions}
+    WHERE r.owner = s.owner AND r.shelf = s.no AND r.type = of_type.name AND r.type = 'memory' AND position('"pinned":true' IN r.body) > 0 AND r.id > :cursor AND {conditions}
     ORDER BY r.id LIMIT :limit) AS x
 ORDER BY x.id LIMIT :limit
 
 -- name: scan_thread_up
-SELECT x.* FROM unnest(:shelves::bigint[]) AS on_shelf (no), unnest(:types::text[]) AS of_type (name), LATERAL (
-    SELECT r.type, r.id, r.shelf, r.version, r.recorded_at, r.body
+WITH seen AS MATERIALIZED ({view})
+SELECT x.*, s.audience, s.agent, s.groups FROM seen AS s, unnest(:types::text[]) AS of_type (name), LATERAL (
+    SELECT r.type, r.id, r.version, r.recorded_at, r.body
     FROM records AS r
-    WHERE r.owner = :owner AND r.shelf = on_shelf.no AND r.type = of_type.name AND r.thread = :thread AND r.id > :cursor AND {conditions}
+    WHERE r.owner = s.owner AND r.shelf = s.no AND r.type = of_type.name AND r.thread = :thread AND r.id > :cursor AND {conditions}
     ORDER BY r.id LIMIT :limit) AS x
 ORDER BY x.id LIMIT :limit
 
 -- name: places_up
-SELECT r.type, r.id, r.shelf, r.version, r.recorded_at, r.body, r.seq
-FROM records AS r
-WHERE r.owner = :owner AND r.thread = :thread AND r.seq > :place AND r.type = 'message'
-  AND r.shelf = ANY(:shelves::bigint[]) AND {conditions}
-ORDER BY r.seq LIMIT :limit
+WITH seen AS MATERIALIZED ({view})
+SELECT x.type, x.id, x.version, x.recorded_at, x.body, s.audience, s.agent, s.groups, x.seq
+FROM (SELECT owner, array_agg(no) AS shelves FROM seen GROUP BY owner) AS o
+CROSS JOIN LATERAL (
+    SELECT r.type, r.id, r.shelf, r.version, r.recorded_at, r.body, r.seq
+    FROM records AS r
+    WHERE r.owner = o.owner AND r.thread = :thread AND r.seq > :place AND r.type = 'message'
+        AND r.shelf = ANY(o.shelves) AND {conditions}
+    ORDER BY r.seq LIMIT :limit) AS x
+JOIN seen AS s ON s.no = x.shelf
+ORDER BY x.seq
 
 -- name: scan_down
-SELECT x.* FROM unnest(:shelves::bigint[]) AS on_shelf (no), unnest(:types::text[]) AS of_type (name), LATERAL (
-    SELECT r.type, r.id, r.shelf, r.version, r.recorded_at, r.body
+WITH seen AS MATERIALIZED ({view})
+SELECT x.*, s.audience, s.agent, s.groups FROM seen AS s, unnest(:types::text[]) AS of_type (name), LATERAL (
+    SELECT r.type, r.id, r.version, r.recorded_at, r.body
     FROM records AS r
-    WHERE r.owner = :owner AND r.shelf = on_shelf.no AND r.type = of_type.name AND r.id < :cursor AND {conditions}
+    WHERE r.owner = s.owner AND r.shelf = s.no AND r.type = of_type.name AND r.id < :cursor AND {conditions}
     ORDER BY r.id DESC LIMIT :limit) AS x
 ORDER BY x.id DESC LIMIT :limit
 
 -- name: scan_pinned_down
-SELECT x.* FROM unnest(:shelves::bigint[]) AS on_shelf (no), unnest(:types::text[]) AS of_type (name), LATERAL (
-    SELECT r.type, r.id, r.shelf, r.version, r.recorded_at, r.body
+WITH seen AS MATERIALIZED ({view})
+SELECT x.*, s.audience, s.agent, s.groups FROM seen AS s, unnest(:types::text[]) AS of_type (name), LATERAL (
+    SELECT r.type, r.id, r.version, r.recorded_at, r.body
     FROM records AS r
-    WHERE r.owner = :owner AND r.shelf = on_shelf.no AND r.type = of_type.name AND r.type = 'memory' AND position('"pinned":true' IN r.body) > 0 AND r.id < :cursor AND {conditions}
+    WHERE r.owner = s.owner AND r.shelf = s.no AND r.type = of_type.name AND r.type = 'memory' AND position('"pinned":true' IN r.body) > 0 AND r.id < :cursor AND {conditions}
     ORDER BY r.id DESC LIMIT :limit) AS x
 ORDER BY x.id DESC LIMIT :limit
 
 -- name: scan_thread_down
-SELECT x.* FROM unnest(:shelves::bigint[]) AS on_shelf (no), unnest(:types::text[]) AS of_type (name), LATERAL (
-    SELECT r.type, r.id, r.shelf, r.version, r.recorded_at, r.body
+WITH seen AS MATERIALIZED ({view})
+SELECT x.*, s.audience, s.agent, s.groups FROM seen AS s, unnest(:types::text[]) AS of_type (name), LATERAL (
+    SELECT r.type, r.id, r.version, r.recorded_at, r.body
     FROM records AS r
-    WHERE r.owner = :owner AND r.shelf = on_shelf.no AND r.type = of_type.name AND r.thread = :thread AND r.id < :cursor AND {conditions}
+    WHERE r.owner = s.owner AND r.shelf = s.no AND r.type = of_type.name AND r.thread = :thread AND r.id < :cursor AND {conditions}
     ORDER BY r.id DESC LIMIT :limit) AS x
 ORDER BY x.id DESC LIMIT :limit
 
 -- name: places_down
-SELECT r.type, r.id, r.shelf, r.version, r.recorded_at, r.body, r.seq
-FROM records AS r
-WHERE r.owner = :owner AND r.thread = :thread AND r.seq < :place AND r.type = 'message'
-  AND r.shelf = ANY(:shelves::bigint[]) AND {conditions}
-ORDER BY r.seq DESC LIMIT :limit
+WITH seen AS MATERIALIZED ({view})
+SELECT x.type, x.id, x.version, x.recorded_at, x.body, s.audience, s.agent, s.groups, x.seq
+FROM (SELECT owner, array_agg(no) AS shelves FROM seen GROUP BY owner) AS o
+CROSS JOIN LATERAL (
+    SELECT r.type, r.id, r.shelf, r.version, r.recorded_at, r.body, r.seq
+    FROM records AS r
+    WHERE r.owner = o.owner AND r.thread = :thread AND r.seq < :place AND r.type = 'message'
+        AND r.shelf = ANY(o.shelves) AND {conditions}
+    ORDER BY r.seq DESC LIMIT :limit) AS x
+JOIN seen AS s ON s.no = x.shelf
+ORDER BY x.seq DESC
 
 -- name: count
 SELECT count(*) FROM records AS r
@@ -190,28 +231,99 @@ SELECT id FROM records WHERE owner = ? AND thread = ? AND type <> 'thread'
 
 -- ── writing records ──────────────────────────────────────────────────────────────────────────────────────────────
 
--- A record, whose it is, and the terms of a passage.
--- name: insert_record
-WITH claimed AS (INSERT INTO ids (id, owner) VALUES (:id, :owner)),
+-- That a record is one of the given ones is said twice: with the list alone at hand its index is always used.
+-- Earlier versions are kept, and the shelves that passages stand on, or leave, are marked. A shelf of null: it stays.
+-- name: change_records
+WITH given AS (
+    SELECT * FROM unnest(:ids::bytea[], :shelves::bigint[], :passages::boolean[], :versions::bigint[], :times::bigint[],
+        :slots::bytea[], :threads::bytea[], :kinds::text[], :statuses::text[], :ats::bigint[], :valid_froms::bigint[],
+        :valid_tos::bigint[], :facets::text[], :bodies::text[], :hashes::bytea[], :held::boolean[], :positions::bigint[])
+    AS g (id, shelf, passage, version, recorded_at, slot, thread, kind, status, at, valid_from, valid_to, facets, body, hash, held,
+        position)),
+stood AS (
+    SELECT r.no, r.id, r.shelf AS was, coalesce(g.shelf, r.shelf) AS shelf, g.passage
+    FROM given AS g JOIN records AS r ON r.owner = :owner AND r.id = ANY(:ids::bytea[]) AND r.id = g.id),
+moved AS (
+    UPDATE shelves SET mark = mark + 1
+    WHERE owner = :owner AND no IN (SELECT was FROM stood WHERE passage UNION SELECT shelf FROM stood WHERE passage)
+    RETURNING no, mark),
+left_behind AS (
+    INSERT INTO gone (owner, shelf, mark, id)
+    SELECT :owner::bigint, s.was, m.mark, s.id FROM stood AS s JOIN moved AS m ON m.no = s.was WHERE s.passage AND s.was <> s.shelf
+    ON CONFLICT DO NOTHING),
+kept AS (
+    INSERT INTO versions (owner, record, version, shelf, position, recorded_at, ended_at, body, hash)
+    SELECT r.owner, r.no, r.version, r.shelf, r.position, r.recorded_at, g.recorded_at, r.body, r.hash
+    FROM given AS g JOIN records AS r ON r.owner = :owner AND r.id = ANY(:ids::bytea[]) AND r.id = g.id)
+UPDATE records AS r SET version = g.version, recorded_at = g.recorded_at, slot = g.slot, thread = g.thread, kind = g.kind,
+    status = g.status, at = g.at, valid_from = g.valid_from, valid_to = g.valid_to, facets = g.facets, body = g.body,
+    hash = g.hash, ended = CASE WHEN g.held THEN NULL ELSE coalesce(r.ended, g.recorded_at) END,
+    shelf = s.shelf, position = g.position, mark = coalesce(m.mark, 0)
+FROM given AS g JOIN stood AS s ON s.id = g.id LEFT JOIN moved AS m ON m.no = s.shelf AND s.passage
+WHERE r.owner = :owner AND r.id = ANY(:ids::bytea[]) AND r.id = g.id
+
+-- All that a batch adds, in one way to the server: shelves, records, terms, links, the ledger's entry. The last to be
+-- known is which sets of vectors nobody has been asked to fill. A step of 0 leaves a shelf's mark where it is.
+-- name: store
+WITH asked AS (
+    SELECT * FROM unnest(:audiences::text[], :agents::text[], :groups::text[], :steps::bigint[])
+    WITH ORDINALITY AS a (audience, agent, groups, step, place)),
+moved AS (
+    UPDATE shelves AS s SET mark = s.mark + a.step FROM asked AS a
+    WHERE s.owner = :owner AND s.audience = a.audience AND s.agent = a.agent AND s.groups = a.groups
+    RETURNING s.no, s.mark, a.place),
+added AS (
+    INSERT INTO shelves (owner, audience, agent, groups, mark)
+    SELECT :owner, a.audience, a.agent, a.groups, a.step FROM asked AS a
+    WHERE NOT EXISTS (
+        SELECT 1 FROM shelves AS s
+        WHERE s.owner = :owner AND s.audience = a.audience AND s.agent = a.agent AND s.groups = a.groups)
+    RETURNING no, mark, audience, agent, groups),
+grouped AS (
+    INSERT INTO shelf_groups (owner, shelf, name)
+    SELECT :owner, a.no, g.name FROM added AS a, jsonb_array_elements_text(a.groups::jsonb) AS g (name)),
+shelved AS (
+    SELECT no, mark, place FROM moved
+    UNION ALL SELECT n.no, n.mark, a.place FROM added AS n JOIN asked AS a USING (audience, agent, groups)),
+given AS (
+    SELECT * FROM unnest(:ids::bytea[], :shelves::bigint[], :types::text[], :versions::bigint[], :positions::bigint[],
+        :times::bigint[], :slots::bytea[], :threads::bytea[], :seqs::bigint[], :kinds::text[], :statuses::text[], :ats::bigint[],
+        :valid_froms::bigint[], :valid_tos::bigint[], :facets::text[], :ends::bigint[], :runs::bytea[], :hashes::bytea[],
+        :bodies::text[], :terms::bytea[])
+    WITH ORDINALITY AS g (id, shelf, type, version, position, recorded_at, slot, thread, seq, kind, status, at,
+        valid_from, valid_to, facets, ended, run, hash, body, packed, place)),
+claimed AS (INSERT INTO ids (id, owner) SELECT id, :owner FROM given),
 stored AS (
-    INSERT INTO records (id, type, version, recorded_at, slot, thread, seq, kind, status, at, valid_from, valid_to, facets, body,
-        hash, learnt, ended, owner, shelf, position, run, mark)
-    VALUES (:id, :type, :version, :recorded_at, :slot, :thread, :seq, :kind, :status, :at, :valid_from, :valid_to, :facets, :body,
-        :hash, :recorded_at, :ended, :owner, :shelf, :position, :run, :mark)
-    RETURNING owner, no)
-INSERT INTO terms (owner, record, rule, packed)
-SELECT owner, no, :rule::bigint, :packed::bytea FROM stored WHERE :packed::bytea IS NOT NULL
-
--- name: keep_version
-INSERT INTO versions (owner, record, version, shelf, position, recorded_at, ended_at, body, hash)
-SELECT owner, no, version, shelf, position, recorded_at, ?::bigint, body, hash FROM records WHERE owner = ? AND id = ?
-
--- name: update_record
-UPDATE records SET version = :version, recorded_at = :recorded_at, slot = :slot, thread = :thread, kind = :kind,
-    status = :status, at = :at, valid_from = :valid_from, valid_to = :valid_to, facets = :facets, body = :body, hash = :hash,
-    ended = CASE WHEN :held::boolean THEN NULL ELSE coalesce(ended, :recorded_at) END,
-    shelf = :shelf, position = :position, mark = :mark
-WHERE owner = :owner AND id = :id
+    INSERT INTO records (owner, id, shelf, type, version, position, recorded_at, slot, thread, seq, kind, status, at,
+        valid_from, valid_to, facets, learnt, ended, run, mark, hash, body)
+    SELECT :owner, g.id, s.no, g.type, g.version, g.position, g.recorded_at, g.slot, g.thread, g.seq, g.kind, g.status, g.at,
+        g.valid_from, g.valid_to, g.facets, g.recorded_at, g.ended, g.run, CASE WHEN g.packed IS NULL THEN 0 ELSE s.mark END,
+        g.hash, g.body
+    FROM given AS g JOIN shelved AS s ON s.place = g.shelf ORDER BY g.place
+    RETURNING no, id),
+termed AS (
+    INSERT INTO terms (owner, record, rule, packed)
+    SELECT :owner, s.no, :rule::bigint, g.packed FROM given AS g JOIN stored AS s ON s.id = g.id WHERE g.packed IS NOT NULL),
+unmade_yet AS (
+    INSERT INTO unmade (set, owner, record)
+    SELECT v.no, :owner, s.no FROM given AS g JOIN stored AS s ON s.id = g.id, vector_sets AS v WHERE g.packed IS NOT NULL),
+linked AS (
+    INSERT INTO links (owner, record, source)
+    SELECT :owner, l.record, l.source FROM unnest(:resting::bytea[], :sources::bytea[]) AS l (record, source)
+    ON CONFLICT DO NOTHING),
+followed AS (
+    UPDATE records AS r SET seq = greatest(r.seq, t.tail) FROM unnest(:tailed::bytea[], :tails::bigint[]) AS t (id, tail)
+    WHERE r.owner = :owner AND r.id = ANY(:tailed::bytea[]) AND r.id = t.id),
+entered AS (
+    INSERT INTO ledger (owner, position, at, actor_kind, actor, operation, request, body)
+    SELECT :owner, :position, :at::bigint, :actor_kind::text, :actor::text, :operation::bytea, :request::bytea, :entry::text
+    WHERE :entry::text IS NOT NULL),
+went_on AS (
+    UPDATE owners SET position = :position, held = held + :gain::bigint WHERE no = :owner AND :entry::text IS NOT NULL)
+SELECT s.name FROM vector_sets AS s
+WHERE :entry::text IS NOT NULL AND EXISTS (SELECT 1 FROM given WHERE packed IS NOT NULL)
+    AND NOT EXISTS (SELECT 1 FROM jobs WHERE owner = 0 AND kind = :upkeep::text AND key = s.name AND state = 'waiting')
+ORDER BY s.no
 
 -- An adopted record whose first version was emptied was learnt when that one was written.
 -- name: learnt_by
@@ -234,7 +346,7 @@ UPDATE records SET slot = NULL WHERE owner = ? AND id = ANY(?::bytea[])
 UPDATE records SET seq = greatest(seq, ?) WHERE owner = ? AND id = ?
 
 -- name: unlink
-DELETE FROM links WHERE owner = ? AND record = ?
+DELETE FROM links WHERE owner = ? AND record = ANY(?::bytea[])
 
 -- name: link
 INSERT INTO links (owner, record, source) SELECT ?::bigint, ?::bytea, unnest(?::bytea[]) ON CONFLICT DO NOTHING
@@ -340,20 +452,25 @@ SELECT no, active FROM vector_sets WHERE name = ? FOR UPDATE
 INSERT INTO vector_sets (name, dimension, active)
 VALUES (?, ?, NOT EXISTS (SELECT 1 FROM vector_sets WHERE active)) ON CONFLICT DO NOTHING
 
--- Numbers are given out before they are committed: a passage may come behind others that were seen already.
+-- It costs what is lacking, however many have their vector.
 -- name: lacking
 SELECT r.type, r.id, o.tenant, o.kind, o.id, s.audience, s.agent, s.groups, r.version, r.recorded_at, r.body, r.no
-FROM (
-    SELECT t.owner, t.record FROM terms AS t
-    WHERE t.record > :through AND NOT EXISTS (
-        SELECT 1 FROM vectors AS v WHERE v.owner = t.owner AND v.record = t.record AND v.set = :set)
-    ORDER BY t.record LIMIT :limit) AS l
+FROM (SELECT owner, record FROM unmade WHERE set = :set AND record > :through ORDER BY record LIMIT :limit) AS l
 JOIN records AS r ON r.owner = l.owner AND r.no = l.record JOIN shelves AS s ON s.owner = r.owner AND s.no = r.shelf JOIN owners AS o ON o.no = r.owner
 ORDER BY r.no
 
+-- name: all_unmade
+INSERT INTO unmade (set, owner, record)
+SELECT :set::bigint, t.owner, t.record FROM terms AS t
+WHERE NOT EXISTS (SELECT 1 FROM vectors AS v WHERE v.owner = t.owner AND v.record = t.record AND v.set = :set::bigint)
+ON CONFLICT DO NOTHING
+
 -- name: add_vectors
-INSERT INTO vectors (owner, record, set, packed)
-SELECT unnest(:owners::bigint[]), unnest(:records::bigint[]), :set::bigint, unnest(:packed::bytea[]) ON CONFLICT DO NOTHING
+WITH given AS (
+    SELECT * FROM unnest(:owners::bigint[], :records::bigint[], :packed::bytea[]) AS g (owner, record, packed)),
+made AS (
+    DELETE FROM unmade AS u USING given AS g WHERE u.set = :set::bigint AND u.owner = g.owner AND u.record = g.record)
+INSERT INTO vectors (owner, record, set, packed) SELECT owner, record, :set::bigint, packed FROM given ON CONFLICT DO NOTHING
 
 -- name: renew_vectors
 UPDATE vectors AS v SET packed = new.packed
@@ -364,7 +481,8 @@ WHERE v.owner = new.owner AND v.record = new.record AND v.set = :set AND v.packe
 UPDATE vector_sets SET count = count + ? WHERE no = ?
 
 -- name: delete_vectors
-DELETE FROM vectors WHERE owner = ? AND record = ? RETURNING set
+WITH wanted AS (DELETE FROM unmade WHERE owner = :owner AND record = :record)
+DELETE FROM vectors WHERE owner = :owner AND record = :record RETURNING set
 
 -- name: activate_vector_set
 UPDATE vector_sets SET active = true WHERE no = ?
@@ -373,7 +491,7 @@ UPDATE vector_sets SET active = true WHERE no = ?
 UPDATE shelves SET mark = mark + 1, renewed = mark + 1
 
 -- name: delete_vectors_of_set
-DELETE FROM vectors WHERE set = ?
+WITH wanted AS (DELETE FROM unmade WHERE set = :set) DELETE FROM vectors WHERE set = :set
 
 -- name: delete_vector_set
 DELETE FROM vector_sets WHERE no = ?

@@ -62,68 +62,63 @@ async def _in_shelves(session: Session, statement: str, ids: Iterable[bytes], se
 
 async def get(session: Session, owner: Owner, view: View, ids: Sequence[UUID]) -> dict[UUID, Record]:
     """Records by id, in the order asked for."""
-    return await _on_shelves(session, owner, await visible(session, owner, view), ids)
+    asked = {id.bytes: id for id in ids}
+    if not asked:
+        return {}
+    rows = await session.all("get_in_view", ids=list(asked), **view_parameters(owner, view))
+    found = {
+        row[1]: decode(row[0], asked[row[1]], owner, audience_of(*row[2:5]), row[5], row[6], row[7])
+        for row in rows
+    }
+    return {id: found[raw] for raw, id in asked.items() if raw in found}
 
 
 async def _on_shelves(
     session: Session, owner: Owner, seen: Visible, ids: Sequence[UUID]
-) -> dict[UUID, Record]:
+) -> tuple[dict[UUID, Record], dict[UUID, Use]]:
+    """Records by id, in the order asked for, and how those that are memories have served."""
     asked = {id.bytes: id for id in ids}
-    if not asked:
-        return {}
     found: dict[bytes, Record] = {}
-    for row in await _in_shelves(session, "get", asked, seen):
-        type_, raw, shelf, version, recorded_at, body, status, _ = row
-        if status != "withdrawn":
-            readers = seen.shelves[shelf].audience
-            found[raw] = decode(type_, asked[raw], owner, readers, version, recorded_at, body)
-    return {id: found[raw] for raw, id in asked.items() if raw in found}
+    served: dict[UUID, Use] = {}
+    for row in await _in_shelves(session, "get", asked, seen) if asked else ():
+        type_, raw, shelf, version, recorded_at, body, status, _, strength, used_at, times = row
+        if status == "withdrawn":
+            continue
+        readers = seen.shelves[shelf].audience
+        found[raw] = decode(type_, asked[raw], owner, readers, version, recorded_at, body)
+        if times is not None:
+            served[asked[raw]] = _use(strength, used_at, times)
+    return {id: found[raw] for raw, id in asked.items() if raw in found}, served
 
 
 async def scan(session: Session, asked: Scan) -> Page:
-    """One page of a view."""
-    return await _scan(session, await visible(session, asked.owner, asked.view), asked)
+    """One page in the order of ids: each shelf and type is read through its index, and the server merges them."""
+    owner, view, filter, cursor, limit = asked
+    condition, values = conditions(filter)
+    values |= view_parameters(owner, view)
+    values["limit"] = limit + 1
+    if filter.thread is not None:
+        values["thread"] = filter.thread.bytes
+    if filter.by_places:
+        last = place_of(cursor)
+        values["place"] = last if last is not None else _PAST_ALL if filter.newest_first else 0
+    else:
+        values["cursor"] = _cursor(cursor, filter.newest_first)
+        values["types"] = _types(filter)
+    rows = await session.all(_statement(filter), conditions=condition, **values)
+    records = tuple(_decoded(row, owner) for row in rows[:limit])
+    if len(rows) <= limit:
+        return Page(records, None)
+    return Page(records, str(rows[limit - 1][8]) if filter.by_places else records[-1].id.hex)
 
 
 async def scans(session: Session, asked: Sequence[Scan]) -> list[Page]:
     """Several pages of one moment."""
-    seen: dict[tuple[Owner, View], Visible] = {}
-    facing = 0
-    pages = []
-    for scan in asked:
-        who = scan.owner, scan.view
-        if who not in seen:
-            seen[who] = await visible(session, *who)
-            facing = seen[who].owner or facing
-        elif seen[who].owner not in (0, facing):
-            facing = seen[who].owner
-            await session.one("face_owner", str(facing))
-        pages.append(await _scan(session, seen[who], scan))
-    return pages
+    return [await scan(session, one) for one in asked]
 
 
-async def _scan(session: Session, seen: Visible, asked: Scan) -> Page:
-    """One page in the order of ids: each shelf and type is read through its index, and the server merges them."""
-    owner, _, filter, cursor, limit = asked
-    if filter.by_places:
-        return await _scan_places(session, owner, seen, filter, cursor, limit)
-    condition, values = conditions(filter)
-    values["cursor"] = _cursor(cursor, filter.newest_first)
-    if not seen.shelves:
-        return Page((), None)
-    if filter.thread is not None:
-        values["thread"] = filter.thread.bytes
-    values |= {"owner": seen.owner, "shelves": seen.numbers, "types": _types(filter), "limit": limit + 1}
-    rows = await session.all(_statement(filter), conditions=condition, **values)
-    records = _decoded(rows[:limit], owner, seen)
-    return Page(records, records[-1].id.hex if len(rows) > limit else None)
-
-
-def _decoded(rows: Sequence[Row], owner: Owner, seen: Visible) -> tuple[Record, ...]:
-    return tuple(
-        decode(row[0], UUID(bytes=row[1]), owner, seen.shelves[row[2]].audience, row[3], row[4], row[5])
-        for row in rows
-    )
+def _decoded(row: Row, owner: Owner) -> Record:
+    return decode(row[0], UUID(bytes=row[1]), owner, audience_of(*row[5:8]), row[2], row[3], row[4])
 
 
 def _types(filter: Filter) -> list[str]:
@@ -132,31 +127,15 @@ def _types(filter: Filter) -> list[str]:
 
 def _statement(filter: Filter) -> str:
     """Which statement reads what a filter admits."""
-    if filter.thread is not None:
+    if filter.by_places:
+        name = "places"
+    elif filter.thread is not None:
         name = "scan_thread"
     elif filter.pinned and filter.types == frozenset({RecordType.MEMORY}):
         name = "scan_pinned"
     else:
         name = "scan"
     return f"{name}_down" if filter.newest_first else f"{name}_up"
-
-
-async def _scan_places(
-    session: Session, owner: Owner, seen: Visible, filter: Filter, cursor: str | None, limit: int
-) -> Page:
-    """One page of a thread's messages, in the order in which they were said."""
-    assert filter.thread is not None
-    condition, values = conditions(filter)
-    last = place_of(cursor)
-    if not seen.shelves:
-        return Page((), None)
-    values |= {"thread": filter.thread.bytes, "owner": seen.owner, "shelves": seen.numbers}
-    values["limit"] = limit + 1
-    values["place"] = last if last is not None else _PAST_ALL if filter.newest_first else 0
-    name = "places_down" if filter.newest_first else "places_up"
-    rows = await session.all(name, conditions=condition, **values)
-    next_ = str(rows[limit - 1][6]) if len(rows) > limit else None
-    return Page(_decoded(rows[:limit], owner, seen), next_)
 
 
 def _cursor(cursor: str | None, newest_first: bool) -> bytes:
@@ -186,7 +165,7 @@ async def history(session: Session, owner: Owner, view: View, id: UUID) -> list[
     rows = await _in_shelves(session, "get", [id.bytes], seen)
     if not rows:
         return []
-    type_, raw, shelf, version, recorded_at, body, _, position = rows[0]
+    type_, raw, shelf, version, recorded_at, body, _, position, *_ = rows[0]
     told: list[tuple[int, int, Record | None]] = []
     for earlier, written, since_, old, *readers in await session.all("versions_of", seen.owner, raw):
         kept = decode(type_, id, owner, audience_of(*readers), earlier, since_, old) if old else None
@@ -230,19 +209,14 @@ async def look(session: Session, owner: Owner, view: View, held: Held, choose: C
     chosen = await asyncio.to_thread(choose, shelves)
     if chosen is None:
         return Sight(shelves, None)
-    records = await _on_shelves(session, owner, seen, chosen)
-    memories = [id for id, record in records.items() if record.type is RecordType.MEMORY]
-    grounds = cited_by(records.values())
-    return Sight(
-        shelves,
-        records,
-        await _uses(session, seen, memories) if memories else {},
-        await _on_shelves(session, owner, seen, grounds) if grounds else {},
-    )
+    records, served = await _on_shelves(session, owner, seen, chosen)
+    grounds, _ = await _on_shelves(session, owner, seen, cited_by(records.values()))
+    return Sight(shelves, records, served, grounds)
 
 
 async def _since(session: Session, seen: Visible, held: Held) -> list[tuple[Shelf, ShelfDelta]]:
     found = []
+    active: str | None = None
     for shelf in seen.shelves.values():
         mark = held(shelf.number)
         if mark is not None and mark < shelf.renewed:
@@ -250,29 +224,36 @@ async def _since(session: Session, seen: Visible, held: Held) -> list[tuple[Shel
         if mark == shelf.mark:
             delta = ShelfDelta(shelf.mark, False, (), ())
         else:
-            parts = [
-                part
-                async for part in session.walk_named("passages_since", seen.owner, shelf.number, mark or 0)
-            ]
-            gone = [] if mark is None else await session.all("gone_since", seen.owner, shelf.number, mark)
-            active = await session.value("active_vector_set") or ""
-            rows = PassageRows.of(parts)  # type: ignore[arg-type]  # the driver's rows are as good as tuples
-            delta = ShelfDelta(shelf.mark, mark is None, rows, [row[0] for row in gone], active)
+            if active is None:
+                active = await session.value("active_vector_set") or ""
+            rows, gone = await _came(session, seen.owner, shelf.number, mark)
+            delta = ShelfDelta(shelf.mark, mark is None, rows, gone, active)
         found.append((Shelf(shelf.number, shelf.audience), delta))
     return found
 
 
+async def _came(
+    session: Session, owner: int, shelf: int, mark: int | None
+) -> tuple[PassageRows, Sequence[bytes]]:
+    """A shelf's passages since a mark, and the ids of those that left; a whole shelf is fetched part by part."""
+    asked = owner, shelf, mark or 0
+    if mark is None:
+        parts = [part async for part in session.walk_named("passages_since", *asked)]
+        return PassageRows.of(parts), ()  # type: ignore[arg-type]  # the driver's rows are as good as tuples
+    rows = await session.all("passages_since", *asked)
+    left = await session.all("gone_since", *asked)
+    return PassageRows.of([rows]), [row[0] for row in left]  # type: ignore[list-item]  # as above
+
+
 async def uses(session: Session, owner: Owner, view: View, ids: Sequence[UUID]) -> dict[UUID, Use]:
     """How memories have served."""
-    return await _uses(session, await visible(session, owner, view), ids)
+    seen = await visible(session, owner, view)
+    rows = await _in_shelves(session, "uses", (id.bytes for id in ids), seen)
+    return {UUID(bytes=row[0]): _use(*row[1:]) for row in rows}
 
 
-async def _uses(session: Session, seen: Visible, ids: Sequence[UUID]) -> dict[UUID, Use]:
-    found = {}
-    for id, strength, used_at, times in await _in_shelves(session, "uses", (id.bytes for id in ids), seen):
-        used = None if used_at is None else moment(used_at)
-        found[UUID(bytes=id)] = Use(strength=strength, used_at=used, count=times)
-    return found
+def _use(strength: float, used_at: int | None, times: int) -> Use:
+    return Use(strength=strength, used_at=None if used_at is None else moment(used_at), count=times)
 
 
 async def most_used(session: Session, owner: Owner, view: View, filter: Filter, limit: int) -> list[UUID]:

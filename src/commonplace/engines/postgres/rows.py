@@ -108,8 +108,8 @@ def conditions(filter: Filter) -> tuple[str, dict[str, Any]]:
         parts.append("(r.type <> 'memory' OR position('\"pinned\":true' IN r.body) > 0)")
     for name, facet, condition in _FACETS:
         if (wanted := getattr(filter, name)) is not None:
-            parts.append(condition.format("nullif(r.facets, '')::jsonb", facet, f":{name}"))
-            values[name] = wanted if isinstance(wanted, str) else sorted(wanted)
+            parts.append(condition.format("nullif(r.facets, '')::jsonb", facet, f":of_{name}"))
+            values[f"of_{name}"] = wanted if isinstance(wanted, str) else sorted(wanted)
     return " AND ".join(parts), values
 
 

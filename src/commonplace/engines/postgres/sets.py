@@ -23,10 +23,18 @@ async def listed(session: Session) -> list[VectorSet]:
     ]
 
 
+async def find(session: Session, embedding: Embedding) -> VectorSet | None:
+    """The embedding's set, if it is there."""
+    return next((found for found in await listed(session) if found.name == embedding.name), None)
+
+
 async def begin(session: Session, embedding: Embedding) -> VectorSet:
-    """The embedding's set, made empty where it is not there."""
-    await session.run("add_vector_set", embedding.name, embedding.dimension)
-    return next(found for found in await listed(session) if found.name == embedding.name)
+    """The embedding's set, made empty where it is not there; the caller has the book alone."""
+    if await session.run("add_vector_set", embedding.name, embedding.dimension):
+        await session.run("all_unmade", set=await session.value("vector_set", embedding.name))
+    found = await find(session, embedding)
+    assert found is not None
+    return found
 
 
 async def lacking(session: Session, embedding: Embedding, limit: int) -> list[Record]:
@@ -93,7 +101,7 @@ async def drop(session: Session, embedding: Embedding) -> bool:
 
 
 async def _remove(session: Session, number: int, name: str) -> None:
-    await session.run("delete_vectors_of_set", number)
+    await session.run("delete_vectors_of_set", set=number)
     await session.run("delete_vector_set", number)
     await session.run("delete_upkeep", EMBED, name)
 
@@ -107,7 +115,7 @@ class Shrinking:
 
     async def delete(self, owner: int, record: int) -> int:
         """Delete a record's vectors; returns how many it had."""
-        gone = [row[0] for row in await self._session.all("delete_vectors", owner, record)]
+        gone = [row[0] for row in await self._session.all("delete_vectors", owner=owner, record=record)]
         self._gone.update(gone)
         return len(gone)
 

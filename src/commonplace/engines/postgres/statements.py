@@ -31,10 +31,21 @@ def _texts() -> dict[str, str]:
     return found
 
 
+def names() -> list[str]:
+    """The names of all statements."""
+    return list(_texts())
+
+
 @lru_cache(maxsize=1024)
 def statement(name: str, conditions: str = "") -> Statement:
-    """A statement by its name, with the conditions of a filter where it has a place for them."""
-    return numbered(_texts()[name].replace("{conditions}", conditions))
+    """A statement by its name, with the conditions of a filter where it has a place for them.
+
+    Where it has a place for ``{view}``, the view's shelves are made in it.
+    """
+    texts = _texts()
+    return numbered(
+        texts[name].replace("{view}", texts["visible_shelves"]).replace("{conditions}", conditions)
+    )
 
 
 def numbered(text: str) -> Statement:

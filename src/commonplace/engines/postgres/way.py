@@ -45,6 +45,10 @@ class Way:
             "lock_timeout": _milliseconds(place.longest_wait),
             # Whoever vanishes within a transaction does not keep others from the book.
             "idle_in_transaction_session_timeout": _milliseconds(2 * self.silence),
+            # Every statement has its index, whatever is known of the tables: planned once, and not for tables that
+            # were small, or that nobody has looked at yet.
+            "plan_cache_mode": "force_generic_plan",
+            "enable_seqscan": "off",
             "tcp_keepalives_idle": "30",
             "tcp_keepalives_interval": "10",
             "tcp_keepalives_count": "3",

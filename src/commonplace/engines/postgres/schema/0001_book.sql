@@ -203,6 +203,15 @@ CREATE TABLE vectors (
     PRIMARY KEY (owner, record, set)
 );
 
+-- What each set still lacks: written with every passage, so that nobody looks for it among all that have their vector.
+CREATE TABLE unmade (
+    set    bigint NOT NULL,
+    record bigint NOT NULL,
+    owner  bigint NOT NULL,
+    PRIMARY KEY (set, record, owner)
+);
+CREATE INDEX unmade_of_owner ON unmade (owner, record);
+
 -- What calls to language models used and cost. Who is erased leaves the tenant's sums, without a name.
 CREATE TABLE spent (
     tenant        text COLLATE "C" NOT NULL,

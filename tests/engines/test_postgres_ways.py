@@ -1,0 +1,134 @@
+"""How often a call goes to the server and back, and that every statement has its index, whatever is known of the tables."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Awaitable
+from typing import Any
+from uuid import UUID
+
+import pytest
+
+from commonplace.model.owner import WHOLE
+from commonplace.model.query import Filter
+from commonplace.ports import Scan
+from commonplace.testing.builders import ANN, SMALL, Pen, vectors_of
+from tests.engines.postgres_server import Place
+
+asyncpg = pytest.importorskip("asyncpg", reason="the driver is not installed: asyncpg")
+
+from commonplace.engines.postgres import statements  # noqa: E402
+from commonplace.engines.postgres.engine import PostgresEngine  # noqa: E402
+
+#: What reads whole tables by its nature, or tables that hold a few rows for a book.
+_WHOLE = {"vector_sets", "renew_shelves", "delete_kept_about", "delete_jobs_about", "jobs_about"}
+
+
+class Ways:
+    """Counts what is sent to the server."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.sent: list[str] = []
+        for name in ("execute", "fetch", "fetchrow"):
+            self._count(monkeypatch, name, getattr(asyncpg.Connection, name))
+
+    def _count(self, monkeypatch: pytest.MonkeyPatch, name: str, was: Any) -> None:
+        async def counted(connection: Any, text: str, *values: Any, **how: Any) -> Any:
+            self.sent.append(text)
+            return await was(connection, text, *values, **how)
+
+        monkeypatch.setattr(asyncpg.Connection, name, counted)
+
+    async def of(self, call: Awaitable[Any]) -> int:
+        self.sent.clear()
+        await call
+        return len(self.sent)
+
+
+@pytest.fixture
+def ways(monkeypatch: pytest.MonkeyPatch) -> Ways:
+    return Ways(monkeypatch)
+
+
+async def test_a_write_goes_to_the_server_as_often_for_a_hundred_records_as_for_one(
+    postgres: Place, ways: Ways
+):
+    engine = await PostgresEngine.open(postgres.new_book())
+    pen = Pen(engine)
+    await pen.remember("likes tea")
+    one = await ways.of(pen.remember("likes coffee"))
+    # Begin, the owner, all that is stored, commit; and once what makes the first vectors due.
+    assert one <= 4
+    many = await ways.of(pen.write(*(pen.remembering(f"statement {n}") for n in range(100))))
+    assert many == one
+    assert len(await pen.scan()) == 102
+    await engine.close()
+
+
+async def test_a_read_goes_to_the_server_between_its_begin_and_its_end_once(postgres: Place, ways: Ways):
+    engine = await PostgresEngine.open(postgres.new_book())
+    pen = Pen(engine)
+    id = await pen.remember("likes tea")
+    assert await ways.of(engine.get(ANN, WHOLE, [id])) == 3
+    assert await ways.of(engine.scan(ANN, WHOLE, Filter(), None, 10)) == 3
+    scan = Scan(ANN, WHOLE, Filter(), None, 10)
+    assert await ways.of(engine.scans([scan, scan])) == 4
+    marks = {shelf.number: delta.mark for shelf, delta in await engine.since(ANN, WHOLE, lambda _: None)}
+    seen = await ways.of(engine.look(ANN, WHOLE, marks.get, lambda _: [id]))
+    assert seen == 4
+    await engine.close()
+
+
+async def test_what_a_set_lacks_is_known_without_a_look_at_what_has_its_vector(postgres: Place):
+    engine = await PostgresEngine.open(postgres.new_book())
+    pen = Pen(engine)
+    ids = [await pen.remember(f"likes {n}") for n in range(6)]
+    await engine.begin_set(SMALL)
+    await engine.put_vectors(SMALL, vectors_of(SMALL, *ids[:4]))
+    late = await pen.remember("likes more")
+
+    async def waiting(session: Any) -> list[UUID]:
+        rows = await session.text(
+            "SELECT r.id FROM unmade AS u JOIN records AS r ON r.owner = u.owner AND r.no = u.record ORDER BY r.no"
+        )
+        return [UUID(bytes=row[0]) for row in rows]
+
+    assert await engine.server.read(waiting, whole=True) == [*ids[4:], late]
+    assert [record.id for record in await engine.lacking(SMALL, 10)] == [*ids[4:], late]
+    assert (await engine.verify()).faults == ()
+    await engine.close()
+
+
+async def test_a_changed_record_and_a_new_one_of_the_same_key_are_stored_together(postgres: Place):
+    engine = await PostgresEngine.open(postgres.new_book())
+    pen = Pen(engine)
+    for name in ("tea", "coffee", "water"):
+        await pen.remember(f"likes {name}", key="drink")
+    assert [getattr(one, "content", None) for one in await pen.scan(statuses=frozenset({"active"}))] == [
+        "likes water"
+    ]
+    assert (await engine.verify()).faults == ()
+    await engine.close()
+
+
+@pytest.mark.parametrize("partitions", [0, 3])
+async def test_every_statement_has_its_index_on_tables_that_nobody_has_looked_at(
+    postgres: Place, partitions: int
+):
+    address = f"{postgres.new_book()}&partitions={partitions}"
+    engine = await PostgresEngine.open(address)
+
+    async def plans(session: Any) -> dict[str, list[str]]:
+        found = {}
+        for name in statements.names():
+            text = statements.statement(name, "true").text
+            await session.run_text(f"PREPARE planned_{name} AS {text}")
+            count = max([0, *(int(number) for number in re.findall(r"\$(\d+)", text))])
+            given = f"({', '.join(['NULL'] * count)})" if count else ""
+            lines = [row[0] for row in await session.text(f"EXPLAIN EXECUTE planned_{name}{given}")]
+            found[name] = [line.strip() for line in lines if "Seq Scan on" in line]
+        return found
+
+    scanned = {name: lines for name, lines in (await engine.server.write(plans)).items() if lines}
+    assert scanned.keys() <= _WHOLE, scanned
+    await engine.close()
