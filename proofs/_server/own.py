@@ -8,7 +8,7 @@ import os
 import signal
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -61,18 +61,26 @@ class OwnServer:
         joined = "&".join(f"{name}={value}" for name, value in query.items())
         return f"{self.url}{'&' if '?' in self.url else '?'}{joined}"
 
-    def say(self, *statements: str, at: str = "") -> list[Any]:
-        """Statements of the administrator's, one by one; the answer to the last."""
-        return asyncio.run(self.said(*statements, at=at))
+    def say(self, *statements: str, at: str = "") -> None:
+        """Statements of the administrator's, one by one."""
+        asyncio.run(self.said(*statements, at=at))
 
-    async def said(self, *statements: str, at: str = "") -> list[Any]:
+    async def said(self, *statements: str, at: str = "") -> None:
         """The same, from within a loop."""
         connection = await asyncpg.connect(at or self.administrator)
         try:
-            answers = [await connection.fetch(statement) for statement in statements]
+            for statement in statements:
+                await connection.execute(statement)
         finally:
             await connection.close()
-        return answers[-1]
+
+    async def asked(self, query: str, *values: Any) -> list[Any]:
+        """What the server answers the administrator."""
+        connection = await asyncpg.connect(self.administrator)
+        try:
+            return list(await connection.fetch(query, *values))
+        finally:
+            await connection.close()
 
     def kill(self) -> None:
         """Kill every process of the server at once, as a power cut would, and wait until they are gone."""
@@ -95,14 +103,3 @@ class OwnServer:
             for path in sorted(self.folder.rglob("*"))
             if path.is_file() and "pg_wal" not in path.relative_to(self.folder).parts
         )
-
-
-@contextmanager
-def connected(address: str) -> Iterator[Any]:
-    """A connection of another program's, with a loop of its own: ``run(coroutine)`` and the connection."""
-    with asyncio.Runner() as runner:
-        connection = runner.run(asyncpg.connect(address))
-        try:
-            yield runner.run, connection
-        finally:
-            runner.run(connection.close())
