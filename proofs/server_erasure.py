@@ -19,7 +19,7 @@ from proofs._server.own import ROLE, OwnServer
 
 ABOUT = "on a server, what was forgotten and cleared is in no byte of its files but the log of changes"
 #: Books, every other one in partitions.
-CI_COUNT = 4
+CI_COUNT = 2
 FULL_COUNT = 40
 
 _PARTITIONS = 4
@@ -30,6 +30,7 @@ _SETTINGS = {
     "checkpoint_timeout": "'1h'",
     "log_statement": "'all'",
     "log_parameter_max_length": "0",
+    "log_checkpoints": "off",
 }
 
 
@@ -49,6 +50,7 @@ def run(count: int, seed: int) -> str:
             life = _life(server, f"{seed} {number}", partitions=number % 2 * _PARTITIONS)
             asyncio.run(life.lived_and_forgotten())
             found, dead = found + life.found, dead + life.dead
+        server.say("ALTER SYSTEM RESET log_statement", "SELECT pg_reload_conf()")
         with patch.object(scrubbing, "_LOOKS", 2):
             asyncio.run(_older_transaction(server, _life(server, f"{seed} older")))
             asyncio.run(_no_checkpoint(server, _life(server, f"{seed} no checkpoint")))
