@@ -6,8 +6,9 @@ import asyncio
 import contextlib
 import sqlite3
 from collections.abc import Sequence
+from contextlib import AbstractAsyncContextManager
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 from uuid import UUID
 
 from commonplace import Book, CommonplaceError
@@ -31,6 +32,24 @@ class Lost(Broken):
     """What was acknowledged is not there."""
 
 
+class Stored(NamedTuple):
+    """Rows of a book's tables that no verb shows."""
+
+    jobs: Sequence[Any]
+    links: Sequence[Any]
+    terms: Sequence[Any]
+    orphans: Sequence[Any]
+
+
+#: The same on every engine, in the order of ``Stored``.
+QUERIES = (
+    f"SELECT key FROM jobs WHERE kind = '{JOB}'",  # noqa: S608 - our own word
+    "SELECT record, source FROM links",
+    "SELECT r.id, t.packed FROM terms AS t JOIN records AS r ON r.no = t.record",
+    "SELECT record FROM versions WHERE record NOT IN (SELECT no FROM records)",
+)
+
+
 class Reckoning:
     """One book over many kills: what was promised of it, and whether that is so."""
 
@@ -50,7 +69,7 @@ class Reckoning:
         self, lately: Sequence[tuple[Operation, dict[str, Any] | None]], *, thorough: bool
     ) -> None:
         """Open the book after a kill, hold it against what was said, and send again what got no answer."""
-        async with opened(self.path) as book:
+        async with self.open() as book:
             unanswered = [operation for operation, answer in lately if answer is None]
             refused = [
                 operation for operation, answer in lately if answer is not None and "refused" in answer
@@ -82,39 +101,35 @@ class Reckoning:
             raise Broken("two operations were told of the same ledger position")
         if faults := (await book.engine.verify()).faults:
             raise Broken(f"the ledger says: {faults[0]} ({len(faults)} faults)")
-        with contextlib.closing(sqlite3.connect(f"{self.path.as_uri()}?mode=ro", uri=True)) as tables:
-            self._check_tables(
-                tables, {id: r for found in records.values() for id, r in found.items()}, thorough
-            )
+        all_records = {id: record for found in records.values() for id, record in found.items()}
+        self._check_stored(await self.stored(book, thorough), all_records, thorough)
 
-    def _check_tables(self, tables: sqlite3.Connection, records: dict[UUID, Record], thorough: bool) -> None:
+    def open(self) -> AbstractAsyncContextManager[Book]:
+        """The book, opened."""
+        return opened(self.path)
+
+    async def stored(self, book: Book, thorough: bool) -> Stored:
+        """What lies in the tables; raises where they are damaged."""
+        with contextlib.closing(sqlite3.connect(f"{self.path.as_uri()}?mode=ro", uri=True)) as tables:
+            if thorough and (verdict := tables.execute("PRAGMA integrity_check").fetchone()[0]) != "ok":
+                raise Broken(f"the integrity check says: {verdict}")
+            return Stored(*(tables.execute(query).fetchall() for query in QUERIES))
+
+    def _check_stored(self, stored: Stored, records: dict[UUID, Record], thorough: bool) -> None:
         """Nothing lies about in the tables that no operation of the ledger brought."""
-        jobs = {key for (key,) in tables.execute("SELECT key FROM jobs WHERE kind = ?", (JOB,))}
+        jobs = {key for (key,) in stored.jobs}
         if jobs != {id for id, (operation, _) in self._kept.items() if operation.has_job}:
             raise Broken("jobs and the operations that brought them do not come together")
-        links = {
-            (UUID(bytes=a), UUID(bytes=b)) for a, b in tables.execute("SELECT record, source FROM links")
-        }
+        links = {(UUID(bytes=a), UUID(bytes=b)) for a, b in stored.links}
         if links != {(id, source) for id, record in records.items() for source in record.rests_on()}:
             raise Broken("links and the records that they are of do not come together")
-        terms = {
-            UUID(bytes=id): packed
-            for id, packed in tables.execute(
-                "SELECT r.id, t.packed FROM terms AS t JOIN records AS r ON r.no = t.record"
-            )
-        }
+        terms = {UUID(bytes=id): packed for id, packed in stored.terms}
         if terms.keys() != {id for id, record in records.items() if record.type in PASSAGE_TYPES}:
             raise Broken("terms and the passages that they are of do not come together")
-        orphans = tables.execute(
-            "SELECT count(*) FROM versions WHERE record NOT IN (SELECT no FROM records)"
-        ).fetchone()[0]
-        if orphans:
-            raise Broken(f"{orphans} versions of no record")
-        if thorough:
-            if wrong := [id for id, packed in terms.items() if pack_terms(records[id]) != packed]:
-                raise Broken(f"{len(wrong)} passages have other terms than their text")
-            if (verdict := tables.execute("PRAGMA integrity_check").fetchone()[0]) != "ok":
-                raise Broken(f"the integrity check says: {verdict}")
+        if stored.orphans:
+            raise Broken(f"{len(stored.orphans)} versions of no record")
+        if thorough and (wrong := [id for id, packed in terms.items() if pack_terms(records[id]) != packed]):
+            raise Broken(f"{len(wrong)} passages have other terms than their text")
 
     async def _send_again(self, book: Book, operation: Operation, landed: dict[str, Any] | None) -> None:
         """The same request under the same id: one result, whether the kill came before it or after it."""

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from commonplace.model.asking import ModelAnswer, ModelRequest
 from commonplace.model.changes import Batch
-from commonplace.model.erasure import ErasureReceipt, Erasures, Target
+from commonplace.model.erasure import ErasureReceipt, Erasures, Scrubbed, Target
 from commonplace.model.facts import BookFacts, Findings
 from commonplace.model.jobs import Job, JobDraft, JobState
 from commonplace.model.ledger import Entry, Receipt
@@ -208,8 +208,8 @@ class Erasure(Protocol):
     async def erase(self, target: Target, at: datetime) -> ErasureReceipt:
         """Remove the target and all that rests on it alone, in one commit."""
 
-    async def scrub(self) -> bool:
-        """Clear the engine's own files of what was erased; False while another reader stands in the way."""
+    async def scrub(self) -> Scrubbed:
+        """Clear the engine's own files of what was erased; says what stands in the way of it."""
 
 
 # ── Keeping: whole books ─────────────────────────────────────────────────────────────────────────────────────────

@@ -44,7 +44,7 @@ def upkeep(engine: Engine, clock: Clock, maker: Maker | None = None) -> dict[str
 
     async def scrub(job: Job) -> None:
         try:
-            clear = await engine.scrub()
+            clear = (await engine.scrub()).complete
         except Busy:
             clear = False
         if not clear:

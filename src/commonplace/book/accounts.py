@@ -12,6 +12,7 @@ from pydantic import ValidationError
 from commonplace.book.meaning import Meaning
 from commonplace.book.parsing import as_owner
 from commonplace.errors import InvalidInput
+from commonplace.model.erasure import Scrubbed
 from commonplace.model.facts import BookFacts
 from commonplace.model.owner import Owner
 from commonplace.model.spending import Spent, SpentFilter
@@ -56,6 +57,13 @@ class Accounts:
         """What the book is and holds; ``details["vectors"]`` says by what recall goes, and how much has its vector."""
         return await self.meaning.facts(await self.engine.facts())
 
+    async def scrub(self) -> Scrubbed:
+        """Clear the book's own files of all that was forgotten: completes an erasure whose receipt says ``pending``.
+
+        On a server every table is written anew, and each stands still meanwhile.
+        """
+        return await self.engine.scrub()
+
 
 class SyncAccounts:
     """The same verbs for programs without an event loop."""
@@ -74,6 +82,9 @@ class SyncAccounts:
 
     def facts(self) -> BookFacts:
         return self.run(self.book.facts())
+
+    def scrub(self) -> Scrubbed:
+        return self.run(self.book.scrub())
 
 
 def _as_day(value: Any, field: str) -> date | None:

@@ -34,7 +34,7 @@ class ErasureReceipt:
     removed: Mapping[str, int]
     #: Records that rested on what is gone and on something else, and stay without it.
     kept: tuple[UUID, ...]
-    #: ``complete``, or ``pending`` while the engine's own files may still hold traces; the worker finishes it.
+    #: ``complete``, or ``pending`` while the engine's own files may still hold traces: ``scrub`` completes it.
     state: str
     pending: str = ""
     #: Places known to hold it still, such as the book's own backups.
@@ -49,6 +49,19 @@ class ErasureReceipt:
     era: UUID | None = None
     #: Older statements that what went had superseded; they stay until they are forgotten too.
     superseded: tuple[UUID, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Scrubbed:
+    """What clearing the engine's own files came to."""
+
+    #: Why they may hold traces still, and what to do about it; empty where they hold none.
+    pending: str = ""
+
+    @property
+    def complete(self) -> bool:
+        """Whether nothing of what was erased before is in them."""
+        return not self.pending
 
 
 @dataclass(frozen=True, slots=True)

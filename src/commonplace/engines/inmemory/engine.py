@@ -12,7 +12,7 @@ from uuid import UUID
 from commonplace.engines.inmemory import applying, erasing, jobs, keeping, reading, sets, spending
 from commonplace.engines.inmemory.tables import Era, Tables
 from commonplace.model.changes import Batch
-from commonplace.model.erasure import ErasureReceipt, Target
+from commonplace.model.erasure import ErasureReceipt, Scrubbed, Target
 from commonplace.model.facts import BookFacts, Findings
 from commonplace.model.jobs import Job, JobDraft, JobState, kept_text
 from commonplace.model.ledger import Entry, Receipt
@@ -209,8 +209,8 @@ class InMemoryEngine:
         with self._lock:
             return erasing.erase(self._tables, target, at)
 
-    async def scrub(self) -> bool:
-        return True
+    async def scrub(self) -> Scrubbed:
+        return Scrubbed()
 
     # ── keeping ──────────────────────────────────────────────────────────────────────────────────────────────────
 

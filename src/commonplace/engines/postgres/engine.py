@@ -25,7 +25,7 @@ from commonplace.engines.postgres.rows import owner_of, record_of
 from commonplace.engines.postgres.server import Server
 from commonplace.engines.postgres.session import Session
 from commonplace.model.changes import Batch
-from commonplace.model.erasure import ErasureReceipt, Target
+from commonplace.model.erasure import ErasureReceipt, Scrubbed, Target
 from commonplace.model.facts import BookFacts, Findings, ServerFacts
 from commonplace.model.jobs import Job, JobDraft, JobState, kept_text
 from commonplace.model.ledger import Entry, Receipt
@@ -42,6 +42,7 @@ from commonplace.ports import Scan, TermsOf
 UNSEEN = (
     "exports and copies that others made of this book",
     "the server's log of changes (pg_wal), archives of it, replicas and backups",
+    "the server's log of messages, where it is set to write parameters down",
     "snapshots and freed blocks of the server's disk",
 )
 
@@ -236,7 +237,7 @@ class PostgresEngine:
             superseded=erased.superseded,
         )
 
-    async def scrub(self) -> bool:
+    async def scrub(self) -> Scrubbed:
         return await scrubbing.scrub(self._server)
 
     # ── keeping ──────────────────────────────────────────────────────────────────────────────────────────────────

@@ -27,7 +27,7 @@ from commonplace.engines.sqlite.secret import has_secret, make_secret, secret_of
 from commonplace.engines.sqlite.statements import sql
 from commonplace.errors import StorageError
 from commonplace.model.changes import Batch
-from commonplace.model.erasure import ErasureReceipt, Erasures, Target
+from commonplace.model.erasure import ErasureReceipt, Erasures, Scrubbed, Target
 from commonplace.model.facts import BookFacts, Findings
 from commonplace.model.jobs import Job, JobDraft, JobState, kept_text
 from commonplace.model.ledger import Entry, Receipt
@@ -43,6 +43,8 @@ from commonplace.ports import Scan, TermsOf
 
 #: A file up to this size is cleared of erased content before ``erase`` returns; a larger one by the worker.
 SCRUB_AT_ONCE_BYTES = 256 * 1024 * 1024
+
+_READ_ELSEWHERE = "another process is reading; the worker clears the log when it is done"
 
 #: What no book can see of itself.
 UNSEEN = (
@@ -243,19 +245,17 @@ class SqliteEngine:
         """Clear the file now if that is quick; otherwise say what the worker will do."""
         if os.path.getsize(self._path) > SCRUB_AT_ONCE_BYTES:
             return "the file is large; the worker rewrites it without what was erased"
-        if not await self.scrub():
-            return "another process is reading; the worker clears the log when it is done"
-        return ""
+        return (await self.scrub()).pending
 
-    async def scrub(self) -> bool:
+    async def scrub(self) -> Scrubbed:
         """Rewrite the file and empty the log: deleting alone leaves copies in the gaps of pages that were rebalanced."""
         if not await self._file.checkpoint():
-            return False
+            return Scrubbed(_READ_ELSEWHERE)
         await self._file.rewrite()
         if not await self._file.checkpoint():
-            return False
+            return Scrubbed(_READ_ELSEWHERE)
         await self._file.write(lambda c: c.execute("DELETE FROM jobs WHERE owner = 0 AND kind = 'scrub'"))
-        return True
+        return Scrubbed()
 
     # ── keeping ──────────────────────────────────────────────────────────────────────────────────────────────────
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from uuid import UUID
 
 import click
@@ -11,9 +11,10 @@ import click
 from commonplace.book import Book
 from commonplace.book.parsing import Who, as_ids, as_view
 from commonplace.errors import NotFound
-from commonplace.model.erasure import ErasureReceipt
+from commonplace.model.erasure import ErasureReceipt, Scrubbed
 from commonplace.model.owner import Owner
 from commonplace.ports import CopiesItself
+from commonplace.surfaces.cli import exits
 from commonplace.surfaces.cli.document import document
 from commonplace.surfaces.cli.options import opens_book, owned, seen_as
 from commonplace.surfaces.cli.paper import Column, Paper
@@ -27,23 +28,50 @@ _HELD_BY = "may still be held by these backups; forget the same ids with --backu
 
 @click.command("forget")
 @opens_book
-@owned("[ID...]")
+@owned("[ID...]", optional=True)
 @seen_as
 @click.option("--everything", is_flag=True, help="All that the book holds of the owner; with --as-owner.")
 @click.option("--backups", is_flag=True, help="Rewrite the book's own backups without it, too.")
+@click.option(
+    "--scrub", is_flag=True, help="Clear the book's own files, too; alone: of all that was forgotten before."
+)
 @click.option("--yes", is_flag=True, help="Do not ask.")
 def forget_command(
-    session: Session, party: Owner, words: Sequence[str], who: Who, yes: bool, **how: bool
+    session: Session, party: Owner | None, words: Sequence[str], who: Who, yes: bool, scrub: bool, **how: bool
 ) -> None:
     """Remove for good: memories, messages, episodes or threads by id, with all that rests on them alone.
 
-    It cannot be undone. The receipt counts what went, place by place, and says what may still hold it.
+    It cannot be undone. The receipt counts what went, place by place, and says what may still hold it. On a server what
+    was removed lies dead in its files until --scrub writes every table anew, each of which stands still meanwhile.
     """
+    if party is None and scrub and not how["everything"]:
+        _scrub_alone(session)
+        return
+    if party is None:
+        raise click.UsageError("whose? give OWNER and [ID...]; --scrub alone clears the book's files")
     if how["everything"] == bool(words):
         raise click.UsageError("name what to forget by its ID, or ask for --everything")
-    done = session.run(_forget(session, party, words, who, yes, how))
+    done = session.run(_forget(session, party, words, who, yes, scrub, how))
     if not session.tell({**document(done.receipt), "rewritten": done.rewritten}):
         tell_erasure(session.paper, done)
+    if scrub and done.receipt.pending:
+        exits.leave(exits.FOUND_FAULTS)
+
+
+def _scrub_alone(session: Session) -> None:
+    async def scrub() -> Scrubbed:
+        async with session.writing() as book:
+            return await book.scrub()
+
+    done = session.run(scrub())
+    if not session.tell({"state": _state(done), "pending": done.pending}):
+        _tell_state(session.paper, done.pending)
+    if done.pending:
+        exits.leave(exits.FOUND_FAULTS)
+
+
+def _state(done: Scrubbed) -> str:
+    return "complete" if done.complete else "pending"
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +84,13 @@ class Forgotten:
 
 
 async def _forget(
-    session: Session, party: Owner, words: Sequence[str], who: Who, yes: bool, how: Mapping[str, bool]
+    session: Session,
+    party: Owner,
+    words: Sequence[str],
+    who: Who,
+    yes: bool,
+    scrub: bool,
+    how: Mapping[str, bool],
 ) -> Forgotten:
     async with session.writing() as book:
         copies = await _copies(book) if how["backups"] else ()
@@ -67,6 +101,9 @@ async def _forget(
             what = _named(party, as_ids(words), found, copies)
         confirm(f"Forget {what}, with all that rests on it alone? This cannot be undone.", yes=yes)
         receipt = await book.forget(party, words, **how, **who)
+        if scrub:
+            cleared = await book.scrub()
+            receipt = replace(receipt, state=_state(cleared), pending=cleared.pending)
     return Forgotten(receipt, tuple(copy for copy in copies if copy not in receipt.held_by))
 
 
@@ -114,14 +151,20 @@ def tell_erasure(paper: Paper, done: Forgotten) -> None:
     if receipt.era is not None:
         paper.say(f"the owner's era {receipt.era} has ended; the same name may begin anew, empty", "faint")
     _tell_lines(paper, _HELD_BY, receipt.held_by, "warning")
-    state = f"{receipt.state}: {receipt.pending}" if receipt.pending else receipt.state
-    paper.say(f"the book's own files: {state}", "warning" if receipt.pending else "")
-    if receipt.pending:
-        paper.say("  to finish it: commonplace jobs run", "warning")
+    _tell_state(paper, receipt.pending)
     if receipt.unseen:
         paper.say("cannot be seen from here:", "faint")
         for place in receipt.unseen:
             paper.block(place, indent="  ", style="faint")
+
+
+def _tell_state(paper: Paper, pending: str) -> None:
+    paper.say(
+        f"the book's own files: {f'pending: {pending}' if pending else 'complete'}",
+        "warning" if pending else "",
+    )
+    if pending:
+        paper.say("  to finish it: commonplace forget --scrub", "warning")
 
 
 def _tell_lines(paper: Paper, label: str, lines: Sequence[object], style: str = "") -> None:

@@ -1,0 +1,159 @@
+"""One book on a server in which a person's life is forgotten part by part, and looked for in the server's files."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Awaitable, Callable
+from contextlib import AbstractContextManager, nullcontext
+from pathlib import Path
+from typing import Any
+
+import commonplace
+from commonplace import Book
+from commonplace.embedding import Maker
+from commonplace.engines.postgres.engine import PostgresEngine
+from commonplace.model.erasure import ErasureReceipt, Scrubbed
+from commonplace.model.trust import Limits
+from proofs._book.person import PARTS, Moving, Part, Person
+from proofs._book.remains import Remains
+from proofs._book.scanning import Marking, Marks
+from proofs._server.own import OwnServer
+
+_LIMITS = Limits(content_length=100_000, writes_per_run=1000, memories_per_owner=100_000)
+#: Small rows of the person's among others.
+_ROWS = 40
+#: Columns with long texts: stored as they are, so that no compression hides them from the scan.
+_LONG = (
+    ("records", "body"),
+    ("versions", "body"),
+    ("jobs", "payload"),
+    ("kept", "payload"),
+    ("ledger", "body"),
+)
+#: Operation ids are stored as keyed digests.
+_NEVER_STORED = frozenset(f"{part} operation" for part in PARTS)
+
+_TABLES = "SELECT format('%I.%I', schemaname, tablename) FROM pg_tables WHERE schemaname = $1"
+_SAMPLE = """
+SELECT format('ALTER TABLE %s ALTER COLUMN %I SET STATISTICS -1', attrelid::regclass, attname)
+FROM pg_attribute JOIN pg_class AS c ON c.oid = attrelid
+WHERE attstattarget = 0 AND c.relkind = 'r' AND c.relnamespace = $1::text::regnamespace
+"""
+
+Clearing = Callable[[Book], Awaitable[Scrubbed]]
+
+
+class Life:
+    """A person's life in a book, and its end."""
+
+    def __init__(self, server: OwnServer, address: str, rng: random.Random) -> None:
+        self._server = server
+        self._address = address
+        self._rng = rng
+        self._marks = Marks(rng)
+        self._embedders = Marking(self._marks, "read"), Marking(self._marks, "being made")
+        self._clock = Moving()
+        self._read: dict[Path, tuple[tuple[int, int, int], set[str]]] = {}
+        #: How many canaries the control has found.
+        self.found = 0
+        #: How many of them lay dead in the files before these were cleared.
+        self.dead = 0
+
+    async def lived_and_forgotten(
+        self,
+        parts: tuple[str, ...] = PARTS,
+        *,
+        forgetting: AbstractContextManager[object] | None = None,
+        sampled: bool = False,
+        clearing: Clearing | None = None,
+    ) -> None:
+        """Live, be forgotten in these parts, and be looked for after each.
+
+        ``sampled`` is a control, in which the server samples every column; ``clearing`` clears the files, as the book does.
+        """
+        opened = commonplace.open(
+            self._address, limits=_LIMITS, clock=self._clock, embed=self._embedders[0], worker=False
+        )
+        async with opened as book:
+            await self._store_plainly(book)
+            person = Person(book, self._marks, self._rng, self._clock, _ROWS)
+            await person.live()
+            await person.live_on()
+            await self._embed(book)
+            await self._analyse(book, sampled=sampled)
+            with forgetting or nullcontext():
+                for name in parts:
+                    await self._forget(book, person, person.parts[name], clearing or Book.scrub)
+            if faults := (await book.verify()).faults:
+                raise Remains(f"after everything verify says: {faults[0]}")
+        self.look(parts, "after closing")
+
+    async def _store_plainly(self, book: Book) -> None:
+        schema = engine_of(book).server.schema
+        alter = "ALTER TABLE {}.{} ALTER COLUMN {} SET STORAGE EXTERNAL"
+        await self._server.said(*(alter.format(schema, table, column) for table, column in _LONG))
+
+    async def _embed(self, book: Book) -> None:
+        await book.embed()
+        await book.engine.begin_set(self._embedders[1].embedding)
+        await Maker(book.engine, self._embedders[1]).catch_up()
+
+    async def _analyse(self, book: Book, *, sampled: bool) -> None:
+        """What the server does by itself, at night, in the administrator's name; then all of it is in the files."""
+        schema = engine_of(book).server.schema
+        if sampled:
+            await self._server.said(*(alter for (alter,) in await self._server.asked(_SAMPLE, schema)))
+        tables = await self._server.asked(_TABLES, schema)
+        await self._server.said(*(f"ANALYZE {name}" for (name,) in tables), "CHECKPOINT")
+
+    async def _forget(self, book: Book, person: Person, part: Part, clearing: Clearing) -> None:
+        before = self.labels((part.name,))
+        missing = self._marks.labels(part.name) - before - _NEVER_STORED
+        if missing:
+            raise AssertionError(f"the scan does not find what is there: {sorted(missing)}")
+        self.found += len(before)
+        receipt = await self._ask(book, person, part)
+        if receipt.state != "pending" or "dead rows" not in receipt.pending:
+            raise Remains(f"{part.name}: {receipt.state} {receipt.pending}")
+        if not any("pg_wal" in place and "replicas" in place for place in receipt.unseen):
+            raise Remains(f"the receipt does not name what may hold it still: {receipt.unseen}")
+        self.dead += len(self.labels((part.name,)))
+        cleared = await clearing(book)
+        if not cleared.complete:
+            raise Remains(f"after forgetting {part.name}: {cleared.pending}")
+        self.look((part.name,), f"after forgetting {part.name}")
+
+    async def _ask(self, book: Book, person: Person, part: Part) -> ErasureReceipt:
+        if part.name == "owner":
+            return await book.forget(person.owner, everything=True, view="owner")
+        if part.name == "agent":
+            return await book.forget(person.owner, part.ids, agent=person.agent, groups=[person.group])
+        return await book.forget(person.owner, part.ids, view="owner")
+
+    def labels(self, parts: tuple[str, ...]) -> set[str]:
+        """The labels of all canaries of these parts that are in the server's files."""
+        return {label for path in self._server.files() for label in self._found_in(path, parts)}
+
+    def look(self, parts: tuple[str, ...], when: str) -> None:
+        """Raise if anything of these parts is in the server's files."""
+        for path in self._server.files():
+            if left := sorted(self._found_in(path, parts)):
+                raise Remains(f"{when}: {path.relative_to(self._server.folder)} holds {left}")
+
+    def _found_in(self, path: Path, parts: tuple[str, ...]) -> set[str]:
+        """What a file holds of these parts; one that nobody wrote to meanwhile is not read again."""
+        try:
+            status = path.stat()
+            stamp = (status.st_mtime_ns, status.st_size, status.st_ino)
+            known = self._read.get(path)
+            if known is None or known[0] != stamp:
+                known = self._read[path] = (stamp, self._marks.found_in(path.read_bytes()))
+        except FileNotFoundError:  # a file that was written anew goes while one looks
+            return set()
+        return {label for label in known[1] if label.split()[0] in parts}
+
+
+def engine_of(book: Book) -> Any:
+    """The engine of a book on a server."""
+    assert isinstance(book.engine, PostgresEngine)
+    return book.engine

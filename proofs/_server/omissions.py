@@ -1,0 +1,55 @@
+"""The engine with one of its statements changed, in this process and only for a while."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from functools import partial
+
+from commonplace.engines.postgres import erasing, scrubbing, statements
+from proofs._book.mutants import rewritten
+
+Omission = Callable[[], AbstractContextManager[object]]
+
+
+@contextmanager
+def replaced(name: str, text: str) -> Iterator[None]:
+    """A statement with another text."""
+    known = statements._texts()
+    original = known[name]
+    known[name] = text
+    statements.statement.cache_clear()
+    try:
+        yield
+    finally:
+        known[name] = original
+        statements.statement.cache_clear()
+
+
+def _never(name: str) -> Omission:
+    """A statement that finds nothing to do."""
+    return lambda: replaced(name, f"{statements._texts()[name]} AND false")
+
+
+#: Steps of an erasure and of what clears its files after it.
+OMISSIONS: dict[str, Omission] = {
+    "its versions": _never("delete_versions"),
+    "its terms": _never("delete_terms"),
+    "its vectors": lambda: replaced(
+        "delete_vectors", "DELETE FROM vectors WHERE owner = ? AND record = ? AND false RETURNING set"
+    ),
+    "what jobs keep about it": lambda: replaced(
+        "delete_kept_about", "DELETE FROM kept WHERE records && ?::bytea[] AND false RETURNING job"
+    ),
+    "jobs of the owner": _never("delete_jobs_of_owner"),
+    "actors in the ledger": partial(
+        rewritten, erasing._Erasing.everything, "await self._scrub_ledger()", "pass"
+    ),
+    "the owner's name": lambda: replaced("end_era", "UPDATE owners SET erased_at = ?, held = 0 WHERE no = ?"),
+    "the owner's shelves": _never("delete_shelves_of_owner"),
+    "the owner's groups": _never("delete_shelf_groups_of_owner"),
+    "agents on what was spent": _never("delete_spent_of_owner"),
+    "writing the tables anew": partial(
+        rewritten, scrubbing._Scrubbing._rewrite, "(FULL, ANALYZE)", "(ANALYZE)"
+    ),
+}

