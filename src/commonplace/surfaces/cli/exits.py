@@ -37,6 +37,8 @@ EXIT_CODES = {
     "unanswered": 14,
     "embedding": 15,
     "model": 16,
+    "moved": 17,
+    "unfinished": 18,
     # Of the program itself; the number is the one of sysexits.h.
     "fault": 70,
     # As a shell shows a program that SIGTERM ended.
