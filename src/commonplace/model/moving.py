@@ -210,11 +210,17 @@ def marks_of(kept: Mapping[str, bytes]) -> tuple[Departure | None, Arrival | Non
 
 def refuse_marked(kept: Mapping[str, bytes]) -> None:
     """Refuse to write a book that moves, has moved, or is being made by a copy."""
+    if kept:
+        raise refusal(kept)
+
+
+def refusal(kept: Mapping[str, bytes]) -> Moved | Unfinished:
+    """The refusal of a book that has at least one of the marks."""
     departure, arrival = marks_of(kept)
     if departure is not None:
-        raise moved(departure)
-    if arrival is not None:
-        raise unfinished(arrival)
+        return moved(departure)
+    assert arrival is not None
+    return unfinished(arrival)
 
 
 def refuse_other_run(kept: Mapping[str, bytes], run: str) -> None:

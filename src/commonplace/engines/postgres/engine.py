@@ -20,6 +20,7 @@ from commonplace.engines.postgres import (
     sets,
     spending,
 )
+from commonplace.engines.postgres.moving import Moving
 from commonplace.engines.postgres.rows import owner_of, record_of
 from commonplace.engines.postgres.server import Server
 from commonplace.engines.postgres.session import Session
@@ -50,7 +51,7 @@ async def _secret(session: Session) -> bytes:
     return bytes(await session.value("secret"))
 
 
-class PostgresEngine:
+class PostgresEngine(Moving):
     """A book in a schema of a PostgreSQL database."""
 
     name = "postgresql"

@@ -8,9 +8,13 @@ from contextlib import contextmanager
 import asyncpg
 
 from commonplace.errors import Busy, CommonplaceError, Corrupt, Full, NotABook, ReadOnly, StorageError
+from commonplace.model.moving import refusal
 
 #: What may go well when it is done again from the start: nothing of it was kept.
 AGAIN = (asyncpg.SerializationError, asyncpg.DeadlockDetectedError)
+
+#: What the server itself raises where a book has a mark that keeps writers off; the message is the mark.
+MARKED = "CP001"
 
 #: The connection is of no more use; the driver's own confusion is what a server's farewell between two statements makes of it.
 LOST = (
@@ -37,6 +41,9 @@ _ABSENT = (asyncpg.InvalidCatalogNameError, asyncpg.UndefinedTableError, asyncpg
 
 def from_server(exc: Exception, place: str) -> StorageError:
     """Our error for the server's or the driver's; ``place`` holds no password."""
+    if getattr(exc, "sqlstate", None) == MARKED:
+        name, _, mark = str(exc).partition(" ")
+        return refusal({name: mark.encode()})
     if isinstance(exc, _CREDENTIALS):
         return StorageError(f"{place} refuses this user or password ({exc}): check the address.")
     if isinstance(exc, asyncpg.InsufficientPrivilegeError):

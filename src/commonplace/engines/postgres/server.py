@@ -11,7 +11,7 @@ from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
 import asyncpg
 
-from commonplace.engines.postgres.faults import AGAIN, LOST, outcome_unknown, translated
+from commonplace.engines.postgres.faults import AGAIN, LOST, MARKED, outcome_unknown, translated
 from commonplace.engines.postgres.migrations import bring_forward
 from commonplace.engines.postgres.session import Session
 from commonplace.errors import Busy, InvalidInput
@@ -34,6 +34,14 @@ _WHOLE = "; SET LOCAL commonplace.whole = 'on'"
 #: Writes hold the book together, an erasure alone: nothing new can come to rest on what it is removing.
 _TOGETHER = "; SELECT pg_advisory_xact_lock_shared(hashtext('commonplace book'), hashtext(current_schema()))"
 _ALONE = "; SELECT pg_advisory_xact_lock(hashtext('commonplace book'), hashtext(current_schema()))"
+#: Asked once the lock is held: a book that moves, or that a copy is making, is written by nobody else.
+_UNMARKED = f"""; DO $$
+DECLARE mark text;
+BEGIN
+    SELECT name || ' ' || convert_from(value, 'UTF8') INTO mark FROM book WHERE name IN ('departure', 'arrival')
+    ORDER BY name DESC LIMIT 1;
+    IF FOUND THEN RAISE EXCEPTION USING ERRCODE = '{MARKED}', MESSAGE = mark; END IF;
+END $$"""  # noqa: S608 - a constant of ours
 
 
 class Place(NamedTuple):
@@ -120,9 +128,12 @@ class Server:
         """Read of one moment; ``whole`` is for what reads across owners."""
         return await self._transact(_READ + (_WHOLE if whole else ""), work)
 
-    async def write(self, work: Work[T], *, alone: bool = False) -> T:
-        """Write all or nothing; returns after the commit. ``work`` may be called again from its beginning."""
-        begin = _WRITE + (_ALONE if alone else _TOGETHER)
+    async def write(self, work: Work[T], *, alone: bool = False, guarded: bool = True) -> T:
+        """Write all or nothing; returns after the commit. ``work`` may be called again from its beginning.
+
+        Only what moves a book is not ``guarded`` against its being moved.
+        """
+        begin = _WRITE + (_ALONE if alone else _TOGETHER) + (_UNMARKED if guarded else "")
         for _ in range(ATTEMPTS - 1):
             try:
                 return await self._transact(begin, work)

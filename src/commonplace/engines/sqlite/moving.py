@@ -40,9 +40,7 @@ class Moving:
         """Write, unless the book has one of the marks: asked in the transaction that the write is part of."""
 
         def guarded(connection: sqlite3.Connection) -> T:
-            kept = _marks(connection)
-            if kept:
-                refuse_marked(kept)
+            refuse_marked(_marks(connection))
             return work(connection)
 
         return await self._file.write(guarded)
