@@ -1,7 +1,8 @@
 """Commonplace: the memory that AI agents can trust."""
 
-from commonplace.assembly import open
+from commonplace.assembly import copy, open
 from commonplace.book import Book, ThreadHandle
+from commonplace.book.moving import CopyReport
 from commonplace.errors import (
     BuiltUpon,
     Busy,
@@ -14,6 +15,7 @@ from commonplace.errors import (
     Full,
     InvalidInput,
     LimitReached,
+    Moved,
     NotABook,
     NotAllowed,
     NotFound,
@@ -22,6 +24,7 @@ from commonplace.errors import (
     ReadOnly,
     Stale,
     StorageError,
+    Unfinished,
     VersionMismatch,
 )
 from commonplace.model.erasure import ErasureReceipt
@@ -32,7 +35,7 @@ from commonplace.model.trust import Limits, Trust
 from commonplace.model.vectors import Embedding
 from commonplace.recall.context.compose import Context
 from commonplace.recall.context.window import Window
-from commonplace.sync import SyncBook, open_sync
+from commonplace.sync import SyncBook, copy_sync, open_sync
 
 __version__ = "0.1.0.dev0"
 
@@ -45,6 +48,7 @@ __all__ = [
     "CommonplaceError",
     "Conflict",
     "Context",
+    "CopyReport",
     "Corrupt",
     "EmbedderDown",
     "Embedding",
@@ -56,6 +60,7 @@ __all__ = [
     "InvalidInput",
     "LimitReached",
     "Limits",
+    "Moved",
     "NotABook",
     "NotAllowed",
     "NotFound",
@@ -71,10 +76,13 @@ __all__ = [
     "SyncBook",
     "ThreadHandle",
     "Trust",
+    "Unfinished",
     "VersionMismatch",
     "View",
     "Why",
     "Window",
+    "copy",
+    "copy_sync",
     "open",
     "open_sync",
 ]

@@ -20,6 +20,8 @@ CommonplaceError
     ├── OutcomeUnknown      it may have been kept, or not: the server was lost while it committed
     ├── Busy                another process holds the book; try again
     ├── ReadOnly            the book, its folder or its server refuses writes
+    │   └── Moved           the book is elsewhere now; ``address`` says where
+    ├── Unfinished          a copy is making this book; finish it, or delete it
     ├── Full                no room left
     ├── Corrupt             the file is damaged
     ├── NotABook            there is a file, and it is something else
@@ -128,6 +130,23 @@ class ReadOnly(StorageError):
     """The book, its folder or its server refuses writes."""
 
     code = "read_only"
+
+
+class Moved(ReadOnly):
+    """The book moves, or has moved: nothing is written here any more."""
+
+    code = "moved"
+
+    def __init__(self, message: str, address: str = "") -> None:
+        super().__init__(message)
+        #: Where it is now, without a password.
+        self.address = address
+
+
+class Unfinished(StorageError):
+    """A copy is making this book, and has not ended: finish it, or delete it."""
+
+    code = "unfinished"
 
 
 class Full(StorageError):

@@ -18,6 +18,16 @@ from commonplace.model.facts import BookFacts, Findings
 from commonplace.model.jobs import Job, JobDraft, JobState
 from commonplace.model.ledger import Entry, Receipt
 from commonplace.model.memories import Use
+from commonplace.model.moving import (
+    Arrival,
+    BookFrame,
+    Departure,
+    Frame,
+    Piece,
+    PieceKind,
+    RecordPiece,
+    Whereabouts,
+)
 from commonplace.model.owner import Owner, View
 from commonplace.model.passages import Choose, Shelf, ShelfDelta, Sight
 from commonplace.model.query import Filter, HistoryStep, Page, Recalled, Times
@@ -273,7 +283,54 @@ class WakesOthers(Protocol):
         """Call ``wake`` in this event loop soon after a commit made a job due; what is returned ends that."""
 
 
-class Engine(Records, Passages, Aids, Vectors, Jobs, Spending, Erasure, Keeping, Protocol):
+class Moves(Protocol):
+    """What a book is made of, piece by piece: given as it stands, and laid down as it stood elsewhere.
+
+    Each call is of one moment; what is laid down twice is there once. A book that has one of the marks is not written
+    by any other call, in any process: whether it has is asked in the transaction that writes.
+    """
+
+    async def whereabouts(self) -> Whereabouts:
+        """Which book this is, and its marks."""
+
+    async def eras(self, after: bytes, limit: int) -> list[tuple[bytes, int]]:
+        """The eras behind this one, in the order of their ids, those that ended among them, each with its position."""
+
+    async def book_frame(self) -> BookFrame:
+        """What belongs to no owner."""
+
+    async def frame(self, era: bytes) -> Frame | None:
+        """What an era's records and ledger stand in; None where it is not here."""
+
+    async def pieces(self, kind: PieceKind, era: bytes, after: bytes, limit: int) -> list[Piece]:
+        """An era's pieces behind a key, in the order of their keys; tombstones have no era."""
+
+    async def records_at(self, era: bytes, ids: Sequence[bytes]) -> list[RecordPiece]:
+        """Those of these records that the era has."""
+
+    async def arrive(self, arrival: Arrival, secret: bytes) -> bool:
+        """Become the copy of another book, or of the same one in another run; False where this book has content."""
+
+    async def lay_book(self, run: str, frame: BookFrame) -> None:
+        """Let this be what belongs to no owner."""
+
+    async def lay_frame(self, run: str, frame: Frame) -> None:
+        """Let this be an era's frame; the era is begun where it is not here."""
+
+    async def lay(
+        self, run: str, kind: PieceKind, era: bytes, pieces: Sequence[Piece], gone: Sequence[bytes] = ()
+    ) -> None:
+        """Let these be an era's pieces under their keys, and those that are ``gone`` be none. Vectors of sets that are not
+        here are left out."""
+
+    async def end_arrival(self, run: str) -> None:
+        """Be a book like any other from now on."""
+
+    async def depart(self, departure: Departure | None) -> None:
+        """Be written no more, once this returns; with None, be written again."""
+
+
+class Engine(Records, Passages, Aids, Vectors, Jobs, Spending, Erasure, Keeping, Moves, Protocol):
     """A database behind the one storage wall."""
 
     #: The engine's name in addresses and reports.

@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 from uuid import uuid4
 
 from commonplace import telemetry
-from commonplace.errors import Erased, StorageError
+from commonplace.errors import Erased, Moved, StorageError
 from commonplace.model.jobs import GivenUp, Job, JobState, Postponed
 from commonplace.ports import Clock, Jobs, WakesOthers
 
@@ -26,6 +26,8 @@ LONGEST_PAUSE_SECONDS = 3600.0
 #: Whatever a provider asks for, a job that waits for it is tried again within a day.
 LONGEST_POSTPONEMENT_SECONDS = 86_400.0
 ATTEMPTS = 8
+#: Before it is looked whether a book that moves was taken back.
+MOVED_SECONDS = 60.0
 #: Pauses stop growing here, before their arithmetic overflows.
 _LARGEST_EXPONENT = 16
 #: How often the depth of the queue is told, and as far as it is counted.
@@ -74,6 +76,7 @@ class Worker:
     async def _work(self, stop: asyncio.Event, woken: asyncio.Event, pause: float) -> None:
         while not stop.is_set():
             woken.clear()
+            rest = pause
             try:
                 busy = await self.run_once()
             except asyncio.CancelledError:
@@ -81,12 +84,15 @@ class Worker:
                     raise
                 _log.exception("something that the worker waited for was cancelled; it tries again")
                 busy = False
+            except Moved as exc:
+                _log.warning("the worker rests: %s", exc)
+                busy, rest = False, MOVED_SECONDS
             except Exception:  # noqa: BLE001 - upkeep goes on as soon as whatever is broken works again
                 _log.exception("the worker could not reach its jobs; it tries again")
                 busy = False
             await self._tell_depth()
             if not busy:
-                await _either(stop, woken, pause)
+                await _either(stop, woken, rest)
 
     @contextlib.contextmanager
     def _listening(self) -> Iterator[asyncio.Event]:

@@ -8,11 +8,26 @@ from urllib.parse import unquote, urlsplit
 from commonplace.engines.inmemory import InMemoryEngine
 from commonplace.engines.sqlite.engine import SqliteEngine
 from commonplace.errors import InvalidInput
+from commonplace.model.moving import unfinished as refuse_unfinished
 from commonplace.ports import Engine
 
 
-async def open_engine(address: str | Path, *, create: bool = True, read_only: bool = False) -> Engine:
-    """The engine behind an address."""
+async def open_engine(
+    address: str | Path, *, create: bool = True, read_only: bool = False, unfinished: bool = False
+) -> Engine:
+    """The engine behind an address; one that a copy has not ended is ``unfinished``, and refused where none is wanted."""
+    engine = await _open_engine(address, create=create, read_only=read_only)
+    try:
+        arrival = None if unfinished else (await engine.whereabouts()).arrival
+        if arrival is not None:
+            raise refuse_unfinished(arrival)
+    except BaseException:
+        await engine.close()
+        raise
+    return engine
+
+
+async def _open_engine(address: str | Path, *, create: bool, read_only: bool) -> Engine:
     if isinstance(address, Path):
         return await SqliteEngine.open(address, create=create, read_only=read_only)
     if not isinstance(address, str) or not address:

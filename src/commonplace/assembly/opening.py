@@ -141,6 +141,8 @@ async def _open(
     asked = await wiring.models_of(models, given.models)
     embedder = await find(embed, given.embedding)
     engine = await open_engine(address, create=create, read_only=read_only)
+    # A book that moves, or has moved, is only read.
+    read_only = read_only or (await engine.whereabouts()).departure is not None
     maker = None if isinstance(embedder, Missing) else Maker(engine, embedder)
     try:
         if not read_only:
@@ -172,7 +174,7 @@ async def _open(
         refresh_terms=lambda: refresh_terms(engine),
         open_copy=lambda path: open_engine(path, create=False),
     )
-    if worker:
+    if worker and not read_only:
         book.start_worker()
     elif worker is None:
         # What is written here becomes vectors here, even where nobody runs the book's other upkeep.

@@ -41,8 +41,6 @@ class ServerFacts:
     #: Whether it forces what is committed to the disk, and mends pages that were written in part.
     syncs: bool
     whole_pages: bool
-    #: Whether a commit of the book's returns after its log is on the disk.
-    waits_for_disk: bool
     #: Whether the book's user passes the server's own wall between owners.
     passes_walls: bool
     replica: bool

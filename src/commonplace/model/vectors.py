@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
-from urllib.parse import quote
+from urllib.parse import quote, unquote
 
 import numpy as np
 from numpy.typing import NDArray
@@ -50,6 +50,14 @@ class Embedding:
         """One line that no other embedding has, such as ``local/all-MiniLM-L6-v2/384``."""
         line = f"{quote(self.provider, safe='')}/{quote(self.model, safe='/:@')}/{self.dimension}"
         return f"{line}#{quote(self.prompt, safe=' :')}" if self.prompt else line
+
+    @classmethod
+    def of_name(cls, name: str) -> Embedding:
+        """The embedding that has this name."""
+        line, _, prompt = name.partition("#")
+        path, _, dimension = line.rpartition("/")
+        provider, _, model = path.partition("/")
+        return cls(unquote(provider), unquote(model), int(dimension), unquote(prompt))
 
     @property
     def packed_bytes(self) -> int:

@@ -1,6 +1,6 @@
 """The synchronous face: the same book for programs without an event loop."""
 
-from commonplace.sync.book import SyncBook, open_sync
+from commonplace.sync.book import SyncBook, copy_sync, open_sync
 from commonplace.sync.shelves import (
     SyncEpisodes,
     SyncExperience,
@@ -18,5 +18,6 @@ __all__ = [
     "SyncNamed",
     "SyncProfiles",
     "SyncThread",
+    "copy_sync",
     "open_sync",
 ]

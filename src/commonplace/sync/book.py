@@ -9,9 +9,11 @@ from types import TracebackType
 from typing import Any, Self, TypeVar
 from uuid import UUID
 
+from commonplace.assembly import copy as copy_book
 from commonplace.assembly import open as open_book
 from commonplace.book import Book
 from commonplace.book.accounts import SyncAccounts
+from commonplace.book.moving import CopyReport
 from commonplace.book.transfer import ImportReport
 from commonplace.model.erasure import ErasureReceipt
 from commonplace.model.facts import Findings
@@ -204,3 +206,12 @@ def open_sync(address: str | Path = "commonplace.db", **how: Any) -> SyncBook:
     except BaseException:
         loop.close()
         raise
+
+
+def copy_sync(source: str | Path, target: str | Path, **how: Any) -> CopyReport:
+    """Copy a book for a program without an event loop; takes what ``copy`` takes."""
+    loop = Loop()
+    try:
+        return loop.run(copy_book(source, target, **how))
+    finally:
+        loop.close()

@@ -11,6 +11,7 @@ from commonplace.testing.suite_jobs import JobSuite
 from commonplace.testing.suite_keeping import KeepingSuite
 from commonplace.testing.suite_limits import LimitSuite
 from commonplace.testing.suite_memories import MemorySuite
+from commonplace.testing.suite_moving import MovingSuite
 from commonplace.testing.suite_operations import OperationSuite
 from commonplace.testing.suite_others import OtherSuite
 from commonplace.testing.suite_reading import ReadingSuite
@@ -43,5 +44,6 @@ class StoreSuite(
     ErasureSuite,
     VisibilitySuite,
     KeepingSuite,
+    MovingSuite,
 ):
     """All that an engine has to do, told as tests."""

@@ -10,6 +10,7 @@ from typing import Any
 from uuid import UUID
 
 from commonplace.engines.inmemory import applying, erasing, jobs, keeping, reading, sets, spending
+from commonplace.engines.inmemory.moving import Moving
 from commonplace.engines.inmemory.tables import Era, Tables
 from commonplace.model.changes import Batch
 from commonplace.model.erasure import ErasureReceipt, Scrubbed, Target
@@ -26,7 +27,7 @@ from commonplace.model.vectors import Embedding, VectorSet
 from commonplace.ports import Scan, TermsOf
 
 
-class InMemoryEngine:
+class InMemoryEngine(Moving):
     """A book in this process's memory; it ends with the object."""
 
     name = "inmemory"
@@ -46,7 +47,7 @@ class InMemoryEngine:
     # ── records ──────────────────────────────────────────────────────────────────────────────────────────────────
 
     async def apply(self, batch: Batch) -> Receipt:
-        with self._lock:
+        with self._writing():
             return applying.apply(self._tables, batch)
 
     async def get(self, owner: Owner, view: View, ids: Sequence[UUID]) -> dict[UUID, Record]:
@@ -98,7 +99,7 @@ class InMemoryEngine:
             return Sight(shelves, None) if chosen is None else reading.seen(era, view, shelves, chosen)
 
     async def note_use(self, owner: Owner, view: View, uses: Mapping[UUID, Use]) -> int:
-        with self._lock:
+        with self._writing():
             return reading.note_use(self._era(owner), view, uses)
 
     async def uses(self, owner: Owner, view: View, ids: Sequence[UUID]) -> dict[UUID, Use]:
@@ -115,7 +116,7 @@ class InMemoryEngine:
             return [kept.record() for kept in stale[:limit]]
 
     async def put_terms(self, rule: int, terms: Mapping[UUID, bytes]) -> int:
-        with self._lock:
+        with self._writing():
             return reading.put_terms(self._tables, rule, terms)
 
     async def vector_sets(self) -> list[VectorSet]:
@@ -123,7 +124,7 @@ class InMemoryEngine:
             return sets.listed(self._tables)
 
     async def begin_set(self, embedding: Embedding) -> VectorSet:
-        with self._lock:
+        with self._writing():
             return sets.begin(self._tables, embedding)
 
     async def lacking(self, embedding: Embedding, limit: int) -> list[Record]:
@@ -131,47 +132,47 @@ class InMemoryEngine:
             return sets.lacking(self._tables, embedding, limit)
 
     async def put_vectors(self, embedding: Embedding, vectors: Mapping[UUID, bytes]) -> int:
-        with self._lock:
+        with self._writing():
             return sets.put(self._tables, embedding, vectors)
 
     async def switch_set(self, embedding: Embedding) -> bool:
-        with self._lock:
+        with self._writing():
             return sets.switch(self._tables, embedding)
 
     async def drop_set(self, embedding: Embedding) -> bool:
-        with self._lock:
+        with self._writing():
             return sets.drop(self._tables, embedding)
 
     # ── jobs ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
     async def put(self, draft: JobDraft, at: datetime) -> None:
-        with self._lock:
+        with self._writing():
             jobs.put(self._tables, None, jobs.copied(draft), at)
 
     async def lease(self, kinds: Sequence[str], worker: str, at: datetime, seconds: float) -> Job | None:
-        with self._lock:
+        with self._writing():
             return jobs.lease(self._tables, kinds, worker, at, seconds)
 
     async def renew(self, job: Job, at: datetime, seconds: float) -> bool:
-        with self._lock:
+        with self._writing():
             return jobs.renew(self._tables, job, at, seconds)
 
     async def finish(self, job: Job) -> bool:
-        with self._lock:
+        with self._writing():
             return jobs.finish(self._tables, job)
 
     async def fail(self, job: Job, error: str, at: datetime, retry_at: datetime | None) -> bool:
-        with self._lock:
+        with self._writing():
             return jobs.fail(self._tables, job, error, at, retry_at)
 
     async def postpone(self, job: Job, at: datetime, reason: str = "") -> bool:
-        with self._lock:
+        with self._writing():
             return jobs.postpone(self._tables, job, at, reason)
 
     async def keep(
         self, job: Job, payload: Mapping[str, Any], records: Sequence[UUID], spent: Spent | None = None
     ) -> bool:
-        with self._lock:
+        with self._writing():
             if spent is not None:
                 # Before anything can be wrong with the rest: it was paid.
                 spending.note(self._tables, spent, job)
@@ -182,17 +183,17 @@ class InMemoryEngine:
             return jobs.listed(self._tables, state, limit)
 
     async def replay(self, id: UUID, at: datetime) -> bool:
-        with self._lock:
+        with self._writing():
             return jobs.replay(self._tables, id, at)
 
     async def drop(self, id: UUID) -> bool:
-        with self._lock:
+        with self._writing():
             return jobs.drop(self._tables, id)
 
     # ── spending ─────────────────────────────────────────────────────────────────────────────────────────────────
 
     async def note_spent(self, spent: Spent) -> None:
-        with self._lock:
+        with self._writing():
             spending.note(self._tables, spent)
 
     async def spent(self, tenant: str, only: SpentFilter = ALL_SPENT) -> list[Spent]:
@@ -206,7 +207,7 @@ class InMemoryEngine:
     # ── erasure ──────────────────────────────────────────────────────────────────────────────────────────────────
 
     async def erase(self, target: Target, at: datetime) -> ErasureReceipt:
-        with self._lock:
+        with self._writing():
             return erasing.erase(self._tables, target, at)
 
     async def scrub(self) -> Scrubbed:
@@ -226,7 +227,7 @@ class InMemoryEngine:
             return keeping.verify(self._tables, progress)
 
     async def rebuild(self, progress: Callable[[int, int], None] | None = None) -> Mapping[str, int]:
-        with self._lock:
+        with self._writing():
             return keeping.rebuild(self._tables)
 
     async def facts(self) -> BookFacts:
@@ -246,11 +247,11 @@ class InMemoryEngine:
         yield line
 
     async def adopt_book(self, line: Mapping[str, Any]) -> bool:
-        with self._lock:
+        with self._writing():
             return keeping.adopt_book(self._tables, line)
 
     async def adopt(
         self, owner: Owner, lines: Sequence[dict[str, Any]], terms: TermsOf
     ) -> Mapping[str, int] | None:
-        with self._lock:
+        with self._writing():
             return keeping.adopt(self._tables, owner, lines, terms)

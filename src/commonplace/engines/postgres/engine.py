@@ -21,6 +21,7 @@ from commonplace.engines.postgres import (
     sets,
     spending,
 )
+from commonplace.engines.postgres.moving import Moving
 from commonplace.engines.postgres.rows import owner_of, record_of
 from commonplace.engines.postgres.server import Server
 from commonplace.engines.postgres.session import Session
@@ -35,7 +36,7 @@ from commonplace.model.passages import Choose, Shelf, ShelfDelta, Sight
 from commonplace.model.query import Filter, HistoryStep, Page
 from commonplace.model.records import Record
 from commonplace.model.spending import ALL_SPENT, Spent, SpentFilter, Sums
-from commonplace.model.vectors import Embedding, VectorSet
+from commonplace.model.vectors import EMBED, Embedding, VectorSet
 from commonplace.ports import Scan, TermsOf
 
 #: What no book can see of its server.
@@ -52,7 +53,7 @@ async def _secret(session: Session) -> bytes:
     return bytes(await session.value("secret"))
 
 
-class PostgresEngine:
+class PostgresEngine(Moving):
     """A book in a schema of a PostgreSQL database."""
 
     name = "postgresql"
@@ -167,9 +168,13 @@ class PostgresEngine:
         await self._server.write(lambda s: jobs.put(s, 0, draft, at))
 
     async def lease(self, kinds: Sequence[str], worker: str, at: datetime, seconds: float) -> Job | None:
-        if not await self._server.read(lambda s: jobs.is_due(s, kinds, at)):
+        due = await self._server.read(lambda s: jobs.due_kind(s, kinds, at))
+        if due is None:
             return None
-        return await self._server.write(lambda s: jobs.lease(s, kinds, worker, at, seconds))
+        # Whoever stored a passage beside a waiting job has committed by then; whoever comes later puts it anew.
+        alone = due == EMBED
+        wanted = [EMBED] if alone else [kind for kind in kinds if kind != EMBED]
+        return await self._server.write(lambda s: jobs.lease(s, wanted, worker, at, seconds), alone=alone)
 
     async def renew(self, job: Job, at: datetime, seconds: float) -> bool:
         return await self._server.write(lambda s: jobs.renew(s, job, at, seconds))

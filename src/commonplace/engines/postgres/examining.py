@@ -14,12 +14,11 @@ async def examine(session: Session) -> ServerFacts:
     row = await session.one("server_facts")
     took = time.perf_counter() - began
     assert row is not None
-    version, syncs, whole_pages, waits, passes_walls, replica, most, used, vectors = row
+    version, syncs, whole_pages, passes_walls, replica, most, used, vectors = row
     return ServerFacts(
         version=version,
         syncs=syncs,
         whole_pages=whole_pages,
-        waits_for_disk=waits,
         passes_walls=passes_walls,
         replica=replica,
         most_connections=most,

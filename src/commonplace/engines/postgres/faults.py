@@ -18,9 +18,13 @@ from commonplace.errors import (
     ReadOnly,
     StorageError,
 )
+from commonplace.model.moving import refusal
 
 #: What may go well when it is done again from the start: nothing of it was kept.
 AGAIN = (asyncpg.SerializationError, asyncpg.DeadlockDetectedError)
+
+#: What the server itself raises where a book has a mark that keeps writers off; the message is the mark.
+MARKED = "CP001"
 
 #: The connection is of no more use; the driver's own confusion is what a server's farewell between two statements makes of it.
 LOST = (
@@ -54,6 +58,9 @@ def is_lost(exc: BaseException) -> bool:
 
 def from_server(exc: Exception, place: str) -> StorageError:
     """Our error for the server's or the driver's; ``place`` holds no password."""
+    if getattr(exc, "sqlstate", None) == MARKED:
+        name, _, mark = str(exc).partition(" ")
+        return refusal({name: mark.encode()})
     found = _of_the_connection(exc, place) if isinstance(exc, LOST) else _of_the_work(exc, place)
     return found or StorageError(f"{place} could not do this ({exc}): see the server's log.")
 

@@ -43,9 +43,10 @@ async def make_embedding_due(session: Session, at: datetime) -> None:
         await put(session, 0, embed_job(row[0]), at)
 
 
-async def is_due(session: Session, kinds: Sequence[str], at: datetime) -> bool:
-    """Whether there is anything to lease; asked first, so that an idle worker writes nothing."""
-    return await session.one("due_job", kinds=list(kinds), now=micros(at)) is not None
+async def due_kind(session: Session, kinds: Sequence[str], at: datetime) -> str | None:
+    """What sort of job is to be leased, if any; asked first, so that an idle worker writes nothing."""
+    kind: str | None = await session.value("due_job", kinds=list(kinds), now=micros(at))
+    return kind
 
 
 async def lease(

@@ -552,7 +552,7 @@ ON CONFLICT (owner, kind, key) DO UPDATE SET
 RETURNING CASE WHEN j.run_at <= :at THEN pg_notify(left('commonplace_' || current_schema(), 63), '') END
 
 -- name: due_job
-SELECT id, owner FROM jobs
+SELECT kind FROM jobs
 WHERE kind = ANY(:kinds::text[]) AND ((state = 'waiting' AND run_at <= :now) OR (state = 'leased' AND leased_until <= :now))
     AND NOT EXISTS (
         SELECT 1 FROM jobs AS other
@@ -762,9 +762,205 @@ FROM ledger AS l JOIN owners AS o ON o.no = l.owner WHERE l.owner = ? ORDER BY l
 SELECT current_setting('server_version'),
     current_setting('fsync') = 'on',
     current_setting('full_page_writes') = 'on',
-    current_setting('synchronous_commit') <> 'off',
     (SELECT rolsuper OR rolbypassrls FROM pg_roles WHERE rolname = current_user),
     pg_is_in_recovery(),
     current_setting('max_connections')::integer,
     (SELECT count(*)::integer FROM pg_stat_activity WHERE backend_type = 'client backend'),
     (SELECT extversion FROM pg_extension WHERE extname = 'vector')
+
+-- ── moving ───────────────────────────────────────────────────────────────────────────────────────────────────────
+
+-- name: marks
+SELECT name, value FROM book WHERE name IN ('departure', 'arrival')
+
+-- name: set_mark_of_book
+INSERT INTO book (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value
+
+-- name: remove_mark_of_book
+DELETE FROM book WHERE name = ?
+
+-- name: has_content
+SELECT 1 FROM owners UNION ALL SELECT 1 FROM tombstones UNION ALL SELECT 1 FROM spent LIMIT 1
+
+-- name: eras_after
+SELECT era, position FROM owners WHERE era > ? ORDER BY era LIMIT ?
+
+-- name: era
+SELECT no, tenant, kind, id, digest, position, erased_at FROM owners WHERE era = ?
+
+-- name: shelves_of_era
+SELECT no, audience, agent, groups, mark, renewed FROM shelves WHERE owner = ? ORDER BY audience, agent, groups
+
+-- name: jobs_of_era
+SELECT j.id, j.kind, j.key, j.payload, j.records, j.state, j.run_at, j.first_at, j.attempts, j.postponed, j.not_before,
+    j.generation, j.leased_generation, j.worker, j.leased_until, j.error, k.records, k.payload
+FROM jobs AS j LEFT JOIN kept AS k ON k.job = j.id
+WHERE j.owner = ? AND (j.owner <> 0 OR j.kind <> ALL(?::text[])) ORDER BY j.id
+
+-- name: spent_of_era
+SELECT tenant, day, agent, task, model, calls, answers, tokens_in, tokens_cached, tokens_out, unpriced, price
+FROM spent WHERE owner = ? ORDER BY tenant, day, agent, task, model
+
+-- name: record_pieces
+SELECT r.no, r.id, r.type, r.version, r.recorded_at, r.slot, r.thread, r.seq, r.kind, r.status, r.at, r.valid_from, r.valid_to,
+    r.facets, r.body, r.hash, s.audience, s.agent, s.groups, r.position, r.learnt, r.ended, r.run, r.mark,
+    t.rule, t.packed, u.strength, u.used_at, u.count
+FROM (
+    SELECT * FROM records WHERE owner = :owner AND id > :after AND (:ids::bytea[] IS NULL OR id = ANY(:ids::bytea[]))
+    ORDER BY id LIMIT :limit) AS r
+CROSS JOIN LATERAL (SELECT audience, agent, groups FROM shelves WHERE owner = r.owner AND no = r.shelf LIMIT 1) AS s
+LEFT JOIN LATERAL (SELECT rule, packed FROM terms WHERE owner = r.owner AND record = r.no LIMIT 1) AS t ON true
+LEFT JOIN LATERAL (
+    SELECT strength, used_at, count FROM uses WHERE owner = r.owner AND record = r.no LIMIT 1) AS u ON true
+ORDER BY r.id
+
+-- name: version_pieces
+SELECT v.record, v.version, v.position, v.recorded_at, s.audience, s.agent, s.groups, v.hash, v.body
+FROM versions AS v JOIN shelves AS s ON s.owner = v.owner AND s.no = v.shelf
+WHERE v.owner = ? AND v.record = ANY(?::bigint[]) ORDER BY v.record, v.version
+
+-- name: link_pieces
+SELECT record, source FROM links WHERE owner = ? AND record = ANY(?::bytea[]) ORDER BY record, source
+
+-- name: vector_pieces
+SELECT v.record, s.name, v.packed FROM vectors AS v JOIN vector_sets AS s ON s.no = v.set
+WHERE v.owner = ? AND v.record = ANY(?::bigint[]) ORDER BY v.record, s.name
+
+-- name: entry_pieces
+SELECT position, at, actor_kind, actor, operation, request, body FROM ledger
+WHERE owner = ? AND position > ? ORDER BY position LIMIT ?
+
+-- name: stone_pieces
+SELECT digest, at FROM tombstones WHERE digest > ? ORDER BY digest LIMIT ?
+
+-- A name is one living era's; the other one ended where it comes from, and is laid anew.
+-- name: make_way_for_era
+UPDATE owners SET tenant = NULL, kind = NULL, id = NULL, erased_at = 0
+WHERE tenant = ? AND kind = ? AND id = ? AND era <> ? AND erased_at IS NULL
+
+-- name: put_era
+INSERT INTO owners (tenant, kind, id, era, digest, position, erased_at) VALUES (?, ?, ?, ?, ?, ?, ?)
+ON CONFLICT (era) DO UPDATE SET tenant = excluded.tenant, kind = excluded.kind, id = excluded.id,
+    digest = excluded.digest, position = excluded.position, erased_at = excluded.erased_at
+RETURNING no
+
+-- name: set_shelf
+UPDATE shelves SET mark = ?, renewed = ? WHERE owner = ? AND no = ?
+
+-- name: shelf_is_empty
+SELECT NOT EXISTS (SELECT 1 FROM records WHERE owner = ? AND shelf = ?)
+
+-- name: delete_shelf_groups
+DELETE FROM shelf_groups WHERE owner = ? AND shelf = ?
+
+-- name: delete_shelf
+DELETE FROM shelves WHERE owner = ? AND no = ?
+
+-- name: clear_jobs
+DELETE FROM jobs WHERE owner = ? AND (owner <> 0 OR kind <> ALL(?::text[]))
+
+-- name: lay_job
+INSERT INTO jobs (owner, id, kind, key, payload, records, state, run_at, first_at, attempts, postponed, not_before, generation,
+    leased_generation, worker, leased_until, error)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+
+-- name: lay_kept
+INSERT INTO kept (job, records, payload) VALUES (?, ?, ?)
+
+-- name: lay_spent
+INSERT INTO spent (owner, tenant, day, agent, task, model, calls, answers, tokens_in, tokens_cached, tokens_out, unpriced, price)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+
+-- name: numbers_of_records
+SELECT id, no FROM records WHERE owner = ? AND id = ANY(?::bytea[])
+
+-- name: take_away_records
+DELETE FROM records WHERE owner = ? AND id = ANY(?::bytea[])
+
+-- name: take_away_ids
+DELETE FROM ids WHERE id = ANY(?::bytea[])
+
+-- name: take_away_links
+DELETE FROM links WHERE owner = ? AND record = ANY(?::bytea[])
+
+-- name: take_away_versions
+DELETE FROM versions WHERE owner = ? AND record = ANY(?::bigint[])
+
+-- name: take_away_terms
+DELETE FROM terms WHERE owner = ? AND record = ANY(?::bigint[])
+
+-- name: take_away_uses
+DELETE FROM uses WHERE owner = ? AND record = ANY(?::bigint[])
+
+-- name: take_away_vectors
+DELETE FROM vectors WHERE owner = ? AND record = ANY(?::bigint[])
+
+-- name: take_away_unmade
+DELETE FROM unmade WHERE owner = ? AND record = ANY(?::bigint[])
+
+-- name: make_way_for_slots
+UPDATE records SET slot = NULL WHERE owner = ? AND slot = ANY(?::bytea[])
+
+-- name: claim_ids
+INSERT INTO ids (id, owner) SELECT unnest(?::bytea[]), ?::bigint ON CONFLICT DO NOTHING
+
+-- name: lay_records
+INSERT INTO records (owner, no, id, type, version, recorded_at, slot, thread, seq, kind, status, at, valid_from, valid_to,
+    facets, body, hash, shelf, position, learnt, ended, run, mark)
+SELECT ?::bigint, coalesce(n.no, nextval('record_numbers')), n.id, n.type, n.version, n.recorded_at, n.slot, n.thread, n.seq,
+    n.kind, n.status, n.at, n.valid_from, n.valid_to, n.facets, n.body, n.hash, n.shelf, n.position, n.learnt, n.ended, n.run,
+    n.mark
+FROM unnest(?::bigint[], ?::bytea[], ?::text[], ?::bigint[], ?::bigint[], ?::bytea[], ?::bytea[], ?::bigint[], ?::text[],
+    ?::text[], ?::bigint[], ?::bigint[], ?::bigint[], ?::text[], ?::text[], ?::bytea[], ?::bigint[], ?::bigint[], ?::bigint[],
+    ?::bigint[], ?::bytea[], ?::bigint[]) AS n (no, id, type, version, recorded_at, slot, thread, seq, kind, status, at,
+    valid_from, valid_to, facets, body, hash, shelf, position, learnt, ended, run, mark)
+
+-- name: lay_versions
+INSERT INTO versions (owner, record, version, shelf, position, recorded_at, ended_at, body, hash)
+SELECT ?::bigint, n.* FROM unnest(?::bigint[], ?::bigint[], ?::bigint[], ?::bigint[], ?::bigint[], ?::bigint[], ?::text[],
+    ?::bytea[]) AS n
+
+-- name: lay_links
+INSERT INTO links (owner, record, source) SELECT ?::bigint, n.* FROM unnest(?::bytea[], ?::bytea[]) AS n
+
+-- name: lay_terms
+INSERT INTO terms (owner, record, rule, packed) SELECT ?::bigint, n.* FROM unnest(?::bigint[], ?::bigint[], ?::bytea[]) AS n
+
+-- name: lay_uses
+INSERT INTO uses (owner, record, strength, used_at, count)
+SELECT ?::bigint, n.* FROM unnest(?::bigint[], ?::double precision[], ?::bigint[], ?::bigint[]) AS n
+
+-- name: lay_vectors
+INSERT INTO vectors (owner, record, set, packed)
+SELECT ?::bigint, n.* FROM unnest(?::bigint[], ?::bigint[], ?::bytea[]) AS n
+
+-- name: lay_unmade
+INSERT INTO unmade (set, owner, record)
+SELECT s.no, t.owner, t.record FROM terms AS t, vector_sets AS s
+WHERE t.owner = ? AND t.record = ANY(?::bigint[])
+    AND NOT EXISTS (SELECT 1 FROM vectors AS v WHERE v.owner = t.owner AND v.record = t.record AND v.set = s.no)
+
+-- name: lay_entries
+INSERT INTO ledger (owner, position, at, actor_kind, actor, operation, request, body)
+SELECT ?::bigint, n.* FROM unnest(?::bigint[], ?::bigint[], ?::text[], ?::text[], ?::bytea[], ?::bytea[], ?::text[]) AS n
+ON CONFLICT (owner, position) DO UPDATE SET at = excluded.at, actor_kind = excluded.actor_kind, actor = excluded.actor,
+    operation = excluded.operation, request = excluded.request, body = excluded.body
+
+-- name: take_away_entries
+DELETE FROM ledger WHERE owner = ? AND position = ANY(?::bigint[])
+
+-- name: lay_stones
+INSERT INTO tombstones (digest, at) SELECT * FROM unnest(?::bytea[], ?::bigint[])
+ON CONFLICT (digest) DO UPDATE SET at = excluded.at
+
+-- name: take_away_stones
+DELETE FROM tombstones WHERE digest = ANY(?::bytea[])
+
+-- name: lay_vector_set
+INSERT INTO vector_sets (name, dimension, active) VALUES (?, ?, false) ON CONFLICT (name) DO NOTHING
+
+-- name: deactivate_vector_sets
+UPDATE vector_sets SET active = false WHERE active
+
+-- name: recount_vector_sets
+UPDATE vector_sets SET count = (SELECT count(*) FROM vectors WHERE set = no)

@@ -10,7 +10,15 @@ from typing import Any, TypeVar
 import asyncpg
 
 from commonplace.engines.postgres.address import parse
-from commonplace.engines.postgres.faults import AGAIN, LOST, SILENT, is_lost, outcome_unknown, translated
+from commonplace.engines.postgres.faults import (
+    AGAIN,
+    LOST,
+    MARKED,
+    SILENT,
+    is_lost,
+    outcome_unknown,
+    translated,
+)
 from commonplace.engines.postgres.migrations import bring_forward
 from commonplace.engines.postgres.pool import Pool
 from commonplace.engines.postgres.session import Session
@@ -29,7 +37,11 @@ _FRESH_ATTEMPTS = 1
 _PAUSES = (0.05, 0.1, 0.2, 0.4, 0.8, 1.6)
 
 _READ = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
-_WRITE = "BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL commonplace.whole = 'on'"
+#: A server or role that is set to tell of commits before they are on the disk is not followed in that.
+_WRITE = (
+    "BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL commonplace.whole = 'on'; "
+    "SELECT set_config('synchronous_commit', 'on', true) WHERE current_setting('synchronous_commit') = 'off'"
+)
 _WHOLE = "; SET LOCAL commonplace.whole = 'on'"
 #: Upkeep is attended instead; whoever vanishes within it gives way to others all the same.
 _LONG = "; SET LOCAL statement_timeout = 0; SET LOCAL idle_in_transaction_session_timeout = '10min'"
@@ -38,6 +50,14 @@ _TOGETHER = "; SELECT pg_advisory_xact_lock_shared(hashtext('commonplace book'),
 _ALONE = "; SELECT pg_advisory_xact_lock(hashtext('commonplace book'), hashtext(current_schema()))"
 #: A commit that was cut short while it waits for replicas would be told as done.
 _COMMIT = "SET LOCAL statement_timeout = 0; COMMIT"
+#: Asked once the lock is held: a book that moves, or that a copy is making, is written by nobody else.
+_UNMARKED = f"""; DO $$
+DECLARE mark text;
+BEGIN
+    SELECT name || ' ' || convert_from(value, 'UTF8') INTO mark FROM book WHERE name IN ('departure', 'arrival')
+    ORDER BY name DESC LIMIT 1;
+    IF FOUND THEN RAISE EXCEPTION USING ERRCODE = '{MARKED}', MESSAGE = mark; END IF;
+END $$"""  # noqa: S608 - a constant of ours
 
 
 class Server:
@@ -95,14 +115,22 @@ class Server:
         return await self._repeated(lambda: self._transact(begin, work, keep_nothing, long=long))
 
     async def write(
-        self, work: Work[T], *, alone: bool = False, long: bool = False, repeatable: bool = False
+        self,
+        work: Work[T],
+        *,
+        alone: bool = False,
+        long: bool = False,
+        repeatable: bool = False,
+        guarded: bool = True,
     ) -> T:
         """Write all or nothing; returns after the commit. ``work`` may be called again from its beginning.
 
         Whoever writes ``alone`` may take their time. What is ``repeatable`` is known again where it was written already.
+        Only what moves a book is not ``guarded`` against its being moved.
         """
         long = long or alone
         begin = _WRITE + (_LONG if long else "") + (_ALONE if alone else _TOGETHER)
+        begin += _UNMARKED if guarded else ""
 
         async def keep(connection: Connection) -> None:
             await self._commit(connection, None if long else self._way.silence)

@@ -85,7 +85,7 @@ async def switch(session: Session, embedding: Embedding) -> bool:
     if not found[1]:
         for number, name, *_ in await session.all("vector_sets"):
             if number != found[0]:
-                await _remove(session, number, name)
+                await remove(session, number, name)
         await session.run("activate_vector_set", found[0])
         await session.run("renew_shelves")
     return True
@@ -96,11 +96,12 @@ async def drop(session: Session, embedding: Embedding) -> bool:
     found = await session.one("lock_vector_set", embedding.name)
     if found is None or found[1]:
         return False
-    await _remove(session, found[0], embedding.name)
+    await remove(session, found[0], embedding.name)
     return True
 
 
-async def _remove(session: Session, number: int, name: str) -> None:
+async def remove(session: Session, number: int, name: str) -> None:
+    """Take a set away with its vectors and the work on them."""
     await session.run("delete_vectors_of_set", set=number)
     await session.run("delete_vector_set", number)
     await session.run("delete_upkeep", EMBED, name)

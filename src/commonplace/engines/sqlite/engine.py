@@ -22,6 +22,7 @@ from commonplace.engines.sqlite import (
 )
 from commonplace.engines.sqlite.file import SqliteFile
 from commonplace.engines.sqlite.migrations import book_migrations
+from commonplace.engines.sqlite.moving import Moving
 from commonplace.engines.sqlite.rows import owner_of, record_of
 from commonplace.engines.sqlite.secret import has_secret, make_secret, secret_of
 from commonplace.engines.sqlite.statements import sql
@@ -53,7 +54,7 @@ UNSEEN = (
 )
 
 
-class SqliteEngine:
+class SqliteEngine(Moving):
     """A book in one SQLite file."""
 
     name = "sqlite"
@@ -92,7 +93,7 @@ class SqliteEngine:
     # ── records ──────────────────────────────────────────────────────────────────────────────────────────────────
 
     async def apply(self, batch: Batch) -> Receipt:
-        return await self._file.write(lambda c: applying.apply(c, secret_of(c), batch))
+        return await self._write(lambda c: applying.apply(c, secret_of(c), batch))
 
     async def get(self, owner: Owner, view: View, ids: Sequence[UUID]) -> dict[UUID, Record]:
         return await self._file.read(lambda c: reading.get(c, owner, view, ids))
@@ -128,7 +129,7 @@ class SqliteEngine:
         return await self._file.read(lambda c: reading.look(c, owner, view, held, choose))
 
     async def note_use(self, owner: Owner, view: View, uses: Mapping[UUID, Use]) -> int:
-        return await self._file.write(lambda c: aids.note_use(c, owner, view, uses))
+        return await self._write(lambda c: aids.note_use(c, owner, view, uses))
 
     async def uses(self, owner: Owner, view: View, ids: Sequence[UUID]) -> dict[UUID, Use]:
         return await self._file.read(lambda c: reading.uses(c, owner, view, ids))
@@ -142,47 +143,47 @@ class SqliteEngine:
         )
 
     async def put_terms(self, rule: int, terms: Mapping[UUID, bytes]) -> int:
-        return await self._file.write(lambda c: aids.put_terms(c, rule, terms))
+        return await self._write(lambda c: aids.put_terms(c, rule, terms))
 
     async def vector_sets(self) -> list[VectorSet]:
         return await self._file.read(sets.listed)
 
     async def begin_set(self, embedding: Embedding) -> VectorSet:
-        return await self._file.write(lambda c: sets.begin(c, embedding))
+        return await self._write(lambda c: sets.begin(c, embedding))
 
     async def lacking(self, embedding: Embedding, limit: int) -> list[Record]:
         return await self._file.read(lambda c: sets.lacking(c, embedding, limit))
 
     async def put_vectors(self, embedding: Embedding, vectors: Mapping[UUID, bytes]) -> int:
-        return await self._file.write(lambda c: sets.put(c, embedding, vectors))
+        return await self._write(lambda c: sets.put(c, embedding, vectors))
 
     async def switch_set(self, embedding: Embedding) -> bool:
-        return await self._file.write(lambda c: sets.switch(c, embedding))
+        return await self._write(lambda c: sets.switch(c, embedding))
 
     async def drop_set(self, embedding: Embedding) -> bool:
-        return await self._file.write(lambda c: sets.drop(c, embedding))
+        return await self._write(lambda c: sets.drop(c, embedding))
 
     # ── jobs ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
     async def put(self, draft: JobDraft, at: datetime) -> None:
-        await self._file.write(lambda c: jobs.put(c, 0, draft, at))
+        await self._write(lambda c: jobs.put(c, 0, draft, at))
 
     async def lease(self, kinds: Sequence[str], worker: str, at: datetime, seconds: float) -> Job | None:
         if not await self._file.read(lambda c: jobs.is_due(c, kinds, at)):
             return None
-        return await self._file.write(lambda c: jobs.lease(c, kinds, worker, at, seconds))
+        return await self._write(lambda c: jobs.lease(c, kinds, worker, at, seconds))
 
     async def renew(self, job: Job, at: datetime, seconds: float) -> bool:
-        return await self._file.write(lambda c: jobs.renew(c, job, at, seconds))
+        return await self._write(lambda c: jobs.renew(c, job, at, seconds))
 
     async def finish(self, job: Job) -> bool:
-        return await self._file.write(lambda c: jobs.finish(c, job))
+        return await self._write(lambda c: jobs.finish(c, job))
 
     async def fail(self, job: Job, error: str, at: datetime, retry_at: datetime | None) -> bool:
-        return await self._file.write(lambda c: jobs.fail(c, job, error, at, retry_at))
+        return await self._write(lambda c: jobs.fail(c, job, error, at, retry_at))
 
     async def postpone(self, job: Job, at: datetime, reason: str = "") -> bool:
-        return await self._file.write(lambda c: jobs.postpone(c, job, at, reason))
+        return await self._write(lambda c: jobs.postpone(c, job, at, reason))
 
     async def keep(
         self, job: Job, payload: Mapping[str, Any], records: Sequence[UUID], spent: Spent | None = None
@@ -191,22 +192,22 @@ class SqliteEngine:
         try:
             text = kept_text(payload)
         finally:
-            kept = await self._file.write(lambda c: spending.keep(c, job, text, records, spent))
+            kept = await self._write(lambda c: spending.keep(c, job, text, records, spent))
         return kept
 
     async def jobs(self, state: JobState | None, limit: int) -> list[Job]:
         return await self._file.read(lambda c: jobs.listed(c, state, limit))
 
     async def replay(self, id: UUID, at: datetime) -> bool:
-        return await self._file.write(lambda c: jobs.replay(c, id, at))
+        return await self._write(lambda c: jobs.replay(c, id, at))
 
     async def drop(self, id: UUID) -> bool:
-        return await self._file.write(lambda c: jobs.drop(c, id))
+        return await self._write(lambda c: jobs.drop(c, id))
 
     # ── spending ─────────────────────────────────────────────────────────────────────────────────────────────────
 
     async def note_spent(self, spent: Spent) -> None:
-        await self._file.write(lambda c: spending.note(c, spent))
+        await self._write(lambda c: spending.note(c, spent))
 
     async def spent(self, tenant: str, only: SpentFilter = ALL_SPENT) -> list[Spent]:
         return await self._file.read(lambda c: spending.listed(c, tenant, only))
@@ -217,7 +218,7 @@ class SqliteEngine:
     # ── erasure ──────────────────────────────────────────────────────────────────────────────────────────────────
 
     async def erase(self, target: Target, at: datetime) -> ErasureReceipt:
-        erased = await self._file.write(lambda c: erasing.erase(c, secret_of(c), target, at))
+        erased = await self._write(lambda c: erasing.erase(c, secret_of(c), target, at))
         owner_of.cache_clear()
         pending = ""
         if erased.removed or target.everything:
@@ -254,6 +255,7 @@ class SqliteEngine:
         await self._file.rewrite()
         if not await self._file.checkpoint():
             return Scrubbed(_READ_ELSEWHERE)
+        # Also of a book that has moved: its file is cleared all the same.
         await self._file.write(lambda c: c.execute("DELETE FROM jobs WHERE owner = 0 AND kind = 'scrub'"))
         return Scrubbed()
 
@@ -266,7 +268,7 @@ class SqliteEngine:
         return await self._file.read(lambda c: proving.verify(c, secret_of(c), progress))
 
     async def rebuild(self, progress: Callable[[int, int], None] | None = None) -> Mapping[str, int]:
-        return await self._file.write(lambda c: keeping.rebuild(c, secret_of(c), progress))
+        return await self._write(lambda c: keeping.rebuild(c, secret_of(c), progress))
 
     async def facts(self) -> BookFacts:
         found = await self._file.read(keeping.counts)
@@ -296,27 +298,27 @@ class SqliteEngine:
         yield await self._file.read(lambda c: keeping.dump_book(c, secret_of(c)))
 
     async def adopt_book(self, line: Mapping[str, Any]) -> bool:
-        return await self._file.write(lambda c: keeping.adopt_book(c, line))
+        return await self._write(lambda c: keeping.adopt_book(c, line))
 
     async def adopt(
         self, owner: Owner, lines: Sequence[dict[str, Any]], terms: TermsOf
     ) -> Mapping[str, int] | None:
-        return await self._file.write(lambda c: keeping.adopt(c, secret_of(c), owner, lines, terms))
+        return await self._write(lambda c: keeping.adopt(c, secret_of(c), owner, lines, terms))
 
     # ── copies of itself ─────────────────────────────────────────────────────────────────────────────────────────
 
     async def backup(self, target: Path, progress: Callable[[int, int], None] | None = None) -> None:
         # Noted first: a copy that forgetting does not know of must not come to be, whenever this ends.
         path = str(target.resolve())
-        await self._file.write(lambda c: keeping.note_backup(c, path, utc_now(), made=False))
+        await self._write(lambda c: keeping.note_backup(c, path, utc_now(), made=False))
         await self._file.backup(target, progress)
-        await self._file.write(lambda c: keeping.note_backup(c, path, utc_now(), made=True))
+        await self._write(lambda c: keeping.note_backup(c, path, utc_now(), made=True))
 
     async def erasures(self) -> Erasures:
         return await self._file.read(erasing.erasures)
 
     async def reapply(self, erasures: Erasures, at: datetime) -> int:
-        removed = await self._file.write(lambda c: erasing.reapply(c, secret_of(c), erasures, at))
+        removed = await self._write(lambda c: erasing.reapply(c, secret_of(c), erasures, at))
         await self.scrub()
         return removed
 

@@ -91,6 +91,11 @@ class SqliteFile:
             raise
 
     @property
+    def path(self) -> Path:
+        """Where the file is."""
+        return self._connector.path
+
+    @property
     def counters(self) -> Counters:
         """What the writer did so far."""
         return replace(self._writer.counters) if self._writer else Counters()

@@ -588,3 +588,137 @@ DELETE FROM jobs WHERE owner = ?
 -- name: ledger_of_owner
 SELECT l.owner, l.position, l.at, l.actor_kind, l.actor, l.operation, l.request, l.body, o.era, o.erased_at
 FROM ledger AS l JOIN owners AS o ON o.no = l.owner WHERE l.owner = ? ORDER BY l.position
+
+-- ── moving ───────────────────────────────────────────────────────────────────────────────────────────────────────
+
+-- name: marks
+SELECT name, value FROM book WHERE name IN ('departure', 'arrival')
+
+-- name: set_mark_of_book
+INSERT INTO book (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value
+
+-- name: remove_mark_of_book
+DELETE FROM book WHERE name = ?
+
+-- name: has_content
+SELECT 1 FROM owners UNION ALL SELECT 1 FROM tombstones UNION ALL SELECT 1 FROM spent LIMIT 1
+
+-- name: eras_after
+SELECT era, position FROM owners WHERE era > ? ORDER BY era LIMIT ?
+
+-- name: era
+SELECT no, tenant, kind, id, digest, position, erased_at FROM owners WHERE era = ?
+
+-- name: shelves_of_era
+SELECT no, audience, agent, groups, mark, renewed FROM shelves WHERE owner = ? ORDER BY audience, agent, groups
+
+-- name: jobs_of_era
+SELECT j.id, j.kind, j.key, j.payload, j.records, j.state, j.run_at, j.first_at, j.attempts, j.postponed, j.not_before,
+    j.generation, j.leased_generation, j.worker, j.leased_until, j.error, k.records, k.payload
+FROM jobs AS j LEFT JOIN kept AS k ON k.job = j.id
+WHERE j.owner = ? AND (j.owner <> 0 OR j.kind NOT IN (SELECT value FROM json_each(?))) ORDER BY j.id
+
+-- name: spent_of_era
+SELECT tenant, day, agent, task, model, calls, answers, tokens_in, tokens_cached, tokens_out, unpriced, price
+FROM spent WHERE owner = ? ORDER BY tenant, day, agent, task, model
+
+-- name: ids_on_shelf_after
+SELECT id FROM records WHERE shelf = ? AND type = ? AND id > ? ORDER BY id LIMIT ?
+
+-- name: record_pieces
+SELECT r.no, r.id, r.type, r.version, r.recorded_at, r.slot, r.thread, r.seq, r.kind, r.status, r.at, r.valid_from, r.valid_to,
+    r.facets, r.body, r.hash, s.audience, s.agent, s.groups, r.position, r.learnt, r.ended, r.run, r.mark,
+    t.rule, t.packed, u.strength, u.used_at, u.count
+FROM records AS r JOIN shelves AS s ON s.no = r.shelf
+LEFT JOIN terms AS t ON t.record = r.no LEFT JOIN uses AS u ON u.record = r.no
+WHERE +r.owner = ? AND r.id IN ({ids}) ORDER BY r.id
+
+-- name: version_pieces
+SELECT v.record, v.version, v.position, v.recorded_at, s.audience, s.agent, s.groups, v.hash, v.body
+FROM versions AS v JOIN shelves AS s ON s.no = v.shelf WHERE v.record IN ({ids}) ORDER BY v.record, v.version
+
+-- name: link_pieces
+SELECT record, source FROM links WHERE record IN ({ids}) ORDER BY record, source
+
+-- name: vector_pieces
+SELECT place, packed FROM vectors WHERE place IN ({ids})
+
+-- name: entry_pieces
+SELECT position, at, actor_kind, actor, operation, request, body FROM ledger
+WHERE owner = ? AND position > ? ORDER BY position LIMIT ?
+
+-- name: stone_pieces
+SELECT digest, at FROM tombstones WHERE digest > ? ORDER BY digest LIMIT ?
+
+-- A name is one living era's; the other one ended where it comes from, and is laid anew.
+-- name: make_way_for_era
+UPDATE owners SET tenant = NULL, kind = NULL, id = NULL, erased_at = 0
+WHERE tenant = ? AND kind = ? AND id = ? AND era <> ? AND erased_at IS NULL
+
+-- name: put_era
+INSERT INTO owners (tenant, kind, id, era, digest, position, erased_at) VALUES (?, ?, ?, ?, ?, ?, ?)
+ON CONFLICT (era) DO UPDATE SET tenant = excluded.tenant, kind = excluded.kind, id = excluded.id,
+    digest = excluded.digest, position = excluded.position, erased_at = excluded.erased_at
+RETURNING no
+
+-- name: set_shelf
+UPDATE shelves SET mark = ?, renewed = ? WHERE no = ?
+
+-- name: delete_shelf_groups
+DELETE FROM shelf_groups WHERE shelf = ?
+
+-- name: shelf_is_empty
+SELECT NOT EXISTS (SELECT 1 FROM records WHERE shelf = ?)
+
+-- name: delete_shelf
+DELETE FROM shelves WHERE no = ?
+
+-- name: clear_jobs
+DELETE FROM jobs WHERE owner = ? AND (owner <> 0 OR kind NOT IN (SELECT value FROM json_each(?)))
+
+-- name: lay_job
+INSERT INTO jobs (owner, id, kind, key, payload, records, state, run_at, first_at, attempts, postponed, not_before, generation,
+    leased_generation, worker, leased_until, error)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+
+-- name: lay_kept
+INSERT INTO kept (job, records, payload) VALUES (?, ?, ?)
+
+-- name: lay_spent
+INSERT INTO spent (owner, tenant, day, agent, task, model, calls, answers, tokens_in, tokens_cached, tokens_out, unpriced, price)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+
+-- name: make_way_for_slot
+UPDATE records SET slot = NULL WHERE owner = ? AND slot = ?
+
+-- name: lay_record
+INSERT INTO records (no, id, type, version, recorded_at, slot, thread, seq, kind, status, at, valid_from, valid_to, facets, body,
+    hash, owner, shelf, position, learnt, ended, run, mark)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+
+-- name: lay_version
+INSERT INTO versions (record, version, shelf, position, recorded_at, ended_at, body, hash) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+
+-- name: lay_entry
+INSERT INTO ledger (owner, position, at, actor_kind, actor, operation, request, body) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+ON CONFLICT (owner, position) DO UPDATE SET at = excluded.at, actor_kind = excluded.actor_kind, actor = excluded.actor,
+    operation = excluded.operation, request = excluded.request, body = excluded.body
+
+-- name: lay_stone
+INSERT INTO tombstones (digest, at) VALUES (?, ?) ON CONFLICT (digest) DO UPDATE SET at = excluded.at
+
+-- name: remove_stone
+DELETE FROM tombstones WHERE digest = ?
+
+-- name: remove_entry
+DELETE FROM ledger WHERE owner = ? AND position = ?
+
+-- name: lay_vector_set
+INSERT INTO vector_sets (name, dimension, active) VALUES (?, ?, 0) ON CONFLICT (name) DO NOTHING
+
+-- name: deactivate_vector_sets
+UPDATE vector_sets SET active = 0
+
+-- name: recount_vector_sets
+UPDATE vector_sets SET through = 0,
+    count = (SELECT count(*) FROM vectors WHERE place > (no << 40) AND place < (no + 1) << 40)

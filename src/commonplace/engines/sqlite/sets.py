@@ -99,7 +99,7 @@ def switch(connection: sqlite3.Connection, embedding: Embedding) -> bool:
     if not found[1]:
         for number, name, *_ in connection.execute(sql("vector_sets")).fetchall():
             if number != found[0]:
-                _remove(connection, number, name)
+                remove(connection, number, name)
         connection.execute(sql("activate_vector_set"), (found[0],))
         connection.execute(sql("renew_shelves"))
     return True
@@ -110,11 +110,12 @@ def drop(connection: sqlite3.Connection, embedding: Embedding) -> bool:
     found = _find(connection, embedding)
     if found is None or found[1]:
         return False
-    _remove(connection, found[0], embedding.name)
+    remove(connection, found[0], embedding.name)
     return True
 
 
-def _remove(connection: sqlite3.Connection, number: int, name: str) -> None:
+def remove(connection: sqlite3.Connection, number: int, name: str) -> None:
+    """Take a set away with its vectors and the work on them."""
     connection.execute(sql("delete_vectors_of_set"), {"set": number})
     connection.execute(sql("delete_vector_set"), (number,))
     connection.execute(sql("delete_upkeep"), (EMBED, name))

@@ -37,7 +37,9 @@ EXIT_CODES = {
     "unanswered": 14,
     "embedding": 15,
     "model": 16,
-    "outcome_unknown": 17,
+    "moved": 17,
+    "unfinished": 18,
+    "outcome_unknown": 19,
     # Of the program itself; the number is the one of sysexits.h.
     "fault": 70,
     # As a shell shows a program that SIGTERM ended.

@@ -39,6 +39,7 @@ COMMANDS = {
     "import": Entry("exports", "Take in an export."),
     "backup": Entry("backups", "Copy the book while it is in use, and verify the copy."),
     "restore": Entry("backups", "Put a backup to a new place, without what was erased since."),
+    "copy": Entry("copying", "Copy the book to another engine, and let it move there."),
     "verify": Entry("upkeep", "Hold every record against the ledger."),
     "reembed": Entry("vectors", "Make all vectors with the present model, while recall goes on."),
     "rebuild": Entry("upkeep", "Make anew what is derived by code."),

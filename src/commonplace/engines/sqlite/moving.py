@@ -1,0 +1,124 @@
+"""A book in SQLite that moves: its marks, and its pieces as they are given and laid down."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable, Sequence
+from typing import TypeVar
+
+from commonplace.engines.sqlite import laying, pieces
+from commonplace.engines.sqlite.file import SqliteFile
+from commonplace.engines.sqlite.secret import has_secret, secret_of
+from commonplace.engines.sqlite.statements import sql
+from commonplace.model.moving import (
+    ARRIVAL,
+    DEPARTURE,
+    Arrival,
+    BookFrame,
+    Departure,
+    Frame,
+    Piece,
+    PieceKind,
+    RecordPiece,
+    Whereabouts,
+    mark_text,
+    marks_of,
+    refuse_marked,
+    refuse_other_run,
+)
+
+T = TypeVar("T")
+Work = Callable[[sqlite3.Connection], T]
+
+
+class Moving:
+    """What an engine over one SQLite file does for a book that moves."""
+
+    _file: SqliteFile
+
+    async def _write(self, work: Work[T]) -> T:
+        """Write, unless the book has one of the marks: asked in the transaction that the write is part of."""
+
+        def guarded(connection: sqlite3.Connection) -> T:
+            refuse_marked(_marks(connection))
+            return work(connection)
+
+        return await self._file.write(guarded)
+
+    async def _lay(self, run: str, work: Work[T]) -> T:
+        """Write what one run of a copy brings, and no other."""
+
+        def guarded(connection: sqlite3.Connection) -> T:
+            refuse_other_run(_marks(connection), run)
+            return work(connection)
+
+        return await self._file.write(guarded)
+
+    async def whereabouts(self) -> Whereabouts:
+        return await self._file.read(
+            lambda c: Whereabouts(
+                str(self._file.path), secret_of(c) if has_secret(c) else b"", *marks_of(_marks(c))
+            )
+        )
+
+    async def eras(self, after: bytes, limit: int) -> list[tuple[bytes, int]]:
+        return await self._file.read(lambda c: c.execute(sql("eras_after"), (after, limit)).fetchall())
+
+    async def book_frame(self) -> BookFrame:
+        return await self._file.read(pieces.book_frame)
+
+    async def frame(self, era: bytes) -> Frame | None:
+        return await self._file.read(lambda c: pieces.frame(c, era))
+
+    async def pieces(self, kind: PieceKind, era: bytes, after: bytes, limit: int) -> list[Piece]:
+        return await self._file.read(lambda c: pieces.after(c, kind, era, after, limit))
+
+    async def records_at(self, era: bytes, ids: Sequence[bytes]) -> list[RecordPiece]:
+        return await self._file.read(lambda c: pieces.records_at(c, era, ids))
+
+    async def arrive(self, arrival: Arrival, secret: bytes) -> bool:
+        return await self._file.write(lambda c: _arrive(c, arrival, secret))
+
+    async def lay_book(self, run: str, frame: BookFrame) -> None:
+        await self._lay(run, lambda c: laying.lay_book(c, frame))
+
+    async def lay_frame(self, run: str, frame: Frame) -> None:
+        await self._lay(run, lambda c: laying.lay_frame(c, frame))
+
+    async def lay(
+        self, run: str, kind: PieceKind, era: bytes, pieces: Sequence[Piece], gone: Sequence[bytes] = ()
+    ) -> None:
+        await self._lay(run, lambda c: laying.lay(c, kind, era, pieces, gone))
+
+    async def end_arrival(self, run: str) -> None:
+        def end(connection: sqlite3.Connection) -> None:
+            connection.execute(sql("recount_vector_sets"))
+            connection.execute(sql("remove_mark_of_book"), (ARRIVAL,))
+
+        await self._lay(run, end)
+
+    async def depart(self, departure: Departure | None) -> None:
+        await self._file.write(lambda c: _depart(c, departure))
+
+
+def _marks(connection: sqlite3.Connection) -> dict[str, bytes]:
+    return dict(connection.execute(sql("marks")).fetchall())
+
+
+def _arrive(connection: sqlite3.Connection, arrival: Arrival, secret: bytes) -> bool:
+    departed, begun = marks_of(_marks(connection))
+    same = secret_of(connection) == secret
+    if departed is not None or (begun is not None and not same):
+        return False
+    if begun is None and connection.execute(sql("has_content")).fetchone():
+        return False
+    connection.execute(sql("set_mark_of_book"), ("secret", secret))
+    connection.execute(sql("set_mark_of_book"), (ARRIVAL, mark_text(arrival)))
+    return True
+
+
+def _depart(connection: sqlite3.Connection, departure: Departure | None) -> None:
+    if departure is None:
+        connection.execute(sql("remove_mark_of_book"), (DEPARTURE,))
+    else:
+        connection.execute(sql("set_mark_of_book"), (DEPARTURE, mark_text(departure)))

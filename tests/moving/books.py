@@ -1,0 +1,54 @@
+"""Books with a life behind them, and what two books have in common."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import commonplace
+from commonplace.assembly import open_engine
+from commonplace.model.moving import PieceKind
+from commonplace.ports import Engine
+from commonplace.testing.builders import ANN, BEN, SMALL, Pen, vectors_of
+from commonplace.testing.suite_keeping import a_full_life
+from commonplace.testing.suite_moving import of_kind
+
+
+async def make_book(address: str | Path) -> None:
+    """A book of two people, with vectors, corrections, erasures and work that waits."""
+    engine = await open_engine(address)
+    await engine.begin_set(SMALL)
+    await a_full_life(Pen(engine, ANN))
+    ben = Pen(engine, BEN)
+    await ben.remember("likes tea", key="drink")
+    await ben.erase_all()
+    memory = await ben.remember("likes gin", key="drink")
+    await engine.put_vectors(SMALL, vectors_of(SMALL, memory))
+    await engine.close()
+
+
+async def content(engine: Engine) -> list[Any]:
+    """Everything that a book holds, but for what is its engine's own."""
+    found: list[Any] = [await engine.book_frame(), await of_kind(engine, PieceKind.STONE, b"", 100)]
+    for era, _ in await engine.eras(b"", 1000):
+        found.append(await engine.frame(era))
+        found += [await of_kind(engine, kind, era, 100) for kind in (PieceKind.RECORD, PieceKind.ENTRY)]
+    return found
+
+
+async def assert_same(one: str | Path, two: str | Path) -> None:
+    """Both hold the same, and each holds against its ledger; the second may be unfinished."""
+    engines = [await open_engine(address, create=False, unfinished=True) for address in (one, two)]
+    try:
+        assert await content(engines[0]) == await content(engines[1])
+        if (await engines[1].whereabouts()).arrival is None:
+            assert [(await engine.verify()).faults for engine in engines] == [(), ()]
+    finally:
+        for engine in engines:
+            await engine.close()
+
+
+async def said(address: str | Path, text: str, owner: str = "ann", **how: Any) -> commonplace.Receipt:
+    """Remember something in a book that is opened for it alone."""
+    async with commonplace.open(address, worker=False, embed=None) as book:
+        return await book.remember(owner, text, **how)

@@ -1,0 +1,208 @@
+"""After the switch the copy is the book: nothing that was acknowledged is missing, and everything goes on there."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import commonplace
+from commonplace import Conflict, InvalidInput, Moved, OperationReused, StorageError
+from commonplace.assembly import open_engine
+from commonplace.book.backups import NOTE, noted_erasures
+from commonplace.book.moving import Moving
+from commonplace.model.moving import Departure, Piece, PieceKind
+from commonplace.testing.builders import ANN, Pen
+from tests.moving.books import assert_same, make_book, said
+
+
+async def move(source: str | Path, target: str | Path) -> commonplace.CopyReport:
+    return await commonplace.copy(source, target, switch=True)
+
+
+@pytest.fixture
+async def place(tmp_path: Path) -> Path:
+    """A book with a life behind it."""
+    await make_book(tmp_path / "book.db")
+    return tmp_path / "book.db"
+
+
+async def test_the_copy_is_the_book_and_proves_itself(place: Path, tmp_path: Path) -> None:
+    report = await move(place, tmp_path / "there.db")
+    await assert_same(place, tmp_path / "there.db")
+    assert (report.switched, report.already) == (True, False)
+    async with commonplace.open(tmp_path / "there.db") as book:
+        found = await book.verify()
+        assert (found.faults, found.records, found.versions) == ((), report.records, report.versions)
+        await book.remember("ann", "goes on there")
+
+
+async def test_who_had_the_book_open_is_told_where_it_is_and_still_reads(place: Path, tmp_path: Path) -> None:
+    async with commonplace.open(place, worker=False) as book:
+        told = await book.remember("ann", "before")
+        await move(place, tmp_path / "there.db")
+        for write in (
+            lambda: book.remember("ann", "after"),
+            lambda: book.forget("ann", told.id, view="owner"),
+            lambda: book.thread("ann", name="new"),
+            lambda: book.mark_used("ann", [told.id]),
+        ):
+            with pytest.raises(Moved, match=r"moved to .*there\.db") as refused:
+                await write()
+            assert refused.value.address == str(tmp_path / "there.db")
+        assert (await book.get("ann", told.id)).id == told.id
+        assert await book.recall("ann", "before")
+
+
+async def test_a_book_that_moved_opens_to_be_read(place: Path, tmp_path: Path) -> None:
+    await move(place, tmp_path / "there.db")
+    async with commonplace.open(place, worker=True) as book:
+        assert await book.count("ann", types="memory", view="owner")
+        with pytest.raises(Moved):
+            await book.remember("ann", "after")
+
+
+async def test_what_was_done_before_is_repeated_and_undone_there(place: Path, tmp_path: Path) -> None:
+    async with commonplace.open(place, worker=False) as book:
+        first = await book.remember("ann", "likes rye", key="bread", operation="rye")
+        second = await book.remember("ann", "likes spelt", key="bread", operation="spelt")
+        history = await book.history("ann", first.id)
+        why = await book.why("ann", second.id)
+        thread = await book.thread("ann", name="bakery")
+        appended = await thread.append("user", "two rolls", operation="rolls")
+    await move(place, tmp_path / "there.db")
+    async with commonplace.open(tmp_path / "there.db", worker=False) as book:
+        assert await book.history("ann", first.id) == history
+        assert await book.why("ann", second.id) == why
+        again = await book.remember("ann", "likes spelt", key="bread", operation="spelt")
+        assert (again.repeated, again.id, again.position) == (True, second.id, second.position)
+        with pytest.raises(OperationReused):
+            await book.remember("ann", "likes oats", operation="spelt")
+        thread = await book.thread("ann", name="bakery")
+        assert (await thread.append("user", "two rolls", operation="rolls")).id == appended.id
+        last = await thread.append("user", "and a cake")
+        assert (await book.get("ann", last.id)).seq == 2  # type: ignore[attr-defined]
+        await book.undo("ann", second.position)
+        assert (await book.get("ann", first.id)).active  # type: ignore[attr-defined]
+        assert (await book.verify()).faults == ()
+
+
+async def test_what_was_forgotten_before_does_not_come_back_there(place: Path, tmp_path: Path) -> None:
+    await commonplace.copy(place, tmp_path / "there.db")
+    async with commonplace.open(place, worker=False) as book:
+        told = await book.remember("ann", "has a blue canary")
+        lines = [line async for line in book.export()]
+        await commonplace.copy(place, tmp_path / "there.db")
+        assert b"blue canary" in (tmp_path / "there.db").read_bytes() + _log(tmp_path / "there.db")
+        await book.forget("ann", told.id, view="owner")
+    await move(place, tmp_path / "there.db")
+    assert b"blue canary" not in (tmp_path / "there.db").read_bytes() + _log(tmp_path / "there.db")
+    async with commonplace.open(tmp_path / "there.db", worker=False) as book:
+        report = await book.import_(lines)
+        assert report.ignored["erased"] == 1
+
+
+def _log(path: Path) -> bytes:
+    log = Path(f"{path}-wal")
+    return log.read_bytes() if log.exists() else b""
+
+
+async def test_nothing_that_was_acknowledged_while_it_moved_is_missing(place: Path, tmp_path: Path) -> None:
+    acknowledged: list[Any] = []
+    begun = asyncio.Event()
+
+    async def write(number: int) -> None:
+        async with commonplace.open(place, worker=False) as book:
+            while True:
+                try:
+                    receipt = await book.remember(f"owner {number % 2}", f"{number} says {len(acknowledged)}")
+                except Moved:
+                    return
+                acknowledged.append((f"owner {number % 2}", receipt.id))
+                if len(acknowledged) > 20:
+                    begun.set()
+
+    writers = [asyncio.create_task(write(number)) for number in range(3)]
+    await begun.wait()
+    await move(place, tmp_path / "there.db")
+    await asyncio.gather(*writers)
+    await assert_same(place, tmp_path / "there.db")
+    async with commonplace.open(tmp_path / "there.db", worker=False) as book:
+        for owner, id in acknowledged:
+            assert (await book.get(owner, id)).id == id
+
+
+async def test_a_move_that_is_asked_for_again_is_done_already(place: Path, tmp_path: Path) -> None:
+    await move(place, tmp_path / "there.db")
+    await said(tmp_path / "there.db", "goes on there")
+    for switch in (True, False):
+        report = await commonplace.copy(place, tmp_path / "there.db", switch=switch)
+        assert (report.switched, report.already) == (True, True)
+    with pytest.raises(Moved):
+        await said(place, "still refused")
+
+
+async def test_a_book_that_moved_is_copied_from_where_it_is(place: Path, tmp_path: Path) -> None:
+    await move(place, tmp_path / "there.db")
+    with pytest.raises(Moved, match=r"there\.db"):
+        await move(place, tmp_path / "elsewhere.db")
+    with pytest.raises(InvalidInput, match="this very book"):
+        await move(tmp_path / "there.db", place)
+    await move(tmp_path / "there.db", tmp_path / "elsewhere.db")
+    await said(tmp_path / "elsewhere.db", "at last")
+
+
+async def test_a_move_under_way_is_taken_back_by_copying_without_switching(
+    place: Path, tmp_path: Path
+) -> None:
+    engine = await open_engine(place)
+    await engine.depart(Departure(str(tmp_path / "there.db"), whole=False))
+    await engine.close()
+    with pytest.raises(Moved, match="without --switch"):
+        await said(place, "not now")
+    with pytest.raises(Conflict, match=r"there\.db"):
+        await commonplace.copy(place, tmp_path / "elsewhere.db")
+    report = await commonplace.copy(place, tmp_path / "there.db")
+    assert not report.switched
+    await said(place, "goes on")
+    await move(place, tmp_path / "there.db")
+    await assert_same(place, tmp_path / "there.db")
+
+
+async def test_a_copy_that_stays_unlike_the_book_is_not_switched_to(
+    place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    there = await open_engine(tmp_path / "there.db", unfinished=True)
+    lay = there.lay
+
+    async def forgetful(
+        run: str, kind: PieceKind, era: bytes, pieces: Sequence[Piece], gone: Sequence[bytes] = ()
+    ) -> None:
+        await lay(run, kind, era, pieces[1:] if kind is PieceKind.RECORD else pieces, gone)
+
+    monkeypatch.setattr(there, "lay", forgetful)
+    here = await open_engine(place)
+    with pytest.raises(StorageError, match="stays unlike the book"):
+        await Moving(here, there, switch=True).run()
+    await Pen(here, ANN).remember("the book goes on")
+    assert (await there.whereabouts()).arrival is not None
+    for engine in (here, there):
+        await engine.close()
+
+
+async def test_an_erasure_that_waits_to_be_noted_beside_backups_is_noted_before_the_switch(
+    place: Path, tmp_path: Path
+) -> None:
+    async with commonplace.open(place, worker=False) as book:
+        told = await book.remember("ann", "has a blue canary")
+        await book.backup(tmp_path / "backup.db")
+    engine = await open_engine(place)
+    await Pen(engine, ANN).erase(told.id)
+    assert NOTE in {job.kind for job in await engine.jobs(None, 10)}
+    await engine.close()
+    assert noted_erasures(tmp_path / "backup.db").records == ()
+    await move(place, tmp_path / "there.db")
+    assert told.id in noted_erasures(tmp_path / "backup.db").records
