@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final, TypeVar, cast
@@ -36,7 +36,10 @@ _CANDIDATES: Final = 60
 #: So much of a turn is enough of a question.
 _QUESTION: Final = 2_000
 _PAGE: Final = 200
-_MOST: Final = 1_000
+#: Records that are read at a time where all of them are read.
+_AT_A_TIME: Final = 1_000
+#: The most lines of experience that are read for one question, and kept with it; the prompt shows as many as fit.
+_LINES: Final = 1_000
 _MEMORY = frozenset({RecordType.MEMORY})
 _ACTIVE = frozenset({MemoryStatus.ACTIVE.value})
 _FINISHED = (ThreadStatus.COMPLETED, ThreadStatus.FAILED)
@@ -114,28 +117,25 @@ class Gatherer:
     async def schemas(self, agent: str | None, triggers: Iterable[Trigger]) -> tuple[WantedSchema, ...]:
         """What an agent's conversations are formed into, and which of it is due at one of these occasions."""
         only = Filter(types=frozenset({RecordType.SCHEMA}))
-        page = await self._records.scan(self._tenant, WHOLE, only, None, _MOST)
+        known = _of(Schema, await self._all(self._tenant, WHOLE, only))
         due = frozenset(triggers)
-        return tuple(_wanted(schema, due) for schema in serving(agent, _of(Schema, page.records)))
+        return tuple(_wanted(schema, due) for schema in serving(agent, known))
 
     async def reading(
         self, talk: Talk, schemas: tuple[WantedSchema, ...], now: datetime, language: Name | None
     ) -> Reading:
         """What an extractor is given for a talk, but for candidates."""
         thread, view = talk.thread, readers_of(talk.thread)
-        documents = Filter(types=frozenset({RecordType.PROFILE}))
-        profiles = (await self._records.scan(thread.owner, view, documents, None, _MOST)).records
+        learnt = await self._experience(thread)
         return Reading(
             thread=thread,
             messages=(
                 *(ReadMessage(message=message, context=True) for message in talk.context),
                 *(ReadMessage(message=message) for message in talk.new),
             ),
-            profiles=_own(thread, _of(ProfileDocument, profiles)),
+            profiles=await self._profiles(thread, view),
             summary=thread.summary,
-            experience=tuple(
-                line for line in await self._experience(thread) if serves(line, thread.owner, self._users)
-            ),
+            experience=tuple(line for line in learnt if serves(line, thread.owner, self._users))[:_LINES],
             schemas=schemas,
             now=now,
             language=language,
@@ -158,16 +158,13 @@ class Gatherer:
         keys |= {f"{note.subject}: {note.key}" for note in formed.notes if note.key and note.subject}
         if keys:
             holders = Filter(types=_MEMORY, keys=frozenset(keys))
-            page = await self._records.scan(owner, view, holders, None, _MOST)
-            found |= {record.id: record for record in page.records}
+            found |= {record.id: record for record in await self._all(owner, view, holders)}
         winners = {one.superseded_by for one in _of(Memory, found.values()) if one.superseded_by is not None}
         found |= await self._records.get(owner, view, [*winners - set(found)])
-        profiles = Filter(types=frozenset({RecordType.PROFILE}))
-        documents = (await self._records.scan(owner, view, profiles, None, _MOST)).records
         return Held(
             memories=tuple(_of(Memory, found.values())),
-            profiles=_own(thread, _of(ProfileDocument, documents)),
-            experience=await self._experience(thread),
+            profiles=await self._profiles(thread, view),
+            experience=await self._experience(thread) if formed.experience else (),
             episodes=await self.episodes(thread),
         )
 
@@ -178,8 +175,7 @@ class Gatherer:
     async def episodes(self, thread: Thread) -> tuple[Episode, ...]:
         """The episodes that record a thread."""
         only = Filter(types=frozenset({RecordType.EPISODE}), thread=thread.id)
-        page = await self._records.scan(thread.owner, readers_of(thread), only, None, _MOST)
-        return tuple(_of(Episode, page.records))
+        return tuple(_of(Episode, await self._all(thread.owner, readers_of(thread), only)))
 
     async def _experience(self, thread: Thread) -> tuple[ExperienceLine, ...]:
         """All that the agent has learnt, retired lines too."""
@@ -187,8 +183,28 @@ class Gatherer:
             return ()
         agent = Owner(tenant=thread.owner.tenant, kind=OwnerKind.AGENT, id=thread.agent)
         only = Filter(types=frozenset({RecordType.EXPERIENCE}))
-        page = await self._records.scan(agent, WHOLE, only, None, _MOST)
-        return tuple(_of(ExperienceLine, page.records))
+        return tuple(_of(ExperienceLine, await self._all(agent, WHOLE, only)))
+
+    async def _profiles(self, thread: Thread, view: View) -> tuple[ProfileDocument, ...]:
+        """The documents that a thread's readers share: one for each schema."""
+        only = Filter(types=frozenset({RecordType.PROFILE}))
+        shared = [
+            document
+            for document in _of(ProfileDocument, await self._all(thread.owner, view, only))
+            if document.audience == thread.audience
+        ]
+        return tuple({document.schema_name: document for document in shared}.values())
+
+    async def _all(self, owner: Owner, view: View, only: Filter) -> list[Record]:
+        """Every record that a scan gives, page by page."""
+        found: list[Record] = []
+        cursor: str | None = None
+        while True:
+            page = await self._records.scan(owner, view, only, cursor, _AT_A_TIME)
+            found += page.records
+            cursor = page.cursor
+            if cursor is None:
+                return found
 
     async def _candidates(self, talk: Talk, view: View, now: datetime) -> tuple[Memory, ...]:
         """What the talk may repeat, correct or replace: of every turn's finds the best ones first."""
@@ -273,11 +289,6 @@ def _wanted(schema: FormationSchema, due: frozenset[Trigger]) -> WantedSchema:
         instructions=schema.instructions,
         due=schema.trigger in due and not schema.unusable,
     )
-
-
-def _own(thread: Thread, documents: Sequence[ProfileDocument]) -> tuple[ProfileDocument, ...]:
-    """The documents that this thread's readers share: one for each schema."""
-    return tuple({one.schema_name: one for one in documents if one.audience == thread.audience}.values())
 
 
 def _of(sort: type[R], records: Iterable[Record]) -> list[R]:
