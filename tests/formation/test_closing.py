@@ -113,8 +113,9 @@ async def test_a_summary_waits_for_its_provider_and_says_so(clock: HandClock):
         assert await book.engine.jobs(None, 10) == []
 
 
+@pytest.mark.parametrize("since", [0, 1])
 async def test_a_summary_that_was_bought_is_used_after_a_crash(
-    clock: HandClock, monkeypatch: pytest.MonkeyPatch
+    clock: HandClock, monkeypatch: pytest.MonkeyPatch, since: int
 ):
     models = ScriptedModels(lambda request: {"summary": "Jazz."} if request.task == TASK else {})
     async with opened("memory://", clock, models) as book:
@@ -131,8 +132,12 @@ async def test_a_summary_that_was_bought_is_used_after_a_crash(
         monkeypatch.setattr(book.engine, "apply", crash)
         await settle(book, clock)
         assert (await thread.get()).summary == ""
+        await talk_on(thread, since)
         await settle(book, clock, 60)
-        assert (await thread.get()).summary == "Jazz."
+        told = await thread.get()
+        assert (told.summary, told.formed_through) == ("Jazz.", 40 + 2 * since)
+        (asked,) = [request for request in models.asked if request.task == TASK]
+        assert asked.content.count("- [") == told.summary_through
     assert [request.task for request in models.asked].count(TASK) == 1
 
 

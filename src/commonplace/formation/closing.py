@@ -102,8 +102,9 @@ class Closer:
         if not left:
             return
         left = tuple(fitting(left, budget))
+        through = left[-1].seq
         if self._oracle is not None:
-            text = await self._oracle.summary(job, thread, left, len(talk.new), spending)
+            text, through = await self._oracle.summary(job, thread, left, len(talk.new), spending)
         else:
             text = await asyncio.to_thread(extracted, thread.summary, left)
         if not text:
@@ -113,7 +114,7 @@ class Closer:
                 thread.owner,
                 view_of(thread),
                 ACTOR,
-                [SummariseThread(thread.id, text, left[-1].seq, thread.summary_through)],
+                [SummariseThread(thread.id, text, through, thread.summary_through)],
                 request=["summary", str(thread.id)],
                 era=job.era,
             )
