@@ -7,6 +7,7 @@ from datetime import timedelta
 from typing import Final, cast
 from uuid import UUID
 
+from commonplace.errors import Conflict
 from commonplace.formation.wishes import FormingSettings
 from commonplace.model.jobs import JobDraft
 from commonplace.model.owner import WHOLE, Owner, OwnerKind
@@ -22,6 +23,9 @@ FORMING: Final = (FORM, REFORM)
 #: Other processes may change an agent's wishes: they are read again after so long.
 _KNOWN_SECONDS: Final = 30.0
 _MOST_KNOWN: Final = 1_000
+_OFF: Final = (
+    "formation is off, by the settings or by the thread's agent's own: turn on forming.on, then form it again"
+)
 
 
 class Forming:
@@ -53,10 +57,11 @@ class Forming:
         draft = JobDraft(FORM, str(thread), records=(thread,), insists=insists)
         return (draft,) if (await self._of(agent)).on else ()
 
-    @staticmethod
-    def again(thread: UUID) -> JobDraft:
-        """The work on a thread from its beginning."""
-        return JobDraft(REFORM, str(thread), records=(thread,), insists=True)
+    async def again(self, agent: str | None, thread: UUID) -> tuple[JobDraft, ...]:
+        """The work on a thread from its beginning; refused where nothing is formed."""
+        if not (await self._of(agent)).on:
+            raise Conflict(_OFF)
+        return (JobDraft(REFORM, str(thread), records=(thread,), insists=True),)
 
     def changed(self, agent: str | None = None) -> None:
         """An agent's wishes may have changed, or those of all."""

@@ -205,8 +205,12 @@ class ThreadHandle:
         return bool(jobs)
 
     async def reform(self) -> None:
-        """Form the thread again from its beginning; with a language model, at its price."""
-        await self._due((self._rooms.forming.again(self.id),))
+        """Form the thread again from its beginning; with a language model, at its price.
+
+        Refused with ``Conflict`` where formation is off, by the settings or by the thread's agent's own.
+        """
+        await self.get()
+        await self._due(await self._rooms.forming.again(self._agent, self.id))
 
     async def _due(self, jobs: tuple[JobDraft, ...]) -> None:
         await self._rooms.door.write(

@@ -110,6 +110,8 @@ class Former:
         if thread is None:
             return
         settings = self._settings.of(await self._gatherer.agent(thread.agent))
+        if not settings.on:
+            return
         name = f"reform:{thread.id}:{job.first_at.isoformat()}"
         await self._portions(_Work(job, settings, name, again=True), thread, kept_after(job))
 
