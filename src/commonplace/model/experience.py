@@ -23,7 +23,8 @@ ExperienceField = Literal[
 ]
 
 
-#: So many users are evidence enough; more would make a line long, and no truer.
+#: So many users are evidence enough; more would make a line long, and no truer. One more is kept where the line passed
+#: the guard for all of them and not for that one: then it serves others no longer.
 MOST_USERS: Final = 100
 #: So many of one user's records are evidence enough.
 MOST_SOURCES: Final = 20

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from uuid import UUID
 
 from commonplace.model.changes import (
@@ -29,7 +30,7 @@ def add(desk: Desk, change: AddExperience) -> Deciding[None]:
         return
     held = yield from desk.holder(line.slot())
     if not isinstance(held, ExperienceLine):
-        desk.make(line.changed(evidence=tuple(evidence)), Verb.ADD)
+        desk.make(line.changed(evidence=_bounded(evidence)), Verb.ADD)
         return
     # Somebody else taught the same meanwhile: it stays one line.
     for part in evidence:
@@ -56,7 +57,7 @@ def add_evidence(desk: Desk, change: AddEvidence) -> Deciding[None]:
         desk.ignore("erased", line.id)
         return
     held = line.part_of(given.owner)
-    if held is None and given.guarded_at is not None and len(line.evidence) >= MOST_USERS:
+    if held is None and given not in _bounded([*line.evidence, given]):
         desk.ignore("enough", line.id)
         return
     merged = given if held is None else _merged(held, given)
@@ -64,6 +65,13 @@ def add_evidence(desk: Desk, change: AddEvidence) -> Deciding[None]:
         desk.ignore("unchanged", line.id)
         return
     _put(desk, line, merged, Verb.CORROBORATE)
+
+
+def _bounded(evidence: Sequence[Evidence]) -> tuple[Evidence, ...]:
+    """As much evidence as a line keeps; if none of it says that the line may tell of somebody, the first that does, too."""
+    kept, rest = evidence[:MOST_USERS], evidence[MOST_USERS:]
+    told = [] if any(part.guarded_at is None for part in kept) else [p for p in rest if p.guarded_at is None]
+    return (*kept, *told[:1])
 
 
 def _still_there(evidence: Evidence) -> Deciding[Evidence | None]:
