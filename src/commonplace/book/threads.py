@@ -25,15 +25,12 @@ from commonplace.errors import InvalidInput, NotFound
 from commonplace.model.changes import Append, CloseThread, Expect, SetThread
 from commonplace.model.jobs import JobDraft
 from commonplace.model.ledger import Receipt
-from commonplace.model.messages import Message, Thread, ThreadStatus
+from commonplace.model.messages import FINISHED, Message, Thread, ThreadStatus
 from commonplace.model.owner import Audience, Owner, View
 from commonplace.model.query import Filter, Page
 from commonplace.model.records import RecordType
 from commonplace.recall.context.window import Window
 from commonplace.text.tokens import Count
-
-#: In these a thread is finished, however that is said.
-_ENDS = (ThreadStatus.COMPLETED, ThreadStatus.FAILED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,7 +153,9 @@ class ThreadHandle:
             request=["set", str(self.id), fields, expect],
             operation=operation,
             expect=Expect() if expect is None else Expect(versions={self.id: expect}),
-            jobs=await self._rooms.forming.now(self._agent, self.id) if fields.get("status") in _ENDS else (),
+            jobs=await self._rooms.forming.now(self._agent, self.id)
+            if fields.get("status") in FINISHED
+            else (),
         )
 
     async def close(

@@ -5,27 +5,26 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Final, TypeVar, cast
+from typing import Final
 from uuid import UUID
 
 from commonplace.errors import EmbeddingFailed
 from commonplace.formation.reconcile import Held
 from commonplace.formation.schemas import FormationSchema, serving
 from commonplace.formation.viewing import readers_of
+from commonplace.formation.wishes import agent_named
 from commonplace.model.episodes import Episode
 from commonplace.model.experience import ExperienceLine, serves
 from commonplace.model.forming import Formed, Reading, ReadMessage, WantedSchema
-from commonplace.model.memories import Memory, MemoryStatus
-from commonplace.model.messages import Message, Thread, ThreadStatus
+from commonplace.model.memories import HELD, Memory
+from commonplace.model.messages import FINISHED, Message, Thread
 from commonplace.model.owner import WHOLE, Owner, OwnerKind, View
 from commonplace.model.profiles import Agent, ProfileDocument, Schema, Trigger
 from commonplace.model.query import Filter
-from commonplace.model.records import Record, RecordType, slot_of
+from commonplace.model.records import Record, RecordType, those_of
 from commonplace.model.values import Name
 from commonplace.ports import Finder, MakesVectors, Records
 from commonplace.text.tokens import estimate
-
-R = TypeVar("R", bound=Record)
 
 #: Turns before the new ones that are shown, to understand these.
 _CONTEXT: Final = 6
@@ -41,8 +40,6 @@ _AT_A_TIME: Final = 1_000
 #: The most lines of experience that are read for one question, and kept with it; the prompt shows as many as fit.
 _LINES: Final = 1_000
 _MEMORY = frozenset({RecordType.MEMORY})
-_ACTIVE = frozenset({MemoryStatus.ACTIVE.value})
-_FINISHED = (ThreadStatus.COMPLETED, ThreadStatus.FAILED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +54,7 @@ class Talk:
     @property
     def closed(self) -> bool:
         """Whether the thread is finished."""
-        return self.thread.status in _FINISHED
+        return self.thread.status in FINISHED
 
 
 class Gatherer:
@@ -85,7 +82,7 @@ class Gatherer:
         cursor: str | None = None
         while True:
             page = await self._records.scan(thread.owner, readers_of(thread), only, cursor, _PAGE)
-            read += _of(Message, page.records)
+            read += those_of(Message, page.records)
             cursor = page.cursor
             if cursor is None or sum(message.seq <= after for message in read) >= _CONTEXT:
                 break
@@ -107,17 +104,12 @@ class Gatherer:
 
     async def agent(self, name: str | None) -> Agent | None:
         """What the tenant says of an agent."""
-        if name is None:
-            return None
-        slot = slot_of(RecordType.AGENT, name)
-        only = Filter(types=frozenset({RecordType.AGENT}), slots=(slot,))
-        page = await self._records.scan(self._tenant, WHOLE, only, None, 1)
-        return cast(Agent, page.records[0]) if page.records else None
+        return await agent_named(self._records, self._tenant, name)
 
     async def schemas(self, agent: str | None, triggers: Iterable[Trigger]) -> tuple[WantedSchema, ...]:
         """What an agent's conversations are formed into, and which of it is due at one of these occasions."""
         only = Filter(types=frozenset({RecordType.SCHEMA}))
-        known = _of(Schema, await self._all(self._tenant, WHOLE, only))
+        known = those_of(Schema, await self._all(self._tenant, WHOLE, only))
         due = frozenset(triggers)
         return tuple(_wanted(schema, due) for schema in serving(agent, known))
 
@@ -159,10 +151,12 @@ class Gatherer:
         if keys:
             holders = Filter(types=_MEMORY, keys=frozenset(keys))
             found |= {record.id: record for record in await self._all(owner, view, holders)}
-        winners = {one.superseded_by for one in _of(Memory, found.values()) if one.superseded_by is not None}
+        winners = {
+            one.superseded_by for one in those_of(Memory, found.values()) if one.superseded_by is not None
+        }
         found |= await self._records.get(owner, view, [*winners - set(found)])
         return Held(
-            memories=tuple(_of(Memory, found.values())),
+            memories=tuple(those_of(Memory, found.values())),
             profiles=await self._profiles(thread, view),
             experience=await self._experience(thread) if formed.experience else (),
             episodes=await self.episodes(thread),
@@ -175,7 +169,7 @@ class Gatherer:
     async def episodes(self, thread: Thread) -> tuple[Episode, ...]:
         """The episodes that record a thread."""
         only = Filter(types=frozenset({RecordType.EPISODE}), thread=thread.id)
-        return tuple(_of(Episode, await self._all(thread.owner, readers_of(thread), only)))
+        return tuple(those_of(Episode, await self._all(thread.owner, readers_of(thread), only)))
 
     async def _experience(self, thread: Thread) -> tuple[ExperienceLine, ...]:
         """All that the agent has learnt, retired lines too."""
@@ -183,14 +177,14 @@ class Gatherer:
             return ()
         agent = Owner(tenant=thread.owner.tenant, kind=OwnerKind.AGENT, id=thread.agent)
         only = Filter(types=frozenset({RecordType.EXPERIENCE}))
-        return tuple(_of(ExperienceLine, await self._all(agent, WHOLE, only)))
+        return tuple(those_of(ExperienceLine, await self._all(agent, WHOLE, only)))
 
     async def _profiles(self, thread: Thread, view: View) -> tuple[ProfileDocument, ...]:
         """The documents that a thread's readers share: one for each schema."""
         only = Filter(types=frozenset({RecordType.PROFILE}))
         shared = [
             document
-            for document in _of(ProfileDocument, await self._all(thread.owner, view, only))
+            for document in those_of(ProfileDocument, await self._all(thread.owner, view, only))
             if document.audience == thread.audience
         ]
         return tuple({document.schema_name: document for document in shared}.values())
@@ -209,9 +203,7 @@ class Gatherer:
     async def _candidates(self, talk: Talk, view: View, now: datetime) -> tuple[Memory, ...]:
         """What the talk may repeat, correct or replace: of every turn's finds the best ones first."""
         said = [m for m in talk.new if m.role in ("user", "assistant")][-_ASKING:]
-        ranked = [
-            await self._find(talk.thread.owner, view, message.content, _ACTIVE, now) for message in said
-        ]
+        ranked = [await self._find(talk.thread.owner, view, message.content, HELD, now) for message in said]
         found: dict[UUID, Memory] = {}
         for place in range(_EACH):
             found |= {
@@ -244,7 +236,7 @@ class Gatherer:
             now=now,
         )
         shown = [record for hit in found for record in (hit.record, *(one.record for one in hit.folded))]
-        return _of(Memory, shown)
+        return those_of(Memory, shown)
 
 
 def with_due(reading: Reading, name: str) -> Reading:
@@ -289,7 +281,3 @@ def _wanted(schema: FormationSchema, due: frozenset[Trigger]) -> WantedSchema:
         instructions=schema.instructions,
         due=schema.trigger in due and not schema.unusable,
     )
-
-
-def _of(sort: type[R], records: Iterable[Record]) -> list[R]:
-    return [record for record in records if isinstance(record, sort)]
