@@ -25,7 +25,7 @@ def add(desk: Desk, change: AddExperience) -> Deciding[None]:
         left = yield from _still_there(part)
         if left is not None:
             evidence.append(left)
-    if len(evidence) < len(line.evidence) and not _stands_without(line, evidence):
+    if len(evidence) < len(line.evidence) and not line.outlives(evidence):
         desk.ignore("erased", line.id)
         return
     held = yield from desk.holder(line.slot())
@@ -37,13 +37,6 @@ def add(desk: Desk, change: AddExperience) -> Deciding[None]:
         yield from add_evidence(desk, AddEvidence(held.id, part))
     if not evidence:
         desk.ignore("present", held.id)
-
-
-def _stands_without(line: ExperienceLine, left: list[Evidence]) -> bool:
-    """Whether a line may stand without the evidence that is not left: then none of it may tell of whose it was."""
-    gone = {part.owner for part in line.evidence} - {part.owner for part in left}
-    guarded = all(part.guarded_at is not None for part in line.evidence if part.owner in gone)
-    return bool(left) and (guarded or line.approved_at is not None)
 
 
 def add_evidence(desk: Desk, change: AddEvidence) -> Deciding[None]:
@@ -76,12 +69,7 @@ def _bounded(evidence: Sequence[Evidence]) -> tuple[Evidence, ...]:
 
 def _still_there(evidence: Evidence) -> Deciding[Evidence | None]:
     """The evidence without records that were forgotten; None where that leaves nothing."""
-    erased = yield from ask(ErasedAmong(evidence.records))
-    left = tuple(id for id in evidence.sources if id not in erased)
-    faulty = tuple(id for id in evidence.faulty if id not in erased)
-    if not left and not faulty:
-        return None
-    return evidence.model_copy(update={"sources": left, "faulty": faulty})
+    return evidence.without((yield from ask(ErasedAmong(evidence.records))))
 
 
 def _merged(held: Evidence, given: Evidence) -> Evidence:
