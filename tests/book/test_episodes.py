@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -50,7 +51,7 @@ async def test_only_what_the_view_may_see_was_tried():
     ("wrong", "field"),
     [({"outcome": "great"}, "outcome"), ({"tags": "refund"}, "tags"), ({"tags": [7]}, "tags")],
 )
-async def test_a_list_of_episodes_refuses_what_no_episode_has(wrong: dict[str, object], field: str):
+async def test_a_list_of_episodes_refuses_what_no_episode_has(wrong: dict[str, Any], field: str):
     async with commonplace.open("memory://", embed=None) as book:
         await tried(book, "Refund order 8842", "failed", ["refund", "orders"])
         with pytest.raises(InvalidInput) as refused:
