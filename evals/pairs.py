@@ -12,7 +12,7 @@ from commonplace.door import Door
 from commonplace.formation.answer import read_answer
 from commonplace.formation.by_rules import formed_by_rules
 from commonplace.formation.prompt import Prompt, compose
-from commonplace.formation.reconcile import reconcile
+from commonplace.formation.reconcile import Held, reconcile
 from commonplace.formation.schemas import NOTE
 from commonplace.model.changes import NOTHING_EXPECTED, Append, Change, Expect, OpenThread
 from commonplace.model.forming import Formed, Reading, ReadMessage, WantedSchema
@@ -113,7 +113,7 @@ class _Pair:
         prompt = compose(reading)
         assert prompt is not None
         formed = form(prompt)
-        found = reconcile(formed, reading)
+        found = reconcile(formed, reading, Held(memories=reading.candidates))
         self.told += [one.code for one in (*formed.left_out, *found.left_out)]
         if found.changes:
             await self._write(*found.changes, expect=Expect(versions=found.versions))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -44,6 +45,20 @@ async def test_only_what_the_view_may_see_was_tried():
         assert await book.episodes("ben", like="refund order", view="owner") == []
         with pytest.raises(InvalidInput, match="outcome"):
             await book.episodes("ana", outcome="great")
+
+
+@pytest.mark.parametrize(
+    ("wrong", "field"),
+    [({"outcome": "great"}, "outcome"), ({"tags": "refund"}, "tags"), ({"tags": [7]}, "tags")],
+)
+async def test_a_list_of_episodes_refuses_what_no_episode_has(wrong: dict[str, Any], field: str):
+    async with commonplace.open("memory://", embed=None) as book:
+        await tried(book, "Refund order 8842", "failed", ["refund", "orders"])
+        with pytest.raises(InvalidInput) as refused:
+            await book.episodes.list("ana", view="owner", **wrong)
+        assert refused.value.field == field
+        failed = await book.episodes.list("ana", outcome="failed", tags=["refund"], view="owner")
+        assert [episode.goal for episode in failed] == ["Refund order 8842"]
 
 
 async def call_much(book):

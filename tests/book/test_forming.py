@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import commonplace
-from commonplace.errors import NotFound, Stale
+from commonplace.errors import Conflict, NotFound, Stale
 from commonplace.model.jobs import Job
 from commonplace.model.owner import View
 from tests.conftest import HandClock
@@ -38,6 +38,27 @@ async def test_nothing_is_due_where_formation_is_off(
         await thread.flush()
         await thread.close()
         assert await forming_jobs(book) == []
+
+
+async def test_a_thread_is_not_formed_again_where_formation_is_off(
+    tmp_path: Path, clock: HandClock, monkeypatch: pytest.MonkeyPatch
+):
+    async with commonplace.open(tmp_path / "book.db", clock=clock) as book:
+        thread = await book.thread("ann", agent="guide")
+        await thread.append("user", "I like tea")
+        await thread.reform()
+        await book.agents.put("waiter", settings={"forming": {"on": False}})
+        with pytest.raises(Conflict, match=r"forming\.on"):
+            await (await book.thread("ann", agent="waiter")).reform()
+    monkeypatch.setenv("COMMONPLACE_FORMING_ON", "false")
+    async with commonplace.open(tmp_path / "book.db", clock=clock, worker=False) as book:
+        thread = await book.thread("ann", agent="guide", id=thread.id)
+        with pytest.raises(Conflict, match=r"forming\.on"):
+            await thread.reform()
+        clock.advance(seconds=60)
+        await book.worker.drain()
+        assert await forming_jobs(book) == []
+        assert (await thread.get()).formed_through == 0 and await book.count("ann", types="memory") == 0
 
 
 async def test_a_thread_is_due_after_a_silence(book: commonplace.Book, clock: HandClock):

@@ -5,8 +5,9 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import Any
 
+from commonplace.formation.reconcile import Held, Reconciled, reconcile
 from commonplace.formation.schemas import DEFAULTS, FormationSchema
-from commonplace.model.forming import Reading, ReadMessage, WantedSchema
+from commonplace.model.forming import Formed, Reading, ReadMessage, WantedSchema
 from commonplace.model.messages import Thread
 from commonplace.model.owner import Audience
 from commonplace.model.trust import TRUST_OF_ROLE
@@ -47,3 +48,8 @@ def talk(*turns: tuple[str, str], context: int = 0, **fields: Any) -> Reading:
         "now": START + timedelta(days=1),
     }
     return Reading.model_validate({**given, **fields})
+
+
+def at_once(formed: Formed, reading: Reading) -> Reconciled:
+    """What is to be written where nothing has moved on since it was read."""
+    return reconcile(formed, reading, Held(reading.candidates, reading.profiles, reading.experience))

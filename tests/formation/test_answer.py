@@ -183,8 +183,7 @@ def test_what_was_recalled_and_repeated_is_no_new_evidence():
     reading = talk(
         ("assistant", "As you like horror films, watch Alien."),
         ("user", "Okay, thanks."),
-        candidates=(held,),
-        shown=("They have been to Lima.",),
+        candidates=(held, a_memory(ANN, "They have been to Lima.")),
     )
     again = {"repeats": [{"memory": "c1", "sources": ["m1", "m2"]}]}
     anew = {"notes": [note("Likes horror films", "m2"), note("Has been to Lima", "m1", subject="Lima")]}

@@ -113,8 +113,9 @@ async def test_a_summary_waits_for_its_provider_and_says_so(clock: HandClock):
         assert await book.engine.jobs(None, 10) == []
 
 
+@pytest.mark.parametrize("since", [0, 1])
 async def test_a_summary_that_was_bought_is_used_after_a_crash(
-    clock: HandClock, monkeypatch: pytest.MonkeyPatch
+    clock: HandClock, monkeypatch: pytest.MonkeyPatch, since: int
 ):
     models = ScriptedModels(lambda request: {"summary": "Jazz."} if request.task == TASK else {})
     async with opened("memory://", clock, models) as book:
@@ -131,8 +132,12 @@ async def test_a_summary_that_was_bought_is_used_after_a_crash(
         monkeypatch.setattr(book.engine, "apply", crash)
         await settle(book, clock)
         assert (await thread.get()).summary == ""
+        await talk_on(thread, since)
         await settle(book, clock, 60)
-        assert (await thread.get()).summary == "Jazz."
+        told = await thread.get()
+        assert (told.summary, told.formed_through) == ("Jazz.", 40 + 2 * since)
+        (asked,) = [request for request in models.asked if request.task == TASK]
+        assert asked.content.count("- [") == told.summary_through
     assert [request.task for request in models.asked].count(TASK) == 1
 
 
@@ -182,13 +187,41 @@ def test_an_answer_that_is_no_summary_is_none():
                 {"type": "tool_result", "tool_use_id": "1", "content": "found"},
             ]
         },
+        [
+            {"role": "model", "parts": [{"functionCall": {"id": "1", "name": "look", "args": {"id": 7}}}]},
+            {
+                "role": "user",
+                "parts": [{"functionResponse": {"id": "1", "name": "look", "response": "found"}}],
+            },
+        ],
+        [
+            {
+                "type": "ai",
+                "tool_calls": [{"type": "tool_call", "id": "1", "name": "look", "args": {"id": 7}}],
+            },
+            {"type": "tool", "tool_call_id": "1", "content": "found"},
+        ],
+        [
+            {"type": "tool-call", "toolCallId": "1", "toolName": "look", "input": {"id": 7}},
+            {"role": "tool", "content": [{"type": "tool-result", "toolCallId": "1", "result": "found"}]},
+        ],
     ],
-    ids=["pydantic-ai", "openai", "anthropic"],
+    ids=["pydantic-ai", "openai", "anthropic", "function parts", "graph", "camel case"],
 )
 def test_calls_are_read_in_the_forms_of_those_who_made_them(native: object):
     message = a_message(ANN, THREAD.id, "…", START, seq=1, role="assistant", native=native)
     (call,) = calls_of([message])
     assert (call.tool, call.inputs, call.output, call.success) == ("look", {"id": 7}, "found", True)
+
+
+def test_a_result_in_a_message_of_its_own_belongs_to_its_call():
+    asked = {
+        "role": "assistant",
+        "tool_calls": [{"id": "1", "type": "function", "function": {"name": "look"}}],
+    }
+    forms = [("assistant", asked), ("tool", {"role": "tool", "tool_call_id": "1", "content": "found"})]
+    said = [a_message(ANN, THREAD.id, "…", START, seq=1, role=role, native=form) for role, form in forms]
+    assert [(call.tool, call.output) for call in calls_of(said)] == [("look", "found")]
 
 
 def test_calls_of_hostile_forms_are_read_or_left():

@@ -23,7 +23,7 @@ from commonplace.model.memories import Cardinality, Memory
 from commonplace.model.owner import EVERYONE, Audience
 from commonplace.model.trust import Trust
 from commonplace.testing.builders import ANN, START, a_memory
-from tests.formation.readings import THREAD, talk
+from tests.formation.readings import THREAD, at_once, talk
 
 READING = talk(*(("user", f"Turn {place}") for place in range(1, 7)))
 BEFORE = START - timedelta(days=3)
@@ -53,7 +53,7 @@ def remembered(found: Reconciled) -> list[Memory]:
 
 
 def test_nothing_formed_changes_nothing():
-    assert reconcile(Formed(), READING).changes == ()
+    assert at_once(Formed(), READING).changes == ()
 
 
 def test_a_new_note_is_remembered_with_all_that_it_rests_on():

@@ -16,7 +16,7 @@ from commonplace.model.ids import new_id
 from commonplace.model.owner import OwnerKind
 from commonplace.model.profiles import ProfileDocument
 from commonplace.testing.builders import ANN, FOR_A, START, a_line
-from tests.formation.readings import THREAD
+from tests.formation.readings import THREAD, at_once
 from tests.formation.test_reconcile import READING, codes
 
 
@@ -35,7 +35,7 @@ APPEND = {"op": "add", "path": "/interests/-", "value": "Tea"}
 
 def test_a_patch_sets_only_the_fields_that_it_changes():
     reading = with_profile({"age": 20, "interests": ["films"]})
-    (change,) = reconcile(a_patch({"op": "replace", "path": "/age", "value": 25}, APPEND), reading).changes
+    (change,) = at_once(a_patch({"op": "replace", "path": "/age", "value": 25}, APPEND), reading).changes
 
     assert isinstance(change, PatchProfile)
     assert change.set == {"age": 25, "interests": ["films", "Tea"]}
@@ -53,7 +53,7 @@ def test_a_patch_sets_only_the_fields_that_it_changes():
 def test_a_patch_that_changes_nothing_writes_nothing(operations):
     reading = with_profile({"age": 20, "interests": ["tea"]})
 
-    assert reconcile(a_patch(*operations), reading).changes == ()
+    assert at_once(a_patch(*operations), reading).changes == ()
 
 
 def test_what_a_person_set_or_changed_meanwhile_wins():
@@ -74,14 +74,14 @@ def test_what_a_person_set_or_changed_meanwhile_wins():
 
 
 def test_the_first_patch_makes_the_document_for_the_threads_audience():
-    (change,) = reconcile(a_patch({"op": "add", "path": "/name", "value": "Ann"}), READING).changes
+    (change,) = at_once(a_patch({"op": "add", "path": "/name", "value": "Ann"}), READING).changes
 
     assert isinstance(change, PatchProfile)
     assert (change.set, change.audience) == ({"name": "Ann"}, THREAD.audience)
 
 
 def test_a_patch_rests_on_the_messages_that_it_was_made_of():
-    (change,) = reconcile(a_patch({"op": "add", "path": "/name", "value": "Ann"}), READING).changes
+    (change,) = at_once(a_patch({"op": "add", "path": "/name", "value": "Ann"}), READING).changes
 
     assert isinstance(change, PatchProfile)
     assert change.sources == (READING.new[0].id,)
@@ -93,19 +93,19 @@ def test_what_was_derived_before_and_is_said_again_rests_on_more_and_only_once()
     grounds: dict[str, Grounds] = {"age": ((earlier,),), "interests": ((earlier,), (earlier,))}
     operations: list[dict[str, Any]] = [{**APPEND}, {"op": "replace", "path": "/age", "value": 20}]
     operations += [{"op": "replace", "path": "/home", "value": "Rome"}]
-    (change,) = reconcile(a_patch(*operations), with_profile(body, grounds=grounds)).changes
+    (change,) = at_once(a_patch(*operations), with_profile(body, grounds=grounds)).changes
 
     assert isinstance(change, PatchProfile)
     assert (change.set, change.again) == ({}, {"age": 20, "interests": ["tea"]})
 
     grounds = {"age": ((earlier, said),), "interests": ((earlier, said), (earlier,))}
-    assert reconcile(a_patch(*operations), with_profile(body, grounds=grounds)).changes == ()
+    assert at_once(a_patch(*operations), with_profile(body, grounds=grounds)).changes == ()
 
 
 def test_an_item_said_again_beside_a_new_one_is_said_again():
     earlier = new_id()
     reading = with_profile({"interests": ["tea"]}, grounds={"interests": ((earlier,),)})
-    (change,) = reconcile(a_patch(APPEND, {**APPEND, "value": "Rum"}), reading).changes
+    (change,) = at_once(a_patch(APPEND, {**APPEND, "value": "Rum"}), reading).changes
 
     assert isinstance(change, PatchProfile)
     assert (change.set, change.again) == ({"interests": ["tea", "Rum"]}, {"interests": ["tea"]})
@@ -127,7 +127,7 @@ def lesson(line: str) -> Lesson:
 
 
 def test_a_line_of_experience_is_the_agents_and_names_whose_it_was():
-    found = reconcile(Formed(experience=(lesson("Ask which tea."), lesson("ask which tea"))), READING)
+    found = at_once(Formed(experience=(lesson("Ask which tea."), lesson("ask which tea"))), READING)
 
     assert found.changes == ()
     (added,) = found.experience
@@ -167,7 +167,7 @@ def test_a_lesson_that_repeats_a_retired_line_adds_nothing_and_says_so():
 
 def test_an_episode_spans_what_was_read():
     draft = EpisodeDraft(goal="Choose a tea", outcome=Outcome.SUCCEEDED)
-    (change,) = reconcile(Formed(episode=draft), READING).changes
+    (change,) = at_once(Formed(episode=draft), READING).changes
 
     assert isinstance(change, RecordEpisode)
     assert change.episode.started_at == READING.new[0].observed_at

@@ -7,7 +7,11 @@ from pathlib import Path
 import pytest
 
 from commonplace.model.asking import ModelRequest
+from commonplace.model.experience import ExperienceLine
 from commonplace.model.jobs import JobState
+from commonplace.model.owner import WHOLE, Owner, OwnerKind
+from commonplace.model.query import Filter
+from commonplace.model.records import RecordType
 from commonplace.testing.scripted_models import Said, ScriptedModels, handle
 from tests.conftest import HandClock
 from tests.formation.books import TALK, known, notes, opened, settle
@@ -92,6 +96,26 @@ async def test_a_call_with_inputs_that_no_record_holds_leaves_the_book_whole(
         assert len(await book.episodes.list("ann", agent="guide")) == 1
         assert await book.recall("ann", "looking", agent="guide")
         assert (await book.verify()).faults == () and await book.engine.jobs(None, 10) == []
+
+
+async def test_a_line_that_was_retired_is_not_learnt_anew_however_many_the_agent_has(clock: HandClock):
+    def say(request: ModelRequest) -> Said:
+        said = [{"message": handle(request, "New York")}]
+        lines = ("Ask for the date first", "Be brief")
+        return {"experience": [{"field": "heuristics", "line": line, "sources": said} for line in lines]}
+
+    async with opened("memory://", clock, ScriptedModels(say)) as book:
+        for number in range(1_000):
+            await book.experience.add("guide", "heuristics", f"Line {number}")
+        last = await book.experience.add("guide", "heuristics", "Ask for the date first.")
+        await book.experience.retire("guide", last.id)
+        await (await book.thread("ann", agent="guide")).append(TALK)
+        await settle(book, clock)
+        learnt = Filter(types=frozenset({RecordType.EXPERIENCE}))
+        page = await book.engine.scan(Owner(kind=OwnerKind.AGENT, id="guide"), WHOLE, learnt, None, 2_000)
+        lines = [line.line for line in page.records if isinstance(line, ExperienceLine)]
+        assert len(lines) == 1_002 and lines.count("Be brief") == 1
+        assert "Ask for the date first" not in lines
 
 
 async def test_what_a_document_lost_is_not_sent_with_an_answer_that_was_kept(clock: HandClock):

@@ -125,6 +125,41 @@ async def test_a_refusal_waits_for_a_person_and_is_not_bought_again_and_again(
     assert len(models.asked) == 1
 
 
+@pytest.mark.parametrize("reason", ["length", "content"])
+async def test_what_is_right_is_kept_where_what_is_wrong_cannot_be_handed_back(clock: HandClock, reason: str):
+    def say(request: ModelRequest) -> Said:
+        if request.earlier:
+            return ModelRefused("not that", reason=reason)
+        answer = notes("Likes jazz", "Likes tea")(request)
+        assert isinstance(answer, dict)
+        answer["notes"][1]["sources"] = [{"message": "m99"}]
+        return answer
+
+    models = ScriptedModels(say)
+    async with opened("memory://", clock, models) as book:
+        thread = await book.thread("ann", agent="guide")
+        await thread.append(TALK)
+        await settle(book, clock)
+        assert await known(book) == ["Likes jazz"] and await jobs(book) == []
+        assert (await thread.get()).formed_through == 2
+    assert len(models.asked) == 2
+
+
+async def test_a_refusal_to_mend_an_answer_of_which_nothing_holds_is_told(clock: HandClock):
+    def say(request: ModelRequest) -> Said:
+        if request.earlier:
+            return ModelAnswer(text="no", refused=True, fault="the model refuses to answer")
+        return {"notes": [{"content": "Likes jazz", "sources": [{"message": "m99"}]}]}
+
+    async with opened("memory://", clock, ScriptedModels(say)) as book:
+        thread = await book.thread("ann", agent="guide")
+        await thread.append(TALK)
+        await settle(book, clock)
+        (job,) = await jobs(book)
+        assert job.state is JobState.DEAD and "refuses" in job.error
+        assert (await thread.get()).formed_through == 0
+
+
 async def test_a_question_that_is_too_long_is_asked_in_shorter_pieces(clock: HandClock):
     def say(request: ModelRequest) -> Said:
         if len(request.content) > 6_000:

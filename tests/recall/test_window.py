@@ -33,6 +33,14 @@ FORMS: dict[str, tuple[Any, Any]] = {
         {"type": "ai", "tool_calls": [{"name": "f", "args": {}, "id": "c1", "type": "tool_call"}]},
         {"type": "tool", "tool_call_id": "c1", "content": "ok"},
     ),
+    "camel case": (
+        {"role": "assistant", "content": [{"type": "tool-call", "toolCallId": "c1", "toolName": "f"}]},
+        {
+            "role": "tool",
+            "id": "m3",
+            "content": [{"type": "tool-result", "toolCallId": "c1", "result": "ok"}],
+        },
+    ),
     "function parts": (
         {"role": "model", "parts": [{"functionCall": {"name": "f", "args": {}, "id": "c1"}}]},
         {"role": "user", "parts": [{"functionResponse": {"name": "f", "response": {}, "id": "c1"}}]},

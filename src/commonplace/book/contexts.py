@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Literal, TypeVar
+from typing import Literal
 from uuid import UUID
 
 from commonplace.book.rooms import Rooms
@@ -19,14 +19,12 @@ from commonplace.model.messages import Message, Thread
 from commonplace.model.owner import WHOLE, Owner, OwnerKind, View
 from commonplace.model.profiles import ProfileDocument
 from commonplace.model.query import Because, Filter, Hit, Page
-from commonplace.model.records import Record, RecordType
+from commonplace.model.records import Record, RecordType, those_of
 from commonplace.model.values import canonical
 from commonplace.ports import Scan
 from commonplace.recall.context.compose import PART, Composer, Context, Material
 from commonplace.recall.context.window import Window, choose, is_users_turn, lasting
 from commonplace.text.tokens import Count, estimate
-
-R = TypeVar("R", bound=Record)
 
 #: Finds passages for a question, as the book's own verb does.
 Finding = Callable[[str, RecordType | None, int], Awaitable[Sequence[Hit]]]
@@ -103,13 +101,13 @@ class Contexts:
             # Messages are many and must not crowd out what was concluded from them.
             told = _memories_of(await finding(question, RecordType.MEMORY, limit))
         turns = lasting(beside.turns, self._rooms.door.clock(), self._rooms.window_ttl)
-        memories = _chosen([*_of(Memory, beside.kept), *told, *beside.newest], limit)
+        memories = _chosen([*those_of(Memory, beside.kept), *told, *beside.newest], limit)
         material = Material(
             experience=beside.learnt,
-            profile=_of(ProfileDocument, beside.kept),
+            profile=those_of(ProfileDocument, beside.kept),
             memories=memories,
-            episodes=beside.episodes if question is None else _of(Episode, _shown(found)),
-            passages=_of(Message, _shown(found)),
+            episodes=beside.episodes if question is None else those_of(Episode, _shown(found)),
+            passages=those_of(Message, _shown(found)),
             told_by={
                 one.record.id: hit.id for hit in found for one in hit.folded if one.because is Because.SOURCE
             },
@@ -151,12 +149,12 @@ class Contexts:
             )
         return _Beside(
             kept=pages[0].records,
-            newest=_of(Memory, read),
-            episodes=_of(Episode, read),
-            learnt=[line for line in _of(ExperienceLine, read) if serves(line, owner, users)],
+            newest=those_of(Memory, read),
+            episodes=those_of(Episode, read),
+            learnt=[line for line in those_of(ExperienceLine, read) if serves(line, owner, users)],
             turns=turns,
             turns_whole=whole,
-            thread=next(iter(_of(Thread, read)), None),
+            thread=next(iter(those_of(Thread, read)), None),
         )
 
 
@@ -231,7 +229,7 @@ async def newest_turns(
     while True:
         page = first or await rooms.engine.scan(owner, view, only, cursor, _page_of(budget))
         first = None
-        read = _of(Message, page.records)
+        read = those_of(Message, page.records)
         turns += read
         spent += sum(map(cost, read))
         cursor = page.cursor
@@ -257,7 +255,7 @@ def _itself(thread: UUID) -> Filter:
 
 
 def _summary_of(page: Page) -> str:
-    return next((thread.summary for thread in _of(Thread, page.records)), "")
+    return next((thread.summary for thread in those_of(Thread, page.records)), "")
 
 
 def _turns_of(thread: UUID) -> Filter:
@@ -274,7 +272,7 @@ def _chosen(memories: Sequence[Memory], limit: int) -> list[Memory]:
 
 def _memories_of(found: Sequence[Hit]) -> list[Memory]:
     """The memories among hits, and those that are shown with what they were concluded from."""
-    return _of(Memory, _shown(found))
+    return those_of(Memory, _shown(found))
 
 
 def _shown(found: Sequence[Hit]) -> list[Record]:
@@ -290,7 +288,3 @@ def _question_of(turns: Sequence[Message]) -> str | None:
     """What a thread is at: the newest thing that its user said."""
     said = next((turn.content for turn in reversed(turns) if is_users_turn(turn)), None)
     return None if said is None else said[-_QUESTION:]
-
-
-def _of(sort: type[R], records: Sequence[Record]) -> list[R]:
-    return [record for record in records if isinstance(record, sort)]

@@ -135,17 +135,18 @@ class Episodes(Shelf):
     ) -> list[Episode]:
         """A view's episodes, newest first, with this outcome and all these tags."""
         party, view = as_owner(owner, self._rooms.tenant), as_view(who)
-        kinds = None if outcome is None else frozenset({outcome})
+        most, wanted = as_limit(limit), set(as_names(tags, "tags"))
+        kinds = None if outcome is None else frozenset({_outcome(outcome)})
         only = Filter(types=frozenset({RecordType.EPISODE}), kinds=kinds, newest_first=True)
         found: list[Episode] = []
         cursor: str | None = None
-        while len(found) < as_limit(limit):
+        while len(found) < most:
             page = await self._rooms.engine.scan(party, view, only, cursor, 200)
-            found += [e for e in map(_episode, page.records) if set(tags) <= set(e.tags)]
+            found += [e for e in map(_episode, page.records) if wanted <= set(e.tags)]
             cursor = page.cursor
             if cursor is None:
                 break
-        return found[:limit]
+        return found[:most]
 
 
 def _episode(record: Record) -> Episode:

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import time
 from datetime import timedelta
-from typing import Final, cast
+from typing import Final
 from uuid import UUID
 
-from commonplace.formation.wishes import FormingSettings
+from commonplace.errors import Conflict
+from commonplace.formation.wishes import FormingSettings, agent_named
 from commonplace.model.jobs import JobDraft
-from commonplace.model.owner import WHOLE, Owner, OwnerKind
-from commonplace.model.profiles import Agent
-from commonplace.model.query import Filter
-from commonplace.model.records import RecordType, slot_of
+from commonplace.model.owner import Owner, OwnerKind
 from commonplace.ports import Records
 
 #: Work on what is new in a thread, and on all of it again.
@@ -22,6 +20,9 @@ FORMING: Final = (FORM, REFORM)
 #: Other processes may change an agent's wishes: they are read again after so long.
 _KNOWN_SECONDS: Final = 30.0
 _MOST_KNOWN: Final = 1_000
+_OFF: Final = (
+    "formation is off, by the settings or by the thread's agent's own: turn on forming.on, then form it again"
+)
 
 
 class Forming:
@@ -53,10 +54,11 @@ class Forming:
         draft = JobDraft(FORM, str(thread), records=(thread,), insists=insists)
         return (draft,) if (await self._of(agent)).on else ()
 
-    @staticmethod
-    def again(thread: UUID) -> JobDraft:
-        """The work on a thread from its beginning."""
-        return JobDraft(REFORM, str(thread), records=(thread,), insists=True)
+    async def again(self, agent: str | None, thread: UUID) -> tuple[JobDraft, ...]:
+        """The work on a thread from its beginning; refused where nothing is formed."""
+        if not (await self._of(agent)).on:
+            raise Conflict(_OFF)
+        return (JobDraft(REFORM, str(thread), records=(thread,), insists=True),)
 
     def changed(self, agent: str | None = None) -> None:
         """An agent's wishes may have changed, or those of all."""
@@ -72,9 +74,7 @@ class Forming:
         known = self._known.get(agent)
         if known is not None and at - known[1] < _KNOWN_SECONDS:
             return known[0]
-        only = Filter(types=frozenset({RecordType.AGENT}), slots=(slot_of(RecordType.AGENT, agent),))
-        page = await self._records.scan(self._tenant, WHOLE, only, None, 1)
-        wishes = self.settings.of(cast(Agent, page.records[0]) if page.records else None)
+        wishes = self.settings.of(await agent_named(self._records, self._tenant, agent))
         if len(self._known) >= _MOST_KNOWN:
             self._known.clear()
         self._known[agent] = wishes, at

@@ -25,15 +25,12 @@ from commonplace.errors import InvalidInput, NotFound
 from commonplace.model.changes import Append, CloseThread, Expect, SetThread
 from commonplace.model.jobs import JobDraft
 from commonplace.model.ledger import Receipt
-from commonplace.model.messages import Message, Thread, ThreadStatus
+from commonplace.model.messages import FINISHED, Message, Thread, ThreadStatus
 from commonplace.model.owner import Audience, Owner, View
 from commonplace.model.query import Filter, Page
 from commonplace.model.records import RecordType
 from commonplace.recall.context.window import Window
 from commonplace.text.tokens import Count
-
-#: In these a thread is finished, however that is said.
-_ENDS = (ThreadStatus.COMPLETED, ThreadStatus.FAILED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,7 +153,9 @@ class ThreadHandle:
             request=["set", str(self.id), fields, expect],
             operation=operation,
             expect=Expect() if expect is None else Expect(versions={self.id: expect}),
-            jobs=await self._rooms.forming.now(self._agent, self.id) if fields.get("status") in _ENDS else (),
+            jobs=await self._rooms.forming.now(self._agent, self.id)
+            if fields.get("status") in FINISHED
+            else (),
         )
 
     async def close(
@@ -205,8 +204,12 @@ class ThreadHandle:
         return bool(jobs)
 
     async def reform(self) -> None:
-        """Form the thread again from its beginning; with a language model, at its price."""
-        await self._due((self._rooms.forming.again(self.id),))
+        """Form the thread again from its beginning; with a language model, at its price.
+
+        Refused with ``Conflict`` where formation is off, by the settings or by the thread's agent's own.
+        """
+        await self.get()
+        await self._due(await self._rooms.forming.again(self._agent, self.id))
 
     async def _due(self, jobs: tuple[JobDraft, ...]) -> None:
         await self._rooms.door.write(

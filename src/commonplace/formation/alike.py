@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import Final
 
-from commonplace.text.scripts import normalised, pieces
+from commonplace.text.scripts import normalised, pieces, plainly
 from commonplace.text.terms import query_groups, term_hash, terms_of
 
 #: Words that a statement may have or lack and still say the same. Never one that turns it round or bounds it.
@@ -39,14 +39,9 @@ _MOST_PARTS: Final = 400
 _PART_END: Final = re.compile(r"(?<=[.!?…。！？؟।])\s+|[\n\r\u2028\u2029]+|(?<=[。！？])")
 
 
-def folded(text: str) -> str:
-    """A statement but for case, spaces and the sign at its end."""
-    return " ".join(normalised(text).casefold().split()).rstrip(".!… ")
-
-
 def same(one: str, other: str) -> bool:
     """Whether two statements say the same: alike to the letter, or but for fillers and a phrase that moved to the front."""
-    if folded(one) == folded(other):
+    if plainly(one) == plainly(other):
         return True
     first, second = said(one), said(other)
     if not first or len(first) != len(second):

@@ -10,11 +10,10 @@ from pydantic import ValidationError
 from commonplace.formation.citing import MOST, Citations, Told, own, text_of, texts_of
 from commonplace.formation.documents import Copier, Unfit, shown
 from commonplace.formation.echo import Witness, another
-from commonplace.formation.notes import Notes, asked, known
+from commonplace.formation.notes import Notes, asked
 from commonplace.formation.patching import patch as patched_by
 from commonplace.formation.prompt import Prompt
-from commonplace.formation.schemas import EPISODE, EXPERIENCE, NOTE
-from commonplace.model.asking import Usage
+from commonplace.formation.schemas import EPISODE, EXPERIENCE, NOTE, known
 from commonplace.model.experience import ExperienceField
 from commonplace.model.forming import EpisodeDraft, Formed, Lesson, ProfilePatch, WantedSchema
 from commonplace.model.trust import Limits
@@ -31,10 +30,9 @@ def read_answer(
     prompt: Prompt,
     *,
     limits: Limits = Limits(),  # noqa: B008
-    usage: Usage = Usage(),  # noqa: B008
 ) -> Formed:
     """What a parsed answer says, as far as it holds. Never raises for what a model gave: all of that is told."""
-    return _Answer(prompt, limits).read({} if value is None else value, usage)
+    return _Answer(prompt, limits).read({} if value is None else value)
 
 
 class _Answer:
@@ -46,7 +44,7 @@ class _Answer:
         self._witness = Witness(prompt.reading)
         self._notes = Notes(prompt, limits, self._citations, self._witness, self._told)
 
-    def read(self, value: Any, usage: Usage) -> Formed:
+    def read(self, value: Any) -> Formed:
         if not isinstance(value, Mapping):
             self._told.add("", "shape", "the answer is no JSON object", mendable=True)
             value = {}
@@ -82,7 +80,6 @@ class _Answer:
             experience=tuple(made for at, given in lessons if (made := self._lesson(at, given))),
             episode=self._episode(value.get(_EPISODE)),
             left_out=self._told.all(),
-            usage=usage,
         )
 
     def _each(

@@ -37,7 +37,7 @@ def standing(prompt: Prompt, answers: Sequence[ModelAnswer], limits: Limits) -> 
     wanting: frozenset[str] = frozenset()
     for answer in answers:
         if answer.refused:
-            return Standing(formed, refused=formed is None)
+            return Standing(None if _empty(formed) else formed, refused=_empty(formed))
         if answer.fault or answer.value is None:
             faults = (answer.fault or "the answer is no JSON object",)
             continue

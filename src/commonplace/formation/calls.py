@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -11,17 +11,15 @@ from pydantic import ValidationError
 
 from commonplace.model.episodes import ToolCall
 from commonplace.model.messages import Message
+from commonplace.model.native import NativePart, native_parts, sort_of
 from commonplace.model.values import NAME_LENGTH
 
-_IDS: Final = ("tool_call_id", "tool_use_id", "call_id", "id")
-_CALLED: Final = frozenset({"tool-call", "tool_use", "function", "function_call", "tool_call"})
-_RETURNED: Final = frozenset(
-    {"tool-return", "tool_result", "function_call_output", "retry-prompt", "builtin-tool-return"}
-)
-_FAILED: Final = frozenset({"retry-prompt"})
+#: Where frameworks keep the name of a tool, what went in, and what came out.
+_NAMES: Final = ("tool_name", "toolName", "name")
+_INPUTS: Final = ("args", "arguments", "input")
+_OUTPUTS: Final = ("content", "output", "result", "response")
+_FAILED: Final = "retry-prompt"
 _KNOWN: Final = tuple(ToolCall.model_fields)
-#: As deep as a message's own form is looked into.
-_DEEPEST: Final = 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +37,7 @@ def calls_of(messages: Iterable[Message]) -> tuple[ToolCall, ...]:
     """Every call with what came of it, in their order."""
     made: dict[str, ToolCall] = {}
     for message in messages:
-        parts = list(_parts(message.native, 0))
+        parts = list(map(_part, native_parts(message.native)))
         if message.role == "tool" and not any(part.output is not None for part in parts):
             parts.append(_Part("", message.speaker or "tool", output=message.content))
         for part in parts:
@@ -75,36 +73,25 @@ def _written(inputs: Any) -> str | None:
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace").replace("\x00", "\ufffd")
 
 
-def _parts(native: Any, depth: int) -> Iterator[_Part]:
-    if depth > _DEEPEST:
-        return
-    if isinstance(native, list):
-        for inner in native:
-            yield from _parts(inner, depth + 1)
-    elif isinstance(native, dict):
-        part = _part(native)
-        if part is not None:
-            yield part
-            return
-        for inner in native.values():
-            if isinstance(inner, (list, dict)):
-                yield from _parts(inner, depth + 1)
-
-
-def _part(form: dict[str, Any]) -> _Part | None:
-    sort = str(form.get("part_kind") or form.get("type") or "")
-    id = next((str(form[name]) for name in _IDS if form.get(name)), "")
-    if sort in _RETURNED:
-        content = form.get("content", form.get("output", ""))
+def _part(given: NativePart) -> _Part:
+    form = given.form
+    if given.is_result:
+        content = _first(form, _OUTPUTS, "")
         text = content if isinstance(content, str) else json.dumps(content, ensure_ascii=False, default=str)
-        failed = sort in _FAILED or bool(form.get("is_error")) or form.get("outcome") in ("failed", "denied")
-        return _Part(id, str(form.get("tool_name") or "tool"), output=text, success=not failed)
-    if sort in _CALLED:
-        inner = form.get("function")
-        named = inner if isinstance(inner, dict) else form
-        given = named.get("args", named.get("arguments", named.get("input")))
-        return _Part(id, str(named.get("tool_name") or named.get("name") or "tool"), inputs=_read(given))
-    return None
+        failed = bool(form.get("is_error")) or form.get("outcome") in ("failed", "denied")
+        success = not failed and _FAILED not in sort_of(form)
+        return _Part(given.id, _name(form), output=text, success=success)
+    inner = form.get("function")
+    named = inner if isinstance(inner, dict) else form
+    return _Part(given.id, _name(named), inputs=_read(_first(named, _INPUTS, None)))
+
+
+def _name(form: Mapping[str, Any]) -> str:
+    return next((str(form[name]) for name in _NAMES if form.get(name)), "tool")
+
+
+def _first(form: Mapping[str, Any], names: Iterable[str], otherwise: Any) -> Any:
+    return next((form[name] for name in names if name in form), otherwise)
 
 
 def _read(given: Any) -> Any:

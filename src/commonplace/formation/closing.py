@@ -14,20 +14,18 @@ from commonplace.formation.gathering import Gatherer, Talk
 from commonplace.formation.oracle import Oracle, Spending
 from commonplace.formation.schemas import EPISODE
 from commonplace.formation.summary import extracted, fitting
-from commonplace.formation.viewing import view_of
+from commonplace.formation.viewing import ACTOR, view_of
 from commonplace.formation.wishes import FormingSettings
 from commonplace.model.changes import Change, RecordEpisode, SetThread, SummariseThread
 from commonplace.model.episodes import Episode, Outcome
 from commonplace.model.ids import derived_id
 from commonplace.model.jobs import Job
-from commonplace.model.ledger import Actor
 from commonplace.model.messages import Message, Thread, ThreadStatus
 from commonplace.model.trust import Trust, lowest
 from commonplace.model.values import canonical
 from commonplace.text.fence import one_line
 from commonplace.text.tokens import estimate
 
-ACTOR: Final = Actor("system", "formation")
 _GOAL: Final = 300
 #: As many messages as a record may rest on.
 _GROUNDS: Final = 10_000
@@ -102,8 +100,9 @@ class Closer:
         if not left:
             return
         left = tuple(fitting(left, budget))
+        through = left[-1].seq
         if self._oracle is not None:
-            text = await self._oracle.summary(job, thread, left, len(talk.new), spending)
+            text, through = await self._oracle.summary(job, thread, left, len(talk.new), spending)
         else:
             text = await asyncio.to_thread(extracted, thread.summary, left)
         if not text:
@@ -113,7 +112,7 @@ class Closer:
                 thread.owner,
                 view_of(thread),
                 ACTOR,
-                [SummariseThread(thread.id, text, left[-1].seq, thread.summary_through)],
+                [SummariseThread(thread.id, text, through, thread.summary_through)],
                 request=["summary", str(thread.id)],
                 era=job.era,
             )

@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final
 
-from commonplace.formation.alike import coverage, densest, folded
+from commonplace.formation.alike import coverage, densest
 from commonplace.model.forming import Reading
 from commonplace.model.messages import Message
-from commonplace.model.trust import Trust, lowest
+from commonplace.model.trust import STRANGERS, Trust, lowest
+from commonplace.text.scripts import plainly
 
 #: A statement of which the user's cited words cover so much is the user's own.
 OWN: Final = 0.5
@@ -20,7 +21,6 @@ BORNE: Final = 0.75
 REPEATED: Final = 0.25
 #: Kinds that direct the agent: only the user's own word makes them.
 DIRECTING: Final = frozenset({"instruction", "preference"})
-_STRANGERS: Final = frozenset({Trust.TOOL, Trust.WEB})
 _SPEAKERS: Final = frozenset({Trust.USER, Trust.OPERATOR})
 _QUESTION_MARKS: Final = frozenset("?？؟;\u037e⁇")
 _ONESELF: Final = frozenset({"user", "the user", "me", "myself", "i"})
@@ -47,7 +47,7 @@ def speaks(message: Message) -> bool:
 def another(message: Message) -> str | None:
     """Who spoke in the user's place, where it was not the owner: what they say of themselves is not said of the owner."""
     speaker = message.speaker
-    return None if speaker is None or folded(speaker) in (folded(message.owner.id), *_ONESELF) else speaker
+    return None if speaker is None or plainly(speaker) in (plainly(message.owner.id), *_ONESELF) else speaker
 
 
 class Witness:
@@ -56,14 +56,12 @@ class Witness:
     def __init__(self, reading: Reading) -> None:
         said = [read.message for read in reading.messages]
         self._before = {after.id: before for before, after in pairwise(said)}
-        self._strangers = [message for message in said if message.trust in _STRANGERS]
-        self._claims = [
-            message for message in said if not speaks(message) and message.trust not in _STRANGERS
-        ]
-        self._shown = (*reading.shown, *(memory.content for memory in reading.candidates))
+        self._strangers = [message for message in said if message.trust in STRANGERS]
+        self._claims = [message for message in said if not speaks(message) and message.trust not in STRANGERS]
+        self._shown = tuple(memory.content for memory in reading.candidates)
         names = {message.speaker for message in said if message.speaker and speaks(message)}
-        self._oneself = _ONESELF | {folded(reading.thread.owner.id)}
-        self._speakers = self._oneself | {folded(name) for name in names}
+        self._oneself = _ONESELF | {plainly(reading.thread.owner.id)}
+        self._speakers = self._oneself | {plainly(name) for name in names}
 
     def judge(
         self, statement: str, cited: Sequence[Message], *, kind: str = "fact", subject: str | None = None
@@ -82,8 +80,8 @@ class Witness:
             return Verdict(
                 trust, code="echo", reason="it repeats what was recalled, and no user said it anew"
             )
-        if trust is Trust.ASSISTANT or (not own and trust not in _STRANGERS):
-            about_user = subject is None or folded(subject) in self._speakers
+        if trust is Trust.ASSISTANT or (not own and trust not in STRANGERS):
+            about_user = subject is None or plainly(subject) in self._speakers
             if about_user or kind in DIRECTING:
                 return Verdict(
                     trust, code="claimed", reason="only the assistant says so; that is no fact about the user"
@@ -99,7 +97,7 @@ class Witness:
 
     def other(self, subject: str) -> str | None:
         """Whom a statement is about, where it is not the owner."""
-        return subject if subject and folded(subject) not in self._oneself else None
+        return subject if subject and plainly(subject) not in self._oneself else None
 
     def strange(self, statement: str) -> bool:
         """Whether a statement stands in what a tool or a page says."""
@@ -127,7 +125,7 @@ class Witness:
 
 
 def _directed(trust: Trust, kind: str, *, answered: bool = False) -> Verdict:
-    if kind in DIRECTING and not answered and trust in _STRANGERS:
+    if kind in DIRECTING and not answered and trust in STRANGERS:
         return Verdict(
             trust, code="stranger", reason="what a tool or a page says is no preference and no instruction"
         )

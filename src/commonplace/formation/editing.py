@@ -7,9 +7,9 @@ from typing import Any
 from uuid import UUID
 
 from commonplace.formation.patching import edit_faults, fields_between, patch
-from commonplace.formation.schemas import FormationSchema
+from commonplace.formation.schemas import known
 from commonplace.model.changes import PatchProfile
-from commonplace.model.forming import LeftOut, ProfilePatch, Reading, WantedSchema
+from commonplace.model.forming import LeftOut, ProfilePatch, Reading
 from commonplace.model.owner import View
 from commonplace.model.profiles import ProfileDocument
 from commonplace.model.values import comparable
@@ -39,7 +39,7 @@ class Editor:
         shown, held = self._reading.profile(schema.name), self._profile(schema.name)
         before: dict[str, Any] = {} if shown is None else shown.body
         now: dict[str, Any] = {} if held is None else held.body
-        shape = _known(schema).shape
+        shape = known(schema).shape
         if held is not None and not held.audience.within(
             self._thread.audience, View(agent=self._thread.agent)
         ):
@@ -69,7 +69,7 @@ class Editor:
                 audience=self._thread.audience if held is None else held.audience,
                 set=fields,
                 unset=unset,
-                schema_hash=_known(schema).digest,
+                schema_hash=known(schema).digest,
                 sources=given.sources,
                 again=again,
             )
@@ -92,10 +92,6 @@ class Editor:
     def _left_out(self, at: str, code: str, reason: str) -> list[PatchProfile]:
         self._tell(LeftOut(part=at, code=code, reason=reason))
         return []
-
-
-def _known(schema: WantedSchema) -> FormationSchema:
-    return FormationSchema(schema.name, schema.description, schema.parameters, schema.update_mode)
 
 
 def _field(document: Mapping[str, Any], name: str) -> Any:

@@ -2,30 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Final, TypeVar, cast
+from typing import Final
 from uuid import UUID
 
 from commonplace.errors import EmbeddingFailed
 from commonplace.formation.reconcile import Held
 from commonplace.formation.schemas import FormationSchema, serving
 from commonplace.formation.viewing import readers_of
+from commonplace.formation.wishes import agent_named
 from commonplace.model.episodes import Episode
 from commonplace.model.experience import ExperienceLine, serves
 from commonplace.model.forming import Formed, Reading, ReadMessage, WantedSchema
-from commonplace.model.memories import Memory, MemoryStatus
-from commonplace.model.messages import Message, Thread, ThreadStatus
+from commonplace.model.memories import HELD, Memory
+from commonplace.model.messages import FINISHED, Message, Thread
 from commonplace.model.owner import WHOLE, Owner, OwnerKind, View
 from commonplace.model.profiles import Agent, ProfileDocument, Schema, Trigger
 from commonplace.model.query import Filter
-from commonplace.model.records import Record, RecordType, slot_of
+from commonplace.model.records import Record, RecordType, those_of
 from commonplace.model.values import Name
 from commonplace.ports import Finder, MakesVectors, Records
 from commonplace.text.tokens import estimate
-
-R = TypeVar("R", bound=Record)
 
 #: Turns before the new ones that are shown, to understand these.
 _CONTEXT: Final = 6
@@ -36,10 +35,11 @@ _CANDIDATES: Final = 60
 #: So much of a turn is enough of a question.
 _QUESTION: Final = 2_000
 _PAGE: Final = 200
-_MOST: Final = 1_000
+#: Records that are read at a time where all of them are read.
+_AT_A_TIME: Final = 1_000
+#: The most lines of experience that are read for one question, and kept with it; the prompt shows as many as fit.
+_LINES: Final = 1_000
 _MEMORY = frozenset({RecordType.MEMORY})
-_ACTIVE = frozenset({MemoryStatus.ACTIVE.value})
-_FINISHED = (ThreadStatus.COMPLETED, ThreadStatus.FAILED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +54,7 @@ class Talk:
     @property
     def closed(self) -> bool:
         """Whether the thread is finished."""
-        return self.thread.status in _FINISHED
+        return self.thread.status in FINISHED
 
 
 class Gatherer:
@@ -82,7 +82,7 @@ class Gatherer:
         cursor: str | None = None
         while True:
             page = await self._records.scan(thread.owner, readers_of(thread), only, cursor, _PAGE)
-            read += _of(Message, page.records)
+            read += those_of(Message, page.records)
             cursor = page.cursor
             if cursor is None or sum(message.seq <= after for message in read) >= _CONTEXT:
                 break
@@ -104,38 +104,30 @@ class Gatherer:
 
     async def agent(self, name: str | None) -> Agent | None:
         """What the tenant says of an agent."""
-        if name is None:
-            return None
-        slot = slot_of(RecordType.AGENT, name)
-        only = Filter(types=frozenset({RecordType.AGENT}), slots=(slot,))
-        page = await self._records.scan(self._tenant, WHOLE, only, None, 1)
-        return cast(Agent, page.records[0]) if page.records else None
+        return await agent_named(self._records, self._tenant, name)
 
     async def schemas(self, agent: str | None, triggers: Iterable[Trigger]) -> tuple[WantedSchema, ...]:
         """What an agent's conversations are formed into, and which of it is due at one of these occasions."""
         only = Filter(types=frozenset({RecordType.SCHEMA}))
-        page = await self._records.scan(self._tenant, WHOLE, only, None, _MOST)
+        known = those_of(Schema, await self._all(self._tenant, WHOLE, only))
         due = frozenset(triggers)
-        return tuple(_wanted(schema, due) for schema in serving(agent, _of(Schema, page.records)))
+        return tuple(_wanted(schema, due) for schema in serving(agent, known))
 
     async def reading(
         self, talk: Talk, schemas: tuple[WantedSchema, ...], now: datetime, language: Name | None
     ) -> Reading:
         """What an extractor is given for a talk, but for candidates."""
         thread, view = talk.thread, readers_of(talk.thread)
-        documents = Filter(types=frozenset({RecordType.PROFILE}))
-        profiles = (await self._records.scan(thread.owner, view, documents, None, _MOST)).records
+        learnt = await self._experience(thread)
         return Reading(
             thread=thread,
             messages=(
                 *(ReadMessage(message=message, context=True) for message in talk.context),
                 *(ReadMessage(message=message) for message in talk.new),
             ),
-            profiles=_own(thread, _of(ProfileDocument, profiles)),
+            profiles=await self._profiles(thread, view),
             summary=thread.summary,
-            experience=tuple(
-                line for line in await self._experience(thread) if serves(line, thread.owner, self._users)
-            ),
+            experience=tuple(line for line in learnt if serves(line, thread.owner, self._users))[:_LINES],
             schemas=schemas,
             now=now,
             language=language,
@@ -158,16 +150,15 @@ class Gatherer:
         keys |= {f"{note.subject}: {note.key}" for note in formed.notes if note.key and note.subject}
         if keys:
             holders = Filter(types=_MEMORY, keys=frozenset(keys))
-            page = await self._records.scan(owner, view, holders, None, _MOST)
-            found |= {record.id: record for record in page.records}
-        winners = {one.superseded_by for one in _of(Memory, found.values()) if one.superseded_by is not None}
+            found |= {record.id: record for record in await self._all(owner, view, holders)}
+        winners = {
+            one.superseded_by for one in those_of(Memory, found.values()) if one.superseded_by is not None
+        }
         found |= await self._records.get(owner, view, [*winners - set(found)])
-        profiles = Filter(types=frozenset({RecordType.PROFILE}))
-        documents = (await self._records.scan(owner, view, profiles, None, _MOST)).records
         return Held(
-            memories=tuple(_of(Memory, found.values())),
-            profiles=_own(thread, _of(ProfileDocument, documents)),
-            experience=await self._experience(thread),
+            memories=tuple(those_of(Memory, found.values())),
+            profiles=await self._profiles(thread, view),
+            experience=await self._experience(thread) if formed.experience else (),
             episodes=await self.episodes(thread),
         )
 
@@ -178,8 +169,7 @@ class Gatherer:
     async def episodes(self, thread: Thread) -> tuple[Episode, ...]:
         """The episodes that record a thread."""
         only = Filter(types=frozenset({RecordType.EPISODE}), thread=thread.id)
-        page = await self._records.scan(thread.owner, readers_of(thread), only, None, _MOST)
-        return tuple(_of(Episode, page.records))
+        return tuple(those_of(Episode, await self._all(thread.owner, readers_of(thread), only)))
 
     async def _experience(self, thread: Thread) -> tuple[ExperienceLine, ...]:
         """All that the agent has learnt, retired lines too."""
@@ -187,15 +177,33 @@ class Gatherer:
             return ()
         agent = Owner(tenant=thread.owner.tenant, kind=OwnerKind.AGENT, id=thread.agent)
         only = Filter(types=frozenset({RecordType.EXPERIENCE}))
-        page = await self._records.scan(agent, WHOLE, only, None, _MOST)
-        return tuple(_of(ExperienceLine, page.records))
+        return tuple(those_of(ExperienceLine, await self._all(agent, WHOLE, only)))
+
+    async def _profiles(self, thread: Thread, view: View) -> tuple[ProfileDocument, ...]:
+        """The documents that a thread's readers share: one for each schema."""
+        only = Filter(types=frozenset({RecordType.PROFILE}))
+        shared = [
+            document
+            for document in those_of(ProfileDocument, await self._all(thread.owner, view, only))
+            if document.audience == thread.audience
+        ]
+        return tuple({document.schema_name: document for document in shared}.values())
+
+    async def _all(self, owner: Owner, view: View, only: Filter) -> list[Record]:
+        """Every record that a scan gives, page by page."""
+        found: list[Record] = []
+        cursor: str | None = None
+        while True:
+            page = await self._records.scan(owner, view, only, cursor, _AT_A_TIME)
+            found += page.records
+            cursor = page.cursor
+            if cursor is None:
+                return found
 
     async def _candidates(self, talk: Talk, view: View, now: datetime) -> tuple[Memory, ...]:
         """What the talk may repeat, correct or replace: of every turn's finds the best ones first."""
         said = [m for m in talk.new if m.role in ("user", "assistant")][-_ASKING:]
-        ranked = [
-            await self._find(talk.thread.owner, view, message.content, _ACTIVE, now) for message in said
-        ]
+        ranked = [await self._find(talk.thread.owner, view, message.content, HELD, now) for message in said]
         found: dict[UUID, Memory] = {}
         for place in range(_EACH):
             found |= {
@@ -228,7 +236,7 @@ class Gatherer:
             now=now,
         )
         shown = [record for hit in found for record in (hit.record, *(one.record for one in hit.folded))]
-        return _of(Memory, shown)
+        return those_of(Memory, shown)
 
 
 def with_due(reading: Reading, name: str) -> Reading:
@@ -273,12 +281,3 @@ def _wanted(schema: FormationSchema, due: frozenset[Trigger]) -> WantedSchema:
         instructions=schema.instructions,
         due=schema.trigger in due and not schema.unusable,
     )
-
-
-def _own(thread: Thread, documents: Sequence[ProfileDocument]) -> tuple[ProfileDocument, ...]:
-    """The documents that this thread's readers share: one for each schema."""
-    return tuple({one.schema_name: one for one in documents if one.audience == thread.audience}.values())
-
-
-def _of(sort: type[R], records: Iterable[Record]) -> list[R]:
-    return [record for record in records if isinstance(record, sort)]

@@ -7,13 +7,14 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from uuid import UUID
 
-from commonplace.formation.alike import folded, same
+from commonplace.formation.alike import same
 from commonplace.model.changes import Change, Corroborate, Remember, Retract, Supersede
 from commonplace.model.cited import Cited, quotes_of
 from commonplace.model.forming import Corroboration, Draft, LeftOut, Reading, TakenBack
 from commonplace.model.memories import Cardinality, Memory
 from commonplace.model.owner import View
 from commonplace.model.trust import Limits, lowest
+from commonplace.text.scripts import plainly
 
 #: Why a memory is no longer held, where its user said so in a conversation.
 TAKEN_BACK = "taken back in a conversation"
@@ -197,7 +198,7 @@ class Merger:
             reason = ("trust", "what it would replace is to be believed more")
         elif memory.valid_to is not None and other.valid_to is None:
             reason = ("bounded", "what holds for a while does not end what holds without an end")
-        elif folded(memory.applies_when) != folded(other.applies_when) and (by_key or memory.applies_when):
+        elif plainly(memory.applies_when) != plainly(other.applies_when) and (by_key or memory.applies_when):
             reason = ("partial", "what holds sometimes does not replace what holds at other times")
         if reason is not None:
             self._left_out(at, *reason)
@@ -256,12 +257,12 @@ def _said_at(memory: Memory) -> tuple[datetime, UUID]:
 
 
 def _same_subject(one: Memory, other: Memory) -> bool:
-    return folded(one.subject or "") == folded(other.subject or "")
+    return plainly(one.subject or "") == plainly(other.subject or "")
 
 
 def _alike(memory: Memory, other: Memory) -> bool:
     """Whether two memories are one statement: about the same, when the same, and for as long."""
-    if not _same_subject(memory, other) or folded(memory.applies_when) != folded(other.applies_when):
+    if not _same_subject(memory, other) or plainly(memory.applies_when) != plainly(other.applies_when):
         return False
     if memory.valid_to != other.valid_to or (memory.valid_from or other.valid_from) != (
         other.valid_from or memory.valid_from

@@ -20,7 +20,7 @@ from commonplace.formation.citing import (
 from commonplace.formation.documents import Copier, Unfit, shown
 from commonplace.formation.echo import DIRECTING, Verdict, Witness, another
 from commonplace.formation.prompt import Prompt
-from commonplace.formation.schemas import NOTE, FormationSchema
+from commonplace.formation.schemas import NOTE, known
 from commonplace.formation.validity import since, until
 from commonplace.model.forming import Corroboration, Draft, TakenBack, WantedSchema
 from commonplace.model.memories import Cardinality
@@ -212,11 +212,6 @@ def asked(prompt: Prompt, name: Any, mode: str) -> WantedSchema | None:
         return None
     schema = prompt.reading.due(name)
     return schema if schema is not None and schema.update_mode == mode else None
-
-
-def known(schema: WantedSchema) -> FormationSchema:
-    """A schema as formation goes by it."""
-    return FormationSchema(schema.name, schema.description, schema.parameters, schema.update_mode)
 
 
 def _cardinality(given: Any, key: Any) -> Cardinality:

@@ -99,6 +99,9 @@ class Oracle:
             try:
                 begun, answer = await self._ask(request, progress, spending)
             except ModelRefused as refused:
+                if stands.formed is not None and not stands.formed.empty:
+                    # What was wrong cannot be put right; what was right is kept.
+                    return progress, stands.formed
                 if refused.reason != "length" or progress.budget // 2 < _LEAST_BUDGET:
                     raise GivenUp(str(refused)) from refused
                 progress = self._shorter(progress)
@@ -109,14 +112,17 @@ class Oracle:
 
     async def summary(
         self, job: Job, thread: Thread, messages: Sequence[Message], waiting: int, spending: Spending
-    ) -> str:
-        """A newer summary of a thread; empty where the model gave none, and is not asked before twice as much waits."""
+    ) -> tuple[str, int]:
+        """A newer summary of a thread, and the place of the last message that it covers.
+
+        Empty where the model gave none; it is not asked again before twice as much waits.
+        """
         through = messages[-1].seq
         kept = _kept_summary(job, thread.summary_through, through)
         if kept is not None:
             return kept
         if waiting < self._useless.get(thread.id, 0):
-            return ""
+            return "", through
         try:
             begun, answer = await self._asked(
                 thread.owner, thread.agent, question(thread.summary, messages), spending
@@ -138,7 +144,7 @@ class Oracle:
             self._useless[thread.id] = 2 * waiting
         else:
             self._useless.pop(thread.id, None)
-        return text
+        return text, through
 
     async def _give_in(self, job: Job, progress: Progress, *, refused: bool) -> None:
         """Nothing came of what was asked: ask anew another time, unless that would buy the same again."""
@@ -198,13 +204,18 @@ class Oracle:
         return begun, answer
 
 
-def _kept_summary(job: Job, after: int, through: int) -> str | None:
-    """The summary that an earlier run bought and did not come to write."""
+def _kept_summary(job: Job, after: int, through: int) -> tuple[str, int] | None:
+    """The summary that an earlier run bought and did not come to write, and how far it goes: not past a place.
+
+    What was said since is no reason to buy it again; one that came to nothing says so of the same messages only.
+    """
     kept = (job.kept or {}).get(SUMMARY)
-    if not isinstance(kept, dict) or (kept.get("after"), kept.get("through")) != (after, through):
+    if not isinstance(kept, dict) or kept.get("after") != after:
         return None
-    text = kept.get("text")
-    return text if isinstance(text, str) else None
+    text, covered = kept.get("text"), kept.get("through")
+    if not isinstance(text, str) or not isinstance(covered, int) or not after < covered <= through:
+        return None
+    return (text, covered) if text or covered == through else None
 
 
 def _prompt(progress: Progress) -> Prompt:

@@ -33,8 +33,6 @@ class Patched:
     faults: tuple[PatchFault, ...] = ()
     #: What was left out because a person set that field; the rest was applied.
     left_out: tuple[PatchFault, ...] = ()
-    #: Where the document was not as its schema says before, and still is not.
-    remaining: tuple[Fault, ...] = ()
 
 
 def patch(
@@ -71,10 +69,10 @@ def patch(
         return Patched(before, changed=False, faults=(unkept,), left_out=left_out)
     changed = comparable(before) != comparable(after)
     known = before if document is not None or not changed else None
-    fresh, remaining = _sorted(known, after, shape)
+    fresh = _brought(known, after, shape)
     if fresh:
         return Patched(before, changed=False, faults=fresh, left_out=left_out)
-    return Patched(after, changed, left_out=left_out, remaining=remaining)
+    return Patched(after, changed, left_out=left_out)
 
 
 def fields_between(
@@ -97,26 +95,22 @@ def edit_faults(
     after = {
         name: value for name, value in {**before, **fields}.items() if name not in gone or name in fields
     }
-    return _sorted(dict(before), after, shape)[0]
+    return _brought(dict(before), after, shape)
 
 
-def _sorted(
-    before: dict[str, Any] | None, after: dict[str, Any], shape: Shape
-) -> tuple[tuple[PatchFault, ...], tuple[Fault, ...]]:
-    """Faults that a patch brought, and those that were there before it."""
+def _brought(before: dict[str, Any] | None, after: dict[str, Any], shape: Shape) -> tuple[PatchFault, ...]:
+    """Faults that a patch brought; those that were there before it are none of them."""
     found = shape.faults(after, _COMPARED)
     if not found:
-        return (), ()
+        return ()
     known = Counter() if before is None else Counter(map(_kind, shape.faults(before, _COMPARED)))
     fresh: list[PatchFault] = []
-    remaining: list[Fault] = []
     for fault in found:
         if known[_kind(fault)] > 0:
             known[_kind(fault)] -= 1
-            remaining.append(fault)
         else:
             fresh.append(PatchFault(None, shown(fault.at), fault.reason))
-    return tuple(fresh[:FAULTS]), tuple(remaining[:FAULTS])
+    return tuple(fresh[:FAULTS])
 
 
 def _kind(fault: Fault) -> tuple[str, str]:

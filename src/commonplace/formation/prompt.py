@@ -14,8 +14,8 @@ from commonplace.model.experience import ExperienceLine
 from commonplace.model.forming import Reading, ReadMessage
 from commonplace.model.memories import Memory
 from commonplace.model.messages import Message
-from commonplace.model.trust import Trust
-from commonplace.text.fence import fenced, one_line
+from commonplace.model.trust import STRANGERS
+from commonplace.text.fence import fenced, in_brackets, one_line
 from commonplace.text.tokens import Count, estimate
 
 #: What the answer is for, where another model is named for another task.
@@ -30,8 +30,6 @@ _OF_ONE: Final = 0.5
 _MOST_NEW: Final = 50
 #: No tokenizer makes more characters than this one token of a text that is worth reading.
 _CHARACTERS_A_TOKEN: Final = 16
-_STRANGERS: Final = frozenset({Trust.TOOL, Trust.WEB})
-_BRACKETS: Final = str.maketrans("[]", "()")
 _TIME: Final = "%Y-%m-%d %H:%M"
 
 
@@ -118,7 +116,7 @@ class _Writer:
 
     def line(self, label: Iterable[str], text: str) -> tuple[str, int, bool]:
         """The entry without its handle, its tokens, and whether it was cut."""
-        head = one_line(", ".join(label)).translate(_BRACKETS)
+        head = in_brackets(", ".join(label))
         length = min(len(text), self._longest * _CHARACTERS_A_TOKEN)
         while True:
             shown = text if length == len(text) else text[:length].rstrip() + "… (cut)"
@@ -159,7 +157,7 @@ def _label(read: ReadMessage) -> list[str]:
     said = message.observed_at.strftime(_TIME)
     label = [f"received {said}" if message.observed_assumed else said]
     label.append(message.role if message.speaker is None else f"{message.role} {message.speaker}")
-    if message.trust in _STRANGERS:
+    if message.trust in STRANGERS:
         label.append(f"from {message.trust.value}")
     return [*label, "context"] if read.context else label
 
@@ -168,7 +166,7 @@ def _profile(reading: Reading, count: Count, room: float) -> dict[str, str]:
     """The documents that are due, by the names of their schemas: each whole, or not at all."""
     shown = {}
     for document in reading.profiles:
-        name = one_line(document.schema_name).translate(_BRACKETS)
+        name = in_brackets(document.schema_name)
         line = f"- [{name}] {fenced(json.dumps(document.body, ensure_ascii=False))}"
         if reading.due(document.schema_name) and (tokens := count(line)) <= room:
             room -= tokens
@@ -212,7 +210,7 @@ def _about(memory: Memory) -> list[str]:
     label = [memory.observed_at.strftime("%Y-%m-%d"), memory.kind]
     label += [] if memory.key is None else [f"key {memory.key}"]
     label += [] if memory.subject is None else [f"about {memory.subject}"]
-    return [*label, f"from {memory.trust.value}"] if memory.trust in _STRANGERS else label
+    return [*label, f"from {memory.trust.value}"] if memory.trust in STRANGERS else label
 
 
 def _stated(memory: Memory) -> str:

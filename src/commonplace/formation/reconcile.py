@@ -43,11 +43,6 @@ class Held:
     experience: tuple[ExperienceLine, ...] = ()
     episodes: tuple[Episode, ...] = ()
 
-    @classmethod
-    def of(cls, reading: Reading) -> Held:
-        """What was read, where nothing has moved on."""
-        return cls(reading.candidates, reading.profiles, reading.experience)
-
 
 @dataclass(frozen=True, slots=True)
 class Reconciled:
@@ -65,7 +60,7 @@ class Reconciled:
 def reconcile(
     formed: Formed,
     reading: Reading,
-    held: Held | None = None,
+    held: Held,
     *,
     limits: Limits = Limits(),  # noqa: B008
     run: str | None = None,
@@ -74,7 +69,7 @@ def reconcile(
 
     What is written once, and held when it is asked again, is not written again.
     """
-    return _Reconciler(reading, Held.of(reading) if held is None else held, limits).reconcile(formed, run)
+    return _Reconciler(reading, held, limits).reconcile(formed, run)
 
 
 class _Reconciler:

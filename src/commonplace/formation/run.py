@@ -27,12 +27,11 @@ from commonplace.formation.progress import Progress
 from commonplace.formation.prompt import compose
 from commonplace.formation.reconcile import Held, Reconciled, reconcile
 from commonplace.formation.schemas import EPISODE
-from commonplace.formation.viewing import view_of
+from commonplace.formation.viewing import ACTOR, view_of
 from commonplace.formation.wishes import FormingSettings
 from commonplace.model.changes import Change, Expect, MarkFormed, Remember
 from commonplace.model.forming import Formed, Reading
 from commonplace.model.jobs import Job, Postponed
-from commonplace.model.ledger import Actor
 from commonplace.model.messages import Thread
 from commonplace.model.owner import WHOLE, Owner, OwnerKind
 from commonplace.model.profiles import Trigger
@@ -42,7 +41,6 @@ from commonplace.ports import Clock
 _AT_A_TIME: Final = 60
 #: So often it is decided anew where somebody else changes the same records meanwhile.
 _TRIES: Final = 8
-ACTOR: Final = Actor("system", "formation")
 
 _log = logging.getLogger("commonplace.formation")
 
@@ -110,6 +108,8 @@ class Former:
         if thread is None:
             return
         settings = self._settings.of(await self._gatherer.agent(thread.agent))
+        if not settings.on:
+            return
         name = f"reform:{thread.id}:{job.first_at.isoformat()}"
         await self._portions(_Work(job, settings, name, again=True), thread, kept_after(job))
 

@@ -17,6 +17,7 @@ from commonplace.formation.validation import Fault
 from commonplace.model.digests import schema_digest
 from commonplace.model.episodes import Outcome
 from commonplace.model.experience import ExperienceField
+from commonplace.model.forming import WantedSchema
 from commonplace.model.memories import Cardinality
 from commonplace.model.profiles import ProfileDocument, Schema, Trigger, UpdateMode
 from commonplace.model.values import canonical
@@ -54,6 +55,11 @@ class FormationSchema:
         """How a stored document stands to this schema; it is read all the same."""
         outdated = document.schema_hash not in ("", self.digest)
         return DocumentReport(outdated, self.shape.faults(document.body), self.unusable)
+
+
+def known(schema: WantedSchema) -> FormationSchema:
+    """A schema that a reading names, as formation goes by it."""
+    return FormationSchema(schema.name, schema.description, schema.parameters, schema.update_mode)
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,9 +5,12 @@ from __future__ import annotations
 from typing import Final
 from uuid import uuid4
 
+from commonplace.model.ledger import Actor
 from commonplace.model.messages import Thread
 from commonplace.model.owner import AudienceKind, View
 
+#: Who writes it.
+ACTOR: Final = Actor("system", "formation")
 #: A view with groups needs the name of an agent; no agent has this one, and so nothing of its own.
 _NOBODY: Final = f"formation {uuid4()}"
 

@@ -8,13 +8,26 @@ from typing import Any, Final
 from pydantic import Field, ValidationError, model_validator
 
 from commonplace.errors import InvalidInput
+from commonplace.model.owner import WHOLE, Owner
 from commonplace.model.profiles import Agent
+from commonplace.model.query import Filter
+from commonplace.model.records import RecordType, slot_of, those_of
 from commonplace.model.values import Name, Value, refused
+from commonplace.ports import Records
 
 #: Under this name stand an agent's own wishes among its settings.
 SECTION: Final = "forming"
 #: What an agent may wish otherwise than the settings.
 OF_AGENTS: Final = frozenset({"on", "silence", "max_wait", "language"})
+
+
+async def agent_named(records: Records, tenant: Owner, name: str | None) -> Agent | None:
+    """What a tenant says of an agent; None where nothing is said, or no agent is named."""
+    if name is None:
+        return None
+    only = Filter(types=frozenset({RecordType.AGENT}), slots=(slot_of(RecordType.AGENT, name),))
+    page = await records.scan(tenant, WHOLE, only, None, 1)
+    return next(iter(those_of(Agent, page.records)), None)
 
 
 class FormingSettings(Value):

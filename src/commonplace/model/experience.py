@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Container, Iterable
 from typing import Any, ClassVar, Final, Literal, Self
 from uuid import UUID
 
@@ -23,7 +24,8 @@ ExperienceField = Literal[
 ]
 
 
-#: So many users are evidence enough; more would make a line long, and no truer.
+#: So many users are evidence enough; more would make a line long, and no truer. One more is kept where the line passed
+#: the guard for all of them and not for that one: then it serves others no longer.
 MOST_USERS: Final = 100
 #: So many of one user's records are evidence enough.
 MOST_SOURCES: Final = 20
@@ -50,6 +52,12 @@ class Evidence(Value):
         """All that it names, faulty or not."""
         return (*self.sources, *self.faulty)
 
+    def without(self, gone: Container[UUID]) -> Self | None:
+        """The same without what is gone; None where that leaves nothing."""
+        sources = tuple(id for id in self.sources if id not in gone)
+        faulty = tuple(id for id in self.faulty if id not in gone)
+        return self.model_copy(update={"sources": sources, "faulty": faulty}) if sources or faulty else None
+
 
 class ExperienceLine(Record):
     """One line of an agent's experience."""
@@ -75,6 +83,12 @@ class ExperienceLine(Record):
     def part_of(self, owner: Owner) -> Evidence | None:
         """The evidence that is this owner's."""
         return next((part for part in self.evidence if part.owner == owner), None)
+
+    def outlives(self, left: Iterable[Evidence]) -> bool:
+        """Whether it stays with the evidence that is left: not where it may tell of someone whose part has gone."""
+        staying = {part.owner for part in left}
+        told = any(part.guarded_at is None for part in self.evidence if part.owner not in staying)
+        return bool(staying) and (self.approved_at is not None or not told)
 
     @property
     def users(self) -> int:

@@ -8,7 +8,6 @@ from uuid import UUID
 
 from pydantic import Field, model_validator
 
-from commonplace.model.asking import Usage
 from commonplace.model.cited import Cited, quotes_of
 from commonplace.model.episodes import Outcome
 from commonplace.model.experience import ExperienceField, ExperienceLine
@@ -51,8 +50,6 @@ class Reading(Value):
     profiles: tuple[ProfileDocument, ...] = ()
     experience: tuple[ExperienceLine, ...] = ()
     schemas: tuple[WantedSchema, ...] = ()
-    #: What the agent was shown by recall during these messages, besides the candidates.
-    shown: tuple[Text, ...] = ()
     #: The thread's summary so far: to understand what comes after it.
     summary: Text = ""
     now: Moment
@@ -191,7 +188,6 @@ class Formed(Value):
     experience: tuple[Lesson, ...] = ()
     episode: EpisodeDraft | None = None
     left_out: tuple[LeftOut, ...] = ()
-    usage: Usage = Usage()
 
     @model_validator(mode="after")
     def _one_patch_each(self) -> Self:

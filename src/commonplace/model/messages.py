@@ -23,6 +23,9 @@ class ThreadStatus(StrEnum):
     FAILED = "failed"
 
 
+#: In these a thread is finished.
+FINISHED = (ThreadStatus.COMPLETED, ThreadStatus.FAILED)
+
 #: Where a thread may go from where it stands; a finished one may be taken up again.
 STATUS_STEPS: dict[ThreadStatus, frozenset[ThreadStatus]] = {
     ThreadStatus.CREATED: frozenset({ThreadStatus.RUNNING, ThreadStatus.COMPLETED, ThreadStatus.FAILED}),

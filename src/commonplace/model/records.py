@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from enum import StrEnum
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 from uuid import UUID
 
 from pydantic import Field
@@ -35,6 +36,9 @@ PASSAGE_TYPES = frozenset({RecordType.MESSAGE, RecordType.MEMORY, RecordType.EPI
 def slot_of(type_: RecordType, *identity: Any) -> bytes:
     """The digest under which the holder of an identity is found."""
     return slot_digest(canonical([type_.value, *identity]))
+
+
+R = TypeVar("R", bound="Record")
 
 
 class Record(Value):
@@ -75,3 +79,8 @@ class Record(Value):
     def changed(self, **fields: Any) -> Any:
         """This record with other fields; the caller gives valid values."""
         return self.model_copy(update=fields)
+
+
+def those_of(sort: type[R], records: Iterable[Record]) -> list[R]:
+    """The records of one sort, in their order."""
+    return [record for record in records if isinstance(record, sort)]

@@ -21,6 +21,9 @@ class Trust(StrEnum):
     WEB = "web"
 
 
+#: The ways in by which strangers speak.
+STRANGERS = frozenset({Trust.TOOL, Trust.WEB})
+
 _ORDER = {trust: place for place, trust in enumerate(Trust)}
 
 #: What a message's role says about the way it came in.

@@ -29,7 +29,7 @@ def check_run(desk: Desk) -> Deciding[None]:
 
 def check_cap(desk: Desk) -> Deciding[None]:
     """Hold the owner's cap, whatever would go past it: let go of the writer's own oldest, or refuse."""
-    net = sum(_gain(put.before, put.record) for put in desk.standing())
+    net = sum(held_gain(put.before, put.record) for put in desk.standing())
     if net <= 0:
         return
     limits = desk.batch.limits
@@ -58,7 +58,8 @@ def check_cap(desk: Desk) -> Deciding[None]:
     _evict(desk, leaving)
 
 
-def _gain(before: Record | None, after: Record) -> int:
+def held_gain(before: Record | None, after: Record | None) -> int:
+    """By how much a change moves the count of memories that are held."""
     was = isinstance(before, Memory) and before.active
     now = isinstance(after, Memory) and after.active
     return int(now) - int(was)

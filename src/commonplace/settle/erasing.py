@@ -11,7 +11,7 @@ from uuid import UUID
 from commonplace.errors import NotAllowed
 from commonplace.model.cited import quotes_of
 from commonplace.model.episodes import Episode
-from commonplace.model.experience import Evidence, ExperienceLine
+from commonplace.model.experience import ExperienceLine
 from commonplace.model.ledger import AGED, Line, Verb
 from commonplace.model.memories import Memory
 from commonplace.model.messages import Message, Thread
@@ -132,7 +132,7 @@ def _unname(plan: ErasurePlan, owner: Owner, record: Record) -> None:
     base = plan.stripped.get(record.id, record)
     if isinstance(base, ExperienceLine) and record.id not in plan.doomed:
         left = tuple(part for part in base.evidence if part.owner != owner)
-        if base.evidence and not _outlives(base, left):
+        if base.evidence and not base.outlives(left):
             plan.stripped.pop(record.id, None)
             plan.doomed[record.id] = record
         elif len(left) < len(base.evidence):
@@ -196,29 +196,13 @@ def _lives_in(record: Record, thread: UUID) -> bool:
     return isinstance(record, Episode) and record.thread == thread
 
 
-def _without(plan: ErasurePlan, part: Evidence) -> Evidence:
-    """A user's evidence without what is to go."""
-    sources = tuple(id for id in part.sources if id not in plan)
-    faulty = tuple(id for id in part.faulty if id not in plan)
-    return part.model_copy(update={"sources": sources, "faulty": faulty})
-
-
-def _outlives(line: ExperienceLine, left: tuple[Evidence, ...]) -> bool:
-    """Whether a line stays with the evidence that is left: not where it may tell of someone whose part has gone."""
-    staying = {part.owner for part in left}
-    gone = [part for part in line.evidence if part.owner not in staying]
-    told = line.approved_at is None and any(part.guarded_at is None for part in gone)
-    return bool(left) and not told
-
-
 def _falls(plan: ErasurePlan, record: Record) -> bool:
     """Whether nothing is left for a record to rest on; where something is, note how it shall stand."""
     base = plan.stripped.get(record.id, record)
     if isinstance(base, ExperienceLine):
-        left_of = (_without(plan, part) for part in base.evidence)
-        evidence = tuple(part for part in left_of if part.records)
+        evidence = tuple(part for each in base.evidence if (part := each.without(plan)) is not None)
         plan.stripped[record.id] = base.changed(evidence=evidence)
-        return not _outlives(base, evidence)
+        return not base.outlives(evidence)
     if isinstance(base, ProfileDocument):
         document = base.without(plan)
         if document is None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from uuid import UUID
 
 from commonplace.model.changes import (
@@ -24,25 +25,18 @@ def add(desk: Desk, change: AddExperience) -> Deciding[None]:
         left = yield from _still_there(part)
         if left is not None:
             evidence.append(left)
-    if len(evidence) < len(line.evidence) and not _stands_without(line, evidence):
+    if len(evidence) < len(line.evidence) and not line.outlives(evidence):
         desk.ignore("erased", line.id)
         return
     held = yield from desk.holder(line.slot())
     if not isinstance(held, ExperienceLine):
-        desk.make(line.changed(evidence=tuple(evidence)), Verb.ADD)
+        desk.make(line.changed(evidence=_bounded(evidence)), Verb.ADD)
         return
     # Somebody else taught the same meanwhile: it stays one line.
     for part in evidence:
         yield from add_evidence(desk, AddEvidence(held.id, part))
     if not evidence:
         desk.ignore("present", held.id)
-
-
-def _stands_without(line: ExperienceLine, left: list[Evidence]) -> bool:
-    """Whether a line may stand without the evidence that is not left: then none of it may tell of whose it was."""
-    gone = {part.owner for part in line.evidence} - {part.owner for part in left}
-    guarded = all(part.guarded_at is not None for part in line.evidence if part.owner in gone)
-    return bool(left) and (guarded or line.approved_at is not None)
 
 
 def add_evidence(desk: Desk, change: AddEvidence) -> Deciding[None]:
@@ -56,7 +50,7 @@ def add_evidence(desk: Desk, change: AddEvidence) -> Deciding[None]:
         desk.ignore("erased", line.id)
         return
     held = line.part_of(given.owner)
-    if held is None and given.guarded_at is not None and len(line.evidence) >= MOST_USERS:
+    if held is None and given not in _bounded([*line.evidence, given]):
         desk.ignore("enough", line.id)
         return
     merged = given if held is None else _merged(held, given)
@@ -66,14 +60,16 @@ def add_evidence(desk: Desk, change: AddEvidence) -> Deciding[None]:
     _put(desk, line, merged, Verb.CORROBORATE)
 
 
+def _bounded(evidence: Sequence[Evidence]) -> tuple[Evidence, ...]:
+    """As much evidence as a line keeps; if none of it says that the line may tell of somebody, the first that does, too."""
+    kept, rest = evidence[:MOST_USERS], evidence[MOST_USERS:]
+    told = [] if any(part.guarded_at is None for part in kept) else [p for p in rest if p.guarded_at is None]
+    return (*kept, *told[:1])
+
+
 def _still_there(evidence: Evidence) -> Deciding[Evidence | None]:
     """The evidence without records that were forgotten; None where that leaves nothing."""
-    erased = yield from ask(ErasedAmong(evidence.records))
-    left = tuple(id for id in evidence.sources if id not in erased)
-    faulty = tuple(id for id in evidence.faulty if id not in erased)
-    if not left and not faulty:
-        return None
-    return evidence.model_copy(update={"sources": left, "faulty": faulty})
+    return evidence.without((yield from ask(ErasedAmong(evidence.records))))
 
 
 def _merged(held: Evidence, given: Evidence) -> Evidence:

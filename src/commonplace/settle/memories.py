@@ -21,6 +21,7 @@ from commonplace.model.records import Record
 from commonplace.model.trust import lowest
 from commonplace.model.values import canonical, refused
 from commonplace.settle.desk import Desk
+from commonplace.text.scripts import plainly
 
 _AMENDABLE = frozenset({"pinned", "tags", "applies_when", "valid_from", "valid_to"})
 
@@ -75,20 +76,16 @@ def _audience(desk: Desk, change: Remember, grounds: list[Record]) -> Audience:
 
 def _refused_before(memory: Memory) -> Deciding[bool]:
     """Whether the same statement, resting on one of the same sources, was retracted or undone."""
-    said = _folded(memory.content)
+    said = plainly(memory.content)
     for other in (yield from ask(RestingOn(memory.sources))):
         if (
             isinstance(other, Memory)
             and other.owner == memory.owner
             and other.status in (MemoryStatus.RETRACTED, MemoryStatus.UNDONE)
-            and _folded(other.content) == said
+            and plainly(other.content) == said
         ):
             return True
     return False
-
-
-def _folded(content: str) -> str:
-    return " ".join(content.casefold().split()).rstrip(".!")
 
 
 def _run(memory: Memory, run: str | None) -> Deciding[bytes | None]:

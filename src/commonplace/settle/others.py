@@ -12,6 +12,8 @@ from commonplace.model.changes import (
     RevokeKey,
 )
 from commonplace.model.cited import quotes_of
+from commonplace.model.episodes import Episode
+from commonplace.model.experience import ExperienceLine
 from commonplace.model.grounds import Grounds, of_change, said_again
 from commonplace.model.ledger import Verb
 from commonplace.model.memories import Memory
@@ -169,6 +171,13 @@ def _grounded(desk: Desk, record: Record) -> Deciding[Record | None]:
         left = tuple(source for source in record.sources if source not in erased)
         kept: Memory = record.changed(sources=left, quotes=quotes_of(record.quotes, left))
         return kept if left else None
+    if isinstance(record, ExperienceLine) and erased:
+        evidence = tuple(part for each in record.evidence if (part := each.without(erased)) is not None)
+        line: ExperienceLine = record.changed(evidence=evidence)
+        return line if record.outlives(evidence) else None
+    if isinstance(record, Episode):
+        # It tells of all that it rests on, and goes with any of it.
+        return None if erased else record
     return record if len(erased) < len(sources) else None
 
 

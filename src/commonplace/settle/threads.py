@@ -18,7 +18,7 @@ from commonplace.model.changes import (
 )
 from commonplace.model.episodes import Episode
 from commonplace.model.ledger import Verb
-from commonplace.model.messages import STATUS_STEPS, Thread, ThreadStatus
+from commonplace.model.messages import FINISHED, STATUS_STEPS, Thread, ThreadStatus
 from commonplace.model.owner import Audience, narrowest
 from commonplace.model.questions import Deciding
 from commonplace.model.records import Record
@@ -26,7 +26,6 @@ from commonplace.model.trust import lowest
 from commonplace.model.values import refused
 from commonplace.settle.desk import Desk
 
-_FINISHED = (ThreadStatus.COMPLETED, ThreadStatus.FAILED)
 _SETTABLE = frozenset({"title", "status", "state", "result", "tags"})
 
 
@@ -84,7 +83,7 @@ def _set(desk: Desk, thread: Thread, fields: dict[str, Any]) -> Deciding[None]:
         if status not in STATUS_STEPS[thread.status]:
             allowed = ", ".join(sorted(STATUS_STEPS[thread.status]))
             raise Conflict(f"status: a thread that is {thread.status} can become {allowed}; not {status}")
-        fields["ended_at"] = desk.batch.at if status in _FINISHED else None
+        fields["ended_at"] = desk.batch.at if status in FINISHED else None
     try:
         changed = Thread.model_validate({**_as_given(thread), **fields})
     except ValidationError as exc:

@@ -23,11 +23,15 @@ from commonplace.model.owner import EVERYONE, WHOLE
 from commonplace.model.profiles import ProfileDocument
 from commonplace.ports import Engine
 from commonplace.testing.builders import (
+    ANN,
     AT_B,
     BEN,
     FOR_A,
+    GUIDE,
     Pen,
+    a_line,
     a_memory,
+    an_episode,
     packed,
 )
 from commonplace.testing.suite import Suite
@@ -190,6 +194,28 @@ class GroundsSuite(Suite):
         lost = ProfileDocument(id=new_id(), owner=pen.owner, schema_name="Other", body={"town": "Rome"},
                                grounds={"town": ((one,),)})  # fmt: skip
         assert (await pen.write(Import(lost))).ignored[0].code == "sourceless"
+
+    async def test_an_imported_line_comes_without_whom_was_forgotten_here_and_not_where_it_may_tell_of_them(
+        self, engine: Engine
+    ) -> None:
+        ann, ben, pen = Pen(engine), Pen(engine, BEN), Pen(engine, GUIDE)
+        said, gone = await ann.remember("likes it brief"), await ben.remember("likes it brief")
+        await ben.erase_all()
+        evidence = [(ANN, said), (BEN, gone)]
+        line, telling = a_line(GUIDE, "Be brief", evidence), a_line(GUIDE, "Ben", evidence, guarded=False)
+        codes = [left.code for left in (await pen.write(Import(line), Import(telling))).ignored]
+        assert codes == ["sourceless"]
+        assert [part.owner for part in (await pen.read(line.id)).evidence] == [ANN]
+
+    async def test_an_imported_episode_does_not_tell_of_what_was_forgotten_here(self, engine: Engine) -> None:
+        pen = Pen(engine)
+        thread = await pen.open()
+        one, two = await pen.say(thread, "tea", "cake")
+        await pen.erase(one)
+        told, whole = (an_episode(ANN, "Lunch", thread=thread, sources=each) for each in ((one, two), (two,)))
+        receipt = await pen.write(Import(told, b""), Import(whole, b""))
+        assert [left.code for left in receipt.ignored] == ["sourceless"]
+        assert (await pen.read(whole.id)).goal == "Lunch"
 
     async def test_what_a_profile_rests_on_is_not_undone_beneath_it(self, engine: Engine) -> None:
         pen = Pen(engine)

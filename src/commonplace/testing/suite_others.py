@@ -20,7 +20,7 @@ from commonplace.model.changes import (
     RevokeKey,
     Undo,
 )
-from commonplace.model.experience import Evidence
+from commonplace.model.experience import MOST_USERS, Evidence
 from commonplace.model.ids import new_id
 from commonplace.model.ledger import Verb
 from commonplace.model.owner import EVERYONE, Owner, OwnerKind
@@ -162,6 +162,24 @@ class OtherSuite(Suite):
         assert [part.code for part in (await pen.write(late)).ignored] == ["retired"]
         with pytest.raises(NotFound):
             await pen.write(replace(late, line=new_id()))
+
+    async def test_a_line_keeps_the_evidence_of_so_many_users_and_of_one_more_of_whom_it_may_tell(
+        self, engine: Engine
+    ) -> None:
+        pen = Pen(engine, GUIDE)
+        people = [
+            Owner(tenant=ANN.tenant, kind=OwnerKind.USER, id=f"user {n}") for n in range(MOST_USERS + 3)
+        ]
+        passed = [Evidence(owner=one, sources=(new_id(),), guarded_at=START) for one in people]
+        failed = [part.model_copy(update={"guarded_at": None}) for part in passed]
+        line = a_line(GUIDE, "ask for the date first", []).changed(evidence=tuple(passed[: MOST_USERS + 1]))
+        await pen.write(AddExperience(line))
+        assert (await pen.read(line.id)).evidence == tuple(passed[:MOST_USERS])
+        for part, codes in ((passed[-3], ["enough"]), (failed[-3], []), (failed[-2], ["enough"])):
+            receipt = await pen.write(AddEvidence(line.id, part))
+            assert [left.code for left in receipt.ignored] == codes
+        held = await pen.read(line.id)
+        assert held.evidence == (*passed[:MOST_USERS], failed[-3]) and not held.guarded
 
     async def test_evidence_that_was_forgotten_meanwhile_is_not_added(self, engine: Engine) -> None:
         ann, pen = Pen(engine), Pen(engine, GUIDE)

@@ -16,6 +16,8 @@ PREAMBLE: Final = (
 )
 #: In the place of a sign that could open or close a block.
 _ESCAPED: Final = "&lt;"
+#: Signs that close what stands in front of an entry's text.
+_BRACKETS: Final = str.maketrans("[]", "()")
 _INDENT: Final = "\n    "
 
 #: What no reader needs to see: controls, marks of direction, fillers, and signs that smuggle unseen text.
@@ -46,6 +48,11 @@ _AHEAD: Final = 64
 def one_line(text: str) -> str:
     """Stored text as part of a line."""
     return " ".join(fenced(text).split())
+
+
+def in_brackets(text: str) -> str:
+    """Stored text as part of a line, where it may stand between square brackets."""
+    return one_line(text).translate(_BRACKETS)
 
 
 def fenced(text: str) -> str:

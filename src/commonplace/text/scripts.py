@@ -100,6 +100,11 @@ def normalised(text: str) -> str:
     return unicodedata.normalize("NFKC", text).translate(_SAME_SIGN)
 
 
+def plainly(text: str) -> str:
+    """A statement but for case, spaces and the sign at its end."""
+    return " ".join(normalised(text).casefold().split()).rstrip(".!… ")
+
+
 def pieces(text: str) -> list[str]:
     """What a normalised text is cut into: words, joined words, runs without spaces, flags, emoji."""
     return (_ASCII_PIECE if text.isascii() else _ANY_PIECE).findall(text)

@@ -16,11 +16,11 @@ from commonplace.model.changes import Batch
 from commonplace.model.digests import keyed
 from commonplace.model.ids import new_id
 from commonplace.model.ledger import Entry, Receipt, dump_entry, receipt_of
-from commonplace.model.memories import Memory
 from commonplace.model.owner import Audience, Owner, owner_digest_parts
 from commonplace.model.records import PASSAGE_TYPES, Record
 from commonplace.model.values import micros
 from commonplace.settle import Put, Settlement, StoredRow, encode, settle
+from commonplace.settle.caps import held_gain
 from commonplace.settle.operations import Operation, operation_digest, operation_of, repeated
 from commonplace.settle.others import refuse_old_era
 from commonplace.text.terms import RULE
@@ -125,13 +125,6 @@ def add_entry(connection: sqlite3.Connection, owner_no: int, entry: Entry) -> No
             dump_entry(entry),
         ),
     )
-
-
-def held_gain(before: Record | None, after: Record | None) -> int:
-    """By how much a change moves the count of memories that are held."""
-    was = isinstance(before, Memory) and before.active
-    now = isinstance(after, Memory) and after.active
-    return int(now) - int(was)
 
 
 class Storing:

@@ -15,15 +15,12 @@ from commonplace.model.memories import Memory
 from commonplace.model.messages import Message, Thread
 from commonplace.model.profiles import ProfileDocument
 from commonplace.model.records import Record, RecordType
-from commonplace.model.trust import Trust
-from commonplace.text.fence import fenced, one_line
+from commonplace.model.trust import STRANGERS, Trust
+from commonplace.text.fence import fenced, in_brackets
 from commonplace.text.tokens import Count
 
-#: Ways in by which strangers speak.
-_STRANGERS = frozenset({Trust.TOOL, Trust.WEB})
 #: No tokenizer makes more characters than this one token of a text that is worth reading.
 _CHARACTERS_A_TOKEN = 16
-_BRACKETS = str.maketrans("[]", "()")
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +102,7 @@ class Writer:
         return self._entry(message, label, message.content, order)
 
     def _entry(self, record: Record, label: Sequence[str], text: str, order: tuple[Any, ...]) -> Entry:
-        head = f"- [{one_line(', '.join(label)).translate(_BRACKETS)}] "
+        head = f"- [{in_brackets(', '.join(label))}] "
         line, tokens, cut = self._cut(head, text)
         return Entry(record.id, record.type, line, order, tokens, cut)
 
@@ -137,7 +134,7 @@ def _merged(documents: Sequence[ProfileDocument]) -> dict[tuple[str, str], Profi
 
 
 def _stranger(trust: Trust) -> list[str]:
-    return [f"from {trust.value}"] if trust in _STRANGERS else []
+    return [f"from {trust.value}"] if trust in STRANGERS else []
 
 
 def _day(moment: datetime) -> str:

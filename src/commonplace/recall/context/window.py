@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import accumulate
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 from commonplace.model.messages import Message
+from commonplace.model.native import native_parts
 
 #: Before the first message that is known.
 _BEFORE = -1
-#: Where frameworks keep the id by which a call and its result know each other.
-_IDS = ("tool_call_id", "tool_use_id", "toolCallId", "call_id", "id")
-#: What frameworks call a result, and a call.
-_RESULTS = ("tool_result", "tool-result", "tool-return", "tool_response", "call_output", "retry-prompt")
-_CALLS = ("tool_use", "tool-call", "tool_call", "function_call")
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +75,7 @@ def choose(
 
 def is_users_turn(message: Message) -> bool:
     """Whether a user speaks in it, and no tool: some frameworks hand results over in the user's name."""
-    return message.role == "user" and not any(part.is_result for part in _parts(message.native))
+    return message.role == "user" and not any(part.is_result for part in native_parts(message.native))
 
 
 def _clean(messages: Sequence[Message], whole: bool) -> list[bool]:
@@ -87,7 +83,7 @@ def _clean(messages: Sequence[Message], whole: bool) -> list[bool]:
     called: dict[str, int] = {}
     parted = [0] * (len(messages) + 2)
     for place, message in enumerate(messages):
-        parts = list(_parts(message.native))
+        parts = list(native_parts(message.native))
         called |= {part.id: place for part in parts if part.id and not part.is_result}
         results = [part.id for part in parts if part.is_result]
         if message.role == "tool" and not results:
@@ -106,37 +102,3 @@ def _speaker(messages: Sequence[Message], place: int) -> int:
     while before >= 0 and messages[before].role == "tool":
         before -= 1
     return before
-
-
-class _Part(NamedTuple):
-    id: str
-    is_result: bool
-
-
-def _parts(native: Any) -> Iterator[_Part]:
-    """Every tool call and result in a message's own form, whatever framework it is of."""
-    if isinstance(native, list):
-        for inner in native:
-            yield from _parts(inner)
-    elif isinstance(native, dict):
-        if (part := _part(native)) is not None:
-            yield part
-        for name, inner in native.items():
-            if name in ("tool_calls", "functionCall", "function_call"):
-                calls = inner if isinstance(inner, list) else [inner]
-                yield from (_Part(_id(call), False) for call in calls if isinstance(call, dict))
-            elif name in ("functionResponse", "function_response") and isinstance(inner, dict):
-                yield _Part(_id(inner), True)
-            else:
-                yield from _parts(inner)
-
-
-def _part(form: dict[str, Any]) -> _Part | None:
-    sort = " ".join(str(form.get(name, "")) for name in ("type", "part_kind", "role")).lower()
-    if any(word in sort for word in _RESULTS) or "tool" in sort.split():
-        return _Part(_id(form), True)
-    return _Part(_id(form), False) if any(word in sort for word in _CALLS) else None
-
-
-def _id(form: dict[str, Any]) -> str:
-    return next((str(form[name]) for name in _IDS if form.get(name)), "")
