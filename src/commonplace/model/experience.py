@@ -9,7 +9,7 @@ from uuid import UUID
 from pydantic import model_validator
 
 from commonplace.model.owner import Owner, OwnerKind
-from commonplace.model.records import Record, RecordType
+from commonplace.model.records import Record, RecordType, past_of
 from commonplace.model.values import FilledText, Moment, Text, Value
 
 ExperienceField = Literal[
@@ -67,6 +67,8 @@ class ExperienceLine(Record):
     field: ExperienceField
     line: FilledText
     evidence: tuple[Evidence, ...] = ()
+    #: What only earlier versions rested on.
+    past: tuple[UUID, ...] = ()
     observed_at: Moment
     #: When it was retired, and why; None while it serves.
     retired_at: Moment | None = None
@@ -78,7 +80,21 @@ class ExperienceLine(Record):
         return None if self.retired_at is not None else (self.field, " ".join(self.line.casefold().split()))
 
     def rests_on(self) -> tuple[UUID, ...]:
+        return (*self.stands_on(), *self.past)
+
+    def stands_on(self) -> tuple[UUID, ...]:
         return tuple(source for evidence in self.evidence for source in evidence.records)
+
+    def following(self, earlier: Record) -> Any:
+        return self.changed(past=past_of(self, earlier))
+
+    def without(self, gone: Container[UUID]) -> ExperienceLine | None:
+        """This line without what is gone, and with no earlier versions; None where it does not outlive that."""
+        evidence = tuple(part for each in self.evidence if (part := each.without(gone)) is not None)
+        if evidence != self.evidence and not self.outlives(evidence):
+            return None
+        left: ExperienceLine = self.changed(evidence=evidence, past=())
+        return left
 
     def part_of(self, owner: Owner) -> Evidence | None:
         """The evidence that is this owner's."""

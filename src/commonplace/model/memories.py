@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Container
 from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any, ClassVar
@@ -9,9 +10,9 @@ from uuid import UUID
 
 from pydantic import Field, field_validator, model_validator
 
-from commonplace.model.cited import MOST_QUOTES, Cited
+from commonplace.model.cited import MOST_QUOTES, Cited, quotes_of
 from commonplace.model.owner import AudienceKind
-from commonplace.model.records import Record, RecordType
+from commonplace.model.records import Record, RecordType, past_of
 from commonplace.model.trust import Trust
 from commonplace.model.values import Data, FilledText, Moment, Name, Text, Value
 
@@ -69,6 +70,8 @@ class Memory(Record):
     valid_to: Moment | None = None
     observed_at: Moment
     sources: tuple[UUID, ...] = Field(default=(), max_length=SOURCES)
+    #: What only earlier versions rested on.
+    past: tuple[UUID, ...] = ()
     #: The words of its sources on which it rests; they stay when a message leaves by age.
     quotes: tuple[Cited, ...] = Field(default=(), max_length=MOST_QUOTES)
     #: The language of what was said, as far as it is known.
@@ -112,9 +115,27 @@ class Memory(Record):
         return (self.key, self.audience.kind.value, agent)
 
     def rests_on(self) -> tuple[UUID, ...]:
+        return (*self.stands_on(), *self.past)
+
+    def stands_on(self) -> tuple[UUID, ...]:
         if self.sources:
             return self.sources
         return () if self.thread is None else (self.thread,)
+
+    def following(self, earlier: Record) -> Any:
+        return self.changed(past=past_of(self, earlier))
+
+    def without(self, gone: Container[UUID]) -> Memory | None:
+        """This statement without what is gone, and with no earlier versions; None where it rests on nothing else."""
+        grounds = self.stands_on()
+        if grounds and all(ground in gone for ground in grounds):
+            return None
+        sources = tuple(source for source in self.sources if source not in gone)
+        thread = None if self.thread is None or self.thread in gone else self.thread
+        left: Memory = self.changed(
+            sources=sources, past=(), quotes=quotes_of(self.quotes, sources), thread=thread
+        )
+        return left
 
     def passage_text(self) -> str:
         return self.content if self.key is None else f"{self.key}: {self.content}"

@@ -10,7 +10,7 @@ from pydantic import Field, model_validator
 
 from commonplace.model.grounds import Grounds, all_of, joined, places, without
 from commonplace.model.owner import Owner
-from commonplace.model.records import Record, RecordType
+from commonplace.model.records import Record, RecordType, past_of
 from commonplace.model.values import Document, Moment, Name, Text
 
 #: One document that is patched, or ever new notes.
@@ -56,11 +56,8 @@ class ProfileDocument(Record):
         """What a field rests on; of one that people or programs set, nothing at each place."""
         return self.grounds.get(name) or ((),) * places(self.body.get(name))
 
-    def following(self, earlier: ProfileDocument) -> ProfileDocument:
-        """This document as the version after another, on whose grounds the one before still rests."""
-        now = set(self.stands_on())
-        past = tuple(source for source in joined((*earlier.rests_on(), *self.past)) if source not in now)
-        return self if past == self.past else self.model_copy(update={"past": past})
+    def following(self, earlier: Record) -> Any:
+        return self.changed(past=past_of(self, earlier))
 
     def without(self, gone: Container[UUID]) -> ProfileDocument | None:
         """This document without what rested only on what is gone, and with no earlier versions; None without a field."""

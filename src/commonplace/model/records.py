@@ -72,6 +72,10 @@ class Record(Value):
         """What this version rests on; erasure reaches what earlier ones rested on, too."""
         return self.rests_on()
 
+    def following(self, earlier: Record) -> Any:
+        """This record as the version after another, on whose sources the ones before still rest."""
+        return self
+
     def passage_text(self) -> str | None:
         """The text by which recall finds this record; None where it is no passage."""
         return None
@@ -79,6 +83,12 @@ class Record(Value):
     def changed(self, **fields: Any) -> Any:
         """This record with other fields; the caller gives valid values."""
         return self.model_copy(update=fields)
+
+
+def past_of(record: Record, earlier: Record) -> tuple[UUID, ...]:
+    """What only the versions before a record's newest rest on, where another is put behind them."""
+    now = set(record.stands_on())
+    return tuple(dict.fromkeys(id for id in (*earlier.rests_on(), *record.rests_on()) if id not in now))
 
 
 def those_of(sort: type[R], records: Iterable[Record]) -> list[R]:

@@ -237,6 +237,7 @@ _SHAPES = {
         valid_to=datetime.fromisoformat,
         observed_at=datetime.fromisoformat,
         sources=_ids,
+        past=_ids,
         quotes=_quotes,
         trust=Trust,
         supersedes=_ids,

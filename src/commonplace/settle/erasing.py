@@ -9,7 +9,6 @@ from typing import Any
 from uuid import UUID
 
 from commonplace.errors import NotAllowed
-from commonplace.model.cited import quotes_of
 from commonplace.model.episodes import Episode
 from commonplace.model.experience import ExperienceLine
 from commonplace.model.ledger import AGED, Line, Verb
@@ -136,7 +135,7 @@ def _unname(plan: ErasurePlan, owner: Owner, record: Record) -> None:
             plan.stripped.pop(record.id, None)
             plan.doomed[record.id] = record
         elif len(left) < len(base.evidence):
-            plan.stripped[record.id] = base.changed(evidence=left)
+            plan.stripped[record.id] = base.changed(evidence=left, past=())
 
 
 def _check_own(record: Record, view: View) -> None:
@@ -162,12 +161,9 @@ def _spread(plan: ErasurePlan, wave: list[UUID]) -> Deciding[None]:
             for record in inside.values():
                 if record.id in plan.doomed:
                     continue
-                if _lives_in(record, thread):
+                if _lives_in(record, thread) or _falls(plan, record):
                     plan.doomed[record.id] = record
                     plan.stripped.pop(record.id, None)
-                    found.append(record.id)
-                elif _falls(plan, record):
-                    plan.doomed[record.id] = record
                     found.append(record.id)
         for record in (yield from ask(RestingOn((*wave, *left)))):
             if record.id not in plan.doomed and _falls(plan, record):
@@ -199,23 +195,12 @@ def _lives_in(record: Record, thread: UUID) -> bool:
 def _falls(plan: ErasurePlan, record: Record) -> bool:
     """Whether nothing is left for a record to rest on; where something is, note how it shall stand."""
     base = plan.stripped.get(record.id, record)
-    if isinstance(base, ExperienceLine):
-        evidence = tuple(part for each in base.evidence if (part := each.without(plan)) is not None)
-        plan.stripped[record.id] = base.changed(evidence=evidence)
-        return not base.outlives(evidence)
-    if isinstance(base, ProfileDocument):
-        document = base.without(plan)
-        if document is None:
+    if isinstance(base, (Memory, ProfileDocument, ExperienceLine)):
+        left = base.without(plan)
+        if left is None:
             return True
-        plan.stripped[record.id] = document
+        plan.stripped[record.id] = left
         return False
-    left = tuple(source for source in base.rests_on() if source not in plan)
-    if not left or (isinstance(base, Episode) and len(left) < len(base.rests_on())):
-        # An episode tells of all that it rests on, and nobody can say which words of it are whose.
-        return True
-    if isinstance(base, Memory):
-        fields: dict[str, object] = {"sources": left, "quotes": quotes_of(base.quotes, left)}
-        if base.thread in plan.doomed:
-            fields["thread"] = None
-        plan.stripped[record.id] = base.changed(**fields)
-    return False
+    # An episode tells of all that it rests on, and nobody can say which words of it are whose.
+    gone = [source for source in base.rests_on() if source in plan]
+    return bool(gone) if isinstance(base, Episode) else len(gone) == len(base.rests_on())

@@ -242,8 +242,8 @@ def amend(desk: Desk, change: Amend) -> Deciding[None]:
 def change_audience(desk: Desk, change: ChangeAudience) -> Deciding[None]:
     """Let others read a memory, as far as what it rests on may be read."""
     memory: Memory = yield from desk.need(change.memory, Memory, "memory")
-    yield from desk.fetch(memory.rests_on())
-    for source in memory.rests_on():
+    yield from desk.fetch(memory.stands_on())
+    for source in memory.stands_on():
         ground = desk.current(source)
         if ground is not None and not change.audience.within(ground.audience, desk.batch.view):
             raise InvalidInput("audience: wider than what the statement rests on", field="audience")

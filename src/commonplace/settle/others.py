@@ -11,7 +11,6 @@ from commonplace.model.changes import (
     PutNamed,
     RevokeKey,
 )
-from commonplace.model.cited import quotes_of
 from commonplace.model.episodes import Episode
 from commonplace.model.experience import ExperienceLine
 from commonplace.model.grounds import Grounds, of_change, said_again
@@ -165,16 +164,8 @@ def _grounded(desk: Desk, record: Record) -> Deciding[Record | None]:
     if not sources:
         return record
     erased = yield from ask(ErasedAmong(sources))
-    if isinstance(record, ProfileDocument):
+    if isinstance(record, (Memory, ProfileDocument, ExperienceLine)):
         return record.without(erased) if erased else record
-    if isinstance(record, Memory) and erased:
-        left = tuple(source for source in record.sources if source not in erased)
-        kept: Memory = record.changed(sources=left, quotes=quotes_of(record.quotes, left))
-        return kept if left else None
-    if isinstance(record, ExperienceLine) and erased:
-        evidence = tuple(part for each in record.evidence if (part := each.without(erased)) is not None)
-        line: ExperienceLine = record.changed(evidence=evidence)
-        return line if record.outlives(evidence) else None
     if isinstance(record, Episode):
         # It tells of all that it rests on, and goes with any of it.
         return None if erased else record

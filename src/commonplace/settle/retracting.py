@@ -63,14 +63,16 @@ def _resting(desk: Desk, ids: tuple[UUID, ...]) -> Deciding[list[Record]]:
         if isinstance(record, (Memory, Episode)) and record.owner == desk.batch.owner:
             yield from desk.fetch((record.id,))
             held = desk.current(record.id)
-            if held is not None and held.audience.readable_by(desk.batch.view) and _held(held):
+            if held is None or set(ids).isdisjoint(held.stands_on()):
+                continue  # an earlier version rested on it, which was taken back since
+            if held.audience.readable_by(desk.batch.view) and _held(held):
                 found.append(held)
     return found
 
 
 def _bears(desk: Desk, record: Record, fallen: dict[UUID, Record]) -> Deciding[bool]:
     """Whether a record still has a ground that is held and is not faulty."""
-    others = [id for id in record.rests_on() if id not in fallen]
+    others = [id for id in record.stands_on() if id not in fallen]
     yield from desk.fetch(others)
     return any((ground := desk.current(id)) is not None and _held(ground) for id in others)
 

@@ -9,7 +9,6 @@ from commonplace.model.changes import Undo
 from commonplace.model.ledger import Entry, Line, Verb
 from commonplace.model.memories import Memory, MemoryStatus
 from commonplace.model.messages import Thread
-from commonplace.model.profiles import ProfileDocument
 from commonplace.model.questions import (
     Deciding,
     EntriesAt,
@@ -121,7 +120,7 @@ def _but_watermarks(positions: set[int], thread: UUID) -> Deciding[set[int]]:
 
 def _resting_on(desk: Desk, made: Line, known: dict[UUID, int]) -> Deciding[tuple[UUID, ...]]:
     """What stands on a record that an operation made; of a thread, what is in it."""
-    resting = yield from ask(RestingOn((made.id,)))
+    resting = [record for record in (yield from ask(RestingOn((made.id,)))) if made.id in record.stands_on()]
     if made.type is RecordType.THREAD:
         inside = yield from ask(InThread(made.id))
         yield from desk.fetch(inside)
@@ -166,8 +165,7 @@ def _restore(desk: Desk, line: Line) -> Deciding[None]:
                 summary=record.summary,
                 summary_through=record.summary_through,
             )
-        if isinstance(restored, ProfileDocument) and isinstance(record, ProfileDocument):
-            restored = restored.following(record)
+        restored = restored.following(record)
     desk.put(restored, Verb.UNDO)
 
 

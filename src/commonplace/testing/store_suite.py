@@ -17,6 +17,7 @@ from commonplace.testing.suite_others import OtherSuite
 from commonplace.testing.suite_reading import ReadingSuite
 from commonplace.testing.suite_shelves import ShelfSuite
 from commonplace.testing.suite_spending import SpendingSuite
+from commonplace.testing.suite_taken_back import TakenBackSuite
 from commonplace.testing.suite_threads import ThreadSuite
 from commonplace.testing.suite_undo import UndoSuite
 from commonplace.testing.suite_vectors import VectorSuite
@@ -32,6 +33,7 @@ class StoreSuite(
     MemorySuite,
     LimitSuite,
     UndoSuite,
+    TakenBackSuite,
     OtherSuite,
     GroundsSuite,
     AgeingSuite,
