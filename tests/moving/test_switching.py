@@ -206,3 +206,22 @@ async def test_an_erasure_that_waits_to_be_noted_beside_backups_is_noted_before_
     assert noted_erasures(tmp_path / "backup.db").records == ()
     await move(place, tmp_path / "there.db")
     assert told.id in noted_erasures(tmp_path / "backup.db").records
+
+
+async def test_what_is_forgotten_as_the_book_begins_to_move_is_told_as_forgotten(
+    place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with commonplace.open(place, worker=False) as book:
+        told = await book.remember("ann", "has a blue canary")
+        await book.backup(tmp_path / "backup.db")
+        erase = book.engine.erase
+
+        async def just_in_time(*given: Any) -> Any:
+            receipt = await erase(*given)
+            await book.engine.depart(Departure(str(tmp_path / "there.db"), whole=False))
+            return receipt
+
+        monkeypatch.setattr(book.engine, "erase", just_in_time)
+        assert (await book.forget("ann", told.id, view="owner")).ids == (told.id,)
+    await move(place, tmp_path / "there.db")
+    assert told.id in noted_erasures(tmp_path / "backup.db").records
