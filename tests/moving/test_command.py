@@ -29,6 +29,7 @@ def test_a_copy_says_that_the_book_goes_on_and_a_move_that_it_does_not(shell: Sh
     assert "the same on both sides: 1 owners, 2 records" in moved
     assert "there.db" in shell.run("remember", "ann", "late", code=EXIT_CODES["moved"])
     shell.run("remember", "ann", "goes on", "--book", "there.db")
+    assert "has moved to" in shell.done("doctor", code=1).stdout
     assert "already" in shell.run("copy", "book.db", "there.db", "--switch")
 
 

@@ -10,12 +10,15 @@ from typing import Any
 import pytest
 
 import commonplace
-from commonplace import Conflict, InvalidInput, Moved, OperationReused, StorageError
+from commonplace import Conflict, InvalidInput, Moved, OperationReused, StorageError, worker
 from commonplace.assembly import open_engine
 from commonplace.book.backups import NOTE, noted_erasures
 from commonplace.book.moving import Moving
+from commonplace.engines.inmemory import InMemoryEngine
+from commonplace.model.jobs import Job, JobDraft
 from commonplace.model.moving import Departure, Piece, PieceKind
-from commonplace.testing.builders import ANN, Pen
+from commonplace.model.values import utc_now
+from commonplace.testing.builders import ANN, START, Pen
 from tests.moving.books import assert_same, make_book, said
 
 
@@ -55,6 +58,28 @@ async def test_who_had_the_book_open_is_told_where_it_is_and_still_reads(place: 
             assert refused.value.address == str(tmp_path / "there.db")
         assert (await book.get("ann", told.id)).id == told.id
         assert await book.recall("ann", "before")
+
+
+async def test_a_worker_rests_while_the_book_moves_and_goes_on_if_it_is_taken_back(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(worker, "MOVED_SECONDS", 0.01)
+    told = asyncio.Event()
+    monkeypatch.setattr(worker._log, "warning", lambda *_: told.set())
+    engine, stop, done = InMemoryEngine(), asyncio.Event(), asyncio.Event()
+
+    async def work(job: Job) -> None:
+        done.set()
+
+    await engine.put(JobDraft("form", "x"), START)
+    await engine.depart(Departure("there", whole=False))
+    working = asyncio.create_task(worker.Worker(engine, {"form": work}, utc_now).run(stop))
+    await told.wait()
+    assert caplog.text == ""  # no error with its origin, again and again
+    await engine.depart(None)
+    await done.wait()
+    stop.set()
+    await working
 
 
 async def test_a_book_that_moved_opens_to_be_read(place: Path, tmp_path: Path) -> None:

@@ -255,7 +255,6 @@ class SqliteEngine(Moving):
         await self._file.rewrite()
         if not await self._file.checkpoint():
             return False
-        # Also of a book that has moved: its file is cleared all the same.
         await self._file.write(lambda c: c.execute("DELETE FROM jobs WHERE owner = 0 AND kind = 'scrub'"))
         return True
 
@@ -273,7 +272,6 @@ class SqliteEngine(Moving):
     async def facts(self) -> BookFacts:
         found = await self._file.read(keeping.counts)
         sizes = [size for suffix in ("", "-wal", "-shm") if (size := _size(f"{self._path}{suffix}"))]
-        counters = self._file.counters
         return BookFacts(
             engine=self.name,
             address=str(self._path),
@@ -285,8 +283,8 @@ class SqliteEngine(Moving):
             stale_terms=found["stale_terms"],
             details={
                 "backups": list(found["backups"]),
-                "commits": counters.commits,
-                "writes": counters.writes,
+                "commits": self._file.counters.commits,
+                "writes": self._file.counters.writes,
             },
         )
 
