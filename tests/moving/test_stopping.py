@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from commonplace.book import moving
+from commonplace.book import bringing, moving
 from commonplace.book.moving import Moving
 from commonplace.engines.inmemory import InMemoryEngine
 from commonplace.errors import Conflict, Moved
@@ -54,7 +54,7 @@ class Life:
 
 @pytest.fixture(autouse=True)
 def _small_pages(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(moving, "PAGE", 3)
+    monkeypatch.setattr(bringing, "PAGE", 3)
     monkeypatch.setattr(moving, "SMALL", 1)
 
 
@@ -96,7 +96,7 @@ async def test_a_copy_that_is_stopped_before_any_call_is_gone_on_with(switch: bo
             await Moving(
                 Mortal(source, life.ends),
                 Mortal(target, life.ends),
-                switch=switch,  # type: ignore[arg-type]
+                switch=switch,
             ).run()
             break
         except Killed:
@@ -119,7 +119,7 @@ async def test_a_copy_that_is_stopped_again_and_again_while_the_book_lives_comes
             life = Life(rng.randrange(150))
             mortal = [Mortal(engine, life.ends) for engine in (source, target)]
             with contextlib.suppress(Killed):
-                await Moving(*mortal, switch=rng.random() < 0.3).run()  # type: ignore[arg-type]
+                await Moving(*mortal, switch=rng.random() < 0.3).run()
             await write_something(source, rng, step)
         assert (await Moving(source, target, switch=True).run()).switched
         assert await content(source) == await content(target)
@@ -148,7 +148,7 @@ async def test_of_two_copies_to_one_place_the_later_goes_on() -> None:
             return overtaken
 
     with pytest.raises(Conflict, match="another copy"):
-        await Moving(source, Overtaken(target, lambda name: False), switch=True).run()  # type: ignore[arg-type]
+        await Moving(source, Overtaken(target, lambda name: False), switch=True).run()
     with pytest.raises(Moved):
         await Pen(source).remember("the source is not taken back")
     assert len(await Pen(target).scan()) == len(await Pen(source).scan()) + 1

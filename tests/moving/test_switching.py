@@ -10,12 +10,15 @@ from typing import Any
 import pytest
 
 import commonplace
-from commonplace import Conflict, InvalidInput, Moved, OperationReused, StorageError
+from commonplace import Conflict, InvalidInput, Moved, OperationReused, StorageError, worker
 from commonplace.assembly import open_engine
 from commonplace.book.backups import NOTE, noted_erasures
 from commonplace.book.moving import Moving
+from commonplace.engines.inmemory import InMemoryEngine
+from commonplace.model.jobs import Job, JobDraft
 from commonplace.model.moving import Departure, Piece, PieceKind
-from commonplace.testing.builders import ANN, Pen
+from commonplace.model.values import utc_now
+from commonplace.testing.builders import ANN, START, Pen
 from tests.moving.books import assert_same, make_book, said
 
 
@@ -55,6 +58,28 @@ async def test_who_had_the_book_open_is_told_where_it_is_and_still_reads(place: 
             assert refused.value.address == str(tmp_path / "there.db")
         assert (await book.get("ann", told.id)).id == told.id
         assert await book.recall("ann", "before")
+
+
+async def test_a_worker_rests_while_the_book_moves_and_goes_on_if_it_is_taken_back(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(worker, "MOVED_SECONDS", 0.01)
+    told = asyncio.Event()
+    monkeypatch.setattr(worker._log, "warning", lambda *_: told.set())
+    engine, stop, done = InMemoryEngine(), asyncio.Event(), asyncio.Event()
+
+    async def work(job: Job) -> None:
+        done.set()
+
+    await engine.put(JobDraft("form", "x"), START)
+    await engine.depart(Departure("there", whole=False))
+    working = asyncio.create_task(worker.Worker(engine, {"form": work}, utc_now).run(stop))
+    await told.wait()
+    assert caplog.text == ""  # no error with its origin, again and again
+    await engine.depart(None)
+    await done.wait()
+    stop.set()
+    await working
 
 
 async def test_a_book_that_moved_opens_to_be_read(place: Path, tmp_path: Path) -> None:
@@ -204,5 +229,24 @@ async def test_an_erasure_that_waits_to_be_noted_beside_backups_is_noted_before_
     assert NOTE in {job.kind for job in await engine.jobs(None, 10)}
     await engine.close()
     assert noted_erasures(tmp_path / "backup.db").records == ()
+    await move(place, tmp_path / "there.db")
+    assert told.id in noted_erasures(tmp_path / "backup.db").records
+
+
+async def test_what_is_forgotten_as_the_book_begins_to_move_is_told_as_forgotten(
+    place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with commonplace.open(place, worker=False) as book:
+        told = await book.remember("ann", "has a blue canary")
+        await book.backup(tmp_path / "backup.db")
+        erase = book.engine.erase
+
+        async def just_in_time(*given: Any) -> Any:
+            receipt = await erase(*given)
+            await book.engine.depart(Departure(str(tmp_path / "there.db"), whole=False))
+            return receipt
+
+        monkeypatch.setattr(book.engine, "erase", just_in_time)
+        assert (await book.forget("ann", told.id, view="owner")).ids == (told.id,)
     await move(place, tmp_path / "there.db")
     assert told.id in noted_erasures(tmp_path / "backup.db").records

@@ -15,7 +15,7 @@ from types import ModuleType
 from typing import Any
 from uuid import UUID
 
-from commonplace.errors import CommonplaceError, InvalidInput, StorageError
+from commonplace.errors import CommonplaceError, InvalidInput, Moved, StorageError
 from commonplace.model.erasure import ErasureReceipt, Erasures, Target
 from commonplace.model.facts import Findings
 from commonplace.model.ids import new_id
@@ -81,7 +81,9 @@ class Backups:
     async def forget(self, target: Target, *, backups: bool) -> ErasureReceipt:
         """Erase, and on request rewrite each of the book's own backups without it."""
         receipt = await self._engine.erase(target, self._clock())
-        await self._note_now()
+        # Where the book began to move right now, the copy notes it.
+        with suppress(Moved):
+            await self._note_now()
         for path in receipt.held_by:
             await _clear_leftover(Path(path))
         if not backups or not receipt.held_by:

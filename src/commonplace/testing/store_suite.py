@@ -10,6 +10,7 @@ from commonplace.testing.suite_grounds import GroundsSuite
 from commonplace.testing.suite_jobs import JobSuite
 from commonplace.testing.suite_keeping import KeepingSuite
 from commonplace.testing.suite_limits import LimitSuite
+from commonplace.testing.suite_marks import MarkSuite
 from commonplace.testing.suite_memories import MemorySuite
 from commonplace.testing.suite_moving import MovingSuite
 from commonplace.testing.suite_operations import OperationSuite
@@ -47,5 +48,6 @@ class StoreSuite(
     VisibilitySuite,
     KeepingSuite,
     MovingSuite,
+    MarkSuite,
 ):
     """All that an engine has to do, told as tests."""

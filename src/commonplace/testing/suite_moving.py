@@ -6,9 +6,6 @@ from datetime import timedelta
 from decimal import Decimal
 from typing import Any
 
-import pytest
-
-from commonplace.errors import Conflict, Moved, Unfinished
 from commonplace.model.changes import Import, Retract, Undo
 from commonplace.model.ids import new_id
 from commonplace.model.jobs import Job, JobDraft
@@ -16,7 +13,6 @@ from commonplace.model.memories import Use
 from commonplace.model.moving import (
     OWN_UPKEEP,
     Arrival,
-    Departure,
     EntryPiece,
     Piece,
     PieceKind,
@@ -243,65 +239,6 @@ class MovingSuite(Suite):
         back = await there.write(Import(a_memory(ANN, "back", id=lost)))
         assert [part.code for part in back.ignored] == ["erased"]
 
-    # ── marks ────────────────────────────────────────────────────────────────────────────────────────────────────
-
-    async def test_a_book_with_content_does_not_become_a_copy(self, engine: Engine, another: Engine) -> None:
-        await Pen(another).remember("here already")
-        assert not await arrived(engine, another)
-        assert (await another.whereabouts()).arrival is None
-        await Pen(another).erase_all()
-        assert not await arrived(engine, another)
-        await Pen(another).remember("goes on")
-
-    async def test_only_the_run_that_came_last_lays_down(self, engine: Engine, another: Engine) -> None:
-        await Pen(engine).remember("tea")
-        assert await arrived(engine, another)
-        assert await arrived(engine, another, "the next run")
-        with pytest.raises(Conflict):
-            await lay_all(engine, another)
-        with pytest.raises(Conflict):
-            await another.end_arrival(RUN)
-        assert (await another.whereabouts()).arrival == Arrival("elsewhere", "the next run")
-        await another.end_arrival("the next run")
-        with pytest.raises(Conflict):
-            await another.lay_book("the next run", await engine.book_frame())
-
-    async def test_a_copy_of_one_book_does_not_become_that_of_another(
-        self, engine: Engine, another: Engine
-    ) -> None:
-        assert await arrived(engine, another)
-        assert not await another.arrive(Arrival("a third", RUN), b"s" * 32)
-        await another.end_arrival(RUN)
-
-    async def test_nobody_else_writes_a_copy_that_is_being_made(
-        self, engine: Engine, another: Engine
-    ) -> None:
-        await arrived(engine, another)
-        for write in _writes(another):
-            with pytest.raises(Unfinished, match="elsewhere"):
-                await write()
-        await another.end_arrival(RUN)
-        await Pen(another).remember("a book")
-
-    async def test_a_book_that_moves_is_written_no_more_and_says_where_it_is(self, engine: Engine) -> None:
-        pen = Pen(engine)
-        memory = await pen.remember("tea")
-        for whole in (False, True):
-            await engine.depart(Departure("there", whole))
-            for write in _writes(engine):
-                with pytest.raises(Moved, match="there") as refused:
-                    await write()
-                assert refused.value.address == "there"
-            assert (await engine.whereabouts()).departure == Departure("there", whole)
-        assert [record.id for record in await pen.scan()] == [memory]
-        assert len(await pen.ledger()) == 1
-        await engine.depart(None)
-        await pen.remember("coffee")
-
-    async def test_a_book_that_moves_does_not_become_a_copy(self, engine: Engine, another: Engine) -> None:
-        await another.depart(Departure("there", True))
-        assert not await arrived(engine, another)
-
     async def test_vectors_of_sets_that_are_not_here_are_left_out(
         self, engine: Engine, another: Engine
     ) -> None:
@@ -323,17 +260,3 @@ class MovingSuite(Suite):
 
 async def _jobs(engine: Engine) -> list[Job]:
     return [job for job in await engine.jobs(None, 100) if job.kind not in OWN_UPKEEP]
-
-
-def _writes(engine: Engine) -> list[Any]:
-    """Ways to write a book."""
-    pen = Pen(engine)
-    return [
-        lambda: pen.remember("late"),
-        pen.erase_all,
-        lambda: engine.put(JobDraft("form", "x"), START),
-        lambda: engine.note_use(ANN, WHOLE, {new_id(): Use(strength=0.5, used_at=None, count=1)}),
-        lambda: engine.begin_set(SMALL),
-        lambda: engine.note_spent(Spent(tenant="default", day=START.date(), task="form", model="m")),
-        engine.rebuild,
-    ]

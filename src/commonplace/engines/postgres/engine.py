@@ -67,7 +67,7 @@ class PostgresEngine(Moving):
         server = await Server.open(url, **options)
         try:
             if not options.get("read_only"):
-                await server.write(lambda s: s.run("make_secret", os.urandom(32)))
+                await server.write(lambda s: s.run("make_secret", os.urandom(32)), guarded=False)
         except BaseException:
             await server.close()
             raise

@@ -23,6 +23,9 @@ from commonplace.model.moving import (
     job_payload,
 )
 
+_BEHIND = "id > :after ORDER BY id LIMIT :limit"
+_AMONG = "id = ANY(:ids::bytea[])"
+
 
 async def book_frame(session: Session) -> BookFrame:
     """What belongs to no owner."""
@@ -66,19 +69,20 @@ async def after(session: Session, kind: PieceKind, era: bytes, behind: bytes, li
     if kind is PieceKind.ENTRY:
         rows = await session.all("entry_pieces", no, int.from_bytes(behind, "big"), limit)
         return [EntryPiece._make(row) for row in rows]
-    return list(await _records(session, no, behind, None, limit))
+    rows = await session.all("record_pieces", conditions=_BEHIND, owner=no, after=behind, limit=limit)
+    return list(await _records(session, no, rows))
 
 
 async def records_at(session: Session, era: bytes, ids: Sequence[bytes]) -> list[RecordPiece]:
     """Those of these records that the era has."""
     no = await session.value("era", era)
-    return [] if no is None else await _records(session, no, b"", list(ids), len(ids))
+    if no is None:
+        return []
+    rows = await session.all("record_pieces", conditions=_AMONG, owner=no, ids=list(ids))
+    return await _records(session, no, rows)
 
 
-async def _records(
-    session: Session, owner: int, behind: bytes, ids: list[bytes] | None, limit: int
-) -> list[RecordPiece]:
-    rows = await session.all("record_pieces", owner=owner, after=behind, ids=ids, limit=limit)
+async def _records(session: Session, owner: int, rows: Sequence[Row]) -> list[RecordPiece]:
     numbers = [row[0] for row in rows]
     versions = _grouped(await session.all("version_pieces", owner, numbers))
     links = _grouped(await session.all("link_pieces", owner, [row[1] for row in rows]))

@@ -806,8 +806,7 @@ SELECT r.no, r.id, r.type, r.version, r.recorded_at, r.slot, r.thread, r.seq, r.
     r.facets, r.body, r.hash, s.audience, s.agent, s.groups, r.position, r.learnt, r.ended, r.run, r.mark,
     t.rule, t.packed, u.strength, u.used_at, u.count
 FROM (
-    SELECT * FROM records WHERE owner = :owner AND id > :after AND (:ids::bytea[] IS NULL OR id = ANY(:ids::bytea[]))
-    ORDER BY id LIMIT :limit) AS r
+    SELECT * FROM records WHERE owner = :owner AND {conditions}) AS r
 CROSS JOIN LATERAL (SELECT audience, agent, groups FROM shelves WHERE owner = r.owner AND no = r.shelf LIMIT 1) AS s
 LEFT JOIN LATERAL (SELECT rule, packed FROM terms WHERE owner = r.owner AND record = r.no LIMIT 1) AS t ON true
 LEFT JOIN LATERAL (

@@ -273,7 +273,6 @@ class SqliteEngine(Moving):
     async def facts(self) -> BookFacts:
         found = await self._file.read(keeping.counts)
         sizes = [size for suffix in ("", "-wal", "-shm") if (size := _size(f"{self._path}{suffix}"))]
-        counters = self._file.counters
         return BookFacts(
             engine=self.name,
             address=str(self._path),
@@ -285,8 +284,8 @@ class SqliteEngine(Moving):
             stale_terms=found["stale_terms"],
             details={
                 "backups": list(found["backups"]),
-                "commits": counters.commits,
-                "writes": counters.writes,
+                "commits": self._file.counters.commits,
+                "writes": self._file.counters.writes,
             },
         )
 

@@ -50,7 +50,8 @@ async def _examine(session: Session) -> tuple[BookFacts, list[Check]]:
         dead = await book.engine.jobs(JobState.DEAD, _JOBS)
         # Vectors and threads may wait for somebody who can do them; checks of their own tell how many.
         overdue = [job for job in waiting if job.kind not in (EMBED, *FORMING)]
-        checks = health.upkeep(facts, overdue[0] if overdue else None, utc_now())
+        checks = await _of_place(book)
+        checks += health.upkeep(facts, overdue[0] if overdue else None, utc_now())
         forming, failed = ([job for job in some if job.kind in FORMING] for some in (waiting, dead))
         checks.append(health.formation(forming, failed, utc_now()))
         checks += health.meaning(facts.details["vectors"])
@@ -58,6 +59,16 @@ async def _examine(session: Session) -> tuple[BookFacts, list[Check]]:
             return facts, checks + servers.checks(await book.engine.examine())
         checks.append(health.backups(list(facts.details.get("backups", ())), time.time()))
         return facts, checks + await _of_file(book)
+
+
+async def _of_place(book: Book) -> list[Check]:
+    departure = (await book.engine.whereabouts()).departure
+    if departure is None:
+        return []
+    if departure.whole:
+        return [Check("place", "warning", f"the book has moved to {departure.address}", "open it there")]
+    advice = "go on with commonplace copy --switch, or take it back with the same command without --switch"
+    return [Check("place", "warning", f"the book is moving to {departure.address}", advice)]
 
 
 async def _of_file(book: Book) -> list[Check]:

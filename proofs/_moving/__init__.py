@@ -1,0 +1,1 @@
+"""What the moving proof works with."""

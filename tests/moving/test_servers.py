@@ -1,0 +1,87 @@
+"""Books move to a server and back, and are there what they were in a file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import commonplace
+from commonplace import InvalidInput, Moved, Unfinished
+from commonplace.errors import Conflict
+from tests.engines.postgres_server import Place
+from tests.moving.books import assert_same, make_book, said
+
+
+async def test_a_book_moves_to_a_server_and_back_and_stays_what_it_is(
+    postgres: Place, tmp_path: Path
+) -> None:
+    await make_book(tmp_path / "book.db")
+    there, back = postgres.new_book(), tmp_path / "back.db"
+    told = await said(tmp_path / "book.db", "likes rye", key="bread", operation="rye")
+    one = await commonplace.copy(tmp_path / "book.db", there, switch=True)
+    await assert_same(tmp_path / "book.db", there)
+    two = await commonplace.copy(there, back, switch=True)
+    await assert_same(tmp_path / "book.db", back)
+    assert (one.digest, one.entries) == (two.digest, two.entries)
+    again = await said(back, "likes rye", key="bread", operation="rye")
+    assert (again.repeated, again.id) == (True, told.id)
+    async with commonplace.open(back, worker=False, embed=None) as book:
+        await book.undo("ann", told.position)
+        assert (await book.verify()).faults == ()
+
+
+async def test_a_server_refuses_who_writes_a_book_that_moved_and_lets_it_be_read(
+    postgres: Place, tmp_path: Path
+) -> None:
+    address = postgres.new_book()
+    async with commonplace.open(address, worker=False, embed=None) as book:
+        told = await book.remember("ann", "before")
+        await commonplace.copy(address, tmp_path / "there.db", switch=True)
+        with pytest.raises(Moved, match=r"there\.db") as refused:
+            await book.remember("ann", "after")
+        assert refused.value.address == str(tmp_path / "there.db")
+        assert (await book.get("ann", told.id)).id == told.id
+    async with commonplace.open(address, embed=None) as book:
+        assert (await book.get("ann", told.id)).id == told.id
+    assert (await commonplace.copy(address, tmp_path / "there.db", switch=True)).already
+
+
+async def test_a_copy_on_a_server_is_no_book_until_it_is_whole(postgres: Place, tmp_path: Path) -> None:
+    await make_book(tmp_path / "book.db")
+    there = postgres.new_book()
+    await commonplace.copy(tmp_path / "book.db", there)
+    with pytest.raises(Unfinished, match=r"book\.db"):
+        await commonplace.open(there)
+    await commonplace.copy(tmp_path / "book.db", f"{there}", switch=True)
+    await said(there, "goes on")
+
+
+async def test_where_a_book_went_is_told_without_a_password(postgres: Place, tmp_path: Path) -> None:
+    await make_book(tmp_path / "book.db")
+    there = postgres.new_book()
+    report = await commonplace.copy(tmp_path / "book.db", there, switch=True)
+    with pytest.raises(Moved, match="postgresql://") as refused:
+        await said(tmp_path / "book.db", "after")
+    assert ":secret@" in there
+    for text in (str(refused.value), refused.value.address, report.target):
+        assert "secret" not in text
+
+
+async def test_a_book_on_a_server_is_not_copied_to_itself_nor_over_another(
+    postgres: Place, tmp_path: Path
+) -> None:
+    one, two = postgres.new_book(), postgres.new_book()
+    for address in (one, two):
+        await said(address, "mine")
+    with pytest.raises(InvalidInput, match="this very book"):
+        await commonplace.copy(one, one)
+    with pytest.raises((InvalidInput, Conflict), match="content"):
+        await commonplace.copy(one, two)
+
+
+async def test_a_copy_may_be_spread_over_partitions(postgres: Place, tmp_path: Path) -> None:
+    await make_book(tmp_path / "book.db")
+    there = f"{postgres.new_book()}&partitions=3"
+    await commonplace.copy(tmp_path / "book.db", there, switch=True)
+    await assert_same(tmp_path / "book.db", there)
