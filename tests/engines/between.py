@@ -10,6 +10,8 @@ from dataclasses import dataclass, field
 from enum import Enum, auto
 from urllib.parse import parse_qs, urlsplit, urlunsplit
 
+#: Whoever waits for longer hangs.
+HANGING_SECONDS = 60
 _SSL_REQUEST = 80877103
 _CANCEL_REQUEST = 80877102
 
@@ -64,6 +66,10 @@ class Between:
     met: asyncio.Event = field(default_factory=asyncio.Event)
     #: How many bytes still pass, either way, before all links are cut, once.
     bytes_left: int | None = None
+    #: Set when anybody connected.
+    asked: asyncio.Event = field(default_factory=asyncio.Event)
+    #: Set when a link has ended.
+    ended: asyncio.Event = field(default_factory=asyncio.Event)
     tasks: set[asyncio.Task[None]] = field(default_factory=set)
 
     def wait_for(self, phrase: bytes, fault: Fault) -> None:
@@ -81,6 +87,7 @@ class Between:
         far_in, far = await asyncio.open_unix_connection(self.socket)
         link = Link(near, far)
         self.links.add(link)
+        self.asked.set()
         for one in (self.upwards(link, near_in), self.downwards(link, far_in)):
             task = asyncio.create_task(one)
             self.tasks.add(task)
@@ -103,6 +110,7 @@ class Between:
         if not self.keeps_far_ends:
             link.far.transport.abort()
             self.links.discard(link)
+        self.ended.set()
 
     async def downwards(self, link: Link, reader: asyncio.StreamReader) -> None:
         while data := await _read(reader):
@@ -156,6 +164,22 @@ async def between(url: str) -> AsyncIterator[Between]:
             link.cut()
         for task in list(way.tasks):
             task.cancel()
+
+
+@asynccontextmanager
+async def nothing_hangs() -> AsyncIterator[None]:
+    """Ends whatever runs in this loop for longer than anything may."""
+
+    def end() -> None:
+        for task in asyncio.all_tasks(loop):
+            task.cancel("it hangs")
+
+    loop = asyncio.get_running_loop()
+    ending = loop.call_later(HANGING_SECONDS, end)
+    try:
+        yield
+    finally:
+        ending.cancel()
 
 
 def through(url: str, *ways: Between, **options: object) -> str:

@@ -84,8 +84,9 @@ class Pool:
         taken = 0
         with suppress(TimeoutError):
             async with asyncio.timeout(self._wait):
-                for taken in range(1, self._most + 1):
+                while taken < self._most:
                     await self._turns.acquire()
+                    taken += 1
         with suppress(TimeoutError, *LOST):
             async with asyncio.timeout(self._wait):
                 await asyncio.gather(*(connection.close() for connection, _ in self._idle))
