@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from typing import NamedTuple
-from urllib.parse import SplitResult, parse_qsl, urlencode, urlsplit, urlunsplit
+from urllib.parse import SplitResult, parse_qsl, urlencode, urlsplit
 
 from commonplace.errors import InvalidInput
 
@@ -87,7 +87,8 @@ def _urls(parts: SplitResult, query: dict[str, str], hosts: list[str]) -> tuple[
             for host, port in zip(named, ports, strict=True)
         ]
     return tuple(
-        urlunsplit(parts._replace(netloc=netloc, query=urlencode(options))) for netloc, options in each
+        f"{parts.scheme}://{netloc}{parts.path}{'?' if options else ''}{urlencode(options)}"
+        for netloc, options in each
     )
 
 

@@ -32,6 +32,7 @@ class Pool:
 
     async def take(self) -> Connection:
         """A connection that nobody else has until it is given back."""
+        self._refuse_closed()
         try:
             async with asyncio.timeout(self._wait):
                 await self._turns.acquire()
@@ -49,8 +50,7 @@ class Pool:
         return connection
 
     async def _found(self) -> Connection:
-        if self._closed:
-            raise StorageError("the book is closed: open it again")
+        self._refuse_closed()
         while self._idle:
             connection, _ = self._idle.pop()
             if not connection.is_closed():
@@ -81,15 +81,23 @@ class Pool:
     async def close(self) -> None:
         """Wait for what is under way, but not for long, and end every connection."""
         self._closed = True
+        taken = 0
         with suppress(TimeoutError):
             async with asyncio.timeout(self._wait):
-                for _ in range(self._most):
+                while taken < self._most:
                     await self._turns.acquire()
+                    taken += 1
         with suppress(TimeoutError, *LOST):
             async with asyncio.timeout(self._wait):
                 await asyncio.gather(*(connection.close() for connection, _ in self._idle))
         for connection in list(self._born):
             self._end(connection)
+        for _ in range(taken):  # whoever waits still is told
+            self._turns.release()
+
+    def _refuse_closed(self) -> None:
+        if self._closed:
+            raise StorageError("the book is closed: open it again")
 
     def _end(self, connection: Connection) -> None:
         self._born.pop(connection, None)

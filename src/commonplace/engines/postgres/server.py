@@ -112,7 +112,7 @@ class Server:
             except (asyncpg.PostgresError, *LOST):
                 connection.terminate()  # what was asked has been answered
 
-        return await self._repeated(lambda: self._transact(begin, work, keep_nothing, long=long))
+        return await self._repeated(begin, lambda on: self._transact(on, work, keep_nothing, long=long))
 
     async def write(
         self,
@@ -136,7 +136,7 @@ class Server:
             await self._commit(connection, None if long else self._way.silence)
 
         return await self._repeated(
-            lambda: self._transact(begin, work, keep, long=long), repeatable=repeatable
+            begin, lambda on: self._transact(on, work, keep, long=long), repeatable=repeatable
         )
 
     async def outside(self, statement: str) -> None:
@@ -157,14 +157,21 @@ class Server:
                 f"{self.place} did not do all of this ({warnings[0]}): see who owns its tables."
             )
 
-    async def _repeated(self, attempt: Callable[[], Awaitable[T]], *, repeatable: bool = False) -> T:
+    async def _repeated(
+        self, begin: str, attempt: Callable[[Connection], Awaitable[T]], *, repeatable: bool = False
+    ) -> T:
         """Begin again what may go well then, a bounded number of times."""
         contended, fresh = ATTEMPTS - 1, _FRESH_ATTEMPTS
         unknown: OutcomeUnknown | None = None
         while True:
             try:
                 with translated(self.place):
-                    return await attempt()
+                    connection = await self._begun(begin)
+            except StorageError as exc:
+                raise unknown or exc from exc.__cause__
+            try:
+                with translated(self.place):
+                    return await attempt(connection)
             except OutcomeUnknown as exc:
                 if unknown is not None or not repeatable:
                     raise
@@ -181,13 +188,12 @@ class Server:
 
     async def _transact(
         self,
-        begin: str,
+        connection: Connection,
         work: Work[T],
         keep: Callable[[Connection], Awaitable[None]],
         *,
         long: bool,
     ) -> T:
-        connection = await self._begun(begin)
         try:
             async with self._way.attended(connection) if long else nullcontext():
                 try:
@@ -237,10 +243,11 @@ class Server:
             connection.terminate()
 
     def _distrust(self, connection: Connection, exc: BaseException) -> None:
-        """End a connection that went wrong, and those that may have gone the same way."""
-        is_elsewhere = isinstance(exc, asyncpg.ReadOnlySQLTransactionError)
-        if is_elsewhere or is_lost(exc) or isinstance(exc, OutcomeUnknown):
+        """End a connection whose state is not known, and those that may have gone the way of this one."""
+        is_common = is_lost(exc) or isinstance(exc, (asyncpg.ReadOnlySQLTransactionError, OutcomeUnknown))
+        if is_common:
             self._pool.let_go_of_idle()
+        if is_common or not isinstance(exc, Exception):
             connection.terminate()
 
     async def _commit(self, connection: Connection, seconds: float | None) -> None:

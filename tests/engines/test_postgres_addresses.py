@@ -1,0 +1,105 @@
+"""What an address of a book on a server says, and what is made of what a server refuses."""
+
+from __future__ import annotations
+
+import pytest
+
+from commonplace import errors
+from commonplace.errors import CommonplaceError, InvalidInput
+
+asyncpg = pytest.importorskip("asyncpg", reason="the driver is not installed: asyncpg")
+
+from commonplace.engines.postgres.address import parse  # noqa: E402
+from commonplace.engines.postgres.engine import PostgresEngine  # noqa: E402
+from commonplace.engines.postgres.faults import from_server, translated  # noqa: E402
+
+
+def test_what_is_the_books_own_is_told_from_what_is_the_drivers():
+    place = parse(
+        "postgresql://ann:x@db/books?schema=one&partitions=4&connections=2"
+        "&longest_statement=1.5&longest_wait=2&sslmode=require"
+    )
+    assert place.urls == ("postgresql://ann:x@db/books?sslmode=require",)
+    assert (place.schema, place.partitions, place.connections) == ("one", 4, 2)
+    assert (place.longest_statement, place.longest_wait) == (1.5, 2.0)
+    assert place.name == "postgresql://db/books (one)"
+
+
+def test_each_host_of_an_address_is_asked_by_itself():
+    assert parse("postgresql://a:b@one:1,[::1]:2,three/d?x=y").urls == (
+        "postgresql://a:b@one:1/d?x=y",
+        "postgresql://a:b@[::1]:2/d?x=y",
+        "postgresql://a:b@three/d?x=y",
+    )
+    assert parse("postgresql://a@/d?host=/run,two&port=1,2").urls == (
+        "postgresql://a@/d?host=%2Frun&port=1",
+        "postgresql://a@/d?host=two&port=2",
+    )
+    assert parse("postgresql:///d").urls == ("postgresql:///d",)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        "schema=Upper",
+        "schema=pg_mine",
+        "schema=a%22b",
+        "partitions=-1",
+        "partitions=2000",
+        "connections=0",
+        "connections=many",
+        "longest_statement=0",
+        "longest_wait=-1",
+        "longest_wait=1e3",
+        "longest_wait=٣",
+        "host=a,b&port=1,2,3",
+    ],
+)
+def test_options_that_cannot_be_meant_are_refused(wrong: str):
+    with pytest.raises(InvalidInput, match="address: "):
+        parse(f"postgresql:///books?{wrong}")
+
+
+@pytest.mark.parametrize("password", ["hu/sh", "hu?sh", "hu#sh", "hu:sh/x", "hush#"])
+def test_a_password_that_is_not_written_as_addresses_want_it_is_refused_and_not_shown(password: str):
+    with pytest.raises(InvalidInput) as refused:
+        parse(f"postgresql://ann:{password}@host/books")
+    assert "%2F" in str(refused.value) and "hu" not in str(refused.value)
+
+
+@pytest.mark.parametrize("wrong", ["sslmode=maybe", "target_session_attrs=best", "port=many", "sslmode"])
+async def test_options_that_the_driver_does_not_take_are_refused(wrong: str, tmp_path: object):
+    with pytest.raises(CommonplaceError) as refused:
+        await PostgresEngine.open(f"postgresql://ann:hush@/books?host={tmp_path}&{wrong}")
+    assert "hush" not in str(refused.value)
+    if wrong != "sslmode":
+        assert isinstance(refused.value, InvalidInput)
+
+
+@pytest.mark.parametrize(
+    ("theirs", "ours"),
+    [
+        (asyncpg.CannotConnectNowError("the database system is starting up"), errors.Busy),
+        (asyncpg.TooManyConnectionsError("sorry, too many clients already"), errors.Busy),
+        (asyncpg.OutOfMemoryError("out of memory"), errors.Busy),
+        (asyncpg.LockNotAvailableError("canceling statement due to lock timeout"), errors.Busy),
+        (asyncpg.QueryCanceledError("canceling statement due to statement timeout"), errors.Busy),
+        (asyncpg.SerializationError("could not serialize access"), errors.Busy),
+        (asyncpg.DeadlockDetectedError("deadlock detected"), errors.Busy),
+        (asyncpg.ConnectionDoesNotExistError("connection was closed"), errors.Busy),
+        (asyncpg.IdleInTransactionSessionTimeoutError("terminating connection"), errors.Busy),
+        (ConnectionRefusedError("refused"), errors.Busy),
+        (TimeoutError(), errors.Busy),
+        (asyncpg.DiskFullError("could not extend file"), errors.Full),
+        (asyncpg.DataCorruptedError("invalid page in block 0"), errors.Corrupt),
+        (asyncpg.InvalidCatalogNameError('database "x" does not exist'), errors.NotABook),
+        (asyncpg.InsufficientPrivilegeError("permission denied"), errors.ReadOnly),
+        (asyncpg.ReadOnlySQLTransactionError("cannot execute INSERT"), errors.ReadOnly),
+        (asyncpg.InvalidPasswordError("password authentication failed"), errors.StorageError),
+        (asyncpg.SyntaxOrAccessError("anything else"), errors.StorageError),
+    ],
+)
+def test_what_a_server_refuses_is_told_in_errors_of_our_own(theirs: Exception, ours: type[Exception]):
+    assert type(from_server(theirs, "here")) is ours
+    with pytest.raises(ours, match="here"), translated("here"):
+        raise theirs
