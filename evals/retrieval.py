@@ -1,4 +1,4 @@
-"""How well recall finds what answers a question, through the public API: ``--data PATH [--sets] [--json]``."""
+"""How well recall finds what answers a question, through the public API: ``--data PATH [--sets] [--engine URL] [--json]``."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import argparse
 import asyncio
 import json
 import sys
-import tempfile
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
@@ -17,10 +16,10 @@ if not __package__:
     # Run as a file, it is not yet known where its siblings are.
     sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-import commonplace
 from commonplace import Book, CommonplaceError
 from evals.corpora import ADVERSARIAL, LOCOMO_SHA256, TUNED_ON, Conversation, Corpus, Question, load
 from evals.measures import Ranked, summary
+from evals.places import new_book
 
 MODES = ("hybrid", "words", "meaning")
 #: What an application gets that does not say which types it wants.
@@ -80,22 +79,30 @@ def _tokens(text: str) -> int:
     return len(text) // 4 + 4
 
 
-async def measure(corpus: Corpus, modes: Sequence[str], *, embed: Any = "auto") -> dict[str, list[Answered]]:
+async def measure(
+    corpus: Corpus, modes: Sequence[str], *, embed: Any = "auto", engine: str = ""
+) -> dict[str, list[Answered]]:
     """Every question in every mode, and once as an application asks: all types."""
     answered: dict[str, list[Answered]] = {mode: [] for mode in (*modes, ALL_TYPES)}
-    with tempfile.TemporaryDirectory() as folder:
-        for number, conversation in enumerate(corpus.conversations):
-            async with commonplace.open(Path(folder, f"{number}.db"), embed=embed) as book:
-                if book.why_words and set(modes) != {"words"}:
-                    raise CommonplaceError(
-                        f"there is no meaning to measure: {book.why_words}; or give --mode words"
-                    )
-                turn_of = await fill(book, conversation)
-                await book.embed()
-                for mode in modes:
-                    answered[mode] += await ask(book, conversation, turn_of, types=["message"], mode=mode)
-                answered[ALL_TYPES] += await ask(book, conversation, turn_of)
+    for conversation in corpus.conversations:
+        async with new_book(engine, embed=embed) as book:
+            if book.why_words and set(modes) != {"words"}:
+                raise CommonplaceError(
+                    f"there is no meaning to measure: {book.why_words}; or give --mode words"
+                )
+            turn_of = await fill(book, conversation)
+            await book.embed()
+            for mode in modes:
+                answered[mode] += await ask(book, conversation, turn_of, types=["message"], mode=mode)
+            answered[ALL_TYPES] += await ask(book, conversation, turn_of)
     return answered
+
+
+def compared(one: Mapping[str, list[Answered]], other: Mapping[str, list[Answered]]) -> dict[str, int]:
+    """To how many questions two engines gave the same turns in the same order, in every mode together."""
+    pairs = [pair for mode in one for pair in zip(one[mode], other[mode], strict=True)]
+    same = sum(list(first.ranked.found) == list(second.ranked.found) for first, second in pairs)
+    return {"rankings": len(pairs), "rankings_identical": same}
 
 
 def report(corpus: Corpus, answered: dict[str, list[Answered]]) -> dict[str, Any]:
@@ -169,20 +176,33 @@ def lines(found: dict[str, Any]) -> list[str]:
     return [
         head,
         *table,
+        *_beside(found.get("beside_sqlite", {})),
         *([f"the blend over its best arm: {over}"] if over else []),
         f"{found['asked']} questions asked; left out: {left_out or 'nothing'}",
     ]
+
+
+def _beside(counts: Mapping[str, int]) -> list[str]:
+    return [f"{name}: {count}" for name, count in counts.items()]
 
 
 def _shown(figure: float | None) -> str:
     return "-" if figure is None else f"{figure}"
 
 
-async def measured(data: Path, modes: Sequence[str], *, sets: bool) -> dict[str, Any]:
+async def measured(data: Path, modes: Sequence[str], *, sets: bool, engine: str = "") -> dict[str, Any]:
     """A file's report, with those of the sets of our own inside where they are wanted."""
     corpora = [load(data), *(load(SETS / f"{name}.json") for name in SET_NAMES if sets)]
-    first, *others = [report(corpus, await measure(corpus, modes)) for corpus in corpora]
+    first, *others = [await _reported(corpus, modes, engine) for corpus in corpora]
     return first | ({"sets": {other["corpus"]: other for other in others}} if others else {})
+
+
+async def _reported(corpus: Corpus, modes: Sequence[str], engine: str) -> dict[str, Any]:
+    """A corpus's report; of another engine beside how many of its rankings are those of a file."""
+    answered = await measure(corpus, modes, engine=engine)
+    if not engine:
+        return report(corpus, answered)
+    return report(corpus, answered) | {"beside_sqlite": compared(await measure(corpus, modes), answered)}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -194,9 +214,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument(
         "--mode", action="append", choices=MODES, help="only these; the first one is the headline"
     )
+    parser.add_argument(
+        "--engine", default="", metavar="URL", help="on this server, beside the same in a file"
+    )
     given = parser.parse_args(arguments)
     try:
-        found = asyncio.run(measured(given.data, given.mode or list(MODES), sets=given.sets))
+        found = asyncio.run(
+            measured(given.data, given.mode or list(MODES), sets=given.sets, engine=given.engine)
+        )
     except CommonplaceError as exc:
         parser.error(str(exc))
     tables = [lines(found), *(lines(each) for each in found.get("sets", {}).values())]

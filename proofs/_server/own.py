@@ -6,6 +6,7 @@ import asyncio
 import itertools
 import os
 import signal
+import subprocess
 import tempfile
 import time
 from collections.abc import Iterator
@@ -22,6 +23,8 @@ import psutil
 ROLE = "reader_and_writer"
 
 _DATABASE = "books"
+#: How often it is looked again whether a server has started.
+_STARTS = 10
 
 
 class OwnServer:
@@ -99,7 +102,18 @@ class OwnServer:
 
     def start_again(self) -> None:
         """Start it on what the killed one left; returns when it takes connections."""
-        self._server.ensure_postgres_running()
+        for left in range(_STARTS, -1, -1):
+            try:
+                self._server.ensure_postgres_running()
+            except (
+                subprocess.SubprocessError,
+                AssertionError,
+            ):  # on a busy machine it takes longer than is waited
+                if not left:
+                    raise
+                time.sleep(1.0)
+            else:
+                return
 
     def files(self) -> Iterator[Path]:
         """Every file of the server's but its log of changes."""

@@ -10,7 +10,7 @@ import pytest
 from commonplace import CommonplaceError
 from evals.corpora import load
 from evals.measures import Ranked, summary
-from evals.retrieval import MODES, main, measure
+from evals.retrieval import MODES, compared, main, measure
 
 TALK = {
     "speaker_a": "Ana",
@@ -72,3 +72,20 @@ def test_a_wrong_file_ends_plainly(tmp_path: Path, capsys: pytest.CaptureFixture
 async def test_an_arm_that_cannot_be_measured_is_refused(data: Path) -> None:
     with pytest.raises(CommonplaceError, match="no meaning to measure: words alone were asked for"):
         await measure(load(data), MODES, embed=None)
+
+
+async def test_the_same_turns_in_another_order_are_another_ranking(data: Path) -> None:
+    one = await measure(load(data), ["words"], embed=None)
+    again = await measure(load(data), ["words"], embed=None)
+    assert compared(one, again) == {"rankings": 4, "rankings_identical": 4}
+    again["words"][0].ranked.found.reverse()  # type: ignore[attr-defined]
+    again["words"][1].ranked.found.clear()  # type: ignore[attr-defined]
+    assert compared(one, again)["rankings_identical"] == 4 - sum(
+        len(answered.ranked.found) > least for answered, least in zip(one["words"], (1, 0), strict=True)
+    )
+
+
+def test_an_engine_that_is_no_server_is_refused(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["--data", str(data), "--mode", "words", "--engine", "memory://"])
+    assert "engine: give the address" in capsys.readouterr().err

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Sequence
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import datetime
 from uuid import UUID
 
 from commonplace.engines.postgres.rows import owner_of
@@ -17,6 +17,9 @@ from commonplace.model.vectors import EMBED, embed_job
 
 #: Seconds that reach beyond the last moment from any; their microseconds fit into a column.
 _LONGEST_WAIT = 1e12
+
+#: A caller's clock that is no further from the server's, in microseconds, is meant to be the time, and only goes wrong.
+_NEAR = 3_600_000_000
 
 
 async def put(session: Session, owner_no: int, draft: JobDraft, at: datetime) -> None:
@@ -45,7 +48,7 @@ async def make_embedding_due(session: Session, at: datetime) -> None:
 
 async def due_kind(session: Session, kinds: Sequence[str], at: datetime) -> str | None:
     """What sort of job is to be leased, if any; asked first, so that an idle worker writes nothing."""
-    kind: str | None = await session.value("due_job", kinds=list(kinds), now=micros(at))
+    kind: str | None = await session.value("due_job", kinds=list(kinds), now=await _judged(session, at))
     return kind
 
 
@@ -53,19 +56,29 @@ async def lease(
     session: Session, kinds: Sequence[str], worker: str, at: datetime, seconds: float
 ) -> Job | None:
     """Take the longest due job for one worker; what another is taking at this moment is passed over."""
-    now = micros(at)
+    now = await _judged(session, at)
     taken: list[int] = []
     while (due := await session.one("take_due_job", kinds=list(kinds), now=now, taken=taken)) is not None:
         id, owner = due
         if owner and not await _has_turn(session, id, owner, now):
             taken.append(owner)
             continue
-        await session.run("lease_job", worker, micros(at + timedelta(seconds=seconds)), id)
+        await session.run("lease_job", worker, _lasting(now, seconds), id)
         row = await session.one("one_job", id)
         assert row is not None
         kept = await session.value("kept_with_job", id)
         return job_of(row) if kept is None else replace(job_of(row), kept=json.loads(kept))
     return None
+
+
+async def _judged(session: Session, at: datetime) -> int:
+    """When it is, for leases: workers on several machines have several clocks, and the server has one."""
+    now: int = await session.value("judged_moment", at=micros(at), near=_NEAR)
+    return now
+
+
+def _lasting(now: int, seconds: float) -> int:
+    return now + int(min(seconds, _LONGEST_WAIT) * 1_000_000)
 
 
 async def _has_turn(session: Session, id: bytes, owner: int, now: int) -> bool:
@@ -78,7 +91,7 @@ async def _has_turn(session: Session, id: bytes, owner: int, now: int) -> bool:
 
 async def renew(session: Session, job: Job, at: datetime, seconds: float) -> bool:
     """Prolong a lease."""
-    until = micros(at + timedelta(seconds=seconds))
+    until = _lasting(await _judged(session, at), seconds)
     return await session.run("renew_job", until, *_lease_of(job)) > 0
 
 

@@ -551,6 +551,11 @@ ON CONFLICT (owner, kind, key) DO UPDATE SET
     state = CASE WHEN j.state = 'dead' THEN 'waiting' ELSE j.state END
 RETURNING CASE WHEN j.run_at <= :at THEN pg_notify(left('commonplace_' || current_schema(), 63), '') END
 
+-- The server's clock, where the caller's is near it; one that is far from it is not meant to be the time.
+-- name: judged_moment
+SELECT CASE WHEN abs(:at::bigint - here.now) < :near::bigint THEN here.now ELSE :at::bigint END
+FROM (SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint AS now) AS here
+
 -- name: due_job
 SELECT kind FROM jobs
 WHERE kind = ANY(:kinds::text[]) AND ((state = 'waiting' AND run_at <= :now) OR (state = 'leased' AND leased_until <= :now))

@@ -1,0 +1,33 @@
+"""Where books of a measurement are made, on whichever engine, and how they are cleared away."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import commonplace
+from commonplace import Book, InvalidInput
+
+_SERVERS = ("postgresql://", "postgres://")
+
+
+@asynccontextmanager
+async def new_book(engine: str = "", **how: Any) -> AsyncIterator[Book]:
+    """A book that is there for a while: in a file, or in a schema of its own of the database that ``engine`` names."""
+    if not engine:
+        with tempfile.TemporaryDirectory() as folder:
+            async with commonplace.open(Path(folder, "book.db"), **how) as book:
+                yield book
+        return
+    if not engine.startswith(_SERVERS):
+        raise InvalidInput(f"engine: give the address of a database, as {_SERVERS[0]}user@host/database")
+    schema = f"measured_{uuid4().hex[:12]}"
+    async with commonplace.open(f"{engine}{'&' if '?' in engine else '?'}schema={schema}", **how) as book:
+        try:
+            yield book
+        finally:
+            await book.engine.server.outside(f'DROP SCHEMA "{schema}" CASCADE')  # type: ignore[attr-defined]

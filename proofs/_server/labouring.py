@@ -1,0 +1,146 @@
+"""Workers on a server in processes of their own, each with a clock of its own."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import Counter
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from multiprocessing.synchronize import Barrier
+from typing import Any
+from unittest.mock import patch
+
+import commonplace
+from commonplace import Book, Limits
+from commonplace.engines.postgres import jobs
+from commonplace.model import changes as c
+from commonplace.model.ids import new_id
+from commonplace.model.jobs import Job, JobDraft
+from commonplace.model.ledger import Actor
+from commonplace.model.memories import Memory
+from commonplace.model.owner import EVERYONE, WHOLE, Owner
+from commonplace.model.values import utc_now
+from commonplace.worker import Worker
+from proofs._processes.together import Wrong, at_once, check_whole
+from proofs._server.own import OwnServer
+
+KIND = "derive"
+OWNERS = 20
+#: Of one worker to the next; a lease lasts as long.
+SKEW_SECONDS = 60.0
+#: Jobs in each of a worker's hands at once.
+_AT_ONCE = 2
+#: So long, of some jobs, that others look for work meanwhile.
+_LONG_SECONDS, _LONG_EVERY = 0.05, 10
+_LIMITS = Limits(writes_per_run=10**6, memories_per_owner=10**6)
+
+
+@dataclass(frozen=True, slots=True)
+class Shift:
+    """How far a worker's clock is from the time."""
+
+    seconds: float
+
+    def __call__(self) -> datetime:
+        return utc_now() + timedelta(seconds=self.seconds)
+
+
+@dataclass(frozen=True, slots=True)
+class Worked:
+    """What came of some jobs."""
+
+    #: How many were begun more than once, and how many have their effect more than once.
+    begun_twice: int
+    done_twice: int
+
+
+def worked_off(server: OwnServer, workers: int, count: int, *, trusting: bool = False) -> Worked:
+    """Have so many workers do so many jobs. ``trusting`` is a control: each goes by its own clock."""
+    address = server.new_book()
+    asyncio.run(_put(address, count))
+    begun = sum(at_once(_work, workers, address, workers, trusting), Counter[str]())
+    done = asyncio.run(_done(address))
+    if len(begun) < count or len(done) < count:
+        raise Wrong(f"of {count} jobs {len(begun)} were begun, and {len(done)} done")
+    return Worked(*(sum(times > 1 for times in counted.values()) for counted in (begun, done)))
+
+
+def _opened(address: str, **how: Any) -> Any:
+    return commonplace.open(address, limits=_LIMITS, embed=None, worker=False, **how)
+
+
+async def _put(address: str, count: int) -> None:
+    """Jobs that are due to everybody: whoever put them had a clock that is far behind."""
+    behind = Shift(-10 * SKEW_SECONDS)
+    async with _opened(address, clock=behind) as book:
+        for place in range(OWNERS):
+            owner = Owner(id=f"owner {place}")
+            note = Memory(id=new_id(), owner=owner, content="There is work.", observed_at=behind())
+            drafts = tuple(JobDraft(kind=KIND, key=str(number)) for number in range(place, count, OWNERS))
+            change = c.Remember(note, audience=EVERYONE)
+            await book.door.write(owner, WHOLE, Actor("owner"), [change], request=None, jobs=drafts)
+
+
+async def _work(barrier: Barrier, number: int, address: str, workers: int, trusting: bool) -> Counter[str]:
+    """Work off jobs until there are none; how often each was begun here."""
+    logging.disable(logging.CRITICAL)
+    begun = Counter[str]()
+    # From half of the way behind to half of the way ahead, one of them on time.
+    shift = Shift((number - workers // 2) * SKEW_SECONDS)
+    judging: AbstractContextManager[object] = patch.object(jobs, "_NEAR", 0) if trusting else nullcontext()
+    with judging:
+        async with _opened(address, clock=shift) as book:
+
+            async def form(job: Job) -> None:
+                begun[job.key] += 1
+                if int(job.key) % _LONG_EVERY == 0:
+                    await asyncio.sleep(_LONG_SECONDS)
+                await _formed(book, job, shift())
+
+            worker = Worker(book.engine, {KIND: form}, shift)
+            barrier.wait()
+            await asyncio.gather(*(_until_none(book, worker) for _ in range(_AT_ONCE)))
+    return begun
+
+
+async def _until_none(book: Book, worker: Worker) -> None:
+    while True:
+        if await worker.run_once():
+            continue
+        if not any(job.kind == KIND for job in await book.engine.jobs(None, 10_000)):
+            return
+        await asyncio.sleep(0.02)
+
+
+async def _formed(book: Book, job: Job, at: datetime) -> None:
+    assert job.owner is not None
+    memory = Memory(id=new_id(), owner=job.owner, content=f"formed {job.key}", observed_at=at)
+    # Without an operation id: whatever is done twice shows.
+    await book.door.write(
+        job.owner,
+        WHOLE,
+        Actor("system"),
+        [c.Remember(memory, audience=EVERYONE)],
+        request=None,
+        era=job.era,
+    )
+
+
+async def _done(address: str) -> Counter[str]:
+    """How often each job has its effect; raises where the book is not as it should be."""
+    words = Counter[str]()
+    async with _opened(address) as book:
+        if left := await book.engine.jobs(None, 10_000):
+            raise Wrong(f"{len(left)} jobs are left: {left[0]}")
+        await check_whole(book)
+        for owner in await book.owners():
+            cursor = None
+            while True:
+                page = await book.list(owner, view="owner", types="memory", cursor=cursor, limit=1000)
+                found = (getattr(record, "content", "") for record in page.records)
+                words.update(content for content in found if content.startswith("formed "))
+                if (cursor := page.cursor) is None:
+                    break
+    return words

@@ -1,0 +1,94 @@
+"""The proof of many on one server: processes that repeat each other, and workers whose clocks go wrong, do each thing once."""
+
+from __future__ import annotations
+
+import asyncio
+from multiprocessing.synchronize import Barrier
+
+import commonplace
+from proofs._processes.together import AGENT, OWNER, Wrong, at_once, check_whole
+from proofs._server.labouring import SKEW_SECONDS, worked_off
+from proofs._server.own import OwnServer
+
+ABOUT = (
+    "on a server, processes that send the same leave one record, and workers a minute apart do each job once"
+)
+#: Jobs; a quarter as many operations are sent by every process.
+CI_COUNT = 600
+FULL_COUNT = 2_000
+
+_PROCESSES = 8
+_WORKERS = 4
+#: Jobs of the control, and how often it is tried.
+_CONTROL_JOBS, _CONTROL_TRIES = 200, 5
+
+
+def run(count: int, seed: int) -> str:
+    # What is proven here outlives no power cut: the server need not wait for the disk.
+    with OwnServer(fsync="off") as server:
+        same = _same_operations(server, count // 4)
+        worked = worked_off(server, _WORKERS, count)
+        if worked.begun_twice or worked.done_twice:
+            raise Wrong(
+                f"of {count} jobs {worked.begun_twice} were begun twice, and {worked.done_twice} done twice"
+            )
+        twice = _control(server)
+    return (
+        f"{same}; {_WORKERS} workers with clocks {SKEW_SECONDS:.0f} s apart did {count} jobs, each once; "
+        f"by their own clocks they began {twice} of {_CONTROL_JOBS} twice"
+    )
+
+
+def _control(server: OwnServer) -> int:
+    """Workers that trust their own clocks take each other's jobs."""
+    for _ in range(_CONTROL_TRIES):
+        if twice := worked_off(server, _WORKERS, _CONTROL_JOBS, trusting=True).begun_twice:
+            return twice
+    raise Wrong("workers that trust their own clocks, a minute apart, took no job from each other")
+
+
+# ── the same operation, many times ───────────────────────────────────────────────────────────────────────────────
+
+
+def _same_operations(server: OwnServer, count: int) -> str:
+    """Each round all processes send the same operation; one record is made."""
+    address = server.new_book()
+    thread = asyncio.run(_made_thread(address))
+    told = at_once(_send_same, _PROCESSES, address, thread, count)
+    for number, receipts in enumerate(zip(*told, strict=True)):
+        if len({receipt[:2] for receipt in receipts}) != 1:
+            raise Wrong(f"round {number} has several results: {receipts}")
+        if sum(not repeated for *_, repeated in receipts) != 1:
+            raise Wrong(f"in round {number} not exactly one process was the first: {receipts}")
+    asyncio.run(_check_same(address, count))
+    return f"{_PROCESSES} processes x {count} identical operations left {count} records"
+
+
+async def _made_thread(address: str) -> str:
+    async with commonplace.open(address) as book:
+        return str((await book.thread(OWNER, agent=AGENT)).id)
+
+
+async def _send_same(
+    barrier: Barrier, number: int, address: str, thread: str, count: int
+) -> list[tuple[str, int, bool]]:
+    told = []
+    async with commonplace.open(address, worker=False) as book:
+        handle = await book.thread(OWNER, id=thread, agent=AGENT)
+        for round_ in range(count):
+            text, operation = f"said in round {round_}", f"operation {round_}"
+            barrier.wait()
+            if round_ % 2:
+                receipt = await handle.append("user", text, operation=operation)
+            else:
+                receipt = await book.remember(OWNER, text, agent=AGENT, operation=operation)
+            told.append((str(receipt.id), receipt.position, receipt.repeated))
+    return told
+
+
+async def _check_same(address: str, count: int) -> None:
+    async with commonplace.open(address) as book:
+        there = [await book.count(OWNER, types=type_, view="owner") for type_ in ("memory", "message")]
+        if there != [count - count // 2, count // 2]:
+            raise Wrong(f"{there} memories and messages of {count} operations")
+        await check_whole(book)

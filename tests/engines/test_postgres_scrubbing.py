@@ -1,0 +1,115 @@
+"""What was forgotten is cleared from a server's files, and what stands in the way of it is said."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from commonplace.testing.builders import BEN, Pen
+from tests.engines.postgres_server import Place
+
+asyncpg = pytest.importorskip("asyncpg", reason="the driver is not installed: asyncpg")
+
+from commonplace.engines.postgres import scrubbing  # noqa: E402
+from commonplace.engines.postgres.engine import PostgresEngine  # noqa: E402
+from commonplace.engines.postgres.session import Session  # noqa: E402
+
+#: Columns of text and bytes that tell of nobody: names of the book's own, ids made by it, keyed digests.
+OWN = {
+    *(
+        "book.name",
+        "book.value",
+        "migrations.name",
+        "owners.kind",
+        "owners.era",
+        "owners.digest",
+        "shelves.audience",
+    ),
+    *(
+        "ids.id",
+        "records.id",
+        "records.type",
+        "records.slot",
+        "records.thread",
+        "records.status",
+        "records.run",
+    ),
+    *("records.hash", "versions.hash", "links.record", "links.source", "gone.id"),
+    *("ledger.actor_kind", "ledger.operation", "ledger.request", "tombstones.digest"),
+    *("jobs.id", "jobs.kind", "jobs.records", "jobs.state", "jobs.worker", "kept.job", "kept.records"),
+    *("vector_sets.name", "spent.day", "spent.task", "spent.model"),
+    # A tenant stays when its owners go.
+    *("owners.tenant", "spent.tenant"),
+}
+
+
+@pytest.mark.parametrize("partitions", [0, 3])
+async def test_the_server_samples_no_column_that_tells_of_people(postgres: Place, partitions: int):
+    engine = await PostgresEngine.open(f"{postgres.new_book()}&partitions={partitions}")
+
+    async def sampled(session: Session) -> set[str]:
+        rows = await session.text(
+            "SELECT c.relname, a.attname FROM pg_attribute AS a JOIN pg_class AS c ON c.oid = a.attrelid "
+            "WHERE c.relnamespace = current_schema()::regnamespace AND c.relkind IN ('r', 'p') AND a.attnum > 0 "
+            "AND coalesce(a.attstattarget, -1) <> 0 "
+            "AND a.atttypid <> ALL('{bigint,boolean,double precision,timestamptz}'::regtype[])"
+        )
+        parts = {f"{table}_{number}": table for table, _ in rows for number in range(partitions)}
+        return {f"{parts.get(table, table)}.{column}" for table, column in rows}
+
+    assert await engine.server.read(sampled) - OWN == set()
+    await engine.close()
+
+
+async def test_whoever_may_still_read_what_was_removed_is_said_and_waited_for(
+    postgres: Place, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(scrubbing, "_LOOKS", 2)
+    engine = await PostgresEngine.open(postgres.new_book())
+    pen = Pen(engine)
+    memory = await pen.remember("tea")
+    reader = await asyncpg.connect(postgres.url)
+    await reader.execute("BEGIN ISOLATION LEVEL REPEATABLE READ")
+    await reader.fetch("SELECT 1")
+    await pen.erase(memory)
+    assert "transaction that began before" in (await engine.scrub()).pending
+    await reader.execute("COMMIT")
+    assert "dead rows" not in (await engine.scrub()).pending
+    await reader.close()
+    await engine.close()
+
+
+async def test_others_who_write_meanwhile_are_not_taken_for_somebody_who_may_still_read(postgres: Place):
+    engine = await PostgresEngine.open(postgres.new_book())
+    pen, other = Pen(engine), Pen(engine, BEN)
+    memory = await pen.remember("tea")
+    await pen.erase(memory)
+    done = asyncio.Event()
+
+    async def write() -> None:
+        while not done.is_set():
+            await other.remember("cake")
+
+    writing = asyncio.create_task(write())
+    assert "dead rows" not in (await engine.scrub()).pending
+    done.set()
+    await writing
+    await engine.close()
+
+
+async def test_a_user_who_may_ask_for_a_checkpoint_completes_it(postgres: Place):
+    if not postgres.administrator:
+        pytest.skip("only on a server of the tests' own")
+    engine = await PostgresEngine.open(f"{postgres.new_book()}&partitions=2")
+    await Pen(engine).remember("tea")
+    await Pen(engine, BEN).remember("cake")
+    await Pen(engine).erase_all()
+    assert "pg_checkpoint" in (await engine.scrub()).pending
+    administrator = await asyncpg.connect(postgres.administrator)
+    await administrator.execute("GRANT pg_checkpoint TO reader_and_writer")
+    assert (await engine.scrub()).complete
+    await administrator.execute("REVOKE pg_checkpoint FROM reader_and_writer")
+    await administrator.close()
+    assert len(await Pen(engine, BEN).scan()) == 1
+    await engine.close()
