@@ -8,15 +8,20 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
+import numpy as np
+from numpy.typing import NDArray
+
 from commonplace.engines.postgres import (
     aids,
     applying,
     erasing,
+    following,
     jobs,
     keeping,
     proving,
     reading,
     scrubbing,
+    searching,
     sets,
     spending,
 )
@@ -30,7 +35,7 @@ from commonplace.model.jobs import Job, JobDraft, JobState, kept_text
 from commonplace.model.ledger import Entry, Receipt
 from commonplace.model.memories import Use
 from commonplace.model.owner import Owner, View
-from commonplace.model.passages import Choose, Shelf, ShelfDelta, Sight
+from commonplace.model.passages import Choose, Excerpt, Look, Measured, Shelf, ShelfDelta, Sight
 from commonplace.model.query import Filter, HistoryStep, Page
 from commonplace.model.records import Record
 from commonplace.model.spending import ALL_SPENT, Spent, SpentFilter, Sums
@@ -57,6 +62,8 @@ class PostgresEngine:
 
     def __init__(self, server: Server) -> None:
         self._server = server
+        #: Passages of a shelf from which on it is searched on the server, once it has been followed.
+        self.large_shelf = following.LARGE
 
     @classmethod
     async def open(cls, url: str, **options: Any) -> PostgresEngine:
@@ -113,12 +120,12 @@ class PostgresEngine:
     async def since(
         self, owner: Owner, view: View, held: Callable[[int], int | None]
     ) -> list[tuple[Shelf, ShelfDelta]]:
-        return await self._server.read(lambda s: reading.since(s, owner, view, held))
+        return await self._server.read(lambda s: reading.since(s, owner, view, held, self.large_shelf))
 
     async def look(
         self, owner: Owner, view: View, held: Callable[[int], int | None], choose: Choose
     ) -> Sight:
-        return await self._server.read(lambda s: reading.look(s, owner, view, held, choose))
+        return await self._server.read(lambda s: reading.look(s, owner, view, held, choose, self.large_shelf))
 
     async def note_use(self, owner: Owner, view: View, uses: Mapping[UUID, Use]) -> int:
         return await self._server.write(lambda s: aids.note_use(s, owner, view, uses))
@@ -156,6 +163,47 @@ class PostgresEngine:
 
     async def drop_set(self, embedding: Embedding) -> bool:
         return await self._server.write(lambda s: sets.drop(s, embedding), alone=True)
+
+    # ── large shelves ────────────────────────────────────────────────────────────────────────────────────────────────
+
+    async def follow_shelves(self) -> int:
+        """Make large shelves ready to be searched, or bring what searches them forward; returns how many there were."""
+        behind = await self._server.read(lambda s: following.behind(s, self.large_shelf), whole=True)
+        for owner, shelf in behind:
+
+            async def step(session: Session, owner: int = owner, shelf: int = shelf) -> bool:
+                return await following.follow(session, owner, shelf, self.large_shelf)
+
+            while await self._server.write(step):
+                pass
+        return len(behind)
+
+    async def measure(
+        self, owner: Owner, view: View, shelves: Sequence[int], near: tuple[float, float]
+    ) -> Measured:
+        return await self._server.read(lambda s: searching.measure(s, owner, view, shelves, near))
+
+    async def holders(
+        self, owner: Owner, view: View, shelves: Sequence[int], words: Sequence[Sequence[int]]
+    ) -> list[int]:
+        return await self._server.read(lambda s: searching.holders(s, owner, view, shelves, words))
+
+    async def said_within(
+        self, owner: Owner, view: View, shelves: Sequence[int], stretches: Sequence[tuple[int, int]]
+    ) -> int:
+        return await self._server.read(lambda s: searching.said_within(s, owner, view, shelves, stretches))
+
+    async def by_terms(self, look: Look, words: Sequence[tuple[Sequence[int], int]]) -> list[UUID]:
+        return await self._server.read(lambda s: searching.by_terms(s, look, words))
+
+    async def by_vector(self, look: Look, vectors: str, vector: NDArray[np.float32]) -> list[UUID]:
+        return await self._server.read(lambda s: searching.by_vector(s, look, vectors, vector))
+
+    async def newest(self, look: Look) -> list[UUID]:
+        return await self._server.read(lambda s: searching.newest(s, look))
+
+    async def around(self, owner: Owner, view: View, ids: Sequence[UUID], reach: int) -> Excerpt:
+        return await self._server.read(lambda s: searching.around(s, owner, view, ids, reach))
 
     # ── jobs ─────────────────────────────────────────────────────────────────────────────────────────────────────
 

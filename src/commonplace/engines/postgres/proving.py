@@ -82,6 +82,13 @@ _SUMS = {
         OR EXISTS (SELECT 1 FROM vectors AS v WHERE v.owner = u.owner AND v.record = u.record AND v.set = u.set)""",
     "vectors {0}: they are not as many as their set says": """
         SELECT name FROM vector_sets AS s WHERE count <> (SELECT count(*) FROM vectors WHERE set = s.no)""",
+    "shelf number {0}: its passages are not as many as it says": """
+        SELECT no FROM shelves AS s WHERE passages <>
+        (SELECT count(*) FROM records AS r WHERE r.owner = s.owner AND r.shelf = s.no AND r.mark > 0)""",
+    "record number {0}: its shelf is searched on the server, and it is not found there": """
+        SELECT r.no FROM shelves AS s JOIN records AS r ON r.owner = s.owner AND r.shelf = s.no
+        WHERE r.mark > 0 AND r.mark <= s.followed AND NOT EXISTS (
+        SELECT 1 FROM findable AS f WHERE f.owner = r.owner AND f.record = r.no AND f.shelf = r.shelf AND f.at = r.at)""",
     "thread number {0}: a message lies behind its tail": """
         SELECT no FROM records AS t WHERE type = 'thread' AND seq < (
         SELECT coalesce(max(seq), 0) FROM records AS m WHERE m.owner = t.owner AND m.thread = t.id AND m.type = 'message')""",

@@ -16,6 +16,7 @@ _TABLES = (
     "links",
     "gone",
     "terms",
+    "findable",
     "uses",
     "vectors",
     "ledger",

@@ -101,6 +101,7 @@ async def drop(session: Session, embedding: Embedding) -> bool:
 
 
 async def _remove(session: Session, number: int, name: str) -> None:
+    await session.run_text(f"DROP TABLE IF EXISTS nearness_{number}")
     await session.run("delete_vectors_of_set", set=number)
     await session.run("delete_vector_set", number)
     await session.run("delete_upkeep", EMBED, name)
