@@ -269,6 +269,15 @@ class CopiesItself(Protocol):
 class SearchesTerms(Protocol):
     """An engine that finds candidates by words on shelves that it says are too large to be held; who asks scores them."""
 
+    #: As many passages make a shelf a large one.
+    large_shelf: int
+
+    async def shelves_behind(self) -> bool:
+        """Whether there is something for ``follow_shelves`` to do."""
+
+    async def follow_shelves(self) -> int:
+        """Make large shelves ready to be searched, or bring what searches them forward; returns how many there were."""
+
     async def measure(
         self, owner: Owner, view: View, shelves: Sequence[int], near: tuple[float, float]
     ) -> Measured:

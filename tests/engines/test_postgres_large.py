@@ -15,6 +15,8 @@ from bench.shelves import AGENTS, BEGAN, ROOMY, STEP, Steps, fill_mixed, lend_ve
 from bench.standin import StandIn
 from bench.text import Talk
 from commonplace import Book
+from commonplace.model.owner import WHOLE, Owner
+from commonplace.model.values import utc_now
 from commonplace.ports import SearchesTerms, SearchesVectors
 from tests.engines.postgres_server import Place
 
@@ -62,22 +64,31 @@ async def searched(book: Book) -> None:
     await engine.follow_shelves()
 
 
-async def both(book: Book, question: str, **how: Any) -> tuple[list[tuple[UUID, float]], list[tuple[UUID, float]]]:
+Hits = list[tuple[UUID, Any]]
+
+
+async def both(book: Book, question: str, agent: str = "helper", **how: Any) -> tuple[Hits, Hits]:
     """The hits with their scores, of a shelf that is searched on the server, and of one that is held."""
     engine = book.engine
     assert isinstance(engine, PostgresEngine)
     least = engine.large_shelf
-    assert [delta.large for _, delta in await looked(book)] == [True]
-    found = await book.recall("ann", question, agent="helper", **how)
+    assert True in [delta.large for _, delta in await looked(book)]
+    found = await book.recall("ann", question, agent=agent, **how)
     engine.large_shelf = NEVER
-    held = await book.recall("ann", question, agent="helper", **how)
+    held = await book.recall("ann", question, agent=agent, **how)
     engine.large_shelf = least
-    return [[(hit.id, pytest.approx(hit.score, rel=1e-9)) for hit in hits] for hits in (found, held)]  # type: ignore[return-value]
+    assert [one.id for one in found.absent] == [one.id for one in held.absent]
+    assert [(one.because, one.rank) for one in found.absent] == [
+        (one.because, one.rank) for one in held.absent
+    ]
+    return _told(found), _told(held)
+
+
+def _told(hits: Sequence[Any]) -> Hits:
+    return [(hit.id, pytest.approx(hit.score, rel=1e-9)) for hit in hits]
 
 
 async def looked(book: Book) -> Sequence[Any]:
-    from commonplace.model.owner import WHOLE, Owner  # noqa: PLC0415
-
     return await book.engine.since(Owner(id="ann"), WHOLE, lambda _: None)
 
 
@@ -120,44 +131,77 @@ async def test_conditions_hold_on_the_server_as_they_do_here(large: Book, name: 
 async def test_what_was_forgotten_or_came_just_now_is_known_at_once(large: Book):
     question = (await asked(large))[0]
     (first, _), *_ = (await both(large, question))[0]
-    await large.forget("ann", first)
+    await large.forget("ann", first, view="owner")
     found, _ = await both(large, question)
     assert first not in [id for id, _ in found]
-    kept = await large.remember("ann", f"{question} {question}", agent="helper", audience="global")
+    said = f"{question} {question}"
+    await large.remember("ann", said, agent="helper", audience="global")
     hits = await large.recall("ann", question, agent="helper")
-    assert kept.ids[0] in [hit.id for hit in hits]
+    assert said in [hit.record.passage_text() for hit in hits]
     assert (await large.verify()).faults == ()
     await searched(large)
     assert (await large.verify()).faults == ()
 
 
-async def test_who_may_not_read_a_large_shelf_finds_nothing_on_it(large: Book):
-    await large.remember("ann", "the private tea", agent="guide", audience="self")
-    hits = await large.recall("ann", "tea", agent="helper")
-    assert "the private tea" not in [getattr(hit.record, "content", "") for hit in hits]
-    hits = await large.recall("ann", "the private tea", agent="guide")
-    assert hits[0].record.content == "the private tea"  # type: ignore[union-attr]
+async def test_a_small_shelf_is_read_beside_a_large_one_by_those_who_may(large: Book):
+    for text in ("the private tea", "private coffee", "private water and bread"):
+        await large.remember("ann", text, agent="guide", audience="self")
+    await lend_vectors(large, StandIn(1))
+    await searched(large)
+    for question in ["private tea", *(await asked(large))[:4]]:
+        found, held = await both(large, question, agent="guide")
+        assert found == held
+    hits = await large.recall("ann", "the private tea", agent="guide", mode="words")
+    assert hits[0].record.passage_text() == "the private tea"
+    hits = await large.recall("ann", "the private tea", agent="helper", mode="words")
+    assert "the private tea" not in [hit.record.passage_text() for hit in hits]
 
 
 async def test_it_is_told_why_something_is_not_found(large: Book):
-    question = (await asked(large))[0]
     ids = [record.id for record in (await large.list("ann", types="memory", limit=3, view="owner")).records]
-    recalled = await large.recall("ann", question, agent="helper", why_not=ids)
-    assert recalled is not None
+    found, held = await both(large, (await asked(large))[0], explain=ids)
+    assert found == held
 
 
 async def test_nothing_of_an_erased_owner_is_left_to_be_found(large: Book):
-    await large.forget("ann", everything=True)
+    await large.forget("ann", everything=True, view="owner")
     engine = large.engine
     assert isinstance(engine, PostgresEngine)
 
     async def left(session: Any) -> list[int]:
-        tables = [row[0] for row in await session.text("SELECT relname FROM pg_class WHERE relname ~ '^nearness_[0-9]+$'"
-            " AND relnamespace = current_schema()::regnamespace")]
+        tables = [
+            row[0]
+            for row in await session.text(
+                "SELECT relname FROM pg_class WHERE relname ~ '^nearness_[0-9]+$'"
+                " AND relnamespace = current_schema()::regnamespace"
+            )
+        ]
         assert tables
-        return [(await session.text(f"SELECT count(*) FROM {name}"))[0][0] for name in ["findable", *tables]]  # noqa: S608
+        return [(await session.text(f"SELECT count(*) FROM {name}"))[0][0] for name in ["findable", *tables]]
 
     assert set(await engine.server.read(left, whole=True)) == {0}
+
+
+async def test_a_shelf_that_becomes_large_is_followed_by_whoever_does_the_upkeep(postgres: Place):
+    url = await with_extension(postgres)
+    clock = Steps()
+    async with commonplace.open(url, embed=StandIn(1), limits=ROOMY, clock=clock, worker=False) as book:
+        engine = book.engine
+        assert isinstance(engine, PostgresEngine)
+        engine.large_shelf = PASSAGES // 2
+        await fill_mixed(book, "ann", PASSAGES, Talk(1), clock)
+        await lend_vectors(book, StandIn(1))
+        assert await engine.shelves_behind()
+        assert [delta.large for _, delta in await looked(book)] == [False]
+        assert [job.kind for job in await engine.jobs(None, 100) if job.kind == "follow"] == ["follow"]
+        clock.now = utc_now() + STEP
+        await book.worker.drain()
+        assert [delta.large for _, delta in await looked(book)] == [True]
+        # From then on vectors bring it forward as they come.
+        await book.remember("ann", "what came later", agent="helper", audience="global")
+        await lend_vectors(book, StandIn(1))
+        assert not await engine.shelves_behind()
+        assert (await book.verify()).faults == ()
 
 
 async def test_without_the_extension_the_shelf_is_held(postgres: Place):

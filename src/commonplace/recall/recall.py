@@ -33,6 +33,8 @@ from commonplace.text.terms import forget_words
 
 #: Memory that indexes may hold together.
 INDEX_BYTES = 512 * 1024 * 1024
+#: Passages of a shelf from which on its engine searches it, where it can.
+LARGE_SHELF = 200_000
 #: More passages than this are searched, and more rows taken in, beside the event loop.
 _MANY = 20_000
 _MANY_ROWS = 500

@@ -8,23 +8,19 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-import numpy as np
-from numpy.typing import NDArray
-
 from commonplace.engines.postgres import (
     aids,
     applying,
     erasing,
-    following,
     jobs,
     keeping,
     proving,
     reading,
     scrubbing,
-    searching,
     sets,
     spending,
 )
+from commonplace.engines.postgres.large import SearchesLargeShelves
 from commonplace.engines.postgres.rows import owner_of, record_of
 from commonplace.engines.postgres.server import Server
 from commonplace.engines.postgres.session import Session
@@ -35,7 +31,7 @@ from commonplace.model.jobs import Job, JobDraft, JobState, kept_text
 from commonplace.model.ledger import Entry, Receipt
 from commonplace.model.memories import Use
 from commonplace.model.owner import Owner, View
-from commonplace.model.passages import Choose, Excerpt, Look, Measured, Shelf, ShelfDelta, Sight
+from commonplace.model.passages import Choose, Shelf, ShelfDelta, Sight
 from commonplace.model.query import Filter, HistoryStep, Page
 from commonplace.model.records import Record
 from commonplace.model.spending import ALL_SPENT, Spent, SpentFilter, Sums
@@ -55,15 +51,13 @@ async def _secret(session: Session) -> bytes:
     return bytes(await session.value("secret"))
 
 
-class PostgresEngine:
+class PostgresEngine(SearchesLargeShelves):
     """A book in a schema of a PostgreSQL database."""
 
     name = "postgresql"
 
     def __init__(self, server: Server) -> None:
-        self._server = server
-        #: Passages of a shelf from which on it is searched on the server, once it has been followed.
-        self.large_shelf = following.LARGE
+        super().__init__(server)
 
     @classmethod
     async def open(cls, url: str, **options: Any) -> PostgresEngine:
@@ -156,54 +150,15 @@ class PostgresEngine:
         return await self._server.read(lambda s: sets.lacking(s, embedding, limit), whole=True)
 
     async def put_vectors(self, embedding: Embedding, vectors: Mapping[UUID, bytes]) -> int:
-        return await self._server.write(lambda s: sets.put(s, embedding, vectors))
+        there, touched = await self._server.write(lambda s: sets.put(s, embedding, vectors))
+        await self.follow(touched)
+        return there
 
     async def switch_set(self, embedding: Embedding) -> bool:
         return await self._server.write(lambda s: sets.switch(s, embedding), alone=True)
 
     async def drop_set(self, embedding: Embedding) -> bool:
         return await self._server.write(lambda s: sets.drop(s, embedding), alone=True)
-
-    # ── large shelves ────────────────────────────────────────────────────────────────────────────────────────────────
-
-    async def follow_shelves(self) -> int:
-        """Make large shelves ready to be searched, or bring what searches them forward; returns how many there were."""
-        behind = await self._server.read(lambda s: following.behind(s, self.large_shelf), whole=True)
-        for owner, shelf in behind:
-
-            async def step(session: Session, owner: int = owner, shelf: int = shelf) -> bool:
-                return await following.follow(session, owner, shelf, self.large_shelf)
-
-            while await self._server.write(step):
-                pass
-        return len(behind)
-
-    async def measure(
-        self, owner: Owner, view: View, shelves: Sequence[int], near: tuple[float, float]
-    ) -> Measured:
-        return await self._server.read(lambda s: searching.measure(s, owner, view, shelves, near))
-
-    async def holders(
-        self, owner: Owner, view: View, shelves: Sequence[int], words: Sequence[Sequence[int]]
-    ) -> list[int]:
-        return await self._server.read(lambda s: searching.holders(s, owner, view, shelves, words))
-
-    async def said_within(
-        self, owner: Owner, view: View, shelves: Sequence[int], stretches: Sequence[tuple[int, int]]
-    ) -> int:
-        return await self._server.read(lambda s: searching.said_within(s, owner, view, shelves, stretches))
-
-    async def by_terms(self, look: Look, words: Sequence[tuple[Sequence[int], int]]) -> list[UUID]:
-        return await self._server.read(lambda s: searching.by_terms(s, look, words))
-
-    async def by_vector(self, look: Look, vectors: str, vector: NDArray[np.float32]) -> list[UUID]:
-        return await self._server.read(lambda s: searching.by_vector(s, look, vectors, vector))
-
-    async def newest(self, look: Look) -> list[UUID]:
-        return await self._server.read(lambda s: searching.newest(s, look))
-
-    async def around(self, owner: Owner, view: View, ids: Sequence[UUID], reach: int) -> Excerpt:
-        return await self._server.read(lambda s: searching.around(s, owner, view, ids, reach))
 
     # ── jobs ─────────────────────────────────────────────────────────────────────────────────────────────────────
 

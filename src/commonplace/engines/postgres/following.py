@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from commonplace.engines.postgres.rows import Touched
 from commonplace.engines.postgres.session import Row, Session
 from commonplace.model.vectors import unpack_vectors
 
@@ -55,6 +56,13 @@ async def is_searched(session: Session, owner: int, shelf: int, followed: int | 
     return found is None or bool(found.extension)
 
 
+def follows(shelves: Sequence[Touched], least: int) -> tuple[list[Touched], bool]:
+    """Of shelves that changed, those that are searched here; and whether others are to be from now on."""
+    large = [shelf for shelf in shelves if shelf.passages >= least]
+    followed = [shelf for shelf in large if shelf.followed is not None]
+    return followed, len(followed) < len(large)
+
+
 async def behind(session: Session, least: int) -> list[tuple[int, int]]:
     """Owner and number of the shelves with at least so many passages that have something to be followed."""
     return [(row[0], row[1]) for row in await session.all("shelves_behind", least)]
@@ -83,6 +91,24 @@ async def follow(session: Session, owner: int, shelf: int, least: int) -> bool:
     return False
 
 
+async def missing_vectors(session: Session) -> list[str]:
+    """What a search by vectors would miss, or have at the wrong place."""
+    vectors = await vectors_of(session)
+    if vectors is None or not await session.value("relation", vectors.table):
+        return []
+    text = (
+        "SELECT v.record FROM shelves AS s JOIN records AS r ON r.owner = s.owner AND r.shelf = s.no "  # noqa: S608 - our own names
+        "JOIN vectors AS v ON v.owner = r.owner AND v.record = r.no AND v.set = ? "
+        "WHERE r.mark > 0 AND r.mark <= s.followed AND NOT EXISTS ("
+        f"SELECT 1 FROM {vectors.table} AS n "
+        "WHERE n.owner = v.owner AND n.record = v.record AND n.set = v.set AND n.shelf = r.shelf)"
+    )
+    return [
+        f"vector of record number {row[0]}: its shelf is searched on the server, and it is not found there"
+        for row in await session.text(text, vectors.number)
+    ]
+
+
 async def _put(session: Session, owner: int, shelf: int, rows: Sequence[Row]) -> None:
     await session.run(
         "put_findable",
@@ -105,7 +131,7 @@ async def _put_vectors(
     # What is compared is the angle: the stored whole numbers have it exactly, without their scale.
     lines = [f"[{','.join(map(str, line))}]" for line in numbers.tolist()]
     await session.run_text(
-        f"INSERT INTO {vectors.table} (owner, record, set, shelf, numbers) "
+        f"INSERT INTO {vectors.table} (owner, record, set, shelf, numbers) "  # noqa: S608 - our own names
         f'SELECT ?::bigint, g.record, ?::bigint, ?::bigint, g.line::"{vectors.extension}".halfvec '
         "FROM unnest(?::bigint[], ?::text[]) AS g (record, line) "
         "ON CONFLICT (owner, record) DO UPDATE SET shelf = excluded.shelf, numbers = excluded.numbers",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Callable, Iterator
 from uuid import UUID
 
+from commonplace.engines.postgres.following import missing_vectors
 from commonplace.engines.postgres.rows import audience_of, owner_of
 from commonplace.engines.postgres.session import Row, Session
 from commonplace.errors import Corrupt
@@ -103,6 +104,7 @@ async def verify(session: Session, secret: bytes, progress: Callable[[int, int],
     )
     faults: list[str] = []
     done = 0
+    faults += await missing_vectors(session)
     # Owner by owner: only one ledger's lines are held at a time.
     for no, tenant, kind, id in await session.text("SELECT no, tenant, kind, id FROM owners ORDER BY no"):
         proving = Proving(session, secret, no, None if id is None else owner_of(tenant, kind, id))

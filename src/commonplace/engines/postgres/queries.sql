@@ -78,7 +78,7 @@ INSERT INTO shelf_groups (owner, shelf, name) SELECT ?::bigint, ?::bigint, unnes
 UPDATE shelves SET passages = passages - ? WHERE owner = ? AND no = ?
 
 -- name: move_mark
-UPDATE shelves SET mark = mark + 1 WHERE owner = ? AND no = ? RETURNING mark
+UPDATE shelves SET mark = mark + 1 WHERE owner = ? AND no = ? RETURNING mark, passages, followed
 
 -- ── reading records ──────────────────────────────────────────────────────────────────────────────────────────────
 

@@ -117,7 +117,7 @@ async def by_vector(session: Session, look: Look, name: str, vector: NDArray[np.
     extension = f'"{vectors.extension}"'
     asked = f"CAST(CAST(:vector AS text) AS {extension}.halfvec)"
     asking = numbered(
-        f"SELECT r.id FROM {vectors.table} AS n JOIN records AS r ON r.owner = n.owner AND r.no = n.record "
+        f"SELECT r.id FROM {vectors.table} AS n JOIN records AS r ON r.owner = n.owner AND r.no = n.record "  # noqa: S608 - our names
         "WHERE n.owner = :seen AND n.shelf = ANY(:shelves::bigint[]) AND r.shelf = n.shelf "
         f"AND r.type = ANY(:types::text[]) AND {condition} "
         f"ORDER BY n.numbers OPERATOR({extension}.<=>) {asked} LIMIT :limit"
