@@ -24,14 +24,14 @@ from commonplace.errors import InvalidInput
 from commonplace.formation.alike import forget_statements
 from commonplace.formation.money import Budgets
 from commonplace.formation.wishes import FormingSettings
-from commonplace.model.jobs import JobDraft
+from commonplace.model.jobs import FOLLOW, JobDraft
 from commonplace.model.owner import DEFAULT_TENANT, Owner
 from commonplace.model.trust import Limits
 from commonplace.model.values import Value, refused, utc_now
 from commonplace.model.vectors import EMBED, embed_job
 from commonplace.models import ModelsSettings
-from commonplace.ports import Clock, Embedder, Engine
-from commonplace.recall.recall import INDEX_BYTES, Recall
+from commonplace.ports import Clock, Embedder, Engine, SearchesTerms
+from commonplace.recall.recall import INDEX_BYTES, LARGE_SHELF, Recall
 from commonplace.settings import read_file, settings
 from commonplace.text.terms import RULE, forget_words
 from commonplace.worker import Worker
@@ -46,6 +46,8 @@ class RecallSettings(Value):
     """How much recall may hold."""
 
     index_bytes: int = Field(default=INDEX_BYTES, ge=1_048_576)
+    #: Passages of a shelf from which on it is not held but searched by the engine, where the engine can.
+    large_shelf: int = Field(default=LARGE_SHELF, ge=1000)
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,6 +143,8 @@ async def _open(
     asked = await wiring.models_of(models, given.models)
     embedder = await find(embed, given.embedding)
     engine = await open_engine(address, create=create, read_only=read_only)
+    if isinstance(engine, SearchesTerms):
+        engine.large_shelf = given.recall.large_shelf
     # A book that moves, or has moved, is only read.
     read_only = read_only or (await engine.whereabouts()).departure is not None
     maker = None if isinstance(embedder, Missing) else Maker(engine, embedder)
@@ -219,6 +223,8 @@ async def _make_due(engine: Engine, maker: Maker | None, keeping: Retention, clo
         await engine.put(JobDraft(kind="terms", key=str(RULE)), clock())
     if keeping.messages_days is not None and not await _is_put(engine, RETAIN):
         await engine.put(first_retention(), clock())
+    if isinstance(engine, SearchesTerms) and await engine.shelves_behind():
+        await engine.put(JobDraft(kind=FOLLOW, key=FOLLOW), clock())
     if maker is not None:
         sets = await engine.vector_sets() or [await engine.begin_set(maker.embedding)]
         if sets[0].name == maker.embedding.name and await engine.lacking(maker.embedding, 1):

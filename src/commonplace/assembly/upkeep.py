@@ -6,9 +6,9 @@ from commonplace.book.backups import NOTE, note_erasure
 from commonplace.door import pack_terms
 from commonplace.embedding import Maker
 from commonplace.errors import Busy
-from commonplace.model.jobs import Job, JobDraft
+from commonplace.model.jobs import FOLLOW, Job, JobDraft
 from commonplace.model.vectors import EMBED
-from commonplace.ports import Clock, Engine
+from commonplace.ports import Clock, Engine, SearchesTerms
 from commonplace.text.terms import RULE
 from commonplace.worker import Handler
 
@@ -39,6 +39,13 @@ def embedding(engine: Engine, clock: Clock, maker: Maker) -> Handler:
     return embed
 
 
+def following(engine: SearchesTerms) -> Handler:
+    async def follow(_: Job) -> None:
+        await engine.follow_shelves()
+
+    return follow
+
+
 def upkeep(engine: Engine, clock: Clock, maker: Maker | None = None) -> dict[str, Handler]:
     """What a worker does for the book itself."""
 
@@ -58,4 +65,6 @@ def upkeep(engine: Engine, clock: Clock, maker: Maker | None = None) -> dict[str
         await note_erasure(engine, job)
 
     handlers: dict[str, Handler] = {"scrub": scrub, "terms": terms, NOTE: note}
+    if isinstance(engine, SearchesTerms):
+        handlers[FOLLOW] = following(engine)
     return handlers if maker is None else {**handlers, EMBED: embedding(engine, clock, maker)}

@@ -17,6 +17,8 @@ from commonplace.model.owner import Owner
 KEPT_LENGTH = 2_000_000
 #: The most that is kept of why a job failed, or waits.
 ERROR_LENGTH = 2000
+#: The kind, and the key, of the upkeep that makes large shelves ready to be searched by their engine.
+FOLLOW = "follow"
 
 
 #: No job is due later.

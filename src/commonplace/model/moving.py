@@ -11,9 +11,10 @@ from enum import StrEnum
 from typing import Any, NamedTuple, TypeAlias
 
 from commonplace.errors import Conflict, Moved, Unfinished
+from commonplace.model.jobs import FOLLOW
 
-#: Work of an engine on its own files: no part of what moves.
-OWN_UPKEEP = ("note", "scrub")
+#: Work of an engine on its own files and tables: no part of what moves.
+OWN_UPKEEP = ("note", "scrub", FOLLOW)
 
 #: An audience as it is stored: its kind, its agent or nothing, its groups as JSON.
 Readers: TypeAlias = tuple[str, str, str]

@@ -8,7 +8,8 @@ from typing import Any, NamedTuple, overload
 from uuid import UUID
 
 from commonplace.model.memories import Use
-from commonplace.model.owner import Audience
+from commonplace.model.owner import Audience, Owner, View
+from commonplace.model.query import Filter
 from commonplace.model.records import Record
 
 
@@ -100,6 +101,8 @@ class ShelfDelta:
     gone: Sequence[bytes]
     #: The set that the rows' vectors are of; empty where the book has none, or nothing came.
     vectors: str = ""
+    #: It is too large to be held: the engine searches it, and gives no rows.
+    large: bool = False
 
 
 #: Chooses records of what is seen of a view's shelves; None where it cannot choose yet.
@@ -117,3 +120,41 @@ class Sight:
     uses: Mapping[UUID, Use] = field(default_factory=dict)
     #: What they cite, as far as the view sees it.
     grounds: Mapping[UUID, Record] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """What scoring must know of all passages of some large shelves."""
+
+    passages: int
+    #: Of their terms together, repetitions counted; and the same with what neighbours in a thread lend each other.
+    length: int
+    near_length: float
+    #: The set that is read; empty where the book has none. Some of its vectors, evenly spread; all, where they are few.
+    vectors: str = ""
+    some: Sequence[bytes] = ()
+    #: How many each of these stands for.
+    every: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """Where candidates are looked for, and what they meet."""
+
+    owner: Owner
+    view: View
+    #: Numbers of shelves; those that the view does not see are passed over.
+    shelves: tuple[int, ...]
+    filter: Filter
+    #: Of these alone, None among them for what has no status; None: of any but withdrawn ones.
+    statuses: frozenset[str | None] | None
+    limit: int
+
+
+@dataclass(frozen=True, slots=True)
+class Excerpt:
+    """Candidates among their neighbours."""
+
+    rows: PassageRows
+    #: For each candidate the places among the rows of those that stand around it, in order; and its own.
+    windows: Sequence[tuple[Sequence[int], int]]

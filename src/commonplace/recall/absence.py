@@ -12,8 +12,8 @@ from commonplace.model.memories import Memory
 from commonplace.model.query import Absence, Absent, Hit
 from commonplace.model.records import PASSAGE_TYPES, Record
 from commonplace.recall.asking import Asked
+from commonplace.recall.fields import Field
 from commonplace.recall.filters import PassageFilter
-from commonplace.recall.index import ShelfIndex, field_of
 from commonplace.recall.search import Found, Mode
 
 _NOTHING = PassageFilter()
@@ -32,20 +32,20 @@ def absences(
     records: Mapping[UUID, Record],
     asked: Asked,
     hits: Sequence[Hit],
-    shelves: Sequence[ShelfIndex],
+    field: Field,
 ) -> tuple[Absence, ...]:
     """Why each of these ids is no hit, without ids: why those that come next are none.
 
-    ``records`` are those of the ids that the view sees, and ``shelves`` its indexes.
+    ``records`` are those of the ids that the view sees, and ``field`` is all of it.
     """
     shown = {hit.id for hit in hits}
-    every = _every(asked, shelves)
+    every = _every(asked, field)
     asked_after = ids or list(every)
     wanted = [id for id in asked_after if id not in shown]
     if not ids:
         # Those that come next, as many as were asked for.
         wanted = wanted[: asked.limit]
-    return tuple(_absence(id, records.get(id), asked, hits, shelves, every) for id in wanted)
+    return tuple(_absence(id, records.get(id), asked, hits, field, every) for id in wanted)
 
 
 def unlisted(ids: Sequence[UUID], records: Mapping[UUID, Record], hits: Sequence[Hit]) -> tuple[Absence, ...]:
@@ -72,10 +72,9 @@ def _unknown(id: UUID) -> Absence:
     return Absence(id, Absent.UNKNOWN, "there is nothing of this id that this view may see")
 
 
-def _every(asked: Asked, shelves: Sequence[ShelfIndex]) -> dict[UUID, tuple[int, Found]]:
+def _every(asked: Asked, field: Field) -> dict[UUID, tuple[int, Found]]:
     """All that answers, with its place."""
-    living = field_of(shelves).living
-    found = asked.best(shelves, living) if living else []
+    found = asked.best_in(field, field.living) if field.living else []
     return {UUID(bytes=one.id): (rank, one) for rank, one in enumerate(found, start=1)}
 
 
@@ -84,7 +83,7 @@ def _absence(
     record: Record | None,
     asked: Asked,
     hits: Sequence[Hit],
-    shelves: Sequence[ShelfIndex],
+    field: Field,
     every: Mapping[UUID, tuple[int, Found]],
 ) -> Absence:
     if id in every:
@@ -97,7 +96,7 @@ def _absence(
     if record.type not in PASSAGE_TYPES:
         sort = record.type.value
         return Absence(id, Absent.NO_PASSAGE, f"it is of type {sort}; recall finds what was said or stated")
-    if unmet := _unmet(id, asked.only, shelves):
+    if unmet := _unmet(id, asked.only, field):
         return Absence(id, Absent.CONDITION, f"it does not meet: {', '.join(unmet)}")
     return Absence(id, Absent.UNLIKE, _unlike(asked))
 
@@ -121,9 +120,8 @@ def _unlike(asked: Asked) -> str:
     return "it holds none of the question's words, and its meaning is not near, or not known yet"
 
 
-def _unmet(id: UUID, only: PassageFilter, shelves: Sequence[ShelfIndex]) -> list[str]:
+def _unmet(id: UUID, only: PassageFilter, field: Field) -> list[str]:
     """The names of the conditions that it does not meet."""
-    field = field_of(shelves)
     ids = field.ids(field.there).view("V16")
     here = field.there[np.flatnonzero(ids == np.void(id.bytes))]
     unmet = []

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
+from dataclasses import field as made
 from datetime import datetime
 from uuid import UUID
 
@@ -16,6 +17,7 @@ from commonplace.model.query import Filter, Times
 from commonplace.model.records import RecordType
 from commonplace.model.values import micros
 from commonplace.recall.dates import times_of
+from commonplace.recall.fields import Field
 from commonplace.recall.filters import PassageFilter
 from commonplace.recall.folding import enough
 from commonplace.recall.index import ShelfIndex, field_of
@@ -48,46 +50,57 @@ class Asked:
     mode: Mode
     limit: int
     only: PassageFilter
+    #: The same as an engine knows it.
+    conditions: Filter
     pinned_first: bool = False
     #: How many more of the best are read than are asked for: strength may lift them, folds make room for them.
     spare: int = SPARE
     #: What was found, best first, and whether there is more.
-    found: list[tuple[UUID, Found]] = field(default_factory=list)
+    found: list[tuple[UUID, Found]] = made(default_factory=list)
     more: bool = False
 
     def search(self, shelves: Sequence[ShelfIndex]) -> None:
         """Find what answers it on these shelves."""
-        best = self.best(shelves, self.limit) if self.mode is Mode.RECENT else self._enough(shelves)
+        self.comparable(shelves).search_in(field_of(shelves), self)
+
+    def search_in(self, field: Field, told: Asked | None = None) -> None:
+        """Find what answers it in a field, and tell it."""
+        told = told or self
+        best = self.best_in(field, self.limit) if self.mode is Mode.RECENT else self._enough(field, told)
         if self.pinned_first:
             pinned = replace(self.only, types=_MEMORIES, pinned=True)
             if self.only.types is None or self.only.types & _MEMORIES:
-                first = self.best(shelves, self.limit, pinned)
+                first = self.best_in(field, self.limit, pinned)
                 there = {hit.id for hit in first}
                 best = first + [hit for hit in best if hit.id not in there]
-        self.found = [(UUID(bytes=hit.id), hit) for hit in best]
+        told.found = [(UUID(bytes=hit.id), hit) for hit in best]
 
-    def _enough(self, shelves: Sequence[ShelfIndex]) -> list[Found]:
+    def _enough(self, field: Field, told: Asked) -> list[Found]:
         """As many of the best as leave enough hits once what says the same is folded."""
         most = self.limit + self.spare + _TWINS
         while True:
-            found = self.best(shelves, most)
+            found = self.best_in(field, most)
             chosen = enough(found, self.limit, self.spare)
-            self.more = len(found) == most or chosen is not None
+            told.more = len(found) == most or chosen is not None
             if chosen is not None or len(found) < most or most >= MOST_REACHED:
                 return found if chosen is None else chosen
             most *= 4
 
-    def best(
-        self, shelves: Sequence[ShelfIndex], limit: int, only: PassageFilter | None = None
-    ) -> list[Found]:
-        """So many of the best on these shelves."""
-        question = self.question
+    def comparable(self, shelves: Sequence[ShelfIndex]) -> Asked:
+        """The same, as it can be asked of these shelves."""
         if any(shelf.vectors not in ("", self.vectors) for shelf in shelves):
             # Another embedding's set has taken over: words alone, until the asker has noticed.
-            question = replace(question, vector=None)
-        return search(
-            field_of(shelves), question, limit=limit, only=self.only if only is None else only, mode=self.mode
-        )
+            return replace(self, question=replace(self.question, vector=None))
+        return self
+
+    def best(self, shelves: Sequence[ShelfIndex], limit: int) -> list[Found]:
+        """So many of the best on these shelves."""
+        return self.comparable(shelves).best_in(field_of(shelves), limit)
+
+    def best_in(self, field: Field, limit: int, only: PassageFilter | None = None) -> list[Found]:
+        """So many of the best of a field."""
+        only = self.only if only is None else only
+        return search(field, self.question, limit=limit, only=only, mode=self.mode)
 
 
 async def understood(

@@ -110,8 +110,13 @@ class Field:
         own = self.along(lengths)
         near = with_near(own, self.ends)
         self.length = int(own.sum())
-        self.own_penalty = _penalty(own, self.living, self.length)
-        self.near_penalty = _penalty(near, self.living, float(near.take(self.there).sum()))
+        self.near_length = float(near.take(self.there).sum())
+        self.own_penalty = length_penalty(own, self.living, self.length)
+        self.near_penalty = length_penalty(near, self.living, self.near_length)
+
+    def held_by(self, counted: list[int]) -> list[int]:
+        """How many passages hold each word, given how many do here."""
+        return counted
 
     @cached_property
     def _alive(self) -> Mask:
@@ -150,7 +155,8 @@ class Field:
         return next((vectors.dimension for vectors in living if vectors is not None), None)
 
     @cached_property
-    def _vector_sum(self) -> tuple[NDArray[np.float64], int]:
+    def vectors_together(self) -> tuple[NDArray[np.float64], int]:
+        """The sum of the living passages' vectors, and how many there are."""
         totals = [
             one
             for one in self.segments
@@ -162,7 +168,7 @@ class Field:
 
     def average(self, asked: Asked) -> float:
         """How near the passages are on average."""
-        total, count = self._vector_sum
+        total, count = self.vectors_together
         return mean_cosine(total, count, asked) if count else 0.0
 
     @cached_property
@@ -273,7 +279,7 @@ def _moved(places: Numbers, threads: int) -> Numbers:
     return places + (places < ALONE) * (threads << PLACE_BITS) if threads else places
 
 
-def _penalty(lengths: Line, living: int, total: float) -> Line:
+def length_penalty(lengths: Line, living: int, total: float) -> Line:
     """BM25's term for each place's length, against the average of what lives."""
     if not total:
         return np.full_like(lengths, K1)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -19,17 +20,21 @@ from commonplace.model.passages import Shelf, ShelfDelta
 from commonplace.model.query import Absence, Filter, Hit, Recalled, Times
 from commonplace.model.quoting import cited_by
 from commonplace.model.records import RecordType
-from commonplace.ports import Readable
+from commonplace.ports import Readable, SearchesTerms
 from commonplace.recall.absence import absences, unlisted
 from commonplace.recall.asking import MOST_REACHED, Asked, passage_filter, understood
+from commonplace.recall.fields import Field
 from commonplace.recall.hits import Readings, conditions_of, hits_of, listed, ranked
-from commonplace.recall.index import Held, ShelfIndex
+from commonplace.recall.index import Held, ShelfIndex, field_of
+from commonplace.recall.large import Glimpse, LargeShelves
 from commonplace.recall.orders import MOST_USED, most_used
 from commonplace.recall.search import Mode
 from commonplace.text.terms import forget_words
 
 #: Memory that indexes may hold together.
 INDEX_BYTES = 512 * 1024 * 1024
+#: Passages of a shelf from which on its engine searches it, where it can.
+LARGE_SHELF = 200_000
 #: More passages than this are searched, and more rows taken in, beside the event loop.
 _MANY = 20_000
 _MANY_ROWS = 500
@@ -45,6 +50,7 @@ class Recall:
     ) -> None:
         self._engine = engine
         self._limit = index_bytes
+        self._large = LargeShelves(engine) if isinstance(engine, SearchesTerms) else None
         #: What else must not remember what was erased, perhaps by another process.
         self._forget = forget
         #: Least recently read first.
@@ -100,7 +106,15 @@ class Recall:
                     return Recalled(most)
                 return Recalled(most, unlisted(why_not, await self._engine.get(owner, view, why_not), most))
             read = await understood(question, vector, times, now)
-            asked = Asked(read, vectors, Mode(mode), limit, passage_filter(types, only), pinned_first)
+            asked = Asked(
+                read,
+                vectors,
+                Mode(mode),
+                limit,
+                passage_filter(types, only),
+                replace(only, types=types),
+                pinned_first,
+            )
             conditions = conditions_of(types, only)
             hits = await self._hits(owner, view, asked, conditions, now)
             absent = () if why_not is None else await self._absent(owner, view, why_not, asked, hits)
@@ -128,7 +142,25 @@ class Recall:
         deltas = await self._engine.since(owner, view, self._mark)
         shelves = await self._fresh(owner, view, deltas, before)
         there = await self._engine.get(owner, view, ids)
-        return await asyncio.to_thread(absences, ids, there, asked, hits, shelves)
+        field: Field | None = await self._glimpse(owner, view, asked, deltas, shelves, ids)
+        if field is None:
+            asked, field = asked.comparable(shelves), field_of(shelves)
+        return await asyncio.to_thread(absences, ids, there, asked, hits, field)
+
+    async def _glimpse(
+        self,
+        owner: Owner,
+        view: View,
+        asked: Asked,
+        deltas: Sequence[tuple[Shelf, ShelfDelta]],
+        shelves: Sequence[ShelfIndex],
+        also: Sequence[UUID] = (),
+    ) -> Glimpse | None:
+        """What is searched where some of the shelves are too large to be held; None where all are held."""
+        large = {shelf.number: delta.mark for shelf, delta in deltas if delta.large}
+        if not large or self._large is None:
+            return None
+        return await self._large.glimpse(owner, view, asked, large, shelves, also)
 
     async def _readings(self, owner: Owner, view: View, asked: Asked) -> Readings:
         shelves: list[ShelfIndex] = []
@@ -139,7 +171,17 @@ class Recall:
             if sight.records is not None and self._still_held(owner, view, sight.shelves):
                 return Readings(asked.found, sight.records, sight.uses, sight.grounds)
             shelves = await self._fresh(owner, view, sight.shelves, before)
+            if any(delta.large for _, delta in sight.shelves):
+                break
+        glimpse = await self._glimpse(owner, view, asked, sight.shelves, shelves)
+        if glimpse is not None:
+            await asyncio.to_thread(asked.search_in, glimpse)
+            return await self._read(owner, view, asked)
         await self._search(shelves, asked)
+        return await self._read(owner, view, asked)
+
+    async def _read(self, owner: Owner, view: View, asked: Asked) -> Readings:
+        """The records of what was found."""
         records = await self._engine.get(owner, view, [id for id, _ in asked.found])
         memories = [id for id, record in records.items() if record.type is RecordType.MEMORY]
         uses = await self._engine.uses(owner, view, memories) if memories else {}
@@ -153,7 +195,7 @@ class Recall:
         shelves, held = [], []
         for shelf, delta in deltas:
             index = self._indexes.get(shelf.number)
-            if index is None or delta.whole:
+            if index is None or delta.whole or delta.large:
                 return None
             shelves.append(index)
             held.append(index.held)
@@ -189,6 +231,7 @@ class Recall:
         ``before`` counts the lettings go before that was read: later ones make it worthless.
         """
         while True:
+            deltas = [one for one in deltas if not one[1].large]
             self._drop_erased(owner, view, {shelf.number for shelf, _ in deltas})
             indexes = [await self._apply(owner, shelf, delta, before) for shelf, delta in deltas]
             ready = [index for index in indexes if index is not None]
@@ -236,6 +279,8 @@ class Recall:
         self._locks.clear()
         self._held.clear()
         self._owners.clear()
+        if self._large is not None:
+            self._large.forget()
         self.nbytes = 0
         self._forget()
 

@@ -69,13 +69,22 @@ def look_up(field: Field, groups: Sequence[TermGroup], dated: Sequence[Numbers])
     )
 
 
+def counted(field: Field, groups: Sequence[TermGroup]) -> list[int]:
+    """How many passages of a field hold each word."""
+    said = look_up(field, groups, ())
+    if said is None:
+        return [0] * len(groups)
+    counts: list[int] = np.bincount(said.words, minlength=len(groups)).tolist()
+    return counts
+
+
 def _said(
     field: Field, places: Numbers, counts: NDArray[np.integer], words: Numbers, different: int
 ) -> Said | None:
     if not field.is_whole:
         keep = places < field.hole
         places, counts, words = places[keep], counts[keep], words[keep]
-    holders = np.bincount(words, minlength=different).tolist()
+    holders = field.held_by(np.bincount(words, minlength=different).tolist())
     weights = [(K1 + 1) * math.log(1 + (field.living - one + 0.5) / (one + 0.5)) for one in holders]
     return Said(places, counts.astype(np.float64), words, np.array(weights)) if len(places) else None
 

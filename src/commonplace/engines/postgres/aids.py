@@ -7,6 +7,7 @@ from itertools import groupby
 from uuid import UUID
 
 from commonplace.engines.postgres import reading
+from commonplace.engines.postgres.rows import Touched
 from commonplace.engines.postgres.session import Row, Session
 from commonplace.model.memories import Use
 from commonplace.model.owner import Owner, View
@@ -40,8 +41,12 @@ async def passages(session: Session, ids: Mapping[UUID, bytes]) -> list[Row]:
     return await session.all("where_passages_are", [id.bytes for id in ids])
 
 
-async def remark(session: Session, touched: Sequence[Row]) -> None:
+async def remark(session: Session, touched: Sequence[Row]) -> list[Touched]:
     """Move the marks of shelves whose passages' aids changed, so that indexes fetch them again."""
+    shelves = []
     for (owner, shelf), rows in groupby(touched, key=lambda row: (row[1], row[3])):
-        mark = await session.value("move_mark", owner, shelf)
-        await session.run("mark_records", mark, owner, [row[0] for row in rows])
+        moved = await session.one("move_mark", owner, shelf)
+        assert moved is not None
+        await session.run("mark_records", moved[0], owner, [row[0] for row in rows])
+        shelves.append(Touched(owner, shelf, moved[1], moved[2]))
+    return shelves

@@ -21,6 +21,7 @@ from commonplace.engines.postgres import (
     sets,
     spending,
 )
+from commonplace.engines.postgres.large import SearchesLargeShelves
 from commonplace.engines.postgres.moving import Moving
 from commonplace.engines.postgres.rows import owner_of, record_of
 from commonplace.engines.postgres.server import Server
@@ -53,13 +54,13 @@ async def _secret(session: Session) -> bytes:
     return bytes(await session.value("secret"))
 
 
-class PostgresEngine(Moving):
+class PostgresEngine(Moving, SearchesLargeShelves):
     """A book in a schema of a PostgreSQL database."""
 
     name = "postgresql"
 
     def __init__(self, server: Server) -> None:
-        self._server = server
+        super().__init__(server)
 
     @classmethod
     async def open(cls, url: str, **options: Any) -> PostgresEngine:
@@ -118,12 +119,12 @@ class PostgresEngine(Moving):
     async def since(
         self, owner: Owner, view: View, held: Callable[[int], int | None]
     ) -> list[tuple[Shelf, ShelfDelta]]:
-        return await self._server.read(lambda s: reading.since(s, owner, view, held))
+        return await self._server.read(lambda s: reading.since(s, owner, view, held, self.large_shelf))
 
     async def look(
         self, owner: Owner, view: View, held: Callable[[int], int | None], choose: Choose
     ) -> Sight:
-        return await self._server.read(lambda s: reading.look(s, owner, view, held, choose))
+        return await self._server.read(lambda s: reading.look(s, owner, view, held, choose, self.large_shelf))
 
     async def note_use(self, owner: Owner, view: View, uses: Mapping[UUID, Use]) -> int:
         return await self._server.write(lambda s: aids.note_use(s, owner, view, uses))
@@ -154,7 +155,9 @@ class PostgresEngine(Moving):
         return await self._server.read(lambda s: sets.lacking(s, embedding, limit), whole=True, long=True)
 
     async def put_vectors(self, embedding: Embedding, vectors: Mapping[UUID, bytes]) -> int:
-        return await self._server.write(lambda s: sets.put(s, embedding, vectors))
+        there, touched = await self._server.write(lambda s: sets.put(s, embedding, vectors))
+        await self.follow(touched)
+        return there
 
     async def switch_set(self, embedding: Embedding) -> bool:
         return await self._server.write(lambda s: sets.switch(s, embedding), alone=True)

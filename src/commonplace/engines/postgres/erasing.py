@@ -133,6 +133,7 @@ class _Erasing:
             if shelf not in marks:
                 marks[shelf] = await self._session.value("move_mark", owner, shelf)
             await run("note_gone", owner, shelf, marks[shelf], raw)
+            await run("passages_left", 1, owner, shelf)
         self._removed[record.type.value] += 1
 
     async def _strip(self, stripped: dict[UUID, Record]) -> None:

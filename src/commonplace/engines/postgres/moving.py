@@ -85,6 +85,7 @@ class Moving:
         async def work(session: Session) -> None:
             refuse_other_run(await _marks(session), run)
             await session.run("recount_vector_sets")
+            await session.run("recount_shelves")
             await session.run("remove_mark_of_book", ARRIVAL)
 
         await self._server.write(work, alone=True, guarded=False)

@@ -49,7 +49,7 @@ WHERE no = ?
 -- nothing else keeps the planner from turning it around), so that the owner is named before the wall is met.
 -- name: visible_shelves
 SELECT s.no, s.audience, s.agent, s.groups, s.mark, s.renewed, o.no AS owner,
-    set_config('commonplace.owner', o.no::text, true) AS facing
+    set_config('commonplace.owner', o.no::text, true) AS facing, s.passages, s.followed
 FROM owners AS o JOIN shelves AS s ON s.owner = o.no
 WHERE o.tenant = :tenant
   AND o.kind = :kind
@@ -74,8 +74,11 @@ INSERT INTO shelves (owner, audience, agent, groups) VALUES (?, ?, ?, ?) RETURNI
 -- name: add_shelf_groups
 INSERT INTO shelf_groups (owner, shelf, name) SELECT ?::bigint, ?::bigint, unnest(?::text[])
 
+-- name: passages_left
+UPDATE shelves SET passages = passages - ? WHERE owner = ? AND no = ?
+
 -- name: move_mark
-UPDATE shelves SET mark = mark + 1 WHERE owner = ? AND no = ? RETURNING mark
+UPDATE shelves SET mark = mark + 1 WHERE owner = ? AND no = ? RETURNING mark, passages, followed
 
 -- ── reading records ──────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -244,7 +247,8 @@ stood AS (
     SELECT r.no, r.id, r.shelf AS was, coalesce(g.shelf, r.shelf) AS shelf, g.passage
     FROM given AS g JOIN records AS r ON r.owner = :owner AND r.id = ANY(:ids::bytea[]) AND r.id = g.id),
 moved AS (
-    UPDATE shelves SET mark = mark + 1
+    UPDATE shelves AS t SET mark = mark + 1,
+        passages = passages + (SELECT count(*) FILTER (WHERE shelf = t.no) - count(*) FILTER (WHERE was = t.no) FROM stood WHERE passage)
     WHERE owner = :owner AND no IN (SELECT was FROM stood WHERE passage UNION SELECT shelf FROM stood WHERE passage)
     RETURNING no, mark),
 left_behind AS (
@@ -266,15 +270,15 @@ WHERE r.owner = :owner AND r.id = ANY(:ids::bytea[]) AND r.id = g.id
 -- known is which sets of vectors nobody has been asked to fill. A step of 0 leaves a shelf's mark where it is.
 -- name: store
 WITH asked AS (
-    SELECT * FROM unnest(:audiences::text[], :agents::text[], :groups::text[], :steps::bigint[])
-    WITH ORDINALITY AS a (audience, agent, groups, step, place)),
+    SELECT * FROM unnest(:audiences::text[], :agents::text[], :groups::text[], :steps::bigint[], :comers::bigint[])
+    WITH ORDINALITY AS a (audience, agent, groups, step, comers, place)),
 moved AS (
-    UPDATE shelves AS s SET mark = s.mark + a.step FROM asked AS a
+    UPDATE shelves AS s SET mark = s.mark + a.step, passages = s.passages + a.comers FROM asked AS a
     WHERE s.owner = :owner AND s.audience = a.audience AND s.agent = a.agent AND s.groups = a.groups
     RETURNING s.no, s.mark, a.place),
 added AS (
-    INSERT INTO shelves (owner, audience, agent, groups, mark)
-    SELECT :owner, a.audience, a.agent, a.groups, a.step FROM asked AS a
+    INSERT INTO shelves (owner, audience, agent, groups, mark, passages)
+    SELECT :owner, a.audience, a.agent, a.groups, a.step, a.comers FROM asked AS a
     WHERE NOT EXISTS (
         SELECT 1 FROM shelves AS s
         WHERE s.owner = :owner AND s.audience = a.audience AND s.agent = a.agent AND s.groups = a.groups)
@@ -488,7 +492,7 @@ DELETE FROM vectors WHERE owner = :owner AND record = :record RETURNING set
 UPDATE vector_sets SET active = true WHERE no = ?
 
 -- name: renew_shelves
-UPDATE shelves SET mark = mark + 1, renewed = mark + 1
+UPDATE shelves SET mark = mark + 1, renewed = mark + 1, followed = NULL
 
 -- name: delete_vectors_of_set
 WITH wanted AS (DELETE FROM unmade WHERE set = :set) DELETE FROM vectors WHERE set = :set
@@ -966,5 +970,152 @@ INSERT INTO vector_sets (name, dimension, active) VALUES (?, ?, false) ON CONFLI
 -- name: deactivate_vector_sets
 UPDATE vector_sets SET active = false WHERE active
 
+-- What searches large shelves is made anew: workers find that it is behind.
+-- name: recount_shelves
+UPDATE shelves AS s SET followed = NULL, passages = (
+    SELECT count(*) FROM records AS r WHERE r.owner = s.owner AND r.shelf = s.no AND r.mark > 0)
+
 -- name: recount_vector_sets
 UPDATE vector_sets SET count = (SELECT count(*) FROM vectors WHERE set = no)
+
+-- ── large shelves ────────────────────────────────────────────────────────────────────────────────────────────────
+
+-- Which of the shelves that are searched here lag behind, or are to be searched here and are not yet.
+-- name: shelves_behind
+SELECT owner, no FROM shelves WHERE passages >= ? AND followed IS DISTINCT FROM mark ORDER BY passages DESC
+
+-- name: take_turn_of_shelf
+SELECT pg_try_advisory_xact_lock(hashtext('follow ' || current_schema()), hashint8(?))
+
+-- Marks come in the order of commits: what has one that is higher than the shelf's own is not there yet.
+-- name: to_follow
+SELECT r.no, r.at, r.mark, t.packed, v.packed, s.mark
+FROM shelves AS s
+CROSS JOIN LATERAL (
+    SELECT r.owner, r.no, r.at, r.mark FROM records AS r
+    WHERE r.owner = s.owner AND r.shelf = s.no AND r.mark > coalesce(s.followed, 0) AND r.mark > 0
+    ORDER BY r.mark FETCH FIRST :limit ROWS WITH TIES) AS r
+CROSS JOIN LATERAL (SELECT packed FROM terms WHERE owner = r.owner AND record = r.no LIMIT 1) AS t
+LEFT JOIN LATERAL (SELECT packed FROM vectors WHERE owner = r.owner AND record = r.no AND set = :set LIMIT 1) AS v ON true
+WHERE s.owner = :owner AND s.no = :shelf AND s.passages >= :least
+ORDER BY r.mark
+
+-- name: put_findable
+INSERT INTO findable (owner, record, shelf, at, length, words)
+SELECT :owner::bigint, g.record, :shelf::bigint, g.at, g.length,
+    ARRAY(SELECT w::bigint FROM unnest(string_to_array(g.words, ' ')) AS w)
+FROM unnest(:records::bigint[], :ats::bigint[], :lengths::bigint[], :words::text[]) AS g (record, at, length, words)
+ON CONFLICT (owner, record) DO UPDATE
+SET shelf = excluded.shelf, at = excluded.at, length = excluded.length, words = excluded.words
+
+-- name: set_followed
+UPDATE shelves SET followed = ? WHERE owner = ? AND no = ?
+
+-- name: waiting_to_be_followed
+SELECT count(*) FROM (SELECT 1 FROM records WHERE owner = ? AND shelf = ? AND mark > ? AND mark > 0 LIMIT ?) AS w
+
+-- How long passages are together, and together with what their neighbours in their threads lend them.
+-- name: measured
+WITH seen AS MATERIALIZED ({view})
+SELECT count(*), coalesce(sum(m.length), 0)::bigint,
+    coalesce(sum(m.length * (1 + :next::float8 * ((m.before >= 1)::int + (m.after >= 1)::int)
+        + :second::float8 * ((m.before >= 2)::int + (m.after >= 2)::int))), 0)::float8
+FROM (SELECT owner, array_agg(no) AS shelves FROM seen WHERE no = ANY(:wanted::bigint[]) GROUP BY owner) AS o
+CROSS JOIN LATERAL (
+    SELECT f.length,
+        CASE WHEN r.type = 'message' THEN row_number() OVER said - 1 ELSE 0 END AS before,
+        CASE WHEN r.type = 'message' THEN count(*) OVER (PARTITION BY r.shelf, r.thread, r.type) - row_number() OVER said ELSE 0 END AS after
+    FROM findable AS f JOIN records AS r ON r.owner = f.owner AND r.no = f.record AND r.shelf = f.shelf
+    WHERE f.owner = o.owner AND f.shelf = ANY(o.shelves)
+    WINDOW said AS (PARTITION BY r.shelf, r.thread, r.type ORDER BY r.seq)) AS m
+
+-- name: some_vectors
+WITH seen AS MATERIALIZED ({view})
+SELECT v.packed
+FROM (SELECT owner, array_agg(no) AS shelves FROM seen WHERE no = ANY(:wanted::bigint[]) GROUP BY owner) AS o
+CROSS JOIN LATERAL (
+    SELECT v.packed FROM findable AS f JOIN vectors AS v ON v.owner = f.owner AND v.record = f.record AND v.set = :set
+    WHERE f.owner = o.owner AND f.shelf = ANY(o.shelves) AND f.record % :every::bigint = 0 OFFSET 0) AS v
+
+-- name: how_many_hold
+WITH seen AS MATERIALIZED ({view})
+SELECT count(*) FROM findable AS f
+WHERE f.words && :words::bigint[] AND f.shelf IN (SELECT no FROM seen WHERE no = ANY(:wanted::bigint[]))
+
+-- name: said_within
+WITH seen AS MATERIALIZED ({view})
+SELECT count(*) FROM seen AS s CROSS JOIN LATERAL (
+    SELECT 1 FROM findable AS f
+    WHERE f.owner = s.owner AND f.shelf = s.no AND f.at >= :since AND f.at < :until OFFSET 0) AS f
+WHERE s.no = ANY(:wanted::bigint[])
+
+-- The rarer words choose, all of them order; what is new is among them, whatever it holds.
+-- name: by_terms
+WITH seen AS MATERIALIZED ({view})
+SELECT x.id FROM (SELECT owner, array_agg(no) AS shelves FROM seen WHERE no = ANY(:wanted::bigint[]) GROUP BY owner) AS o
+CROSS JOIN LATERAL (
+    SELECT r.id FROM findable AS f JOIN records AS r ON r.owner = f.owner AND r.no = f.record AND r.shelf = f.shelf
+    WHERE f.words && :rare::bigint[] AND f.owner = o.owner AND f.shelf = ANY(o.shelves)
+        AND r.type = ANY(:types::text[]) AND {conditions}
+    ORDER BY (SELECT sum(w.weight) FROM unnest(:words::bigint[], :weights::float8[]) AS w (word, weight)
+        WHERE f.words @> ARRAY[w.word]) DESC, f.length, r.id LIMIT :limit) AS x
+
+-- name: newest_said
+WITH seen AS MATERIALIZED ({view})
+SELECT x.id FROM seen AS s CROSS JOIN LATERAL (
+    SELECT r.id, f.at FROM findable AS f JOIN records AS r ON r.owner = f.owner AND r.no = f.record AND r.shelf = f.shelf
+    WHERE f.owner = s.owner AND f.shelf = s.no AND r.type = ANY(:types::text[]) AND {conditions}
+    ORDER BY f.at DESC LIMIT :limit) AS x
+WHERE s.no = ANY(:wanted::bigint[])
+ORDER BY x.at DESC LIMIT :limit
+
+-- name: not_followed
+WITH seen AS MATERIALIZED ({view})
+SELECT x.id FROM seen AS s CROSS JOIN LATERAL (
+    SELECT r.id FROM records AS r
+    WHERE r.owner = s.owner AND r.shelf = s.no AND r.mark > coalesce(s.followed, 0) AND r.mark > 0
+    ORDER BY r.mark LIMIT :limit) AS x
+WHERE s.no = ANY(:wanted::bigint[])
+
+-- Each of these with as many neighbours in its thread, in the order in which they were said.
+-- name: windows
+WITH seen AS MATERIALIZED ({view})
+SELECT o.owner, h.no, h.around
+FROM (SELECT owner, array_agg(no) AS shelves FROM seen GROUP BY owner) AS o
+CROSS JOIN LATERAL (
+    SELECT r.no, CASE WHEN r.type <> 'message' THEN ARRAY[r.no] ELSE
+        ARRAY(SELECT b.no FROM (
+            SELECT b.no, b.seq FROM records AS b
+            WHERE b.owner = r.owner AND b.thread = r.thread AND b.seq < r.seq AND b.type = 'message'
+                AND b.shelf = r.shelf AND b.mark > 0
+            ORDER BY b.seq DESC LIMIT :reach) AS b ORDER BY b.seq)
+        || r.no ||
+        ARRAY(SELECT a.no FROM records AS a
+            WHERE a.owner = r.owner AND a.thread = r.thread AND a.seq > r.seq AND a.type = 'message'
+                AND a.shelf = r.shelf AND a.mark > 0
+            ORDER BY a.seq LIMIT :reach) END AS around
+    FROM records AS r
+    WHERE r.owner = o.owner AND r.id = ANY(:ids::bytea[]) AND r.shelf = ANY(o.shelves) AND r.mark > 0 OFFSET 0) AS h
+
+-- name: passages_numbered
+SELECT r.id, r.type, r.kind, r.status, r.thread, r.seq, r.at, r.valid_from, r.valid_to, t.packed, v.packed, r.facets, r.learnt, r.ended, r.no
+FROM records AS r
+CROSS JOIN LATERAL (SELECT packed FROM terms WHERE owner = r.owner AND record = r.no LIMIT 1) AS t
+LEFT JOIN LATERAL (SELECT packed FROM vectors WHERE owner = r.owner AND record = r.no AND set = :set LIMIT 1) AS v ON true
+WHERE r.owner = :owner AND r.no = ANY(:numbers::bigint[])
+
+-- Where the extension is that has vectors of half precision, and an index that goes on where conditions shut much out.
+-- name: extension
+SELECT n.nspname FROM pg_extension AS e JOIN pg_namespace AS n ON n.oid = e.extnamespace
+WHERE e.extname = 'vector' AND string_to_array(e.extversion, '.')::int[] >= ARRAY[0, 8]
+
+-- name: relation
+SELECT 1 FROM pg_class WHERE relnamespace = current_schema()::regnamespace AND relname = ?
+
+-- name: any_plan
+SELECT set_config('plan_cache_mode', 'force_custom_plan', true)
+
+-- A plan that knows the question, and takes the passages in the order of the index.
+-- name: near_plan
+SELECT set_config('plan_cache_mode', 'force_custom_plan', true), set_config('hnsw.iterative_scan', 'relaxed_order', true),
+    set_config('hnsw.ef_search', ?, true), set_config('hnsw.max_scan_tuples', ?, true)

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from uuid import UUID
 
 from commonplace.engines.postgres.applying import find_owner
+from commonplace.engines.postgres.following import is_searched
 from commonplace.engines.postgres.rows import audience_of, conditions, entry_of, view_parameters
 from commonplace.engines.postgres.session import Row, Session
 from commonplace.errors import InvalidInput
@@ -34,6 +35,9 @@ class Seen(NamedTuple):
     mark: int
     #: What is held of an earlier mark is void.
     renewed: int
+    passages: int
+    #: Of a large shelf, the mark up to which it can be searched on the server.
+    followed: int | None
 
 
 class Visible(NamedTuple):
@@ -50,7 +54,7 @@ class Visible(NamedTuple):
 async def visible(session: Session, owner: Owner, view: View) -> Visible:
     """The shelves of an owner that a view may see, by number."""
     rows = await session.all("visible_shelves", **view_parameters(owner, view))
-    shelves = {row[0]: Seen(row[0], audience_of(*row[1:4]), row[4], row[5]) for row in rows}
+    shelves = {row[0]: Seen(row[0], audience_of(*row[1:4]), row[4], row[5], *row[8:]) for row in rows}
     return Visible(rows[0][6] if rows else 0, shelves)
 
 
@@ -197,15 +201,17 @@ async def entries(session: Session, owner: Owner, after: int, limit: int) -> lis
 Held = Callable[[int], int | None]
 
 
-async def since(session: Session, owner: Owner, view: View, held: Held) -> list[tuple[Shelf, ShelfDelta]]:
-    """What came to the view's shelves."""
-    return await _since(session, await visible(session, owner, view), held)
+async def since(
+    session: Session, owner: Owner, view: View, held: Held, least: int
+) -> list[tuple[Shelf, ShelfDelta]]:
+    """What came to the view's shelves; those of at least so many passages are not given where they can be searched."""
+    return await _since(session, await visible(session, owner, view), held, least)
 
 
-async def look(session: Session, owner: Owner, view: View, held: Held, choose: Choose) -> Sight:
+async def look(session: Session, owner: Owner, view: View, held: Held, choose: Choose, least: int) -> Sight:
     """What came to the view's shelves, and the records that are chosen in sight of it."""
     seen = await visible(session, owner, view)
-    shelves = await _since(session, seen, held)
+    shelves = await _since(session, seen, held, least)
     chosen = await asyncio.to_thread(choose, shelves)
     if chosen is None:
         return Sight(shelves, None)
@@ -214,14 +220,16 @@ async def look(session: Session, owner: Owner, view: View, held: Held, choose: C
     return Sight(shelves, records, served, grounds)
 
 
-async def _since(session: Session, seen: Visible, held: Held) -> list[tuple[Shelf, ShelfDelta]]:
+async def _since(session: Session, seen: Visible, held: Held, least: int) -> list[tuple[Shelf, ShelfDelta]]:
     found = []
     active: str | None = None
     for shelf in seen.shelves.values():
         mark = held(shelf.number)
         if mark is not None and mark < shelf.renewed:
             mark = None
-        if mark == shelf.mark:
+        if shelf.passages >= least and await is_searched(session, seen.owner, shelf.number, shelf.followed):
+            delta = ShelfDelta(shelf.mark, False, (), (), large=True)
+        elif mark == shelf.mark:
             delta = ShelfDelta(shelf.mark, False, (), ())
         else:
             if active is None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 from uuid import UUID
 
 from commonplace.model.ledger import Actor, Entry, load_entry_body
@@ -14,6 +14,16 @@ from commonplace.model.query import Filter
 from commonplace.model.records import Record
 from commonplace.model.values import micros, moment
 from commonplace.settle.codec import TAKEN_BACK, decode
+
+
+class Touched(NamedTuple):
+    """A shelf whose passages' aids changed."""
+
+    owner: int
+    shelf: int
+    passages: int
+    #: The mark up to which it can be searched on the server; None where it is not.
+    followed: int | None
 
 
 @lru_cache(maxsize=4096)

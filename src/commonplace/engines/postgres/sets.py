@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from uuid import UUID
 
 from commonplace.engines.postgres.aids import passages, remark
-from commonplace.engines.postgres.rows import record_of
+from commonplace.engines.postgres.rows import Touched, record_of
 from commonplace.engines.postgres.session import Session
 from commonplace.errors import Corrupt
 from commonplace.model.records import Record
@@ -55,12 +55,14 @@ async def lacking(session: Session, embedding: Embedding, limit: int) -> list[Re
     return records
 
 
-async def put(session: Session, embedding: Embedding, vectors: Mapping[UUID, bytes]) -> int:
-    """Put vectors of passages that still exist into a set that does."""
+async def put(
+    session: Session, embedding: Embedding, vectors: Mapping[UUID, bytes]
+) -> tuple[int, list[Touched]]:
+    """Put vectors of passages that still exist into a set that does; recall reads these shelves anew."""
     check_packed(embedding, vectors.values())
     found = await session.one("lock_vector_set", embedding.name)
     if found is None:
-        return 0
+        return 0, []
     number, active = found
     there = await passages(session, vectors)
     given = {
@@ -72,9 +74,7 @@ async def put(session: Session, embedding: Embedding, vectors: Mapping[UUID, byt
     if added < len(there):
         await session.run("renew_vectors", set=number, **given)
     await session.run("grow_vector_set", added, number)
-    if active:
-        await remark(session, there)
-    return len(there)
+    return len(there), await remark(session, there) if active else []
 
 
 async def switch(session: Session, embedding: Embedding) -> bool:
@@ -102,6 +102,7 @@ async def drop(session: Session, embedding: Embedding) -> bool:
 
 async def remove(session: Session, number: int, name: str) -> None:
     """Take a set away with its vectors and the work on them."""
+    await session.run_text(f"DROP TABLE IF EXISTS nearness_{number}")
     await session.run("delete_vectors_of_set", set=number)
     await session.run("delete_vector_set", number)
     await session.run("delete_upkeep", EMBED, name)

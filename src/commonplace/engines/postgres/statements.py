@@ -27,6 +27,7 @@ def _texts() -> dict[str, str]:
     found: dict[str, str] = {}
     for name, body in zip(parts[1::2], parts[2::2], strict=True):
         lines = [line for line in body.splitlines() if not line.startswith("--")]
+        assert name not in found, name
         found[name] = "\n".join(lines).strip()
     return found
 

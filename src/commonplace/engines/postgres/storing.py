@@ -157,23 +157,25 @@ def _audiences(writing: Writing) -> list[Audience]:
     return [writing.put.before.audience, writing.put.record.audience] if writing.is_passage else []
 
 
-def _shelves(added: Sequence[Writing], marked: set[Audience]) -> dict[Audience, int]:
-    """Where new records come to stand, and by how much each shelf's mark moves."""
-    shelves: dict[Audience, int] = {}
+def _shelves(added: Sequence[Writing], marked: set[Audience]) -> dict[Audience, tuple[int, int]]:
+    """Where new records come to stand, by how much each shelf's mark moves, and how many passages come to it."""
+    shelves: dict[Audience, tuple[int, int]] = {}
     for writing in added:
         audience = writing.put.record.audience
-        step = int(writing.is_passage and audience not in marked)
-        shelves[audience] = max(step, shelves.get(audience, 0))
+        _, comers = shelves.get(audience, (0, 0))
+        comers += writing.is_passage
+        shelves[audience] = int(comers > 0 and audience not in marked), comers
     return shelves
 
 
-def _asked(shelves: Mapping[Audience, int]) -> dict[str, Any]:
+def _asked(shelves: Mapping[Audience, tuple[int, int]]) -> dict[str, Any]:
     columns = [audience_columns(audience) for audience in shelves]
     return {
         "audiences": [column[0] for column in columns],
         "agents": [column[1] for column in columns],
         "groups": [column[2] for column in columns],
-        "steps": list(shelves.values()),
+        "steps": [step for step, _ in shelves.values()],
+        "comers": [comers for _, comers in shelves.values()],
     }
 
 

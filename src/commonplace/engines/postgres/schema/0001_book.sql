@@ -32,6 +32,8 @@ CREATE TABLE shelves (
     groups   text COLLATE "C" NOT NULL DEFAULT '[]',
     mark     bigint NOT NULL DEFAULT 0,
     renewed  bigint NOT NULL DEFAULT 0,     -- the mark at which all of its passages changed
+    passages bigint NOT NULL DEFAULT 0,     -- how many stand on it
+    followed bigint,                        -- of a large shelf, the mark up to which it can be searched on the server
     PRIMARY KEY (owner, no),
     UNIQUE (owner, audience, agent, groups)
 );
@@ -253,6 +255,24 @@ BEGIN
     END IF;
 END
 $$;
+
+-- What finds candidates on shelves that are too large to be held in a process, as their marks move; it goes with the
+-- terms that it was made of. A word is its term's hash, mixed with the shelf: each shelf has postings of its own.
+-- Beside it, where the extension is, a table of each set's vectors (nearness_1, …) is made as it is needed.
+-- They hold numbers, and are read through the records, which are walled: behind a wall of its own no index would serve
+-- a search by words.
+CREATE TABLE findable (
+    owner  bigint NOT NULL,
+    record bigint NOT NULL,
+    shelf  bigint NOT NULL,
+    at     bigint NOT NULL,
+    length bigint NOT NULL,                 -- of its terms, repetitions counted
+    words  bigint[] NOT NULL,
+    PRIMARY KEY (owner, record),
+    FOREIGN KEY (owner, record) REFERENCES terms (owner, record) ON DELETE CASCADE
+);
+CREATE INDEX findable_by_words ON findable USING gin (words);
+CREATE INDEX findable_by_time ON findable (owner, shelf, at);
 
 -- The second wall: a transaction that reads for one owner meets only that owner's content, whatever it asks.
 -- The engine's filter is the first, and does not rely on it. Settings are read once a statement, not once a row.

@@ -1,0 +1,216 @@
+"""What is found on a shelf that is searched on the server is what is found on one that is held, whatever is asked."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import AsyncIterator, Sequence
+from typing import Any
+from uuid import UUID
+
+import pytest
+import pytest_asyncio
+
+import commonplace
+from bench.shelves import AGENTS, BEGAN, ROOMY, STEP, Steps, fill_mixed, lend_vectors
+from bench.standin import StandIn
+from bench.text import Talk
+from commonplace import Book
+from commonplace.model.owner import WHOLE, Owner
+from commonplace.model.values import utc_now
+from commonplace.ports import SearchesTerms, SearchesVectors
+from tests.engines.postgres_server import Place
+
+asyncpg = pytest.importorskip("asyncpg", reason="the driver is not installed: asyncpg")
+
+from commonplace.engines.postgres.engine import PostgresEngine  # noqa: E402
+
+PASSAGES = 300
+#: No shelf of these tests has so many.
+NEVER = 10**9
+
+_numbers = itertools.count()
+
+
+@pytest_asyncio.fixture(params=[0, 3], ids=["whole", "partitions"])
+async def large(postgres: Place, request: pytest.FixtureRequest) -> AsyncIterator[Book]:
+    """A book whose one shelf can be searched on the server, where the extension is."""
+    url = f"{await with_extension(postgres)}&partitions={request.param}"
+    clock = Steps()
+    async with commonplace.open(url, embed=StandIn(1), limits=ROOMY, clock=clock, worker=False) as book:
+        await fill_mixed(book, "ann", PASSAGES, Talk(1), clock)
+        await lend_vectors(book, StandIn(1))
+        await searched(book)
+        yield book
+
+
+async def with_extension(postgres: Place) -> str:
+    """The address of a new book in a database that has the extension."""
+    if not postgres.administrator:
+        return postgres.new_book()
+    connection = await asyncpg.connect(postgres.administrator)
+    if not await connection.fetchval("SELECT 1 FROM pg_database WHERE datname = 'near'"):
+        await connection.execute("CREATE DATABASE near OWNER reader_and_writer")
+    await connection.close()
+    connection = await asyncpg.connect(postgres.administrator.replace("/postgres?", "/near?"))
+    await connection.execute("CREATE EXTENSION IF NOT EXISTS vector")
+    await connection.close()
+    return f"{postgres.url.replace('/books', '/near')}&schema=large_{next(_numbers)}"
+
+
+async def searched(book: Book) -> None:
+    engine = book.engine
+    assert isinstance(engine, PostgresEngine)
+    engine.large_shelf = PASSAGES // 2
+    await engine.follow_shelves()
+
+
+Hits = list[tuple[UUID, Any]]
+
+
+async def both(book: Book, question: str, agent: str = "helper", **how: Any) -> tuple[Hits, Hits]:
+    """The hits with their scores, of a shelf that is searched on the server, and of one that is held."""
+    engine = book.engine
+    assert isinstance(engine, PostgresEngine)
+    least = engine.large_shelf
+    assert True in [delta.large for _, delta in await looked(book)]
+    found = await book.recall("ann", question, agent=agent, **how)
+    engine.large_shelf = NEVER
+    held = await book.recall("ann", question, agent=agent, **how)
+    engine.large_shelf = least
+    assert [one.id for one in found.absent] == [one.id for one in held.absent]
+    assert [(one.because, one.rank) for one in found.absent] == [
+        (one.because, one.rank) for one in held.absent
+    ]
+    return _told(found), _told(held)
+
+
+def _told(hits: Sequence[Any]) -> Hits:
+    return [(hit.id, pytest.approx(hit.score, rel=1e-9)) for hit in hits]
+
+
+async def looked(book: Book) -> Sequence[Any]:
+    return await book.engine.since(Owner(id="ann"), WHOLE, lambda _: None)
+
+
+async def asked(book: Book) -> list[str]:
+    page = await book.list("ann", types="message", limit=50, view="owner")
+    talk = Talk(7)
+    return [talk.question(record.passage_text() or "") for record in page.records[::6]]
+
+
+@pytest.mark.parametrize("mode", ["hybrid", "words", "meaning", "recent"])
+async def test_the_same_is_found_by_whatever_is_gone(large: Book, mode: str):
+    assert isinstance(large.engine, SearchesTerms) and isinstance(large.engine, SearchesVectors)
+    for question in await asked(large):
+        found, held = await both(large, question, mode=mode)
+        assert found == held
+
+
+CONDITIONS: dict[str, dict[str, Any]] = {
+    "type": {"types": "memory"},
+    "kind": {"only": {"kinds": "user"}},
+    "status": {"only": {"statuses": ["superseded"]}},
+    "subject": {"only": {"subject": "subject 3"}},
+    "agent": {"only": {"agent": AGENTS[1]}},
+    "tags": {"only": {"tags": ["tag 1", "tag 2"]}},
+    "time": {"only": {"since": BEGAN + STEP * 30, "until": BEGAN + STEP * 90}},
+    "trust": {"only": {"trust": "assistant"}},
+    "as_of": {"only": {"as_of": BEGAN + STEP * 50}},
+    "known_at": {"only": {"known_at": BEGAN + STEP * 60}},
+    "pinned first": {"pinned_first": True},
+}
+
+
+@pytest.mark.parametrize("name", CONDITIONS)
+async def test_conditions_hold_on_the_server_as_they_do_here(large: Book, name: str):
+    for question in (await asked(large))[:3]:
+        found, held = await both(large, question, **CONDITIONS[name])
+        assert found == held
+
+
+async def test_what_was_forgotten_or_came_just_now_is_known_at_once(large: Book):
+    question = (await asked(large))[0]
+    (first, _), *_ = (await both(large, question))[0]
+    await large.forget("ann", first, view="owner")
+    found, _ = await both(large, question)
+    assert first not in [id for id, _ in found]
+    said = f"{question} {question}"
+    await large.remember("ann", said, agent="helper", audience="global")
+    hits = await large.recall("ann", question, agent="helper")
+    assert said in [hit.record.passage_text() for hit in hits]
+    assert (await large.verify()).faults == ()
+    await searched(large)
+    assert (await large.verify()).faults == ()
+
+
+async def test_a_small_shelf_is_read_beside_a_large_one_by_those_who_may(large: Book):
+    for text in ("the private tea", "private coffee", "private water and bread"):
+        await large.remember("ann", text, agent="guide", audience="self")
+    await lend_vectors(large, StandIn(1))
+    await searched(large)
+    for question in ["private tea", *(await asked(large))[:4]]:
+        found, held = await both(large, question, agent="guide")
+        assert found == held
+    hits = await large.recall("ann", "the private tea", agent="guide", mode="words")
+    assert hits[0].record.passage_text() == "the private tea"
+    hits = await large.recall("ann", "the private tea", agent="helper", mode="words")
+    assert "the private tea" not in [hit.record.passage_text() for hit in hits]
+
+
+async def test_it_is_told_why_something_is_not_found(large: Book):
+    ids = [record.id for record in (await large.list("ann", types="memory", limit=3, view="owner")).records]
+    found, held = await both(large, (await asked(large))[0], explain=ids)
+    assert found == held
+
+
+async def test_nothing_of_an_erased_owner_is_left_to_be_found(large: Book):
+    await large.forget("ann", everything=True, view="owner")
+    engine = large.engine
+    assert isinstance(engine, PostgresEngine)
+
+    async def left(session: Any) -> list[int]:
+        tables = [
+            row[0]
+            for row in await session.text(
+                "SELECT relname FROM pg_class WHERE relname ~ '^nearness_[0-9]+$'"
+                " AND relnamespace = current_schema()::regnamespace"
+            )
+        ]
+        assert tables
+        return [(await session.text(f"SELECT count(*) FROM {name}"))[0][0] for name in ["findable", *tables]]
+
+    assert set(await engine.server.read(left, whole=True)) == {0}
+
+
+async def test_a_shelf_that_becomes_large_is_followed_by_whoever_does_the_upkeep(postgres: Place):
+    url = await with_extension(postgres)
+    clock = Steps()
+    async with commonplace.open(url, embed=StandIn(1), limits=ROOMY, clock=clock, worker=False) as book:
+        engine = book.engine
+        assert isinstance(engine, PostgresEngine)
+        engine.large_shelf = PASSAGES // 2
+        await fill_mixed(book, "ann", PASSAGES, Talk(1), clock)
+        await lend_vectors(book, StandIn(1))
+        assert await engine.shelves_behind()
+        assert [delta.large for _, delta in await looked(book)] == [False]
+        assert [job.kind for job in await engine.jobs(None, 100) if job.kind == "follow"] == ["follow"]
+        clock.now = utc_now() + STEP
+        await book.worker.drain()
+        assert [delta.large for _, delta in await looked(book)] == [True]
+        # From then on vectors bring it forward as they come.
+        await book.remember("ann", "what came later", agent="helper", audience="global")
+        await lend_vectors(book, StandIn(1))
+        assert not await engine.shelves_behind()
+        assert (await book.verify()).faults == ()
+
+
+async def test_without_the_extension_the_shelf_is_held(postgres: Place):
+    clock = Steps()
+    async with commonplace.open(
+        postgres.new_book(), embed=StandIn(1), limits=ROOMY, clock=clock, worker=False
+    ) as book:
+        await fill_mixed(book, "ann", PASSAGES, Talk(1), clock)
+        await lend_vectors(book, StandIn(1))
+        await searched(book)
+        assert [delta.large for _, delta in await looked(book)] == [False]
+        assert await book.recall("ann", (await asked(book))[0], agent="helper")
