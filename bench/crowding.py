@@ -45,7 +45,7 @@ def _grown(place: Place, counts: tuple[int, int], stand_in: StandIn | None) -> I
             pool.starmap(_add_some, work, chunksize=1)
             if stand_in is not None:
                 asyncio.run(_lend(path, stand_in))
-            warm, cold = asyncio.run(_anybody(path, end, place, stand_in))
+            warm, cold = asyncio.run(anybody(path, end, place, stand_in))
             rows.append((warm, cold))
             yield warm
             yield cold
@@ -72,7 +72,7 @@ async def _lend(path: Address, stand_in: StandIn) -> None:
         await lend_vectors(book, stand_in)
 
 
-async def _anybody(path: Address, count: int, place: Place, stand_in: StandIn | None) -> tuple[Row, Row]:
+async def anybody(path: Address, count: int, place: Place, stand_in: StandIn | None) -> tuple[Row, Row]:
     """The first recall of each of some owners, then more of the same owners', in any order."""
     rng = random.Random(place.seed)
     talk = Talk(place.seed + 3)

@@ -27,6 +27,8 @@ class Scale:
     passages: int
     #: The same of owners whose vectors would take too long to make.
     crowd: tuple[int, int]
+    #: The same on one book's way, owners counted at each stop.
+    growth: tuple[int, ...]
     #: Passages of a shelf of messages, memories and episodes.
     mixed: int
     #: Passages that wait for the local model.
@@ -38,10 +40,21 @@ class Scale:
     processes: int = 16
 
 
-FULL = Scale(2000, (1000, 10_000, 100_000), (100, 1000), 100, (100, 10_000), 10_000, 1024, 20_000, 9)
-QUICK = Scale(300, (1000, 10_000), (50, 200), 100, (50, 500), 2000, 128, 2000, 3, 8)
+FULL = Scale(
+    2000,
+    (1000, 10_000, 100_000),
+    (100, 1000),
+    100,
+    (100, 10_000),
+    (100, 1000, 10_000),
+    10_000,
+    1024,
+    20_000,
+    9,
+)
+QUICK = Scale(300, (1000, 10_000), (50, 200), 100, (50, 500), (20, 100), 2000, 128, 2000, 3, 8)
 #: For the tests: that it runs.
-TINY = Scale(12, (30,), (2, 4), 10, (2, 4), 200, 10, 40, 1, 2)
+TINY = Scale(12, (30,), (2, 4), 10, (2, 4), (2, 4), 200, 10, 40, 1, 2)
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,18 +7,17 @@ import multiprocessing
 import os
 import time
 from collections.abc import Iterator
-from pathlib import Path
 
 import commonplace
 from bench.crowding import anybody
-from bench.figures import Place, Row
+from bench.figures import Address, Place, Row
 from bench.machine import resident_bytes
 from bench.shelves import ROOMY, STAND_IN, Question, ask, fill, lend_vectors
 from bench.standin import StandIn
 from bench.text import Talk
 
-#: How much slower a warm recall may become from the fewest owners to the most, by engine.
-GROWTH = {"sqlite": 1.3, "postgresql": 1.5}
+#: How much slower a warm recall may become from the fewest owners to the most, in a file and on a server.
+GROWTH, GROWTH_ON_SERVER = 1.3, 1.5
 #: Owners that one import brings.
 _OWNERS = 25
 _SENTENCES = 2
@@ -26,7 +25,7 @@ _SENTENCES = 2
 
 def scaling(place: Place) -> Iterator[Row]:
     """One book, read at each of some sizes on its way; texts and vectors are the stand-in's, and come by import."""
-    address = place.address("scaling")
+    address = place.book("scaling")
     stand_in = StandIn(place.seed)
     warm = []
     have = 0
@@ -40,27 +39,31 @@ def scaling(place: Place) -> Iterator[Row]:
         yield _size(address, owners, place)
         yield _held(address, owners, place)
     name = f"growth from {place.scale.growth[0]:,} to {place.scale.growth[-1]:,} owners, warm"
-    yield Row(name, warm[-1].times(warm[0]), "x", target=GROWTH.get(place.engine))
+    yield Row(name, warm[-1].times(warm[0]), "x", target=GROWTH_ON_SERVER if place.engine else GROWTH)
 
 
-def _loaded(address: str | Path, begin: int, end: int, place: Place) -> Row:
+def _loaded(address: Address, begin: int, end: int, place: Place) -> Row:
     """As many processes as there are cores import owners that were written down before."""
     cores = min(os.cpu_count() or 1, 8)
     work = [(address, first, min(first + _OWNERS, end), place) for first in range(begin, end, _OWNERS)]
     with multiprocessing.get_context("spawn").Pool(cores) as pool:
         seconds = sum(pool.starmap(_import, work, chunksize=1))
     rate = (end - begin) * place.scale.passages / seconds
-    return Row(f"import, up to {end:,} owners", rate, "a second", note=f"for each of {cores} processes at once")
+    return Row(
+        f"import, up to {end:,} owners", rate, "a second", note=f"for each of {cores} processes at once"
+    )
 
 
-def _import(address: str | Path, begin: int, end: int, place: Place) -> float:
+def _import(address: Address, begin: int, end: int, place: Place) -> float:
     """Bring some owners in; the seconds that it took."""
 
     async def written() -> list[str]:
         lines: list[str] = []
         async with commonplace.open("memory://", embed=None, limits=ROOMY) as book:
             for number in range(begin, end):
-                await fill(book, f"user {number}", place.scale.passages, Talk(place.seed + number), _SENTENCES)
+                await fill(
+                    book, f"user {number}", place.scale.passages, Talk(place.seed + number), _SENTENCES
+                )
             for number in range(begin, end):
                 part = [line async for line in book.export(f"user {number}")]
                 lines += part[1:-1] if lines else part[:-1]
@@ -78,24 +81,29 @@ def _import(address: str | Path, begin: int, end: int, place: Place) -> float:
     return asyncio.run(brought())
 
 
-async def _lent(address: str | Path, count: int, stand_in: StandIn) -> Row:
+async def _lent(address: Address, count: int, stand_in: StandIn) -> Row:
     began = time.perf_counter()
     async with commonplace.open(address, embed=None) as book:
         await lend_vectors(book, stand_in)
-    return Row("  vectors put", count / (time.perf_counter() - began), "a second", note="made meanwhile, by one process")
+    return Row(
+        "  vectors put",
+        count / (time.perf_counter() - began),
+        "a second",
+        note="made meanwhile, by one process",
+    )
 
 
-def _size(address: str | Path, owners: int, place: Place) -> Row:
+def _size(address: Address, owners: int, place: Place) -> Row:
     """What the book takes on the disk, with its vectors and indexes."""
 
     async def taken() -> int:
         async with commonplace.open(address, embed=None) as book:
-            return (await book.facts()).size
+            return (await book.facts()).bytes
 
     return Row("  on the disk", asyncio.run(taken()) / (owners * place.scale.passages), "B a passage")
 
 
-def _held(address: str | Path, owners: int, place: Place) -> Row:
+def _held(address: Address, owners: int, place: Place) -> Row:
     with multiprocessing.get_context("spawn").Pool(1) as pool:
         growth = pool.apply(_hold, (address, min(owners, place.scale.samples), place.seed))
     name = "  memory of an owner who was read"
@@ -104,7 +112,7 @@ def _held(address: str | Path, owners: int, place: Place) -> Row:
     return Row(name, growth / 1024, "KiB", note=STAND_IN)
 
 
-def _hold(address: str | Path, owners: int, seed: int) -> float | None:
+def _hold(address: Address, owners: int, seed: int) -> float | None:
     """By how many bytes a fresh process grows with each owner that it reads for."""
 
     async def work() -> float | None:
