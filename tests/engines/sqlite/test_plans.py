@@ -24,6 +24,8 @@ WHOLE_TABLES = {
     "sets_not_due",
     "activate_vector_set",
     "renew_shelves",
+    "has_content",
+    "recount_vector_sets",
 }
 
 
@@ -85,6 +87,12 @@ def test_a_statement_never_reads_a_whole_table(book: sqlite3.Connection, name: s
         ("due_job", "jobs_by_time"),
         ("stale_terms", "terms"),
         ("delete_links_to", "links_to_source"),
+        ("ids_on_shelf_after", "records_on_shelf (shelf=? AND type=? AND id>?)"),
+        ("record_pieces", "sqlite_autoindex_records_1"),
+        ("version_pieces", "sqlite_autoindex_versions_1"),
+        ("jobs_of_era", "sqlite_autoindex_jobs_2"),
+        ("spent_of_era", "spent_of_owner"),
+        ("shelf_is_empty", "records_on_shelf"),
     ],
 )
 def test_a_hot_statement_uses_its_index(book: sqlite3.Connection, name: str, index: str) -> None:

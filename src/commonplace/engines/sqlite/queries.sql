@@ -717,7 +717,7 @@ DELETE FROM ledger WHERE owner = ? AND position = ?
 INSERT INTO vector_sets (name, dimension, active) VALUES (?, ?, 0) ON CONFLICT (name) DO NOTHING
 
 -- name: deactivate_vector_sets
-UPDATE vector_sets SET active = 0
+UPDATE vector_sets SET active = 0 WHERE active = 1
 
 -- name: recount_vector_sets
 UPDATE vector_sets SET through = 0,
