@@ -27,6 +27,8 @@ ATTEMPTS = 5
 _FRESH_ATTEMPTS = 1
 #: Seconds between tries to reach a server that was here before: a restart takes as long, a failover may take longer.
 _PAUSES = (0.05, 0.1, 0.2, 0.4, 0.8, 1.6)
+#: Nothing hangs on the end of a transaction that keeps nothing.
+_FAREWELL_SECONDS = 5.0
 
 _READ = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 _WRITE = "BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL commonplace.whole = 'on'"
@@ -88,7 +90,7 @@ class Server:
 
         async def keep_nothing(connection: Connection) -> None:
             try:
-                await connection.execute("COMMIT", timeout=self._way.silence)
+                await connection.execute("COMMIT", timeout=_FAREWELL_SECONDS)
             except (asyncpg.PostgresError, *LOST):
                 connection.terminate()  # what was asked has been answered
 
@@ -210,7 +212,7 @@ class Server:
             connection.terminate()
             return
         try:
-            await connection.execute("ROLLBACK", timeout=self._way.silence)
+            await connection.execute("ROLLBACK", timeout=_FAREWELL_SECONDS)
         except (asyncpg.PostgresError, *LOST):
             connection.terminate()
 
