@@ -65,7 +65,7 @@ async def test_what_comes_due_while_a_worker_looks_is_not_slept_over():
             wake()
         return None
 
-    engine.lease = looked_in_vain  # type: ignore[method-assign, assignment]
+    engine.lease = looked_in_vain  # type: ignore[method-assign]
     async with asyncio.timeout(60):
         working = asyncio.create_task(Worker(engine, {"work": work}, utc_now).run(stop, AN_HOUR))
         await done.wait()

@@ -48,6 +48,7 @@ class Server:
     def __init__(self, way: Way, pool: Pool, schema: str, place: str, version: int) -> None:
         self._way = way
         self._pool = pool
+        self._farewell = min(_FAREWELL_SECONDS, way.silence)
         self.schema = schema
         #: The address without a password.
         self.place = place
@@ -90,7 +91,7 @@ class Server:
 
         async def keep_nothing(connection: Connection) -> None:
             try:
-                await connection.execute("COMMIT", timeout=_FAREWELL_SECONDS)
+                await connection.execute("COMMIT", timeout=self._farewell)
             except (asyncpg.PostgresError, *LOST):
                 connection.terminate()  # what was asked has been answered
 
@@ -212,7 +213,7 @@ class Server:
             connection.terminate()
             return
         try:
-            await connection.execute("ROLLBACK", timeout=_FAREWELL_SECONDS)
+            await connection.execute("ROLLBACK", timeout=self._farewell)
         except (asyncpg.PostgresError, *LOST):
             connection.terminate()
 
