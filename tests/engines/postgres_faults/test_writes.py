@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -15,6 +16,7 @@ from tests.engines.between import COMMIT, SOON, Between, Fault, contents, throug
 asyncpg = pytest.importorskip("asyncpg", reason="the driver is not installed: asyncpg")
 
 from commonplace.engines.postgres.engine import PostgresEngine  # noqa: E402
+from commonplace.engines.postgres.session import Session  # noqa: E402
 
 AT_EVERY_PHASE = pytest.mark.parametrize("phrase", [b"BEGIN", b"FOR UPDATE", b"INSERT INTO ledger"])
 
@@ -139,3 +141,14 @@ async def test_a_client_that_vanishes_within_a_write_does_not_keep_others_out(
     await Pen(other).remember("coffee")
     await other.close()
     assert await contents(address) == ["coffee"]
+
+
+async def test_a_write_of_which_a_part_failed_is_not_told_as_kept(address: str, engine: PostgresEngine):
+    async def careless(session: Session) -> None:
+        await session.run_text("INSERT INTO tombstones (digest, at) VALUES ('x', 1)")
+        with suppress(asyncpg.PostgresError):
+            await session.text("SELECT 1 / 0")
+
+    with pytest.raises(StorageError, match="kept nothing"):
+        await engine.server.write(careless)
+    assert await engine.server.read(lambda s: s.text("SELECT 1 FROM tombstones")) == []

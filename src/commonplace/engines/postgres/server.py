@@ -38,8 +38,6 @@ _LONG = "; SET LOCAL statement_timeout = 0; SET LOCAL idle_in_transaction_sessio
 #: Writes hold the book together, an erasure alone: nothing new can come to rest on what it is removing.
 _TOGETHER = "; SELECT pg_advisory_xact_lock_shared(hashtext('commonplace book'), hashtext(current_schema()))"
 _ALONE = "; SELECT pg_advisory_xact_lock(hashtext('commonplace book'), hashtext(current_schema()))"
-#: A commit that was cut short while it waits for replicas would be told as done.
-_COMMIT = "SET LOCAL statement_timeout = 0; COMMIT"
 
 
 class Server:
@@ -227,12 +225,15 @@ class Server:
 
     async def _commit(self, connection: Connection, seconds: float | None) -> None:
         try:
-            await connection.execute(_COMMIT, timeout=seconds)
+            ended = await connection.execute("COMMIT", timeout=seconds)
         except BaseException as exc:
             connection.terminate()
             if is_lost(exc):
                 raise outcome_unknown(self.place, exc) from exc
             raise
+        if ended != "COMMIT":
+            # So ends a transaction in which a statement failed, and nobody minded.
+            raise StorageError(f"{self.place} has kept nothing of this: a part of it failed.")
 
 
 def _is_lost_at_once(exc: BaseException | None) -> bool:
