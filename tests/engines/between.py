@@ -10,8 +10,14 @@ from dataclasses import dataclass, field
 from enum import Enum, auto
 from urllib.parse import parse_qs, urlsplit, urlunsplit
 
+from commonplace.testing.builders import Pen
+
 #: Whoever waits for longer hangs.
 HANGING_SECONDS = 60
+#: Of a statement; an isolation level has the word too.
+COMMIT = b"COMMIT\x00"
+#: How long a book waits here, in seconds.
+SOON = {"longest_statement": 1, "longest_wait": 1}
 _SSL_REQUEST = 80877103
 _CANCEL_REQUEST = 80877102
 
@@ -192,3 +198,13 @@ def through(url: str, *ways: Between, **options: object) -> str:
     )
     hosts = ",".join(f"127.0.0.1:{way.port}" for way in ways)
     return urlunsplit(parts._replace(netloc=f"{user}@{hosts}", query=query))
+
+
+async def contents(address: str) -> list[str]:
+    """What the book holds, seen by another way."""
+    from commonplace.engines.postgres.engine import PostgresEngine  # noqa: PLC0415 - it needs the driver
+
+    engine = await PostgresEngine.open(address)
+    found = [record.passage_text() for record in await Pen(engine).scan()]
+    await engine.close()
+    return found[1:]

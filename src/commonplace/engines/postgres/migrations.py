@@ -7,7 +7,7 @@ from importlib.resources import files
 from typing import Any, NamedTuple
 
 from commonplace.engines.postgres.address import Place
-from commonplace.errors import NotABook, ReadOnly, VersionMismatch
+from commonplace.errors import NotABook, ReadOnly, StorageError, VersionMismatch
 
 
 class Migration(NamedTuple):
@@ -62,6 +62,11 @@ async def bring_forward(
 async def _migrate(connection: Any, place: Place, version: int) -> None:
     if not await connection.fetchval("SELECT 1 FROM pg_namespace WHERE nspname = $1", place.schema):
         await connection.execute(f'CREATE SCHEMA "{place.schema}"')
+    if await connection.fetchval("SELECT current_schema()") != place.schema:
+        raise StorageError(
+            f"{place.name} does not take search_path from a connection, for a pooler stands before it maybe: "
+            f"ALTER ROLE … SET search_path = {place.schema}, or connect without the pooler."
+        )
     if version == 0:
         await connection.execute(
             "CREATE TABLE migrations (number bigint PRIMARY KEY, name text NOT NULL, "

@@ -35,6 +35,8 @@ ATTEMPTS = 5
 _FRESH_ATTEMPTS = 1
 #: Seconds between tries to reach a server that was here before: a restart takes as long, a failover may take longer.
 _PAUSES = (0.05, 0.1, 0.2, 0.4, 0.8, 1.6)
+#: Nothing hangs on the end of a transaction that keeps nothing.
+_FAREWELL_SECONDS = 5.0
 
 _READ = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 #: A server or role that is set to tell of commits before they are on the disk is not followed in that.
@@ -48,8 +50,6 @@ _LONG = "; SET LOCAL statement_timeout = 0; SET LOCAL idle_in_transaction_sessio
 #: Writes hold the book together, an erasure alone: nothing new can come to rest on what it is removing.
 _TOGETHER = "; SELECT pg_advisory_xact_lock_shared(hashtext('commonplace book'), hashtext(current_schema()))"
 _ALONE = "; SELECT pg_advisory_xact_lock(hashtext('commonplace book'), hashtext(current_schema()))"
-#: A commit that was cut short while it waits for replicas would be told as done.
-_COMMIT = "SET LOCAL statement_timeout = 0; COMMIT"
 #: Asked once the lock is held: a book that moves, or that a copy is making, is written by nobody else.
 _UNMARKED = f"""; DO $$
 DECLARE mark text;
@@ -66,6 +66,7 @@ class Server:
     def __init__(self, way: Way, pool: Pool, schema: str, place: str, version: int) -> None:
         self._way = way
         self._pool = pool
+        self._farewell = min(_FAREWELL_SECONDS, way.silence)
         self.schema = schema
         #: The address without a password.
         self.place = place
@@ -108,7 +109,7 @@ class Server:
 
         async def keep_nothing(connection: Connection) -> None:
             try:
-                await connection.execute("COMMIT", timeout=self._way.silence)
+                await connection.execute("COMMIT", timeout=self._farewell)
             except (asyncpg.PostgresError, *LOST):
                 connection.terminate()  # what was asked has been answered
 
@@ -238,7 +239,7 @@ class Server:
             connection.terminate()
             return
         try:
-            await connection.execute("ROLLBACK", timeout=self._way.silence)
+            await connection.execute("ROLLBACK", timeout=self._farewell)
         except (asyncpg.PostgresError, *LOST):
             connection.terminate()
 
@@ -252,12 +253,15 @@ class Server:
 
     async def _commit(self, connection: Connection, seconds: float | None) -> None:
         try:
-            await connection.execute(_COMMIT, timeout=seconds)
+            ended = await connection.execute("COMMIT", timeout=seconds)
         except BaseException as exc:
             connection.terminate()
             if is_lost(exc):
                 raise outcome_unknown(self.place, exc) from exc
             raise
+        if ended != "COMMIT":
+            # So ends a transaction in which a statement failed, and nobody minded.
+            raise StorageError(f"{self.place} has kept nothing of this: a part of it failed.")
 
 
 def _is_lost_at_once(exc: BaseException | None) -> bool:

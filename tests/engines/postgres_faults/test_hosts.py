@@ -1,0 +1,104 @@
+"""Another host, a replica, a role that may not: what cannot be written to is told or left, and nothing is kept."""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import UUID
+
+import pytest
+
+from commonplace.errors import ReadOnly, StorageError
+from commonplace.testing.builders import BEN, Pen
+from tests.engines.between import SOON, Between, between, contents, through
+from tests.engines.postgres_server import Place
+
+asyncpg = pytest.importorskip("asyncpg", reason="the driver is not installed: asyncpg")
+
+from commonplace.engines.postgres.engine import PostgresEngine  # noqa: E402
+
+
+async def test_another_host_serves_where_the_first_is_down_silent_or_a_replica(address: str, way: Between):
+    async with between(address) as other:
+        options = {"longest_wait": 4, "longest_statement": 4}
+        engine = await PostgresEngine.open(through(address, way, other, **options))
+        for fail in ("is_down", "is_replica", "is_silent"):
+            setattr(way, fail, True)
+            way.cut()
+            await Pen(engine).remember(fail)
+            assert other.links
+            setattr(way, fail, False)
+            other.is_down = True
+            other.cut()
+            assert await Pen(engine).scan()
+            other.is_down = False
+        await engine.close()
+    assert await contents(address) == ["is_down", "is_replica", "is_silent"]
+
+
+async def test_a_primary_that_became_a_replica_is_left_for_the_one_that_took_over(address: str, way: Between):
+    way.is_replica = True
+    engine = await PostgresEngine.open(
+        through(address, way, connections=1, **SOON), create=False, read_only=True
+    )
+    await engine.close()
+    with pytest.raises(ReadOnly, match="replica"):
+        await PostgresEngine.open(through(address, way, **SOON))
+    way.is_replica = False
+    engine = await PostgresEngine.open(through(address, way, connections=1, **SOON))
+    way.is_replica = True
+    way.cut()
+    assert await Pen(engine).scan()
+    with pytest.raises(ReadOnly, match="replica"):
+        await Pen(engine).remember("tea")
+    assert await Pen(engine).scan()
+    way.is_replica = False
+    await Pen(engine).remember("coffee")
+    assert await contents(address) == ["coffee"]
+    await engine.close()
+
+
+async def test_a_table_that_another_role_owns_is_told_and_nothing_is_kept(
+    own_server: Place, administrator: Any
+):
+    await administrator.execute(
+        "CREATE ROLE guest LOGIN PASSWORD 'x'; GRANT CREATE ON DATABASE books TO guest"
+    )
+    address = own_server.new_book().replace("reader_and_writer:secret@", "guest:x@")
+    engine = await PostgresEngine.open(address)
+    ledger = f'"{engine.server.schema}".ledger'
+    await administrator.execute(f"ALTER TABLE {ledger} OWNER TO postgres; REVOKE ALL ON {ledger} FROM guest")
+    with pytest.raises(ReadOnly, match="OWNER TO"):
+        await Pen(engine).remember("tea")
+    with pytest.raises(StorageError, match="see who owns its tables"):
+        await engine.scrub()
+    await administrator.execute(f"ALTER TABLE {ledger} OWNER TO guest")
+    assert await Pen(engine).scan() == []
+    await Pen(engine).remember("coffee")
+    assert await engine.scrub()
+    await engine.close()
+
+
+async def test_a_schema_that_a_role_may_not_use_is_told(address: str, own_server: Place, administrator: Any):
+    await administrator.execute("CREATE ROLE stranger LOGIN PASSWORD 'x'")
+    with pytest.raises(StorageError):
+        await PostgresEngine.open(address.replace("reader_and_writer:secret@", "stranger:x@"))
+
+
+async def test_no_book_is_made_where_its_schema_cannot_be_chosen(
+    own_server: Place, monkeypatch: pytest.MonkeyPatch
+):
+    connecting = asyncpg.connect
+
+    async def as_through_a_pooler(url: str, *, server_settings: dict[str, str], **options: object) -> object:
+        return await connecting(url, **options)
+
+    monkeypatch.setattr(asyncpg, "connect", as_through_a_pooler)
+    with pytest.raises(StorageError, match="search_path"):
+        await PostgresEngine.open(own_server.new_book())
+
+
+async def test_a_book_that_is_closed_says_so(address: str):
+    engine = await PostgresEngine.open(address)
+    await engine.close()
+    with pytest.raises(StorageError, match="closed"):
+        await engine.get(BEN, Pen(engine).view, [UUID(int=1)])
