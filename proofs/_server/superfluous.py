@@ -48,6 +48,7 @@ _BY_NAME = {
     "owner: erased_at IS NULL": _NAMELESS,
     "lock_owner: erased_at IS NULL": _NAMELESS,
     "visible_shelves: o.erased_at IS NULL": _NAMELESS,
+    "shelf: audience = ?": _READERS,
     "visible_shelves: s.audience = 'self'": _READERS,
     "visible_shelves: s.audience = 'group'": _READERS,
 }
