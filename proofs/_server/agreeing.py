@@ -1,0 +1,169 @@
+"""The same random work for a book on a server and for the one in memory, among owners who have almost the same names."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+from datetime import date
+from decimal import Decimal
+from functools import partial
+from typing import Any
+from uuid import UUID
+
+from commonplace.engines.inmemory import InMemoryEngine
+from commonplace.engines.postgres.engine import PostgresEngine
+from commonplace.model import changes as c
+from commonplace.model.erasure import Target
+from commonplace.model.ledger import Actor
+from commonplace.model.memories import Use
+from commonplace.model.owner import WHOLE, Audience, Owner, OwnerKind, View
+from commonplace.model.query import Filter
+from commonplace.model.records import RecordType
+from commonplace.model.spending import ALL_SPENT, Spent, SpentFilter
+from commonplace.ports import Engine
+from commonplace.testing.builders import ANN, BEN, ROOMY, START, a_memory, a_message, a_thread
+from tests.engines.dice import Dice
+from tests.engines.pair import Pair
+from tests.engines.random_runs import OWNERS
+from tests.engines.random_work import VIEWS
+from tests.engines.shapes import erasure
+from tests.engines.test_engines_agree import STEPS, Working, apply, scanned
+
+Steps = list[tuple[str, int]]
+
+#: Whoever is taken for one of these owners by a part of their name alone.
+_NAMESAKES = (
+    Owner(tenant="other", id=ANN.id),
+    Owner(kind=OwnerKind.AGENT, id=ANN.id),
+    Owner(kind=OwnerKind.GROUP, id=BEN.id),
+    Owner(id="anna"),
+)
+_FEWEST, _MOST = 20, 60
+_MEMORIES, _MESSAGES = frozenset({RecordType.MEMORY}), frozenset({RecordType.MESSAGE})
+
+
+def program(rng: random.Random) -> Steps:
+    """Some steps, each with the seed that decides its details."""
+    return [(rng.choice(STEPS), rng.getrandbits(32)) for _ in range(rng.randint(_FEWEST, _MOST))]
+
+
+async def carry_out(steps: Steps, address: str) -> None:
+    """Do the same on both engines and compare after each step; raises where they differ."""
+    engine = await PostgresEngine.open(address)
+    try:
+        pair = Pair((InMemoryEngine(), engine))
+        working = Working(pair)
+        await working.begin()
+        await _namesakes(pair, working)
+        for step, seed in steps:
+            await working.take(step, Dice(seed))
+        await working.compare_all()
+        await _trespass(pair, working)
+        await _compare_namesakes(pair)
+    finally:
+        await engine.close()
+
+
+async def _namesakes(pair: Pair, working: Working) -> None:
+    for owner in _NAMESAKES:
+        await pair.same(partial(apply, working._world.first(owner)))
+    for groups in (["g2"], ["g1", "g3"]):
+        # Whoever is in one group of the owner's is not in another.
+        memory = a_memory(BEN, f"for {groups[-1]} alone", START, id=working._world.fresh(), pinned=True)
+        await _write(pair, BEN, c.Remember(memory, b"", Audience.of_groups(groups)))
+        thread = a_thread(BEN, START, id=working._world.fresh(), audience=Audience.of_groups(groups))
+        said = a_message(BEN, thread.id, "tea", START, id=working._world.fresh())
+        await _write(pair, BEN, c.OpenThread(thread), c.Append(thread.id, (said,), (b"",)))
+    for owner in (*OWNERS, *_NAMESAKES):
+        uses = dict.fromkeys(working._world.ids_of(owner), Use(strength=0.5, count=3))
+        await pair.same(partial(_use, owner, WHOLE, uses))
+    gone = Owner(id="annabel")
+    batch = replace(working._world.first(gone), operation="one", request=b"x")
+    await pair.same(partial(apply, batch))
+    await pair.same(partial(_erase, Target(gone, WHOLE, Actor("owner", gone.id), everything=True)))
+    for place, owner in enumerate((*OWNERS, *_NAMESAKES)):
+        agent, price = ("a", None)[place % 2], Decimal(place + 1).scaleb(-9)
+        spent = Spent(
+            tenant=owner.tenant, owner=owner, agent=agent, day=date(2025, 3, 1), task="form", model="p:m", price=price
+        )  # fmt: skip
+        await pair.same(partial(_note, spent))
+
+
+async def _use(owner: Owner, view: View, uses: dict[UUID, Use], number: int, engine: Engine) -> int:
+    return await engine.note_use(owner, view, uses)
+
+
+async def _erase(target: Target, number: int, engine: Engine) -> Any:
+    return erasure(await engine.erase(target, START))
+
+
+async def _trespass(pair: Pair, working: Working) -> None:
+    """Whoever names another's thread finds none."""
+    for owner in (*OWNERS, *_NAMESAKES):
+        for thread in await _threads(pair.engines[0], owner):
+            other = BEN if owner == ANN else ANN
+            said = a_message(other, thread, "here?", START, id=working._world.fresh())
+            await _write(pair, other, c.Append(thread, (said,), (b"",)))
+
+
+async def _write(pair: Pair, owner: Owner, *changes: c.Change) -> None:
+    await pair.same(partial(apply, c.Batch(owner, WHOLE, Actor(), START, changes, ROOMY)))
+
+
+async def _threads(engine: Engine, owner: Owner) -> list[UUID]:
+    return [record.id for record in await scanned(engine, owner, WHOLE) if record.type is RecordType.THREAD]
+
+
+async def _note(spent: Spent, number: int, engine: Engine) -> None:
+    await engine.note_spent(spent)
+
+
+async def _compare_namesakes(pair: Pair) -> None:
+    for owner in (*_NAMESAKES, *OWNERS):
+        for view in VIEWS:
+            await pair.same(partial(_seen, owner, view))
+            await pair.same(partial(_used, owner, view))
+            await pair.same(partial(_left, owner, view))
+        await pair.same(partial(_dumped, owner))
+    await pair.same(_book)
+    for tenant in ("default", "other"):
+        for only in (ALL_SPENT, *(SpentFilter(owner=owner) for owner in (*OWNERS, *_NAMESAKES))):
+            await pair.same(partial(_spent, tenant, only))
+
+
+async def _seen(owner: Owner, view: Any, number: int, engine: Engine) -> Any:
+    found = await scanned(engine, owner, view)
+    ids = [record.id for record in await scanned(engine, owner, WHOLE)]
+    for order in (False, True):
+        asked = [Filter(types=_MEMORIES, pinned=True, newest_first=order)]
+        for thread in await _threads(engine, owner):
+            asked += [Filter(thread=thread, types=types, newest_first=order) for types in (None, _MESSAGES)]
+        found += tuple([(await engine.scan(owner, view, each, None, 999)).records for each in asked])
+    return found, await engine.get(owner, view, ids), await engine.uses(owner, view, ids)
+
+
+async def _used(owner: Owner, view: View, number: int, engine: Engine) -> Any:
+    """What serves most, and how much of an owner's this view may say that it served."""
+    uses = {record.id: Use(count=1) for record in await scanned(engine, owner, WHOLE)}
+    most = await engine.most_used(owner, view, Filter(), 999)
+    return sorted(most), await engine.note_use(owner, view, uses)
+
+
+async def _left(owner: Owner, view: View, number: int, engine: Engine) -> Any:
+    """What this view is told to have left each shelf."""
+    deltas = await engine.since(owner, view, lambda shelf: 0)
+    return sorted((repr(shelf.audience), sorted(delta.gone)) for shelf, delta in deltas if delta.gone)
+
+
+async def _dumped(owner: Owner, number: int, engine: Engine) -> int:
+    return len([line async for line in engine.dump(owner, private=True)])
+
+
+async def _book(number: int, engine: Engine) -> list[int]:
+    """How many operations each ended era has had."""
+    (line,) = [line async for line in engine.dump_book()]
+    return sorted(len(operations) for *_, operations in line["erased_eras"])
+
+
+async def _spent(tenant: str, only: SpentFilter, number: int, engine: Engine) -> Any:
+    return await engine.spent(tenant, only), await engine.spent_in_all(tenant, only)

@@ -1,0 +1,74 @@
+"""The engine's statements with one condition left out that says whose a row is, or on which shelf, for a while."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, ExitStack
+from dataclasses import dataclass
+
+from commonplace.engines.postgres import statements
+from proofs._server.omissions import replaced
+
+_VALUE = r"(?P<value>\?|:\w+|'\w+'|\w+\.\w+|NULL|ANY\((?P<list>(?:\?|:\w+)::\w+\[\])\))(?P<cast>::\w+)?"
+_CONDITION = re.compile(
+    r"(?<![\w.'])(?P<column>(?:\w+\.)?(?:owner|shelf|tenant|kind|id|audience|agent|groups|name|erased_at))"
+    rf"\s+(?P<how>=|<>|IS NOT|IS)\s+{_VALUE}(?![\w(])"
+)
+_BOUNDS = frozenset({"owner", "shelf"})
+#: Here every condition says whose; elsewhere an id, a kind or a name is what is looked for.
+_WHOSE = frozenset({"owner", "lock_owner", "visible_shelves", "shelf"})
+#: A row that is bounded already looks up what is its own.
+_JOINS = re.compile(r"(?:\w+\.)?\w+\s+=\s+\w+\.(?:owner|shelf)|r\.owner\s+=\s+o\.no")
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """A statement without some of its conditions."""
+
+    statement: str
+    #: Their places in it.
+    places: tuple[int, ...]
+    name: str
+
+    def apply(self) -> AbstractContextManager[object]:
+        stack = ExitStack()
+        text = statements._texts()[self.statement]
+        found = conditions(self.statement)
+        for place in sorted(self.places, reverse=True):
+            text = text[: found[place].start()] + _always(found[place]) + text[found[place].end() :]
+        stack.enter_context(replaced(self.statement, text))
+        return stack
+
+    def with_all_others(self) -> Mutant:
+        """The same statement bounded by nothing."""
+        return Mutant(self.statement, tuple(range(len(conditions(self.statement)))), f"{self.statement}: all")
+
+
+def conditions(statement: str) -> list[re.Match[str]]:
+    """The conditions of a statement that say whose its rows are."""
+    text = statements._texts()[statement]
+    begin = re.search(r"\b(?:WHERE|ON)\b", text)
+    found = _CONDITION.finditer(text, begin.end() if begin else len(text))
+    return [one for one in found if _bounds(statement, one) and not _JOINS.fullmatch(one.group())]
+
+
+def _bounds(statement: str, found: re.Match[str]) -> bool:
+    column = found["column"].rpartition(".")[2]
+    return statement in _WHOSE or column in _BOUNDS
+
+
+def of_statements() -> Iterator[Mutant]:
+    """One for each such condition, in the order of the file."""
+    for statement in statements._texts():
+        for place, found in enumerate(conditions(statement)):
+            yield Mutant(statement, (place,), f"{statement}: {found.group()}")
+
+
+def _always(found: re.Match[str]) -> str:
+    """A condition that always holds, and takes the same parameter."""
+    value, column = found["list"] or found["value"], found["column"].rpartition(".")[2]
+    if value[0] not in "?:":
+        return "true"
+    cast = "" if found["list"] else found["cast"] or ("::bigint" if column in _BOUNDS else "::text")
+    return f"({value}{cast} IS NOT NULL)"

@@ -1,0 +1,89 @@
+"""Conditions that say whose a row is where something else says it already, and why."""
+
+from __future__ import annotations
+
+from proofs._server.mutants import Mutant, of_statements
+
+_NUMBERED = "a record's number, a shelf's and a record's id are given out once in a book, and this one is the owner's own"
+_ON_SHELF = "a shelf's number is given out once in a book; left out together with the shelf it is missed"
+_NAMELESS = "an era that ended keeps no name by which it could be found"
+_READERS = "only shelves for an agent have an agent, and only those for groups have groups"
+_KEYED = "the digest is made with the owner's name"
+_RACE = "it only matters to workers that ask at the same moment"
+
+_BY_STATEMENT = {
+    _NUMBERED: (
+        *(
+            "move_mark",
+            "keep_version",
+            "update_record",
+            "learnt_by",
+            "free_slots",
+            "set_tail",
+            "unlink",
+            "mark_records",
+        ),
+        *(
+            "delete_vectors",
+            "blank_versions",
+            "add_blank_version",
+            "delete_versions",
+            "delete_terms",
+            "delete_use",
+        ),
+        *(
+            "delete_links_of",
+            "delete_record",
+            "place_taken",
+            "last_user_turn",
+            "in_thread",
+            "positions_touching",
+        ),
+        *("version_of", "versions_of", "scan_thread_up", "scan_thread_down"),
+    ),
+    _KEYED: ("holders", "count_run"),
+    _RACE: ("owner_is_busy",),
+}
+_BY_NAME = {
+    "owner: erased_at IS NULL": _NAMELESS,
+    "lock_owner: erased_at IS NULL": _NAMELESS,
+    "visible_shelves: o.erased_at IS NULL": _NAMELESS,
+    "shelf: audience = ?": _READERS,
+    "visible_shelves: s.audience = 'self'": _READERS,
+    "visible_shelves: s.audience = 'group'": _READERS,
+}
+_SHELVED = (
+    *(
+        "get",
+        "scan_up",
+        "scan_down",
+        "scan_pinned_up",
+        "scan_pinned_down",
+        "places_up",
+        "places_down",
+        "count",
+    ),
+    *("uses", "most_used", "numbers_in_view", "passages_since", "gone_since"),
+)
+
+
+def reason(mutant: Mutant) -> str:
+    """Why this condition is not needed; empty where it is."""
+    if mutant.name in _BY_NAME:
+        return _BY_NAME[mutant.name]
+    if mutant.statement in _SHELVED and ("owner =" in mutant.name):
+        return _ON_SHELF
+    return next((why for why, statements in _BY_STATEMENT.items() if mutant.statement in statements), "")
+
+
+def needed() -> list[Mutant]:
+    """Conditions that are needed, and those that are needed once what stands for them is left out as well."""
+    every = list(of_statements())
+    alone = [mutant for mutant in every if not reason(mutant)]
+    together = {m.statement: m.with_all_others() for m in every if reason(m) == _ON_SHELF}
+    return [*alone, *together.values()]
+
+
+def superfluous() -> list[Mutant]:
+    """The others."""
+    return [mutant for mutant in of_statements() if reason(mutant)]
