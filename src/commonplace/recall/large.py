@@ -11,12 +11,12 @@ from uuid import UUID
 import numpy as np
 from numpy.typing import NDArray
 
+from commonplace.capabilities import SearchesTerms, SearchesVectors
 from commonplace.model.owner import Owner, View
 from commonplace.model.passages import Excerpt, Look, Measured
 from commonplace.model.query import Filter
 from commonplace.model.records import RecordType
 from commonplace.model.values import moment
-from commonplace.ports import SearchesTerms, SearchesVectors
 from commonplace.recall.asking import Asked
 from commonplace.recall.columns import Numbers
 from commonplace.recall.fields import NEAR, Field, length_penalty, with_near
