@@ -12,7 +12,18 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from bench import contexts, crowding, embedding, filtering, holding, machine, recalling, servers, writing
+from bench import (
+    contexts,
+    crowding,
+    embedding,
+    filtering,
+    holding,
+    large,
+    machine,
+    recalling,
+    servers,
+    writing,
+)
 from bench.figures import FULL, QUICK, Place, Row, table
 
 MEASUREMENTS: dict[str, Callable[[Place], Iterator[Row]]] = {
@@ -27,9 +38,10 @@ MEASUREMENTS: dict[str, Callable[[Place], Iterator[Row]]] = {
     "open": holding.opening,
     "size": holding.size,
     "crowd": crowding.crowd,
+    "large": large.large,
 }
 #: Those that take minutes: measured where they are named.
-LONG = frozenset({"crowd"})
+LONG = frozenset({"crowd", "large"})
 
 
 def measure(chosen: list[str], place: Place, say: Callable[[str], None]) -> dict[str, list[Row]]:

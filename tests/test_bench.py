@@ -53,6 +53,7 @@ ROWS = {
         "with a thread's newest turns",
         "context, a multiple of recall",
     ],
+    "large": ["searched by its engine"],
     "embedding": ["drain of the backlog", "vector of a question of 12 tokens"],
     "open": ["import", "open", "first recall"],
     "size": ["file, with operation ids", "file, without operation ids", "share of the ledger"],

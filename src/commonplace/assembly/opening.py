@@ -48,7 +48,7 @@ class RecallSettings(Value):
 
     index_bytes: int = Field(default=INDEX_BYTES, ge=1_048_576)
     #: Passages of a shelf from which on it is not held but searched by the engine, where the engine can.
-    large_shelf: int = Field(default=LARGE_SHELF, ge=1000)
+    large_shelf: int = Field(default=LARGE_SHELF, ge=100)
 
 
 @dataclass(frozen=True, slots=True)
