@@ -893,6 +893,10 @@ WHERE e.extname = 'vector' AND string_to_array(e.extversion, '.')::int[] >= ARRA
 -- name: relation
 SELECT 1 FROM pg_class WHERE relnamespace = current_schema()::regnamespace AND relname = ?
 
+-- name: nearness_tables
+SELECT relname FROM pg_class
+WHERE relnamespace = current_schema()::regnamespace AND relkind = 'r' AND relname ~ '^nearness_[0-9]+$' ORDER BY relname
+
 -- name: any_plan
 SELECT set_config('plan_cache_mode', 'force_custom_plan', true)
 

@@ -33,7 +33,8 @@ _TABLES = (
 async def scrub(server: Server) -> bool:
     """Rewrite the tables without what was erased, one at a time; False while somebody holds one for too long."""
     try:
-        for table in _TABLES:
+        nearness = await server.read(lambda s: s.all("nearness_tables"), whole=True)
+        for table in (*_TABLES, *(row[0] for row in nearness)):
             await server.outside(f'VACUUM (FULL, ANALYZE) "{server.schema}"."{table}"')
     except Busy:
         return False
