@@ -18,6 +18,7 @@ from bench import (
     embedding,
     filtering,
     holding,
+    large,
     machine,
     recalling,
     scaling,
@@ -38,10 +39,11 @@ MEASUREMENTS: dict[str, Callable[[Place], Iterator[Row]]] = {
     "open": holding.opening,
     "size": holding.size,
     "crowd": crowding.crowd,
+    "large": large.large,
     "scaling": scaling.scaling,
 }
 #: Those that take minutes: measured where they are named.
-LONG = frozenset({"crowd", "scaling"})
+LONG = frozenset({"crowd", "large", "scaling"})
 
 
 def measure(chosen: list[str], place: Place, say: Callable[[str], None]) -> dict[str, list[Row]]:

@@ -15,9 +15,9 @@ from bench.shelves import AGENTS, BEGAN, ROOMY, STEP, Steps, fill_mixed, lend_ve
 from bench.standin import StandIn
 from bench.text import Talk
 from commonplace import Book
+from commonplace.capabilities import SearchesTerms, SearchesVectors
 from commonplace.model.owner import WHOLE, Owner
 from commonplace.model.values import utc_now
-from commonplace.ports import SearchesTerms, SearchesVectors
 from tests.engines.postgres_server import Place
 
 asyncpg = pytest.importorskip("asyncpg", reason="the driver is not installed: asyncpg")

@@ -13,7 +13,7 @@ import commonplace
 from commonplace import LimitReached
 from commonplace.model.passages import ShelfDelta
 from commonplace.recall import asking
-from commonplace.recall import recall as finding
+from commonplace.recall import holding
 from commonplace.recall.asking import Asked
 from commonplace.recall.index import ShelfIndex
 from commonplace.recall.recall import QUESTION_LENGTH, Recall
@@ -101,7 +101,7 @@ async def test_an_erasure_while_an_index_is_built_leaves_no_index_of_before(
     book: commonplace.Book, monkeypatch: pytest.MonkeyPatch
 ):
     await book.remember("ana", "likes Xylophona")
-    finder, take_in, times = finder_of(book), finding._take_in, list[int]()
+    finder, take_in, times = finder_of(book), holding._take_in, list[int]()
 
     async def interrupted(index: ShelfIndex, delta: ShelfDelta) -> None:
         await take_in(index, delta)
@@ -109,7 +109,7 @@ async def test_an_erasure_while_an_index_is_built_leaves_no_index_of_before(
             times.append(1)
             await book.forget("ana", everything=True, view="owner")
 
-    monkeypatch.setattr(finding, "_take_in", interrupted)
+    monkeypatch.setattr(holding, "_take_in", interrupted)
     assert not await book.recall("ana", "Xylophona")
     assert finder.shelves == 0
 

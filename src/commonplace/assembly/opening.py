@@ -18,6 +18,7 @@ from commonplace.book import Book
 from commonplace.book.forming import Forming
 from commonplace.book.meaning import Meaning
 from commonplace.book.retention import RETAIN, Retention, first_retention, retaining
+from commonplace.capabilities import SearchesTerms
 from commonplace.door import Door
 from commonplace.embedding import AUTO, Cached, EmbeddingSettings, Maker, Missing, find
 from commonplace.errors import InvalidInput
@@ -30,7 +31,7 @@ from commonplace.model.trust import Limits
 from commonplace.model.values import Value, refused, utc_now
 from commonplace.model.vectors import EMBED, embed_job
 from commonplace.models import ModelsSettings
-from commonplace.ports import Clock, Embedder, Engine, SearchesTerms
+from commonplace.ports import Clock, Embedder, Engine
 from commonplace.recall.recall import INDEX_BYTES, LARGE_SHELF, Recall
 from commonplace.settings import read_file, settings
 from commonplace.text.terms import RULE, forget_words
@@ -47,7 +48,7 @@ class RecallSettings(Value):
 
     index_bytes: int = Field(default=INDEX_BYTES, ge=1_048_576)
     #: Passages of a shelf from which on it is not held but searched by the engine, where the engine can.
-    large_shelf: int = Field(default=LARGE_SHELF, ge=1000)
+    large_shelf: int = Field(default=LARGE_SHELF, ge=100)
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from commonplace.book.backups import NOTE, note_erasure
+from commonplace.capabilities import SearchesTerms
 from commonplace.door import pack_terms
 from commonplace.embedding import Maker
 from commonplace.errors import Busy
 from commonplace.model.jobs import FOLLOW, Job, JobDraft
 from commonplace.model.vectors import EMBED
-from commonplace.ports import Clock, Engine, SearchesTerms
+from commonplace.ports import Clock, Engine
 from commonplace.text.terms import RULE
 from commonplace.worker import Handler
 

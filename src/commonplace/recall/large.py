@@ -11,12 +11,12 @@ from uuid import UUID
 import numpy as np
 from numpy.typing import NDArray
 
+from commonplace.capabilities import SearchesTerms, SearchesVectors
 from commonplace.model.owner import Owner, View
 from commonplace.model.passages import Excerpt, Look, Measured
 from commonplace.model.query import Filter
 from commonplace.model.records import RecordType
 from commonplace.model.values import moment
-from commonplace.ports import SearchesTerms, SearchesVectors
 from commonplace.recall.asking import Asked
 from commonplace.recall.columns import Numbers
 from commonplace.recall.fields import NEAR, Field, length_penalty, with_near
@@ -98,13 +98,19 @@ def _laid_out(excerpt: Excerpt) -> tuple[Segment, Numbers]:
     return replace(segment, places=places), np.array(sorted(complete), dtype=np.int64)
 
 
-@dataclass(slots=True)
+@dataclass
 class _Known:
     """What was measured of some large shelves, at which marks."""
 
     marks: tuple[int, ...]
     measured: Measured
     holders: dict[tuple[int, ...], int] = field(default_factory=dict)
+
+    @cached_property
+    def vector_sum(self) -> NDArray[np.float64]:
+        vectors = Vectors.of(self.measured.some)
+        assert vectors is not None
+        return vectors.sum_of(slice(None))
 
 
 class LargeShelves:
@@ -150,7 +156,7 @@ class LargeShelves:
         excerpt = await self._engine.around(owner, view, list(ids), _REACH)
         if not len(excerpt.rows):
             return None
-        return Glimpse(excerpt, _together(known.measured, holders, others, asked.question))
+        return Glimpse(excerpt, _together(known, holders, others, asked.question))
 
     async def _measured(self, owner: Owner, view: View, large: Mapping[int, int]) -> _Known:
         """What was measured lately enough; the rarity of words hardly moves with a few passages more."""
@@ -212,14 +218,15 @@ def _within(only: Filter, stretch: tuple[int, int]) -> Filter:
     )
 
 
-def _together(measured: Measured, holders: Sequence[int], others: Field, question: Question) -> Whole:
+def _together(known: _Known, holders: Sequence[int], others: Field, question: Question) -> Whole:
     """What the large shelves and the others come to."""
-    vectors = Vectors.of(measured.some) if measured.some else None
+    measured = known.measured
     total, count = others.vectors_together
-    if vectors is not None:
-        # Some stand for all; counted as often as that, beside the others' own.
-        total = total + vectors.sum_of(slice(None)) * measured.every if count else vectors.sum_of(slice(None))
-        count = count + len(measured.some) * measured.every if count else len(measured.some)
+    if measured.some:
+        # Some stand for all: beside the others' own, each is counted as often as that.
+        times = measured.every if count else 1
+        total = known.vector_sum * times + (total if count else 0)
+        count += len(measured.some) * times
     counted = words_counted(others, question.groups) + [
         len(others.within(stretches)) for _, stretches in question.times
     ]

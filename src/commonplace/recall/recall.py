@@ -14,17 +14,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from commonplace import telemetry
+from commonplace.capabilities import SearchesTerms
 from commonplace.errors import LimitReached
 from commonplace.model.owner import Audience, Owner, View
 from commonplace.model.passages import Shelf, ShelfDelta
 from commonplace.model.query import Absence, Filter, Hit, Recalled, Times
 from commonplace.model.quoting import cited_by
 from commonplace.model.records import RecordType
-from commonplace.ports import Readable, SearchesTerms
+from commonplace.ports import Readable
 from commonplace.recall.absence import absences, unlisted
 from commonplace.recall.asking import MOST_REACHED, Asked, passage_filter, understood
 from commonplace.recall.fields import Field
 from commonplace.recall.hits import Readings, conditions_of, hits_of, listed, ranked
+from commonplace.recall.holding import Holding
 from commonplace.recall.index import Held, ShelfIndex, field_of
 from commonplace.recall.large import Glimpse, LargeShelves
 from commonplace.recall.orders import MOST_USED, most_used
@@ -35,22 +37,21 @@ from commonplace.text.terms import forget_words
 INDEX_BYTES = 512 * 1024 * 1024
 #: Passages of a shelf from which on its engine searches it, where it can.
 LARGE_SHELF = 200_000
-#: More passages than this are searched, and more rows taken in, beside the event loop.
+#: More passages than this are searched beside the event loop.
 _MANY = 20_000
-_MANY_ROWS = 500
 #: The longest question, in characters.
 QUESTION_LENGTH = 10_000
 
 
-class Recall:
+class Recall(Holding):
     """The finder over one engine's passages. Tasks of one event loop share it."""
 
     def __init__(
         self, engine: Readable, *, index_bytes: int = INDEX_BYTES, forget: Callable[[], None] = forget_words
     ) -> None:
         self._engine = engine
-        self._limit = index_bytes
         self._large = LargeShelves(engine) if isinstance(engine, SearchesTerms) else None
+        self._limit = index_bytes
         #: What else must not remember what was erased, perhaps by another process.
         self._forget = forget
         #: Least recently read first.
@@ -241,36 +242,6 @@ class Recall:
             before = self._letting_go
             deltas = await self._engine.since(owner, view, self._mark)
 
-    def _mark(self, number: int) -> int | None:
-        index = self._indexes.get(number)
-        return None if index is None else index.mark
-
-    async def _apply(self, owner: Owner, shelf: Shelf, delta: ShelfDelta, before: int) -> ShelfIndex | None:
-        """The shelf's index at the delta's mark or later; None where it was let go of meanwhile."""
-        index = self._indexes.get(shelf.number)
-        if index is not None and index.mark >= delta.mark:
-            self._indexes.move_to_end(shelf.number)
-            return index
-        async with self._locks.setdefault(shelf.number, asyncio.Lock()):
-            index = self._indexes.get(shelf.number)
-            if index is None:
-                if not delta.whole:
-                    return None
-                index = ShelfIndex()
-            if index.mark < delta.mark or delta.whole:
-                await _take_in(index, delta)
-                if self._letting_go != before:
-                    return None
-                if delta.gone:
-                    # Perhaps erased, and by another process.
-                    self._forget()
-            self._indexes[shelf.number] = index
-            self._held.setdefault(owner, {})[shelf.number] = shelf.audience
-            self._owners[shelf.number] = owner
-            self._indexes.move_to_end(shelf.number)
-            self._weigh(shelf.number, index.nbytes)
-            return index
-
     def let_go(self) -> None:
         """Drop every index and remembered word: something was erased; what is read next is built without it."""
         self._letting_go += 1
@@ -283,47 +254,6 @@ class Recall:
             self._large.forget()
         self.nbytes = 0
         self._forget()
-
-    def _drop_erased(self, owner: Owner, view: View, there: set[int]) -> None:
-        """Drop the owner's indexes that this view would have been given, if their shelves still were."""
-        held = self._held.get(owner, {})
-        erased = [number for number in held.keys() - there if held[number].readable_by(view)]
-        for number in erased:
-            self._drop(number)
-        if erased:
-            self._forget()
-
-    def _drop(self, number: int) -> None:
-        del self._indexes[number]
-        for other in self._held[self._owners[number]]:
-            if other in self._indexes:
-                self._indexes[other].forget_others()
-        self._locks.pop(number, None)
-        self.nbytes -= self._sizes.pop(number)
-        owner = self._owners.pop(number)
-        del self._held[owner][number]
-        if not self._held[owner]:
-            del self._held[owner]
-
-    def _weigh(self, number: int, size: int) -> None:
-        self.nbytes += size - self._sizes.get(number, 0)
-        self._sizes[number] = size
-
-    def _evict(self, keep: set[int]) -> None:
-        """Let go of what was read longest ago, but not of what is being read."""
-        if self.nbytes <= self._limit:
-            return
-        for number in [number for number in self._indexes if number not in keep]:
-            self._drop(number)
-            if self.nbytes <= self._limit:
-                return
-
-
-async def _take_in(index: ShelfIndex, delta: ShelfDelta) -> None:
-    if len(delta.rows) > _MANY_ROWS:
-        await asyncio.to_thread(index.apply, delta)
-    else:
-        index.apply(delta)
 
 
 def _hold(shelves: Sequence[ShelfIndex], held: Sequence[Held]) -> bool:
