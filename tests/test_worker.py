@@ -13,6 +13,7 @@ from commonplace import worker as working
 from commonplace.assembly import upkeep
 from commonplace.engines.inmemory import InMemoryEngine
 from commonplace.errors import StorageError
+from commonplace.model.erasure import Scrubbed
 from commonplace.model.jobs import GivenUp, Job, JobDraft, JobState, Postponed
 from commonplace.worker import (
     ATTEMPTS,
@@ -37,8 +38,8 @@ def worker_with(
 
 
 class BusyForever(InMemoryEngine):
-    async def scrub(self) -> bool:
-        return False
+    async def scrub(self) -> Scrubbed:
+        return Scrubbed("somebody reads it")
 
 
 async def test_a_file_that_others_read_is_cleared_later_and_no_failure_is_counted(clock: HandClock):

@@ -5,10 +5,10 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 
+from commonplace.capabilities import WakesOthers
 from commonplace.engines.inmemory import InMemoryEngine
 from commonplace.model.jobs import Job, JobDraft
 from commonplace.model.values import utc_now
-from commonplace.ports import WakesOthers
 from commonplace.worker import Worker
 
 AN_HOUR = 3600.0

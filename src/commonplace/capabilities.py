@@ -1,8 +1,8 @@
-"""What some engines can do beyond their walls, for shelves that are too large to be held in a process."""
+"""What some engines can do beyond their walls: wake others, and search shelves that are too large to be held."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Protocol, runtime_checkable
 from uuid import UUID
 
@@ -11,6 +11,14 @@ from numpy.typing import NDArray
 
 from commonplace.model.owner import Owner, View
 from commonplace.model.passages import Excerpt, Look, Measured
+
+
+@runtime_checkable
+class WakesOthers(Protocol):
+    """An engine whose commits wake the workers of every process. Nothing rests on it: whoever is not woken looks."""
+
+    def when_due(self, wake: Callable[[], None]) -> Callable[[], None]:
+        """Call ``wake`` in this event loop soon after a commit made a job due; what is returned ends that."""
 
 
 @runtime_checkable

@@ -275,14 +275,6 @@ class CopiesItself(Protocol):
         """Erase what a copy still holds of what its original has erased; returns how many records went."""
 
 
-@runtime_checkable
-class WakesOthers(Protocol):
-    """An engine whose commits wake the workers of every process. Nothing rests on it: whoever is not woken looks."""
-
-    def when_due(self, wake: Callable[[], None]) -> Callable[[], None]:
-        """Call ``wake`` in this event loop soon after a commit made a job due; what is returned ends that."""
-
-
 class Moves(Protocol):
     """What a book is made of, piece by piece: given as it stands, and laid down as it stood elsewhere.
 

@@ -12,9 +12,10 @@ from datetime import datetime, timedelta
 from uuid import uuid4
 
 from commonplace import telemetry
+from commonplace.capabilities import WakesOthers
 from commonplace.errors import Erased, Moved, StorageError
 from commonplace.model.jobs import GivenUp, Job, JobState, Postponed
-from commonplace.ports import Clock, Jobs, WakesOthers
+from commonplace.ports import Clock, Jobs
 
 #: Does one job; what it raises is kept with the job. One whose time has not come puts its job again,
 #: with a delay; one that others keep from being done raises ``Postponed``.

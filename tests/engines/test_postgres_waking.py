@@ -7,9 +7,9 @@ from collections.abc import AsyncIterator
 
 import pytest
 
+from commonplace.capabilities import WakesOthers
 from commonplace.model.jobs import Job, JobDraft, JobState
 from commonplace.model.values import utc_now
-from commonplace.ports import WakesOthers
 from commonplace.testing.builders import Pen
 from commonplace.worker import Worker
 from tests.engines.between import between, nothing_hangs, through

@@ -255,7 +255,6 @@ class SqliteEngine(Moving):
         await self._file.rewrite()
         if not await self._file.checkpoint():
             return Scrubbed(_READ_ELSEWHERE)
-        # Also of a book that has moved: its file is cleared all the same.
         await self._file.write(lambda c: c.execute("DELETE FROM jobs WHERE owner = 0 AND kind = 'scrub'"))
         return Scrubbed()
 
