@@ -58,6 +58,13 @@ ROWS = {
     "open": ["import", "open", "first recall"],
     "size": ["file, with operation ids", "file, without operation ids", "share of the ledger"],
     "owners": ["warm, 2 owners", "warm, 4 owners", "growth from 2 to 4 owners", "not read before"],
+    "scaling": [
+        "import, up to 2 owners",
+        "vectors put",
+        "on the disk",
+        "memory of an owner",
+        "growth from 2 to 4 owners",
+    ],
     "crowd": ["warm, 2 owners", "warm, 4 owners", "growth from 2 to 4 owners", "words alone"],
 }
 
@@ -124,7 +131,7 @@ def test_what_takes_minutes_is_measured_only_where_it_is_named(monkeypatch: pyte
 
     monkeypatch.setattr(bench_main, "measure", measure)
     assert main(["--json"]) == 0
-    assert measured == [name for name in MEASUREMENTS if name not in ("crowd", "large")]
+    assert measured == [name for name in MEASUREMENTS if name not in ("crowd", "large", "scaling")]
 
 
 async def test_the_stand_in_makes_the_same_unit_vectors_from_the_same_seed_and_others_from_another():
