@@ -21,7 +21,14 @@ from commonplace.engines.postgres import statements  # noqa: E402
 from commonplace.engines.postgres.engine import PostgresEngine  # noqa: E402
 
 #: What reads whole tables by its nature, or tables that hold a few rows for a book.
-_WHOLE = {"vector_sets", "shelves_behind", "renew_shelves", "delete_kept_about", "delete_jobs_about", "jobs_about"}
+_WHOLE = {
+    "vector_sets",
+    "shelves_behind",
+    "renew_shelves",
+    "delete_kept_about",
+    "delete_jobs_about",
+    "jobs_about",
+}
 
 
 class Ways:

@@ -12,8 +12,7 @@ import pytest
 import commonplace
 from commonplace import LimitReached
 from commonplace.model.passages import ShelfDelta
-from commonplace.recall import asking
-from commonplace.recall import holding
+from commonplace.recall import asking, holding
 from commonplace.recall.asking import Asked
 from commonplace.recall.index import ShelfIndex
 from commonplace.recall.recall import QUESTION_LENGTH, Recall
