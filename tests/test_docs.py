@@ -105,6 +105,7 @@ def test_the_public_names_are_these() -> None:
         "NotAllowed",
         "NotFound",
         "OperationReused",
+        "OutcomeUnknown",
         "Owner",
         "Page",
         "ReadOnly",
