@@ -56,14 +56,19 @@ def run(count: int, seed: int) -> str:
             for _ in range(max(1, count // 10)):
                 series.kill_server()
             series.put_away()
+            done = _told(series)
             controls = [_hasty(series), _unsynced(series)]
         finally:
             series.end()
+    return f"{done}; controls caught after {controls[0]} and {controls[1]} rounds"
+
+
+def _told(series: Series) -> str:
     points = ", ".join(f"{point} {times}" for point, times in sorted(series.points.items()))
     return (
         f"{series.kills} writers killed ({points}), the server killed {series.servers} times under load; "
         f"{series.acknowledged} acknowledged writes, 0 lost; {series.resent} sent again, of which {series.survived} had "
-        f"been committed; controls caught after {controls[0]} and {controls[1]} rounds"
+        f"been committed"
     )
 
 

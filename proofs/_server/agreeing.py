@@ -27,7 +27,7 @@ from tests.engines.pair import Pair
 from tests.engines.random_runs import OWNERS
 from tests.engines.random_work import VIEWS
 from tests.engines.shapes import erasure
-from tests.engines.test_engines_agree import STEPS, Working, apply, scanned
+from tests.engines.test_engines_agree import STEPS, Working, apply, scanned, upkeep_aside
 
 Steps = list[tuple[str, int]]
 
@@ -38,6 +38,8 @@ _NAMESAKES = (
     Owner(kind=OwnerKind.GROUP, id=BEN.id),
     Owner(id="anna"),
 )
+#: Whoever is erased in the end, and nobody else with them.
+_ENDING = Owner(id="annabel")
 _FEWEST, _MOST = 20, 60
 _MEMORIES, _MESSAGES = frozenset({RecordType.MEMORY}), frozenset({RecordType.MESSAGE})
 
@@ -59,6 +61,8 @@ async def carry_out(steps: Steps, address: str) -> None:
             await working.take(step, Dice(seed))
         await working.compare_all()
         await _trespass(pair, working)
+        ending = Target(_ENDING, WHOLE, Actor("owner", _ENDING.id), everything=True)
+        await pair.same(partial(_erase, ending))
         await _compare_namesakes(pair)
     finally:
         await engine.close()
@@ -74,14 +78,15 @@ async def _namesakes(pair: Pair, working: Working) -> None:
         thread = a_thread(BEN, START, id=working._world.fresh(), audience=Audience.of_groups(groups))
         said = a_message(BEN, thread.id, "tea", START, id=working._world.fresh())
         await _write(pair, BEN, c.OpenThread(thread), c.Append(thread.id, (said,), (b"",)))
+    # It has left by age; nobody else may forget it once more.
+    await _write(pair, BEN, c.MarkFormed(thread.id, 1, None))
+    await pair.same(partial(_erase, Target(BEN, WHOLE, Actor(), (said.id,), ageing=True)))
+    await pair.same(partial(_erase, Target(ANN, WHOLE, Actor("owner", ANN.id), (said.id,))))
     for owner in (*OWNERS, *_NAMESAKES):
         uses = dict.fromkeys(working._world.ids_of(owner), Use(strength=0.5, count=3))
         await pair.same(partial(_use, owner, WHOLE, uses))
-    gone = Owner(id="annabel")
-    batch = replace(working._world.first(gone), operation="one", request=b"x")
-    await pair.same(partial(apply, batch))
-    await pair.same(partial(_erase, Target(gone, WHOLE, Actor("owner", gone.id), everything=True)))
-    for place, owner in enumerate((*OWNERS, *_NAMESAKES)):
+    await pair.same(partial(apply, replace(working._world.first(_ENDING), operation="one", request=b"x")))
+    for place, owner in enumerate((_ENDING, *OWNERS, *_NAMESAKES)):
         agent, price = ("a", None)[place % 2], Decimal(place + 1).scaleb(-9)
         spent = Spent(
             tenant=owner.tenant, owner=owner, agent=agent, day=date(2025, 3, 1), task="form", model="p:m", price=price
@@ -126,6 +131,7 @@ async def _compare_namesakes(pair: Pair) -> None:
             await pair.same(partial(_left, owner, view))
         await pair.same(partial(_dumped, owner))
     await pair.same(_book)
+    await pair.same(_jobs)
     for tenant in ("default", "other"):
         for only in (ALL_SPENT, *(SpentFilter(owner=owner) for owner in (*OWNERS, *_NAMESAKES))):
             await pair.same(partial(_spent, tenant, only))
@@ -157,6 +163,10 @@ async def _left(owner: Owner, view: View, number: int, engine: Engine) -> Any:
 
 async def _dumped(owner: Owner, number: int, engine: Engine) -> int:
     return len([line async for line in engine.dump(owner, private=True)])
+
+
+async def _jobs(number: int, engine: Engine) -> Any:
+    return await upkeep_aside(engine)
 
 
 async def _book(number: int, engine: Engine) -> list[int]:

@@ -9,6 +9,7 @@ _ON_SHELF = "a shelf's number is given out once in a book; left out together wit
 _NAMELESS = "an era that ended keeps no name by which it could be found"
 _READERS = "only shelves for an agent have an agent, and only those for groups have groups"
 _KEYED = "the digest is made with the owner's name"
+_LOOKED_UP = "in what it gives the owner's own records are looked up"
 _RACE = "it only matters to workers that ask at the same moment"
 
 _BY_STATEMENT = {
@@ -43,6 +44,7 @@ _BY_STATEMENT = {
     ),
     _KEYED: ("holders", "count_run"),
     _RACE: ("owner_is_busy",),
+    _LOOKED_UP: ("tails_of_owner",),
 }
 _BY_NAME = {
     "owner: erased_at IS NULL": _NAMELESS,
