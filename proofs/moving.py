@@ -34,6 +34,8 @@ _WRITERS = 4
 _LIFE = (0.05, 0.6)
 #: A process that has not ended by then never will.
 _PATIENCE = 60.0
+#: For each kill so many copies may come to their end unharmed.
+_ROUNDS = 10
 #: A control gets so many books.
 _TRIES = 4
 
@@ -63,8 +65,11 @@ def _moved(folder: Path, source: str, target: str, kills: int, rng: random.Rando
     folder.mkdir()
     scene = Scene(folder, source.format(folder), target.format(folder), rng)
     with scene.lived_in():
-        while sum(scene.struck.values()) < kills:
-            scene.kill_one(last=sum(scene.struck.values()) == kills - 1)
+        for _ in range(_ROUNDS * kills):
+            if (done := sum(scene.struck.values())) < kills:
+                scene.kill_one(last=done == kills - 1)
+        if (done := sum(scene.struck.values())) < kills:
+            raise Unlike(f"only {done} of {kills} kills struck")
         scene.copy(switch=True)
         scene.await_end()
     struck = ", ".join(f"{step} {times}" for step, times in sorted(scene.struck.items()))

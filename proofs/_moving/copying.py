@@ -58,6 +58,12 @@ def _mortal(aim: Aim) -> Any:
                 os.kill(os.getpid(), signal.SIGKILL)
             return done
 
+        async def end(*_: Any) -> None:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+        # Whichever step is not reached: a copy that is to be killed does not let the book move.
+        if aim.call == 1 or aim.step != "depart":
+            engine.end_arrival = end
         setattr(engine, aim.step, step)
         return engine
 
