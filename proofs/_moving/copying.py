@@ -62,9 +62,9 @@ def _mortal(aim: Aim) -> Any:
             os.kill(os.getpid(), signal.SIGKILL)
 
         # Whichever step is not reached: a copy that is to be killed does not let the book move.
-        if aim.call == 1 or aim.step != "depart":
-            engine.end_arrival = end
-        setattr(engine, aim.step, step)
+        own_hand = {} if (aim.step, aim.call) == ("depart", 2) else {"end_arrival": end}
+        for name, call in {**own_hand, aim.step: step}.items():
+            setattr(engine, name, call)
         return engine
 
     return open_engine
