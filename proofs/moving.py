@@ -22,7 +22,7 @@ from commonplace.assembly import open_engine
 from commonplace.testing.builders import SMALL
 from proofs._moving.copying import OMISSIONS, STEPS, Aim, copy
 from proofs._moving.judging import Unlike, judge
-from proofs._moving.living import erase, new_name, write
+from proofs._moving.living import erase, new_name, told, write
 
 ABOUT = "a book moves between engines while four write and one forgets, and the copier is killed: all is there, nothing returns"
 #: Kills of the copier, from file to file; to and from a server there are fewer in CI.
@@ -30,10 +30,14 @@ CI_COUNT = 20
 FULL_COUNT = 200
 
 _WRITERS = 4
+#: Writes that are there before the first copy is begun.
+_WRITES = 60
 #: A copier that is killed at any time is so within these seconds from its start.
 _LIFE = (0.05, 0.6)
 #: A process that has not ended by then never will.
 _PATIENCE = 60.0
+#: For each kill so many copies may come to their end unharmed.
+_ROUNDS = 10
 #: A control gets so many books.
 _TRIES = 4
 
@@ -44,18 +48,18 @@ def run(count: int, seed: int) -> str:
     _context.set_forkserver_preload(["proofs._moving.copying", "proofs._moving.living"])
     rng = random.Random(seed)
     with tempfile.TemporaryDirectory(prefix="moving-") as folder:
-        told = [_moved(Path(folder, "files"), "{}/one.db", "{}/two.db", count, rng)]
+        lines = [_moved(Path(folder, "files"), "{}/one.db", "{}/two.db", count, rng)]
         with _server(Path(folder)) as server:
             if not server:
-                told.append("no PostgreSQL server here")
+                lines.append("no PostgreSQL server here")
             else:
                 fewer = count if count > CI_COUNT else max(count // 4, 1)
                 there, back = (f"{server}schema={name}" for name in ("there", "back"))
-                told.append(_moved(Path(folder, "there"), "{}/one.db", there, fewer, rng))
-                told.append(_moved(Path(folder, "back"), back, "{}/two.db", fewer, rng))
+                lines.append(_moved(Path(folder, "there"), "{}/one.db", there, fewer, rng))
+                lines.append(_moved(Path(folder, "back"), back, "{}/two.db", fewer, rng))
         for omission in OMISSIONS:
             _control(Path(folder), omission, rng)
-    return f"{'; '.join(told)}; each of {len(OMISSIONS)} steps left out was noticed"
+    return f"{'; '.join(lines)}; each of {len(OMISSIONS)} steps left out was noticed"
 
 
 def _moved(folder: Path, source: str, target: str, kills: int, rng: random.Random) -> str:
@@ -63,8 +67,12 @@ def _moved(folder: Path, source: str, target: str, kills: int, rng: random.Rando
     folder.mkdir()
     scene = Scene(folder, source.format(folder), target.format(folder), rng)
     with scene.lived_in():
-        while sum(scene.struck.values()) < kills:
-            scene.kill_one(last=sum(scene.struck.values()) == kills - 1)
+        scene.await_writes()
+        for _ in range(_ROUNDS * kills):
+            if (done := sum(scene.struck.values())) < kills:
+                scene.kill_one(last=done == kills - 1)
+        if (done := sum(scene.struck.values())) < kills:
+            raise Unlike(f"only {done} of {kills} kills struck")
         scene.copy(switch=True)
         scene.await_end()
     struck = ", ".join(f"{step} {times}" for step, times in sorted(scene.struck.items()))
@@ -102,6 +110,8 @@ class Scene:
     struck: Counter[str] = field(default_factory=Counter)
     _lives: list[BaseProcess] = field(default_factory=list)
     _stop: Any = field(default_factory=_context.Event)
+    #: The last copy may have left the source unwritten: the next one takes that back.
+    _switched: bool = False
 
     @contextlib.contextmanager
     def lived_in(self) -> Iterator[None]:
@@ -126,6 +136,14 @@ class Scene:
         process.start()
         self._lives.append(process)
 
+    def await_writes(self) -> None:
+        """Wait until there is something to copy."""
+        until = time.monotonic() + _PATIENCE
+        while len(told(self.folder, "writer")) < _WRITES:
+            if time.monotonic() > until:
+                raise Unlike("nobody writes")
+            time.sleep(0.05)
+
     def await_end(self) -> None:
         """Wait until everybody has learnt that the book is elsewhere."""
         for process in self._lives:
@@ -145,6 +163,7 @@ class Scene:
     def kill_one(self, *, last: bool) -> None:
         """Start a copy and kill it; one that came to its end before is no kill."""
         aim, switch = self._aim(last)
+        self._switched = switch
         process = _context.Process(target=copy, args=(self.source, self.target, switch, aim))
         process.start()
         if aim is None:
@@ -161,14 +180,14 @@ class Scene:
         """The last strikes where the target is whole and the source does not know it yet."""
         if last:
             return Aim("depart", 2, False), True
-        step = self.rng.choice((*STEPS, "any time"))
+        step = self.rng.choice((*STEPS[:4], "any time") if self._switched else (*STEPS, "any time"))
         if step == "any time":
             return None, False
         if step in ("depart", "end_arrival"):
             # Not after the one, nor before the other's second call: the book would have moved.
             return Aim(step, 1, step == "depart" and self.rng.random() < 0.5), True
         call = self.rng.randint(1, 12) if step in ("lay", "lay_frame") else 1
-        return Aim(step, call, self.rng.random() < 0.5), self.rng.random() < 0.3
+        return Aim(step, call, self.rng.random() < 0.5), not self._switched and self.rng.random() < 0.3
 
 
 async def _made(address: str) -> None:

@@ -58,7 +58,13 @@ def _mortal(aim: Aim) -> Any:
                 os.kill(os.getpid(), signal.SIGKILL)
             return done
 
-        setattr(engine, aim.step, step)
+        async def end(*_: Any) -> None:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+        # Whichever step is not reached: a copy that is to be killed does not let the book move.
+        own_hand = {} if (aim.step, aim.call) == ("depart", 2) else {"end_arrival": end}
+        for name, call in {**own_hand, aim.step: step}.items():
+            setattr(engine, name, call)
         return engine
 
     return open_engine
