@@ -53,6 +53,12 @@ def run(count: int, seed: int) -> str:
             while series.kills < count:
                 series.kill_writers()
             series.put_away()
+            # Told to acknowledge before its log is written, for whoever does not ask for more.
+            server.say(
+                f"ALTER ROLE {ROLE} SET synchronous_commit = off",
+                "ALTER SYSTEM SET wal_writer_delay = '10s'",
+                "SELECT pg_reload_conf()",
+            )
             for _ in range(max(1, count // 10)):
                 series.kill_server()
             series.put_away()
@@ -90,13 +96,9 @@ def _hasty(series: Series) -> int:
 
 
 def _unsynced(series: Series) -> int:
-    """So has a server that acknowledges before its log is written."""
-    series.server.say(
-        f"ALTER ROLE {ROLE} SET synchronous_commit = off",
-        "ALTER SYSTEM SET wal_writer_delay = '10s'",
-        "SELECT pg_reload_conf()",
-    )
-    return _caught(series, series.kill_server, "a server that does not wait for its log")
+    """So has one that lets the server acknowledge before its log is written."""
+    series.trusting = True
+    return _caught(series, series.kill_server, "a build that lets its server not wait for its log")
 
 
 def _caught(series: Series, strike: object, what: str) -> int:
@@ -149,6 +151,7 @@ class Series:
     folder: Path
     rng: random.Random
     hasty: bool = False
+    trusting: bool = False
     kills: int = 0
     servers: int = 0
     acknowledged: int = 0
@@ -224,7 +227,9 @@ class Series:
         after = self.rng.randint(1, 120 if point is Point.WITHIN else 40)
         log = self.folder / f"{self._rounds}-{name}.log"
         seed = self.rng.getrandbits(64)
-        writer.connection.send(Assignment(book.address, log, name, seed, point, after, self.hasty))
+        writer.connection.send(
+            Assignment(book.address, log, name, seed, point, after, self.hasty, self.trusting)
+        )
         return writer
 
     def _await_death(self, writer: Warm, point: Point) -> None:

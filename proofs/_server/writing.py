@@ -18,6 +18,7 @@ from typing import Any
 import commonplace
 from commonplace import Book, CommonplaceError
 from commonplace.assembly import Opening
+from commonplace.engines.postgres import server as servers
 from commonplace.engines.postgres.server import Server
 from commonplace.engines.postgres.session import Session
 from proofs._kill.operations import OWNERS, Known, perform
@@ -54,6 +55,8 @@ class Assignment:
     after: int
     #: The control: it tells of writes before they are committed.
     hasty: bool = False
+    #: Commit as the server is set to.
+    trusting: bool = False
 
 
 def opened(address: str) -> Opening:
@@ -65,6 +68,8 @@ def live(connection: Connection) -> None:
     """Wait for an assignment, then write until the end, or until a word comes."""
     assignment = connection.recv()
     _strike_at(assignment.point, assignment.after)
+    if assignment.trusting:
+        servers._WRITE = servers._WRITE.partition("; SELECT")[0]
     if assignment.hasty:
         Server.write = _hasty(Server.write)  # type: ignore[method-assign]
     asyncio.run(_Writer(assignment, connection).write())
