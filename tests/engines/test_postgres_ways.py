@@ -25,6 +25,8 @@ _WHOLE = {
     "vector_sets",
     "shelves_behind",
     "renew_shelves",
+    "recount_shelves",
+    "recount_vector_sets",
     "delete_kept_about",
     "delete_jobs_about",
     "jobs_about",

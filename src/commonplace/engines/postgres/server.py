@@ -99,6 +99,8 @@ class Server:
         """Let what is under way end, and let go of the connections."""
         await self.waking.close()
         await self._pool.close()
+        # Connections that were ended let go of their sockets in the loop's next turn.
+        await asyncio.sleep(0)
 
     async def read(self, work: Work[T], *, whole: bool = False, long: bool = False) -> T:
         """Read of one moment; ``whole`` is for what reads across owners, ``long`` for what may take its time.

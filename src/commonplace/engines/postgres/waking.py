@@ -36,6 +36,8 @@ class Waking:
         self.channel = f"commonplace_{schema}"[:_NAME_LENGTH]
         self._wakes: list[Wake] = []
         self._listening: asyncio.Task[None] | None = None
+        #: Those that were told to end, and have a connection to end first.
+        self._ending: set[asyncio.Task[None]] = set()
         self._pausing: asyncio.TimerHandle | None = None
         self._is_due = False
 
@@ -55,11 +57,10 @@ class Waking:
 
     async def close(self) -> None:
         """Listen no more."""
-        listening = self._listening
         self._wakes.clear()
         self._stop()
-        if listening is not None:
-            await asyncio.wait([listening])
+        if self._ending:
+            await asyncio.wait(self._ending)
 
     def _stop(self) -> None:
         if self._pausing is not None:
@@ -67,6 +68,8 @@ class Waking:
             self._pausing = None
         if self._listening is not None:
             self._listening.cancel()
+            self._ending.add(self._listening)
+            self._listening.add_done_callback(self._ending.discard)
             self._listening = None
 
     async def _listen(self) -> None:

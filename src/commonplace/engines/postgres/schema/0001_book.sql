@@ -299,7 +299,7 @@ DECLARE
 BEGIN
     FOREACH telling SLICE 1 IN ARRAY ARRAY[
         ['owners', 'id'], ['shelves', 'agent'], ['shelves', 'groups'], ['shelf_groups', 'name'],
-        ['records', 'kind'], ['records', 'facets'], ['records', 'body'], ['versions', 'body'], ['terms', 'packed'], ['vectors', 'packed'],
+        ['records', 'kind'], ['records', 'facets'], ['records', 'body'], ['versions', 'body'], ['terms', 'packed'], ['vectors', 'packed'], ['findable', 'words'],
         ['ledger', 'actor'], ['ledger', 'body'], ['jobs', 'key'], ['jobs', 'payload'], ['jobs', 'error'], ['kept', 'payload'],
         ['spent', 'agent']
     ] LOOP
