@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from datetime import timedelta
 from pathlib import Path
 from uuid import UUID
 
@@ -10,9 +11,10 @@ import pytest
 
 from commonplace.errors import Busy, NotABook, ReadOnly, StorageError
 from commonplace.model.changes import Retract
-from commonplace.model.jobs import JobDraft
+from commonplace.model.jobs import JobDraft, JobState
 from commonplace.model.owner import WHOLE
 from commonplace.model.values import utc_now
+from commonplace.model.vectors import EMBED
 from commonplace.testing import StoreSuite
 from commonplace.testing.builders import ANN, BEN, SMALL, Pen, vectors_of
 from tests.engines.postgres_server import Place
@@ -221,4 +223,65 @@ async def test_nothing_that_names_or_tells_is_left_of_an_ended_era(postgres: Pla
             assert (await session.text(f"SELECT count(*) FROM {table}"))[0][0] == 0, table
 
     await engine.server.read(left, whole=True)
+    await engine.close()
+
+
+async def test_a_server_tells_of_itself_what_a_books_safety_hangs_on(own_server: Place):
+    engine = await PostgresEngine.open(own_server.new_book())
+    facts = await engine.examine()
+    # The tests' own server does not sync, and its ordinary role passes no wall.
+    assert (facts.syncs, facts.passes_walls, facts.replica) == (False, False, False)
+    assert facts.connections >= 1
+    await engine.close()
+    administered = own_server.administrator
+    engine = await PostgresEngine.open(f"{administered}{'&' if '?' in administered else '?'}schema=examined")
+    assert (await engine.examine()).passes_walls
+    await engine.close()
+
+
+async def test_a_server_that_acknowledges_early_is_not_followed_in_that(own_server: Place):
+    engine = await PostgresEngine.open(own_server.new_book())
+    administrator = await asyncpg.connect(own_server.administrator)
+    await administrator.execute("ALTER ROLE reader_and_writer SET synchronous_commit = off")
+    try:
+        beside = await PostgresEngine.open(own_server.new_book())
+
+        async def setting(session: Session) -> str:
+            ((found,),) = await session.text("SELECT current_setting('synchronous_commit')")
+            return str(found)
+
+        assert (await beside.server.read(setting), await beside.server.write(setting)) == ("off", "on")
+        await beside.close()
+    finally:
+        await administrator.execute("ALTER ROLE reader_and_writer RESET synchronous_commit")
+        await administrator.close()
+    await engine.close()
+
+
+async def test_who_leases_the_making_of_vectors_sees_all_that_relied_on_the_job(postgres: Place):
+    engine = await PostgresEngine.open(postgres.new_book())
+    await engine.begin_set(SMALL)
+    pen = Pen(engine)
+    await pen.remember("tea")
+    reached, go_on = asyncio.Event(), asyncio.Event()
+
+    async def slow(session: Session) -> None:
+        reached.set()
+        await go_on.wait()
+
+    # A write that is under way found the job waiting, and left it as it was.
+    writing = asyncio.create_task(engine.server.write(slow))
+    await reached.wait()
+    leasing = asyncio.create_task(engine.lease([EMBED], "worker", utc_now() + timedelta(hours=1), 60))
+    await asyncio.wait([leasing], timeout=0.3)
+    assert not leasing.done()
+    go_on.set()
+    await writing
+    job = await leasing
+    assert job is not None
+    assert job.kind == EMBED
+    # What is written while it is leased makes it due once more.
+    await pen.remember("cake")
+    assert await engine.finish(job)
+    assert [left.kind for left in await engine.jobs(JobState.WAITING, 10)] == [EMBED]
     await engine.close()
