@@ -29,6 +29,18 @@ def own_server(postgres: Place) -> Place:
     return postgres
 
 
+@pytest.fixture(autouse=True)
+async def _nothing_runs_on(own_server: Place) -> AsyncIterator[None]:
+    """What a test left running on the server, whose client is gone, stands in no other test's way."""
+    yield
+    administrator = await asyncpg.connect(own_server.administrator)
+    await administrator.execute(
+        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
+        "WHERE xact_start IS NOT NULL AND usename <> current_user"
+    )
+    await administrator.close()
+
+
 @pytest.fixture
 async def address(own_server: Place) -> str:
     """A book that is there already."""
