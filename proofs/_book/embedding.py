@@ -97,7 +97,7 @@ def work(given: Assignment, made: Synchronized[int]) -> None:
         stack.enter_context(without_syncs(rewriting=False))
         stack.enter_context(_MANNERS[given.manner]())
         # Within the transactions, where some of it is written already.
-        for place, name in (("putting", "_through"), ("switching", "_remove")):
+        for place, name in (("putting", "_through"), ("switching", "remove")):
             stack.enter_context(
                 patch.object(sets, name, _before(getattr(sets, name), partial(strike, place)))
             )

@@ -43,13 +43,13 @@ class _ThreadlessFile:
 
     def __init__(self, path: Path) -> None:
         connector = Connector(path.resolve(), "OFF", 30.0, sqlite3.connect)
-        self._path = path
+        self.path = path
         self._writing = connector.writing()
         self._reading = connector.reading()
         self.counters = Counters()
 
     async def read(self, work: Callable[[sqlite3.Connection], T]) -> T:
-        with translated(self._path):
+        with translated(self.path):
             self._reading.execute("BEGIN")
             try:
                 return work(self._reading)
@@ -57,7 +57,7 @@ class _ThreadlessFile:
                 self._reading.execute("ROLLBACK")
 
     async def write(self, work: Callable[[sqlite3.Connection], T]) -> T:
-        with translated(self._path):
+        with translated(self.path):
             self._writing.execute("BEGIN IMMEDIATE")
             try:
                 answer = work(self._writing)

@@ -36,7 +36,8 @@ OMISSIONS: dict[str, Omission] = {
     "its versions": _never("delete_versions"),
     "its terms": _never("delete_terms"),
     "its vectors": lambda: replaced(
-        "delete_vectors", "DELETE FROM vectors WHERE owner = ? AND record = ? AND false RETURNING set"
+        "delete_vectors",
+        "DELETE FROM vectors WHERE owner = :owner AND record = :record AND false RETURNING set",
     ),
     "what jobs keep about it": lambda: replaced(
         "delete_kept_about", "DELETE FROM kept WHERE records && ?::bytea[] AND false RETURNING job"

@@ -12,7 +12,100 @@ _KEYED = "the digest is made with the owner's name"
 _LOOKED_UP = "in what it gives the owner's own records are looked up"
 _RACE = "it only matters to workers that ask at the same moment"
 
+_MOVING = "a copy asks it for a whole book, and is compared with it piece by piece; it has a proof of its own"
+_LARGE = "only shelves of very many passages are asked so; what is found on them is held against memory by tests of their own"
+
 _BY_STATEMENT = {
+    _MOVING: (
+        *(
+            "marks",
+            "set_mark_of_book",
+            "remove_mark_of_book",
+            "has_content",
+            "eras_after",
+            "era",
+            "shelves_of_era",
+            "jobs_of_era",
+            "spent_of_era",
+        ),
+        *(
+            "record_pieces",
+            "version_pieces",
+            "link_pieces",
+            "vector_pieces",
+            "entry_pieces",
+            "stone_pieces",
+            "make_way_for_era",
+            "put_era",
+            "set_shelf",
+        ),
+        *(
+            "shelf_is_empty",
+            "delete_shelf_groups",
+            "delete_shelf",
+            "clear_jobs",
+            "lay_job",
+            "lay_kept",
+            "lay_spent",
+            "numbers_of_records",
+            "take_away_records",
+        ),
+        *(
+            "take_away_ids",
+            "take_away_links",
+            "take_away_versions",
+            "take_away_terms",
+            "take_away_uses",
+            "take_away_vectors",
+            "take_away_unmade",
+            "make_way_for_slots",
+            "claim_ids",
+        ),
+        *(
+            "lay_records",
+            "lay_versions",
+            "lay_links",
+            "lay_terms",
+            "lay_uses",
+            "lay_vectors",
+            "lay_unmade",
+            "lay_entries",
+            "take_away_entries",
+        ),
+        *(
+            "lay_stones",
+            "take_away_stones",
+            "lay_vector_set",
+            "deactivate_vector_sets",
+            "recount_shelves",
+            "recount_vector_sets",
+        ),
+    ),
+    _LARGE: (
+        *(
+            "shelves_behind",
+            "take_turn_of_shelf",
+            "to_follow",
+            "put_findable",
+            "set_followed",
+            "waiting_to_be_followed",
+            "measured",
+            "some_vectors",
+            "how_many_hold",
+        ),
+        *(
+            "said_within",
+            "by_terms",
+            "newest_said",
+            "not_followed",
+            "windows",
+            "passages_numbered",
+            "extension",
+            "relation",
+            "any_plan",
+        ),
+        *("near_plan",),
+    ),
     _NUMBERED: (
         *(
             "move_mark",
@@ -47,6 +140,15 @@ _BY_STATEMENT = {
     _LOOKED_UP: ("tails_of_owner",),
 }
 _BY_NAME = {
+    **dict.fromkeys(
+        (
+            "store: r.owner = :owner",
+            "change_records: r.owner = :owner",
+            "change_records: owner = :owner",
+            "passages_left: owner = ?",
+        ),
+        _NUMBERED,
+    ),
     "owner: erased_at IS NULL": _NAMELESS,
     "lock_owner: erased_at IS NULL": _NAMELESS,
     "visible_shelves: o.erased_at IS NULL": _NAMELESS,
