@@ -166,52 +166,13 @@ COVERED: dict[str, Covered] = {
 #: Conditions that no try of an owner can miss, and why.
 _UPKEEP = "whole books are kept in order and restored for no owner and no view; other proofs do"
 _TURN = "numbers the turn within a digest that names the thread already"
-_OF_MOVING = (
-    *(
-        "marks",
-        "set_mark_of_book",
-        "remove_mark_of_book",
-        "has_content",
-        "eras_after",
-        "era",
-        "shelves_of_era",
-        "jobs_of_era",
-        "spent_of_era",
-    ),
-    *(
-        "ids_on_shelf_after",
-        "record_pieces",
-        "version_pieces",
-        "link_pieces",
-        "vector_pieces",
-        "entry_pieces",
-        "stone_pieces",
-        "make_way_for_era",
-        "put_era",
-    ),
-    *(
-        "set_shelf",
-        "delete_shelf_groups",
-        "shelf_is_empty",
-        "delete_shelf",
-        "clear_jobs",
-        "lay_job",
-        "lay_kept",
-        "lay_spent",
-        "make_way_for_slot",
-    ),
-    *(
-        "lay_record",
-        "lay_version",
-        "lay_entry",
-        "lay_stone",
-        "remove_stone",
-        "remove_entry",
-        "lay_vector_set",
-        "deactivate_vector_sets",
-        "recount_vector_sets",
-    ),
-)
+_OF_MOVING = """
+marks set_mark_of_book remove_mark_of_book has_content eras_after era shelves_of_era jobs_of_era
+spent_of_era ids_on_shelf_after record_pieces version_pieces link_pieces vector_pieces entry_pieces
+stone_pieces make_way_for_era put_era set_shelf delete_shelf_groups shelf_is_empty delete_shelf
+clear_jobs lay_job lay_kept lay_spent make_way_for_slot lay_record lay_version lay_entry lay_stone
+remove_stone remove_entry lay_vector_set deactivate_vector_sets recount_vector_sets
+""".split()
 OFF_THE_PATH: dict[str, str] = {
     "version_of": "asked only for records that a line of the owner's own ledger names",
     "last_user_turn": _TURN,
