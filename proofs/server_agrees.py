@@ -19,7 +19,7 @@ FULL_COUNT = 200
 _PARTITIONS = 3
 _SOME_MUTANTS = 8
 #: A mutant must be noticed within so many programs, and ends one that takes so long.
-_MUTANT_PROGRAMS, _MUTANT_SECONDS = 6, 120.0
+_MUTANT_PROGRAMS, _MUTANT_SECONDS = 30, 120.0
 
 
 class Disagreement(Exception):

@@ -140,6 +140,8 @@ _BY_STATEMENT = {
     _LOOKED_UP: ("tails_of_owner",),
 }
 _BY_NAME = {
+    "lock_owner: b.name = 'secret'": "it names what is read of the book, which is nobody's own",
+    "oldest_own: r.owner = :owner": "seldom are two owners full at once in these programs; every engine's suite has a case of it",
     **dict.fromkeys(
         (
             "store: r.owner = :owner",

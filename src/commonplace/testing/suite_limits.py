@@ -64,6 +64,8 @@ class LimitSuite(Suite):
             await pen.remember("four")
 
     async def test_at_the_cap_the_writers_own_oldest_makes_room(self, engine: Engine) -> None:
+        # Another owner's is older still, and of an agent of the same name.
+        await Pen(engine, BEN).remember("ben's", agent="a")
         pen = Pen(engine, limits=Limits(memories_per_owner=4, when_full="evict"))
         others = await pen.remember("b's oldest", agent="b")
         pinned = await pen.remember("pinned", agent="a")
