@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any, TypeVar, cast
 from uuid import UUID
 
-from commonplace.engines.postgres.rows import audience_of, entry_of, record_of
 from commonplace.engines.postgres.session import Session
 from commonplace.model import questions as q
 from commonplace.model.digests import keyed
@@ -15,6 +14,7 @@ from commonplace.model.ledger import Entry, aged_of
 from commonplace.model.memories import Memory
 from commonplace.model.owner import Audience
 from commonplace.model.records import Record
+from commonplace.settle.rows import audience_of, entry_of, record_of
 
 A = TypeVar("A")
 

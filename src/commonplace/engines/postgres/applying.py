@@ -8,7 +8,6 @@ import asyncpg
 
 from commonplace.engines.postgres import jobs
 from commonplace.engines.postgres.answers import Answers, OwnerRow, decide
-from commonplace.engines.postgres.rows import entry_of
 from commonplace.engines.postgres.session import Row, Session
 from commonplace.engines.postgres.storing import Storing
 from commonplace.errors import Conflict
@@ -16,14 +15,14 @@ from commonplace.model.changes import Batch
 from commonplace.model.digests import keyed
 from commonplace.model.ids import new_id
 from commonplace.model.ledger import Entry, Receipt, dump_entry, receipt_of
-from commonplace.model.memories import Memory
 from commonplace.model.owner import Owner, owner_digest_parts
-from commonplace.model.records import Record
 from commonplace.model.values import micros
 from commonplace.model.vectors import embed_job
 from commonplace.settle import Settlement, settle
+from commonplace.settle.caps import held_gain
 from commonplace.settle.operations import Operation, operation_digest, operation_of, repeated
 from commonplace.settle.others import refuse_old_era
+from commonplace.settle.rows import entry_of
 
 
 def owner_row(row: Row | None) -> OwnerRow | None:
@@ -134,10 +133,3 @@ async def add_entry(session: Session, owner_no: int, entry: Entry) -> None:
         entry.request,
         dump_entry(entry),
     )
-
-
-def held_gain(before: Record | None, after: Record | None) -> int:
-    """By how much a change moves the count of memories that are held."""
-    was = isinstance(before, Memory) and before.active
-    now = isinstance(after, Memory) and after.active
-    return int(now) - int(was)

@@ -23,7 +23,6 @@ from commonplace.engines.postgres import (
 )
 from commonplace.engines.postgres.large import SearchesLargeShelves
 from commonplace.engines.postgres.moving import Moving
-from commonplace.engines.postgres.rows import owner_of, record_of
 from commonplace.engines.postgres.server import Server
 from commonplace.engines.postgres.session import Session
 from commonplace.model.changes import Batch
@@ -39,6 +38,7 @@ from commonplace.model.records import Record
 from commonplace.model.spending import ALL_SPENT, Spent, SpentFilter, Sums
 from commonplace.model.vectors import EMBED, Embedding, VectorSet
 from commonplace.ports import Scan, TermsOf
+from commonplace.settle.rows import owner_of, record_of
 
 #: What no book can see of its server.
 UNSEEN = (
@@ -58,9 +58,6 @@ class PostgresEngine(Moving, SearchesLargeShelves):
     """A book in a schema of a PostgreSQL database."""
 
     name = "postgresql"
-
-    def __init__(self, server: Server) -> None:
-        super().__init__(server)
 
     @classmethod
     async def open(cls, url: str, **options: Any) -> PostgresEngine:

@@ -14,7 +14,6 @@ from uuid import UUID
 from commonplace.engines.postgres import jobs, sets, spending
 from commonplace.engines.postgres.answers import Answers, OwnerRow, decide
 from commonplace.engines.postgres.applying import add_entry, find_owner, lock_owner, owner_row
-from commonplace.engines.postgres.rows import entry_of, record_of
 from commonplace.engines.postgres.session import Session
 from commonplace.engines.postgres.storing import Storing
 from commonplace.model.digests import keyed
@@ -24,6 +23,7 @@ from commonplace.model.records import PASSAGE_TYPES, Record
 from commonplace.model.values import micros
 from commonplace.settle import ErasurePlan, Put, plan_erasure
 from commonplace.settle.erasing import departure, plan_ageing, plan_whole_erasure
+from commonplace.settle.rows import entry_of, record_of
 
 
 @dataclass(slots=True)

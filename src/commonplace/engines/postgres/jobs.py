@@ -8,12 +8,12 @@ from dataclasses import replace
 from datetime import datetime
 from uuid import UUID
 
-from commonplace.engines.postgres.rows import owner_of
 from commonplace.engines.postgres.session import Row, Session
 from commonplace.model.ids import new_id
 from commonplace.model.jobs import ERROR_LENGTH, Job, JobDraft, JobState, due_at
 from commonplace.model.values import micros, moment
 from commonplace.model.vectors import EMBED, embed_job
+from commonplace.settle.rows import owner_of
 
 #: Seconds that reach beyond the last moment from any; their microseconds fit into a column.
 _LONGEST_WAIT = 1e12

@@ -11,7 +11,6 @@ from commonplace.engines.postgres import jobs
 from commonplace.engines.postgres.answers import OwnerRow, buried_among
 from commonplace.engines.postgres.applying import add_entry, begin_era, find_owner, lock_owner
 from commonplace.engines.postgres.proving import Proving
-from commonplace.engines.postgres.rows import audience_of, entry_of, owner_of, record_of
 from commonplace.engines.postgres.session import Session
 from commonplace.engines.postgres.storing import Storing, Writing
 from commonplace.errors import Conflict, Erased
@@ -23,6 +22,7 @@ from commonplace.model.values import micros, moment
 from commonplace.ports import TermsOf
 from commonplace.settle import Put, dumps, encode
 from commonplace.settle.codec import decode
+from commonplace.settle.rows import audience_of, entry_of, owner_of, record_of
 from commonplace.text.terms import RULE
 
 Progress = Callable[[int, int], None]

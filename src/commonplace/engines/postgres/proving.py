@@ -6,7 +6,6 @@ from collections.abc import AsyncIterator, Callable, Iterator
 from uuid import UUID
 
 from commonplace.engines.postgres.following import missing_vectors
-from commonplace.engines.postgres.rows import audience_of, owner_of
 from commonplace.engines.postgres.session import Row, Session
 from commonplace.errors import Corrupt
 from commonplace.model.facts import Findings
@@ -15,6 +14,7 @@ from commonplace.model.owner import Owner
 from commonplace.model.records import PASSAGE_TYPES
 from commonplace.settle import StoredRow
 from commonplace.settle.proof import Proof, Written, checked, misplaced
+from commonplace.settle.rows import audience_of, owner_of
 
 _RECORDS = """
 SELECT r.owner, r.id, r.type, r.version, r.recorded_at, r.slot, r.thread, r.seq, r.kind, r.status, r.at, r.valid_from,

@@ -9,7 +9,7 @@ from uuid import UUID
 
 from commonplace.engines.postgres.applying import find_owner
 from commonplace.engines.postgres.following import is_searched
-from commonplace.engines.postgres.rows import audience_of, conditions, entry_of, view_parameters
+from commonplace.engines.postgres.rows import conditions, view_parameters
 from commonplace.engines.postgres.session import Row, Session
 from commonplace.errors import InvalidInput
 from commonplace.model.ledger import Entry
@@ -22,6 +22,7 @@ from commonplace.model.records import Record, RecordType
 from commonplace.model.values import moment
 from commonplace.ports import Scan
 from commonplace.settle.codec import decode
+from commonplace.settle.rows import audience_of, entry_of
 
 _PAST_ALL = 2**62
 _FIRST, _LAST = bytes(16), b"\xff" * 16

@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Sequence
-from functools import lru_cache
 from typing import Any, NamedTuple
-from uuid import UUID
 
-from commonplace.model.ledger import Actor, Entry, load_entry_body
-from commonplace.model.owner import Audience, AudienceKind, Owner, View
+from commonplace.model.owner import Owner, View
 from commonplace.model.query import Filter
-from commonplace.model.records import Record
-from commonplace.model.values import micros, moment
-from commonplace.settle.codec import TAKEN_BACK, decode
+from commonplace.model.values import micros
+from commonplace.settle.codec import TAKEN_BACK
 
 
 class Touched(NamedTuple):
@@ -26,24 +20,6 @@ class Touched(NamedTuple):
     followed: int | None
 
 
-@lru_cache(maxsize=4096)
-def owner_of(tenant: str, kind: str, id: str) -> Owner:
-    """The owner of three columns."""
-    return Owner.model_validate({"tenant": tenant, "kind": kind, "id": id})
-
-
-@lru_cache(maxsize=4096)
-def audience_of(kind: str, agent: str, groups: str) -> Audience:
-    """The audience of three columns."""
-    return Audience(kind=AudienceKind(kind), agent=agent or None, groups=tuple(json.loads(groups)))
-
-
-@lru_cache(maxsize=4096)
-def audience_columns(audience: Audience) -> tuple[str, str, str]:
-    """An audience as three columns."""
-    return (audience.kind.value, audience.agent or "", json.dumps(list(audience.groups), ensure_ascii=False))
-
-
 def view_parameters(owner: Owner, view: View) -> dict[str, Any]:
     """What ``visible_shelves`` needs to know."""
     return {
@@ -54,38 +30,6 @@ def view_parameters(owner: Owner, view: View) -> dict[str, Any]:
         "agent": view.agent,
         "groups": list(view.groups),
     }
-
-
-def record_of(row: Sequence[Any]) -> Record:
-    """A record of a row that carries its owner and audience."""
-    type_, id_, tenant, kind, owner_id, audience, agent, groups, version, recorded_at, body = row[:11]
-    return decode(
-        type_,
-        UUID(bytes=id_),
-        owner_of(tenant, kind, owner_id),
-        audience_of(audience, agent, groups),
-        version,
-        recorded_at,
-        body,
-    )
-
-
-def entry_of(row: Sequence[Any], owner: Owner | None) -> Entry:
-    """A ledger entry of a row."""
-    _, position, at, actor_kind, actor, operation, request, body, era, _ = row
-    lines, ignored, note = load_entry_body(body)
-    return Entry(
-        owner,
-        UUID(bytes=era),
-        position,
-        moment(at),
-        Actor(actor_kind, actor),
-        lines,
-        ignored,
-        note,
-        operation,
-        request,
-    )
 
 
 def conditions(filter: Filter) -> tuple[str, dict[str, Any]]:

@@ -8,11 +8,12 @@ from collections.abc import Mapping
 from uuid import UUID
 
 from commonplace.engines.postgres.aids import passages, remark
-from commonplace.engines.postgres.rows import Touched, record_of
+from commonplace.engines.postgres.rows import Touched
 from commonplace.engines.postgres.session import Session
 from commonplace.errors import Corrupt
 from commonplace.model.records import Record
 from commonplace.model.vectors import EMBED, Embedding, SetState, VectorSet, check_packed
+from commonplace.settle.rows import record_of
 
 
 async def listed(session: Session) -> list[VectorSet]:

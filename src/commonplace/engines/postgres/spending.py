@@ -9,10 +9,10 @@ from uuid import UUID
 
 from commonplace.engines.postgres import jobs
 from commonplace.engines.postgres.applying import find_owner
-from commonplace.engines.postgres.rows import owner_of
 from commonplace.engines.postgres.session import Row, Session
 from commonplace.model.jobs import Job
 from commonplace.model.spending import COUNTS, Spent, SpentFilter, Sums, price_of, steps_of
+from commonplace.settle.rows import owner_of
 
 _DAY_BEFORE_ALL, _DAY_AFTER_ALL = "", "~"
 

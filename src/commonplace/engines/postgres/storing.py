@@ -9,7 +9,6 @@ from uuid import UUID
 
 import asyncpg
 
-from commonplace.engines.postgres.rows import audience_columns
 from commonplace.engines.postgres.session import Session
 from commonplace.errors import Conflict
 from commonplace.model.ledger import Entry, dump_entry
@@ -18,6 +17,7 @@ from commonplace.model.records import PASSAGE_TYPES
 from commonplace.model.values import micros
 from commonplace.model.vectors import EMBED
 from commonplace.settle import Put, StoredRow, encode
+from commonplace.settle.rows import audience_columns
 from commonplace.text.terms import RULE
 
 

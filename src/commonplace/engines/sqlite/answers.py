@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, cast
 from uuid import UUID
 
-from commonplace.engines.sqlite.rows import audience_of, entry_of, fetch_many, record_of
+from commonplace.engines.sqlite.rows import fetch_many
 from commonplace.engines.sqlite.statements import sql
 from commonplace.model import questions as q
 from commonplace.model.digests import keyed
@@ -16,6 +16,7 @@ from commonplace.model.ledger import Entry, aged_of
 from commonplace.model.memories import Memory
 from commonplace.model.owner import Audience
 from commonplace.model.records import Record
+from commonplace.settle.rows import audience_of, entry_of, record_of
 
 
 @dataclass(slots=True)

@@ -8,7 +8,6 @@ from uuid import UUID
 
 from commonplace.engines.sqlite import jobs
 from commonplace.engines.sqlite.answers import Answers, OwnerRow
-from commonplace.engines.sqlite.rows import audience_columns, entry_of
 from commonplace.engines.sqlite.statements import sql
 from commonplace.errors import Conflict
 from commonplace.model import questions as q
@@ -23,6 +22,7 @@ from commonplace.settle import Put, Settlement, StoredRow, encode, settle
 from commonplace.settle.caps import held_gain
 from commonplace.settle.operations import Operation, operation_digest, operation_of, repeated
 from commonplace.settle.others import refuse_old_era
+from commonplace.settle.rows import audience_columns, entry_of
 from commonplace.text.terms import RULE
 
 

@@ -23,7 +23,6 @@ from commonplace.engines.sqlite import (
 from commonplace.engines.sqlite.file import SqliteFile
 from commonplace.engines.sqlite.migrations import book_migrations
 from commonplace.engines.sqlite.moving import Moving
-from commonplace.engines.sqlite.rows import owner_of, record_of
 from commonplace.engines.sqlite.secret import has_secret, make_secret, secret_of
 from commonplace.engines.sqlite.statements import sql
 from commonplace.errors import StorageError
@@ -41,6 +40,7 @@ from commonplace.model.spending import ALL_SPENT, Spent, SpentFilter, Sums
 from commonplace.model.values import utc_now
 from commonplace.model.vectors import Embedding, VectorSet
 from commonplace.ports import Scan, TermsOf
+from commonplace.settle.rows import owner_of, record_of
 
 #: A file up to this size is cleared of erased content before ``erase`` returns; a larger one by the worker.
 SCRUB_AT_ONCE_BYTES = 256 * 1024 * 1024

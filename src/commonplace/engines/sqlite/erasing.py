@@ -13,7 +13,6 @@ from uuid import UUID
 from commonplace.engines.sqlite import jobs, sets, spending
 from commonplace.engines.sqlite.answers import Answers, OwnerRow
 from commonplace.engines.sqlite.applying import Storing, add_entry, find_owner
-from commonplace.engines.sqlite.rows import entry_of, owner_of, record_of
 from commonplace.engines.sqlite.statements import sql
 from commonplace.model.digests import keyed
 from commonplace.model.erasure import Erasures, Target
@@ -26,6 +25,7 @@ from commonplace.model.records import PASSAGE_TYPES, Record
 from commonplace.model.values import micros
 from commonplace.settle import ErasurePlan, Put, plan_erasure
 from commonplace.settle.erasing import departure, plan_ageing, plan_whole_erasure
+from commonplace.settle.rows import entry_of, owner_of, record_of
 
 #: The upkeep that clears the file of what was erased; it waits in the same commit as the erasure.
 SCRUB = JobDraft(kind="scrub", key="file")

@@ -16,7 +16,6 @@ from commonplace.engines.sqlite import jobs
 from commonplace.engines.sqlite.answers import OwnerRow, is_buried
 from commonplace.engines.sqlite.applying import Storing, add_entry, begin_era, find_owner
 from commonplace.engines.sqlite.proving import Proving
-from commonplace.engines.sqlite.rows import audience_of, entry_of, owner_of, record_of
 from commonplace.engines.sqlite.statements import sql
 from commonplace.errors import Conflict, Erased
 from commonplace.model.ledger import Entry, Verb
@@ -27,6 +26,7 @@ from commonplace.model.values import micros, moment, utc_now
 from commonplace.ports import TermsOf
 from commonplace.settle import Put, dumps, encode
 from commonplace.settle.codec import decode
+from commonplace.settle.rows import audience_of, entry_of, owner_of, record_of
 from commonplace.text.terms import RULE
 
 Progress = Callable[[int, int], None]

@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator
 from typing import Any
 from uuid import UUID
 
-from commonplace.engines.sqlite.rows import audience_of, owner_of
 from commonplace.engines.sqlite.statements import sql
 from commonplace.errors import Corrupt
 from commonplace.model.facts import Findings
@@ -16,6 +15,7 @@ from commonplace.model.owner import Owner
 from commonplace.model.records import PASSAGE_TYPES
 from commonplace.settle import StoredRow
 from commonplace.settle.proof import Proof, Written, checked, misplaced
+from commonplace.settle.rows import audience_of, owner_of
 
 _RECORDS = """
 SELECT r.owner, r.id, r.type, r.version, r.recorded_at, r.slot, r.thread, r.seq, r.kind, r.status, r.at, r.valid_from,

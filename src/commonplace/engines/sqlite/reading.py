@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from uuid import UUID
 
 from commonplace.engines.sqlite.applying import find_owner
-from commonplace.engines.sqlite.rows import audience_of, chunks, conditions, entry_of, view_parameters
+from commonplace.engines.sqlite.rows import chunks, conditions, view_parameters
 from commonplace.engines.sqlite.statements import sql
 from commonplace.errors import InvalidInput
 from commonplace.model.ledger import Entry
@@ -24,6 +24,7 @@ from commonplace.model.records import Record, RecordType
 from commonplace.model.values import moment
 from commonplace.ports import Scan
 from commonplace.settle.codec import decode
+from commonplace.settle.rows import audience_of, entry_of
 
 _PAST_ALL = 2**62
 #: Rows of passages that are there as tuples at a time: fewer than make the garbage collector begin.

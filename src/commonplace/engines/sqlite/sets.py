@@ -10,11 +10,11 @@ from typing import Any
 from uuid import UUID
 
 from commonplace.engines.sqlite.aids import remark
-from commonplace.engines.sqlite.rows import record_of
 from commonplace.engines.sqlite.statements import sql
 from commonplace.errors import Corrupt
 from commonplace.model.records import Record
 from commonplace.model.vectors import EMBED, Embedding, SetState, VectorSet, check_packed
+from commonplace.settle.rows import record_of
 
 
 def listed(connection: sqlite3.Connection) -> list[VectorSet]:

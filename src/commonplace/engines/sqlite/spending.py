@@ -10,10 +10,10 @@ from uuid import UUID
 
 from commonplace.engines.sqlite import jobs
 from commonplace.engines.sqlite.applying import find_owner
-from commonplace.engines.sqlite.rows import owner_of
 from commonplace.engines.sqlite.statements import sql
 from commonplace.model.jobs import Job
 from commonplace.model.spending import COUNTS, PRICE_DECIMALS, Spent, SpentFilter, Sums, price_of, steps_of
+from commonplace.settle.rows import owner_of
 
 _DAY_BEFORE_ALL, _DAY_AFTER_ALL = "", "~"
 
