@@ -8,11 +8,14 @@ from functools import lru_cache
 from typing import Any
 from uuid import UUID
 
+from commonplace.errors import InvalidInput
 from commonplace.model.ledger import Actor, Entry, load_entry_body
 from commonplace.model.owner import Audience, AudienceKind, Owner
 from commonplace.model.records import Record
 from commonplace.model.values import moment
 from commonplace.settle.codec import decode
+
+_FIRST, _LAST = bytes(16), b"\xff" * 16
 
 
 @lru_cache(maxsize=4096)
@@ -63,3 +66,13 @@ def entry_of(row: Sequence[Any], owner: Owner | None) -> Entry:
         operation,
         request,
     )
+
+
+def cursor_of(cursor: str | None, newest_first: bool) -> bytes:
+    """The id behind which a page begins; without a cursor, the first or the last that there can be."""
+    if cursor is None:
+        return _LAST if newest_first else _FIRST
+    try:
+        return UUID(hex=cursor).bytes
+    except ValueError:
+        raise InvalidInput("cursor: not one that a page gave; begin without one", field="cursor") from None

@@ -11,7 +11,6 @@ from commonplace.engines.postgres.applying import find_owner
 from commonplace.engines.postgres.following import is_searched
 from commonplace.engines.postgres.rows import conditions, view_parameters
 from commonplace.engines.postgres.session import Row, Session
-from commonplace.errors import InvalidInput
 from commonplace.model.ledger import Entry
 from commonplace.model.memories import Use
 from commonplace.model.owner import Audience, Owner, View
@@ -22,10 +21,9 @@ from commonplace.model.records import Record, RecordType
 from commonplace.model.values import moment
 from commonplace.ports import Scan
 from commonplace.settle.codec import decode
-from commonplace.settle.rows import audience_of, entry_of
+from commonplace.settle.rows import audience_of, cursor_of, entry_of
 
 _PAST_ALL = 2**62
-_FIRST, _LAST = bytes(16), b"\xff" * 16
 
 
 class Seen(NamedTuple):
@@ -108,7 +106,7 @@ async def scan(session: Session, asked: Scan) -> Page:
         last = place_of(cursor)
         values["place"] = last if last is not None else _PAST_ALL if filter.newest_first else 0
     else:
-        values["cursor"] = _cursor(cursor, filter.newest_first)
+        values["cursor"] = cursor_of(cursor, filter.newest_first)
         values["types"] = _types(filter)
     rows = await session.all(_statement(filter), conditions=condition, **values)
     records = tuple(_decoded(row, owner) for row in rows[:limit])
@@ -141,15 +139,6 @@ def _statement(filter: Filter) -> str:
     else:
         name = "scan"
     return f"{name}_down" if filter.newest_first else f"{name}_up"
-
-
-def _cursor(cursor: str | None, newest_first: bool) -> bytes:
-    if cursor is None:
-        return _LAST if newest_first else _FIRST
-    try:
-        return UUID(hex=cursor).bytes
-    except ValueError:
-        raise InvalidInput("cursor: not one that a page gave; begin without one", field="cursor") from None
 
 
 async def count(session: Session, owner: Owner, view: View, filter: Filter) -> int:

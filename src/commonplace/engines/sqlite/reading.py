@@ -13,7 +13,6 @@ from uuid import UUID
 from commonplace.engines.sqlite.applying import find_owner
 from commonplace.engines.sqlite.rows import chunks, conditions, view_parameters
 from commonplace.engines.sqlite.statements import sql
-from commonplace.errors import InvalidInput
 from commonplace.model.ledger import Entry
 from commonplace.model.memories import Use
 from commonplace.model.owner import Audience, Owner, View
@@ -24,12 +23,11 @@ from commonplace.model.records import Record, RecordType
 from commonplace.model.values import moment
 from commonplace.ports import Scan
 from commonplace.settle.codec import decode
-from commonplace.settle.rows import audience_of, entry_of
+from commonplace.settle.rows import audience_of, cursor_of, entry_of
 
 _PAST_ALL = 2**62
 #: Rows of passages that are there as tuples at a time: fewer than make the garbage collector begin.
 _AT_A_TIME = 256
-_FIRST, _LAST = bytes(16), b"\xff" * 16
 
 
 class Seen(NamedTuple):
@@ -104,7 +102,7 @@ def _scan(connection: sqlite3.Connection, shelves: dict[int, Seen], asked: Scan)
     condition, values = conditions(filter)
     if filter.thread is not None:
         values["thread"] = filter.thread.bytes
-    values["cursor"] = _cursor(cursor, filter.newest_first)
+    values["cursor"] = cursor_of(cursor, filter.newest_first)
     values["limit"] = limit + 1
     streams = [
         connection.execute(
@@ -155,15 +153,6 @@ def _scan_places(
         for type_, id, shelf, version, recorded_at, body, _ in rows[:limit]
     )
     return Page(records, str(rows[limit - 1][6]) if len(rows) > limit else None)
-
-
-def _cursor(cursor: str | None, newest_first: bool) -> bytes:
-    if cursor is None:
-        return _LAST if newest_first else _FIRST
-    try:
-        return UUID(hex=cursor).bytes
-    except ValueError:
-        raise InvalidInput("cursor: not one that a page gave; begin without one", field="cursor") from None
 
 
 def count(connection: sqlite3.Connection, owner: Owner, view: View, filter: Filter) -> int:
