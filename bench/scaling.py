@@ -60,10 +60,9 @@ def _import(address: Address, begin: int, end: int, place: Place) -> float:
     async def written() -> list[str]:
         lines: list[str] = []
         async with commonplace.open("memory://", embed=None, limits=ROOMY) as book:
+            talk = Talk(place.seed + begin)
             for number in range(begin, end):
-                await fill(
-                    book, f"user {number}", place.scale.passages, Talk(place.seed + number), _SENTENCES
-                )
+                await fill(book, f"user {number}", place.scale.passages, talk, _SENTENCES)
             for number in range(begin, end):
                 part = [line async for line in book.export(f"user {number}")]
                 lines += part[1:-1] if lines else part[:-1]

@@ -57,8 +57,12 @@ async def lease(
 ) -> Job | None:
     """Take the longest due job for one worker; what another is taking at this moment is passed over."""
     now = await _judged(session, at)
-    taken: list[int] = []
-    while (due := await session.one("take_due_job", kinds=list(kinds), now=now, taken=taken)) is not None:
+    left, taken = list(kinds), list[int]()
+    while (kind := await session.value("due_job", kinds=left, now=now)) is not None:
+        due = await session.one("take_due_job", kind=kind, now=now, taken=taken)
+        if due is None:
+            left.remove(kind)
+            continue
         id, owner = due
         if owner and not await _has_turn(session, id, owner, now):
             taken.append(owner)

@@ -560,26 +560,36 @@ RETURNING CASE WHEN j.run_at <= :at THEN pg_notify(left('commonplace_' || curren
 SELECT CASE WHEN abs(:at::bigint - here.now) < :near::bigint THEN here.now ELSE :at::bigint END
 FROM (SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint AS now) AS here
 
+-- Of each kind the longest due: what waits of other kinds, or behind it, is not read. The comparison with NULL keeps
+-- the look at the owner's leases within the walk along the index.
 -- name: due_job
-SELECT kind FROM jobs
-WHERE kind = ANY(:kinds::text[]) AND ((state = 'waiting' AND run_at <= :now) OR (state = 'leased' AND leased_until <= :now))
-    AND NOT EXISTS (
-        SELECT 1 FROM jobs AS other
-        WHERE other.owner = jobs.owner AND other.owner <> 0 AND other.id <> jobs.id
-            AND other.state = 'leased' AND other.leased_until > :now
-    )
-ORDER BY run_at, id LIMIT 1
+SELECT k.kind FROM unnest(:kinds::text[]) AS k (kind) CROSS JOIN LATERAL (
+    (SELECT j.run_at, j.id FROM jobs AS j WHERE j.state = 'waiting' AND j.kind = k.kind AND j.run_at <= :now
+        AND (SELECT 1 FROM jobs AS o WHERE o.owner = j.owner AND o.owner <> 0 AND o.state = 'leased' AND o.leased_until > :now LIMIT 1) IS NULL
+        ORDER BY j.run_at, j.id LIMIT 1)
+    UNION ALL
+    (SELECT j.run_at, j.id FROM jobs AS j WHERE j.state = 'leased' AND j.kind = k.kind AND j.leased_until <= :now
+        AND (SELECT 1 FROM jobs AS o WHERE o.owner = j.owner AND o.owner <> 0 AND o.state = 'leased' AND o.leased_until > :now LIMIT 1) IS NULL
+        ORDER BY j.run_at, j.id LIMIT 1)
+) AS due
+ORDER BY due.run_at, due.id LIMIT 1
 
+-- What another worker is taking is passed over.
 -- name: take_due_job
-SELECT id, owner FROM jobs
-WHERE kind = ANY(:kinds::text[]) AND ((state = 'waiting' AND run_at <= :now) OR (state = 'leased' AND leased_until <= :now))
-    AND owner <> ALL(:taken::bigint[])
-    AND NOT EXISTS (
-        SELECT 1 FROM jobs AS other
-        WHERE other.owner = jobs.owner AND other.owner <> 0 AND other.id <> jobs.id
-            AND other.state = 'leased' AND other.leased_until > :now
-    )
-ORDER BY run_at, id LIMIT 1 FOR UPDATE SKIP LOCKED
+SELECT due.id, due.owner FROM (
+    SELECT * FROM (
+        SELECT j.id, j.owner, j.run_at FROM jobs AS j WHERE j.state = 'waiting' AND j.kind = :kind AND j.run_at <= :now
+            AND j.owner <> ALL(:taken::bigint[])
+            AND (SELECT 1 FROM jobs AS o WHERE o.owner = j.owner AND o.owner <> 0 AND o.state = 'leased' AND o.leased_until > :now LIMIT 1) IS NULL
+        ORDER BY j.run_at, j.id LIMIT 1 FOR UPDATE SKIP LOCKED) AS waiting
+    UNION ALL
+    SELECT * FROM (
+        SELECT j.id, j.owner, j.run_at FROM jobs AS j WHERE j.state = 'leased' AND j.kind = :kind AND j.leased_until <= :now
+            AND j.owner <> ALL(:taken::bigint[])
+            AND (SELECT 1 FROM jobs AS o WHERE o.owner = j.owner AND o.owner <> 0 AND o.state = 'leased' AND o.leased_until > :now LIMIT 1) IS NULL
+        ORDER BY j.run_at, j.id LIMIT 1 FOR UPDATE SKIP LOCKED) AS left_behind
+) AS due
+ORDER BY due.run_at, due.id LIMIT 1
 
 -- An owner's jobs are leased one at a time: whoever takes one holds this until the lease can be seen.
 -- name: take_turn_of_owner

@@ -49,6 +49,9 @@ class Way:
             # were small, or that nobody has looked at yet.
             "plan_cache_mode": "force_generic_plan",
             "enable_seqscan": "off",
+            # Tables are joined in the order in which a statement names them: what is guessed of a table's columns
+            # apart (an owner, a shelf of the owner) may be a thousand times wrong of both.
+            "join_collapse_limit": "1",
             "tcp_keepalives_idle": "30",
             "tcp_keepalives_interval": "10",
             "tcp_keepalives_count": "3",

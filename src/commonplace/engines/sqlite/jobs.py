@@ -50,22 +50,27 @@ def make_embedding_due(connection: sqlite3.Connection, at: datetime) -> None:
 
 def is_due(connection: sqlite3.Connection, kinds: Sequence[str], at: datetime) -> bool:
     """Whether there is anything to lease; asked first, so that an idle worker writes nothing."""
-    now = micros(at)
-    return connection.execute(sql("due_job", ids=len(kinds)), (*kinds, now, now, now)).fetchone() is not None
+    return _due(connection, kinds, at) is not None
 
 
 def lease(
     connection: sqlite3.Connection, kinds: Sequence[str], worker: str, at: datetime, seconds: float
 ) -> Job | None:
     """Take the longest due job for one worker."""
-    now = micros(at)
-    due = connection.execute(sql("due_job", ids=len(kinds)), (*kinds, now, now, now)).fetchone()
+    due = _due(connection, kinds, at)
     if due is None:
         return None
     connection.execute(sql("lease_job"), (worker, micros(at + timedelta(seconds=seconds)), due[0]))
     job = job_of(connection.execute(sql("one_job"), due).fetchone())
     kept = connection.execute(sql("kept_with_job"), due).fetchone()
     return job if kept is None else replace(job, kept=json.loads(kept[0]))
+
+
+def _due(connection: sqlite3.Connection, kinds: Sequence[str], at: datetime) -> tuple[bytes] | None:
+    """Which job is to be leased, if any."""
+    named = {"kinds": json.dumps(list(kinds)), "now": micros(at)}
+    found: tuple[bytes] | None = connection.execute(sql("due_job"), named).fetchone()
+    return found
 
 
 def renew(connection: sqlite3.Connection, job: Job, at: datetime, seconds: float) -> bool:

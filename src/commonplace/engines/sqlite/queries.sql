@@ -393,13 +393,27 @@ ON CONFLICT (owner, kind, key) DO UPDATE SET
     error = CASE WHEN :insists AND state <> 'leased' THEN '' ELSE error END,
     state = CASE WHEN state = 'dead' THEN 'waiting' ELSE state END
 
+-- Of each kind the longest due: what waits of other kinds, or behind it, is not read.
 -- name: due_job
-SELECT id FROM jobs
-WHERE kind IN ({ids}) AND ((state = 'waiting' AND run_at <= ?) OR (state = 'leased' AND leased_until <= ?))
-    AND NOT EXISTS (
-        SELECT 1 FROM jobs AS other
-        WHERE other.owner = jobs.owner AND other.owner <> 0 AND other.state = 'leased' AND other.leased_until > ?
-    )
+SELECT id FROM jobs WHERE id IN (
+    SELECT (
+        SELECT j.id FROM jobs AS j WHERE j.state = 'waiting' AND j.kind = json_each.value AND j.run_at <= :now
+            AND NOT EXISTS (
+                SELECT 1 FROM jobs AS other
+                WHERE other.owner = j.owner AND other.owner <> 0 AND other.state = 'leased' AND other.leased_until > :now
+            )
+        ORDER BY j.run_at, j.id LIMIT 1
+    ) FROM json_each(:kinds)
+    UNION ALL
+    SELECT (
+        SELECT j.id FROM jobs AS j WHERE j.state = 'leased' AND j.kind = json_each.value AND j.leased_until <= :now
+            AND NOT EXISTS (
+                SELECT 1 FROM jobs AS other
+                WHERE other.owner = j.owner AND other.owner <> 0 AND other.state = 'leased' AND other.leased_until > :now
+            )
+        ORDER BY j.run_at, j.id LIMIT 1
+    ) FROM json_each(:kinds)
+)
 ORDER BY run_at, id LIMIT 1
 
 -- name: lease_job

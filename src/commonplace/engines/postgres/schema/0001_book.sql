@@ -178,7 +178,8 @@ CREATE TABLE jobs (
     error        text COLLATE "C" NOT NULL DEFAULT '',
     UNIQUE (owner, kind, key)
 );
-CREATE INDEX jobs_by_time ON jobs (state, run_at);
+CREATE INDEX jobs_by_time ON jobs (state, kind, run_at, id);
+CREATE INDEX jobs_leased ON jobs (owner) WHERE state = 'leased';
 
 -- Apart from the jobs: it may be large, and a job's row is written anew with every lease. It goes with its job.
 CREATE TABLE kept (
