@@ -74,14 +74,12 @@ def lease(tables: Tables, kinds: Sequence[str], worker: str, at: datetime, secon
         for work in tables.jobs.values()
         if work.job.era is not None and work.job.state is JobState.LEASED and not _due(work.job, at)
     }
-    due = next(
-        (
-            work
-            for work in _in_order(tables.jobs.values())
-            if work.job.kind in kinds and _due(work.job, at) and work.job.era not in busy
-        ),
-        None,
-    )
+    free = [
+        work
+        for work in tables.jobs.values()
+        if work.job.kind in kinds and _due(work.job, at) and work.job.era not in busy
+    ]
+    due = min(free, key=lambda work: (_due_since(work.job) or at, work.job.id), default=None)
     if due is None:
         return None
     until = at + timedelta(seconds=seconds)
@@ -202,9 +200,15 @@ def _in_order(works: Iterable[Work]) -> list[Work]:
 
 
 def _due(job: Job, at: datetime) -> bool:
+    since = _due_since(job)
+    return since is not None and since <= at
+
+
+def _due_since(job: Job) -> datetime | None:
+    """From when on somebody may take it; whoever has it in hand lets go of it when the lease ends."""
     if job.state is JobState.LEASED:
-        return job.leased_until is not None and job.leased_until <= at
-    return job.state is JobState.WAITING and job.run_at <= at
+        return job.leased_until
+    return job.run_at if job.state is JobState.WAITING else None
 
 
 def _leased(tables: Tables, job: Job) -> Work | None:

@@ -564,32 +564,17 @@ FROM (SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint AS now) A
 -- the look at the owner's leases within the walk along the index.
 -- name: due_job
 SELECT k.kind FROM unnest(:kinds::text[]) AS k (kind) CROSS JOIN LATERAL (
-    (SELECT j.run_at, j.id FROM jobs AS j WHERE j.state = 'waiting' AND j.kind = k.kind AND j.run_at <= :now
+    SELECT j.due, j.id FROM jobs AS j WHERE j.kind = k.kind AND j.due <= :now
         AND (SELECT 1 FROM jobs AS o WHERE o.owner = j.owner AND o.owner <> 0 AND o.state = 'leased' AND o.leased_until > :now LIMIT 1) IS NULL
-        ORDER BY j.run_at, j.id LIMIT 1)
-    UNION ALL
-    (SELECT j.run_at, j.id FROM jobs AS j WHERE j.state = 'leased' AND j.kind = k.kind AND j.leased_until <= :now
-        AND (SELECT 1 FROM jobs AS o WHERE o.owner = j.owner AND o.owner <> 0 AND o.state = 'leased' AND o.leased_until > :now LIMIT 1) IS NULL
-        ORDER BY j.run_at, j.id LIMIT 1)
-) AS due
-ORDER BY due.run_at, due.id LIMIT 1
+    ORDER BY j.due, j.id LIMIT 1
+) AS first
+ORDER BY first.due, first.id LIMIT 1
 
 -- What another worker is taking is passed over.
 -- name: take_due_job
-SELECT due.id, due.owner FROM (
-    SELECT * FROM (
-        SELECT j.id, j.owner, j.run_at FROM jobs AS j WHERE j.state = 'waiting' AND j.kind = :kind AND j.run_at <= :now
-            AND j.owner <> ALL(:taken::bigint[])
-            AND (SELECT 1 FROM jobs AS o WHERE o.owner = j.owner AND o.owner <> 0 AND o.state = 'leased' AND o.leased_until > :now LIMIT 1) IS NULL
-        ORDER BY j.run_at, j.id LIMIT 1 FOR UPDATE SKIP LOCKED) AS waiting
-    UNION ALL
-    SELECT * FROM (
-        SELECT j.id, j.owner, j.run_at FROM jobs AS j WHERE j.state = 'leased' AND j.kind = :kind AND j.leased_until <= :now
-            AND j.owner <> ALL(:taken::bigint[])
-            AND (SELECT 1 FROM jobs AS o WHERE o.owner = j.owner AND o.owner <> 0 AND o.state = 'leased' AND o.leased_until > :now LIMIT 1) IS NULL
-        ORDER BY j.run_at, j.id LIMIT 1 FOR UPDATE SKIP LOCKED) AS left_behind
-) AS due
-ORDER BY due.run_at, due.id LIMIT 1
+SELECT j.id, j.owner FROM jobs AS j WHERE j.kind = :kind AND j.due <= :now AND j.owner <> ALL(:taken::bigint[])
+    AND (SELECT 1 FROM jobs AS o WHERE o.owner = j.owner AND o.owner <> 0 AND o.state = 'leased' AND o.leased_until > :now LIMIT 1) IS NULL
+ORDER BY j.due, j.id LIMIT 1 FOR UPDATE SKIP LOCKED
 
 -- An owner's jobs are leased one at a time: whoever takes one holds this until the lease can be seen.
 -- name: take_turn_of_owner

@@ -397,24 +397,15 @@ ON CONFLICT (owner, kind, key) DO UPDATE SET
 -- name: due_job
 SELECT id FROM jobs WHERE id IN (
     SELECT (
-        SELECT j.id FROM jobs AS j WHERE j.state = 'waiting' AND j.kind = json_each.value AND j.run_at <= :now
+        SELECT j.id FROM jobs AS j WHERE j.kind = json_each.value AND j.due <= :now
             AND NOT EXISTS (
                 SELECT 1 FROM jobs AS other
                 WHERE other.owner = j.owner AND other.owner <> 0 AND other.state = 'leased' AND other.leased_until > :now
             )
-        ORDER BY j.run_at, j.id LIMIT 1
-    ) FROM json_each(:kinds)
-    UNION ALL
-    SELECT (
-        SELECT j.id FROM jobs AS j WHERE j.state = 'leased' AND j.kind = json_each.value AND j.leased_until <= :now
-            AND NOT EXISTS (
-                SELECT 1 FROM jobs AS other
-                WHERE other.owner = j.owner AND other.owner <> 0 AND other.state = 'leased' AND other.leased_until > :now
-            )
-        ORDER BY j.run_at, j.id LIMIT 1
+        ORDER BY j.due, j.id LIMIT 1
     ) FROM json_each(:kinds)
 )
-ORDER BY run_at, id LIMIT 1
+ORDER BY due, id LIMIT 1
 
 -- name: lease_job
 UPDATE jobs SET state = 'leased', worker = ?, leased_until = ?, attempts = attempts + 1, leased_generation = generation

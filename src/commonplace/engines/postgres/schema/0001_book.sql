@@ -176,9 +176,10 @@ CREATE TABLE jobs (
     worker       text COLLATE "C",
     leased_until bigint,
     error        text COLLATE "C" NOT NULL DEFAULT '',
+    due          bigint GENERATED ALWAYS AS (CASE state WHEN 'waiting' THEN run_at WHEN 'leased' THEN leased_until END) STORED,
     UNIQUE (owner, kind, key)
 );
-CREATE INDEX jobs_by_time ON jobs (state, kind, run_at, id);
+CREATE INDEX jobs_due ON jobs (kind, due, id);
 CREATE INDEX jobs_leased ON jobs (owner) WHERE state = 'leased';
 
 -- Apart from the jobs: it may be large, and a job's row is written anew with every lease. It goes with its job.
