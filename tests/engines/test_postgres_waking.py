@@ -192,6 +192,24 @@ async def test_a_listener_notices_that_nobody_speaks_any_more(
     await other.close()
 
 
+async def test_a_listener_outlasts_a_setting_of_this_machine_that_is_wrong_for_a_while(
+    two: tuple[PostgresEngine, PostgresEngine], monkeypatch: pytest.MonkeyPatch
+):
+    one, other = two
+    connecting, refused = asyncpg.connect, asyncio.Event()
+
+    async def without_certificates(*_: object, **__: object) -> object:
+        monkeypatch.setattr(asyncpg, "connect", connecting)
+        refused.set()
+        raise asyncpg.exceptions.ClientConfigurationError("the file of certificates is not there")
+
+    monkeypatch.setattr(asyncpg, "connect", without_certificates)
+    woken = await listening(one)
+    assert refused.is_set()
+    await other.put(JobDraft("work", "x"), utc_now())
+    await woken.once_more()
+
+
 async def test_nobody_listens_once_nobody_is_to_be_woken(postgres: Place):
     engine = await PostgresEngine.open(postgres.at_schema(f"{'long' * 15}_of"))
     watching = await asyncpg.connect(postgres.url)

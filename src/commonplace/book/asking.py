@@ -143,7 +143,7 @@ _TRUSTS = frozenset(trust.value for trust in Trust)
 def _names(values: Iterable[str] | str | None, field: str) -> frozenset[str] | None:
     if values is None:
         return None
-    return frozenset((values,) if isinstance(values, str) else as_names(values, field))
+    return frozenset(as_names((values,) if isinstance(values, str) else values, field))
 
 
 def _words(values: Iterable[str] | str | None, field: str, known: frozenset[str]) -> frozenset[str] | None:

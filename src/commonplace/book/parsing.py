@@ -90,10 +90,7 @@ def as_names(values: Any, field: str) -> tuple[str, ...]:
     """Several names; one text is not taken for its characters."""
     if isinstance(values, str) or not isinstance(values, Iterable):
         raise InvalidInput(f"{field}: give a list of names, not {type(values).__name__}", field=field)
-    names = tuple(values)
-    if not all(isinstance(name, str) for name in names):
-        raise InvalidInput(f"{field}: every name is a text", field=field)
-    return names
+    return tuple(as_text(name, field) for name in values)
 
 
 def as_text(value: Any, field: str) -> str:

@@ -106,6 +106,13 @@ def due_at(at: datetime, seconds: float) -> datetime:
         return _LAST_MOMENT
 
 
+def told(reason: str) -> str:
+    """Why a job failed, or waits, as every engine can keep it."""
+    # What a model or a provider said is part of it: characters that no text may hold are marked, and halves joined.
+    whole = reason.replace("\x00", "\ufffd").encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return whole[:ERROR_LENGTH]
+
+
 def kept_text(payload: Mapping[str, Any]) -> str:
     """What is to be kept with a job, as JSON in ASCII; raises TypeError where it is none."""
     text = json.dumps(payload, separators=(",", ":"))

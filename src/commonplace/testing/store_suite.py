@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from commonplace.testing.suite_ageing import AgeingSuite
 from commonplace.testing.suite_erasure import ErasureSuite
+from commonplace.testing.suite_extremes import ExtremeSuite
 from commonplace.testing.suite_filters import FilterSuite
 from commonplace.testing.suite_formation import FormationSuite
 from commonplace.testing.suite_grounds import GroundsSuite
@@ -49,5 +50,6 @@ class StoreSuite(
     KeepingSuite,
     MovingSuite,
     MarkSuite,
+    ExtremeSuite,
 ):
     """All that an engine has to do, told as tests."""

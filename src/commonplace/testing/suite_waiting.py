@@ -209,6 +209,20 @@ class WaitingSuite(Suite):
         dead = {job.key: job.error for job in await engine.jobs(JobState.DEAD, 10)}
         assert dead == {"thread": "", "answer": "", "another": "another: 'tea' is no JSON"}
 
+    async def test_what_is_kept_goes_with_a_part_of_what_it_tells_of(self, engine: Engine) -> None:
+        pen = Pen(engine)
+        tea, cake = await pen.say(await pen.open(), "tea", "cake")
+        memory = await pen.remember("tea and cake", sources=(tea, cake))
+        await put(pen)
+        job = await leased(pen)
+        assert await engine.keep(job, {"text": "tea and cake"}, (memory,))
+        await engine.fail(job, "'tea and cake' is no JSON", pen.now, pen.now)
+        receipt = await pen.erase(tea)
+        assert receipt.kept == (memory,)
+        assert (receipt.removed["kept answers"], receipt.removed["errors of jobs"]) == (1, 1)
+        again = await leased(pen)
+        assert (again.kept, again.error) == (None, "")
+
     async def test_what_is_kept_goes_with_another_owner_of_whom_it_tells(self, engine: Engine) -> None:
         pen, other = Pen(engine), Pen(engine, BEN)
         told = await other.remember("ben's")

@@ -84,17 +84,40 @@ async def test_a_schema_that_a_role_may_not_use_is_told(address: str, own_server
         await PostgresEngine.open(address.replace("reader_and_writer:secret@", "stranger:x@"))
 
 
-async def test_no_book_is_made_where_its_schema_cannot_be_chosen(
-    own_server: Place, monkeypatch: pytest.MonkeyPatch
-):
+@pytest.fixture
+def pooler(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever a book sets when it connects does not come through."""
     connecting = asyncpg.connect
 
     async def as_through_a_pooler(url: str, *, server_settings: dict[str, str], **options: object) -> object:
         return await connecting(url, **options)
 
     monkeypatch.setattr(asyncpg, "connect", as_through_a_pooler)
+
+
+@pytest.mark.usefixtures("pooler")
+async def test_no_book_is_made_where_its_schema_cannot_be_chosen(own_server: Place):
     with pytest.raises(StorageError, match="search_path"):
         await PostgresEngine.open(own_server.new_book())
+
+
+@pytest.mark.parametrize("read_only", [False, True])
+async def test_another_book_than_the_one_that_is_meant_is_not_opened(
+    read_only: bool, own_server: Place, administrator: Any, request: pytest.FixtureRequest
+):
+    theirs, ours = own_server.new_book(), own_server.new_book()
+    for url in (theirs, ours):
+        await (await PostgresEngine.open(url)).close()
+    path = theirs.rpartition("schema=")[2]
+    request.getfixturevalue("pooler")
+    await administrator.execute(f"ALTER ROLE reader_and_writer SET search_path = {path}")
+    try:
+        await (await PostgresEngine.open(theirs, read_only=read_only)).close()
+        for create in (False, True):
+            with pytest.raises(StorageError, match="search_path"):
+                await PostgresEngine.open(ours, create=create, read_only=read_only)
+    finally:
+        await administrator.execute("ALTER ROLE reader_and_writer RESET search_path")
 
 
 async def test_a_book_that_is_closed_says_so(address: str):

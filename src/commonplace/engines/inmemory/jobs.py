@@ -10,7 +10,7 @@ from uuid import UUID
 
 from commonplace.engines.inmemory.tables import Era, Tables, Work
 from commonplace.model.ids import new_id
-from commonplace.model.jobs import ERROR_LENGTH, Job, JobDraft, JobState, due_at
+from commonplace.model.jobs import Job, JobDraft, JobState, due_at, told
 from commonplace.model.vectors import EMBED, embed_job
 
 
@@ -118,7 +118,7 @@ def fail(tables: Tables, job: Job, error: str, at: datetime, retry_at: datetime 
     if work is None:
         return False
     anew = work.job.generation != work.leased_generation
-    job = replace(work.job, error=error[:ERROR_LENGTH])
+    job = replace(work.job, error=told(error))
     if retry_at is not None:
         run_at = max(retry_at, job.run_at) if anew else retry_at
         work.job = replace(_given_back(job, JobState.WAITING), run_at=run_at)
@@ -139,7 +139,7 @@ def postpone(tables: Tables, job: Job, at: datetime, reason: str) -> bool:
         _given_back(work.job, JobState.WAITING),
         run_at=max(work.job.run_at, at) if anew else at,
         postponed=work.job.postponed + 1,
-        error=reason[:ERROR_LENGTH],
+        error=told(reason),
     )
     work.not_before = at
     return True

@@ -43,10 +43,16 @@ async def passages(session: Session, ids: Mapping[UUID, bytes]) -> list[Row]:
 
 async def remark(session: Session, touched: Sequence[Row]) -> list[Touched]:
     """Move the marks of shelves whose passages' aids changed, so that indexes fetch them again."""
-    shelves = []
-    for (owner, shelf), rows in groupby(touched, key=lambda row: (row[1], row[3])):
-        moved = await session.one("move_mark", owner, shelf)
-        assert moved is not None
-        await session.run("mark_records", moved[0], owner, [row[0] for row in rows])
-        shelves.append(Touched(owner, shelf, moved[1], moved[2]))
-    return shelves
+    shelves: dict[int, Touched] = {}
+    while touched:
+        elsewhere: list[bytes] = []
+        for (owner, shelf), rows in groupby(touched, key=lambda row: (row[1], row[3])):
+            moved = await session.one("move_mark", owner, shelf)
+            assert moved is not None
+            ids = [row[0] for row in rows]
+            marked = {row[0] for row in await session.all("mark_records", moved[0], owner, shelf, ids)}
+            elsewhere += [id for id in ids if id not in marked]
+            shelves[shelf] = Touched(owner, shelf, moved[1], moved[2])
+        # Others changed who may read these since they were looked up: they are looked for once more.
+        touched = await session.all("where_passages_are", elsewhere) if elsewhere else []
+    return list(shelves.values())

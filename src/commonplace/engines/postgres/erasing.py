@@ -205,7 +205,8 @@ class _Erasing:
         """Drop jobs about what goes; those on a thread that loses a part stay, and tell nothing of it."""
         doomed = [id.bytes for id in plan.doomed]
         losing = [id.bytes for id in plan.losing_threads()]
-        telling = await jobs.let_go_of_kept(self._session, doomed)
+        # What stays without a part of it was read whole.
+        telling = await jobs.let_go_of_kept(self._session, doomed + [id.bytes for id in plan.stripped])
         self._removed["kept answers"] += len(telling)
         self._removed["jobs"] += await self._session.run("delete_jobs_about", doomed)
         telling += [row[0] for row in await self._session.all("jobs_about", losing)]

@@ -26,6 +26,9 @@ AGAIN = (asyncpg.SerializationError, asyncpg.DeadlockDetectedError)
 #: What the server itself raises where a book has a mark that keeps writers off; the message is the mark.
 MARKED = "CP001"
 
+#: An operator's limit on transactions, of which the driver knows only at times.
+_TRANSACTION_TIMEOUT = "25P04"
+
 #: The connection is of no more use; the driver's own confusion is what a server's farewell between two statements makes of it.
 LOST = (
     asyncpg.InternalClientError,
@@ -61,6 +64,10 @@ def from_server(exc: Exception, place: str) -> StorageError:
     if getattr(exc, "sqlstate", None) == MARKED:
         name, _, mark = str(exc).partition(" ")
         return refusal({name: mark.encode()})
+    if _TRANSACTION_TIMEOUT in (getattr(one, "sqlstate", None) for one in (exc, exc.__cause__)):
+        return Busy(
+            f"{place} ends transactions that take long: try again, or give the book's role a longer transaction_timeout."
+        )
     found = _of_the_connection(exc, place) if isinstance(exc, LOST) else _of_the_work(exc, place)
     return found or StorageError(f"{place} could not do this ({exc}): see the server's log.")
 

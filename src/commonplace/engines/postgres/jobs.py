@@ -10,7 +10,7 @@ from uuid import UUID
 
 from commonplace.engines.postgres.session import Row, Session
 from commonplace.model.ids import new_id
-from commonplace.model.jobs import ERROR_LENGTH, Job, JobDraft, JobState, due_at
+from commonplace.model.jobs import Job, JobDraft, JobState, due_at, told
 from commonplace.model.values import micros, moment
 from commonplace.model.vectors import EMBED, embed_job
 from commonplace.settle.rows import owner_of
@@ -117,7 +117,7 @@ async def fail(session: Session, job: Job, error: str, at: datetime, retry_at: d
         "fail_job",
         state=(JobState.DEAD if retry_at is None else JobState.WAITING).value,
         run_at=micros(retry_at or at),
-        error=error[:ERROR_LENGTH],
+        error=told(error),
         id=id,
         worker=worker,
         attempts=attempts,
@@ -129,7 +129,7 @@ async def postpone(session: Session, job: Job, at: datetime, reason: str) -> boo
     """Give a job back that cannot be done before a moment."""
     id, worker, attempts = _lease_of(job)
     put_off = await session.run(
-        "postpone_job", at=micros(at), reason=reason[:ERROR_LENGTH], id=id, worker=worker, attempts=attempts
+        "postpone_job", at=micros(at), reason=told(reason), id=id, worker=worker, attempts=attempts
     )
     return put_off > 0
 

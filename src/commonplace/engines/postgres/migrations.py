@@ -7,6 +7,7 @@ from importlib.resources import files
 from typing import Any, NamedTuple
 
 from commonplace.engines.postgres.address import Place
+from commonplace.engines.postgres.session import UNLIMITED
 from commonplace.errors import NotABook, ReadOnly, StorageError, VersionMismatch
 
 
@@ -41,6 +42,8 @@ async def bring_forward(
     ``silence``: how long the server may leave a look unanswered; bringing forward takes as long as it needs.
     """
     version = await _version(connection, place, silence)
+    if version:
+        await _check_choice(connection, place, silence)
     latest = len(book_migrations())
     if version == latest:
         return version
@@ -50,23 +53,39 @@ async def bring_forward(
         raise ReadOnly(
             f"{place.name} has format {version} of {latest}: open it once without read_only to bring it forward."
         )
-    async with connection.transaction():
-        await connection.execute("SET LOCAL statement_timeout = 0")
+    # Whoever waited for another sees what they did, whatever isolation the role is set to.
+    async with connection.transaction(isolation="read_committed"):
+        await connection.execute(UNLIMITED)
         await connection.execute(
             "SELECT pg_advisory_xact_lock(hashtext('commonplace schema'), hashtext($1))", place.schema
         )
-        await _migrate(connection, place, await _version(connection, place, silence))
+        await _migrate(connection, place, await _version(connection, place, silence), silence)
     return latest
 
 
-async def _migrate(connection: Any, place: Place, version: int) -> None:
-    if not await connection.fetchval("SELECT 1 FROM pg_namespace WHERE nspname = $1", place.schema):
-        await connection.execute(f'CREATE SCHEMA "{place.schema}"')
-    if await connection.fetchval("SELECT current_schema()") != place.schema:
+async def _check_choice(connection: Any, place: Place, silence: float) -> None:
+    """Statements name no schema: what they would meet must be the one that is meant."""
+    if await connection.fetchval("SELECT current_schema()", timeout=silence) != place.schema:
         raise StorageError(
             f"{place.name} does not take search_path from a connection, for a pooler stands before it maybe: "
             f"ALTER ROLE … SET search_path = {place.schema}, or connect without the pooler."
         )
+
+
+async def _check_encoding(connection: Any, place: Place) -> None:
+    encoding = await connection.fetchval("SELECT current_setting('server_encoding')")
+    if encoding != "UTF8":
+        raise StorageError(
+            f"{place.name} keeps text as {encoding}, which cannot hold every language: "
+            "make a database with ENCODING 'UTF8' TEMPLATE template0."
+        )
+
+
+async def _migrate(connection: Any, place: Place, version: int, silence: float) -> None:
+    await _check_encoding(connection, place)
+    if not await connection.fetchval("SELECT 1 FROM pg_namespace WHERE nspname = $1", place.schema):
+        await connection.execute(f'CREATE SCHEMA "{place.schema}"')
+    await _check_choice(connection, place, silence)
     if version == 0:
         await connection.execute(
             "CREATE TABLE migrations (number bigint PRIMARY KEY, name text NOT NULL, "
@@ -96,7 +115,10 @@ async def _version(connection: Any, place: Place, silence: float) -> int:
         return 0
     if not {"migrations", "book", "owners", "ledger"} <= tables:
         raise NotABook(f"{place.name} holds tables of another program: give the book a schema of its own.")
-    version: int = await connection.fetchval("SELECT max(number) FROM migrations", timeout=silence)
+    version: int = await connection.fetchval(
+        f'SELECT max(number) FROM "{place.schema}".migrations',  # noqa: S608 - a name that was checked
+        timeout=silence,
+    )
     if version > len(book_migrations()):
         raise VersionMismatch(
             f"{place.name} has format {version}, and this program knows formats up to {len(book_migrations())}: "

@@ -24,7 +24,6 @@ class Pool:
         self._wait = wait
         self._place = place
         self._turns = asyncio.Semaphore(most)
-        self._taken: set[Connection] = set()
         #: With the time since which each is idle, the longest first.
         self._idle: list[tuple[Connection, float]] = []
         self._born: dict[Connection, float] = {}
@@ -42,12 +41,10 @@ class Pool:
                 "or give its address more (connections=…)."
             ) from None
         try:
-            connection = await self._found()
+            return await self._found()
         except BaseException:
             self._turns.release()
             raise
-        self._taken.add(connection)
-        return connection
 
     async def _found(self) -> Connection:
         self._refuse_closed()
@@ -63,7 +60,6 @@ class Pool:
     def give_back(self, connection: Connection) -> None:
         """Keep it for the next who needs one; one that is not fit for that is ended."""
         now = asyncio.get_running_loop().time()
-        self._taken.discard(connection)
         is_fit = not self._closed and not connection.is_closed() and not connection.is_in_transaction()
         if is_fit and now - self._born[connection] < _LONGEST_LIFE_SECONDS:
             self._idle.append((connection, now))

@@ -66,7 +66,7 @@ ORDER BY s.no
 SELECT set_config('commonplace.owner', ?, true)
 
 -- name: shelf
-SELECT no FROM shelves WHERE owner = ? AND audience = ? AND agent = ? AND groups = ?
+SELECT no FROM shelves WHERE owner = ? AND audience = ? AND agent = ? AND digest = sha256(decode(replace(?::text, E'\\', E'\\\\'), 'escape'))
 
 -- name: add_shelf
 INSERT INTO shelves (owner, audience, agent, groups) VALUES (?, ?, ?, ?) RETURNING no
@@ -132,6 +132,7 @@ SELECT x.*, s.audience, s.agent, s.groups FROM seen AS s, unnest(:types::text[])
     ORDER BY r.id LIMIT :limit) AS x
 ORDER BY x.id LIMIT :limit
 
+-- The text that data may hold as well only finds the index: what is pinned is told by the condition on the facets.
 -- name: scan_pinned_up
 WITH seen AS MATERIALIZED ({view})
 SELECT x.*, s.audience, s.agent, s.groups FROM seen AS s, unnest(:types::text[]) AS of_type (name), LATERAL (
@@ -223,7 +224,7 @@ ORDER BY seq DESC LIMIT 1
 SELECT r.type, r.id, o.tenant, o.kind, o.id, s.audience, s.agent, s.groups, r.version, r.recorded_at, r.body
 FROM records AS r JOIN shelves AS s ON s.owner = r.owner AND s.no = r.shelf JOIN owners AS o ON o.no = r.owner
 WHERE r.owner = :owner AND r.type = 'memory' AND r.status = 'active'
-  AND nullif(r.facets, '')::jsonb ->> 1 IS NOT DISTINCT FROM :agent::text AND position('"pinned":true' IN r.body) = 0
+  AND nullif(r.facets, '')::jsonb ->> 1 IS NOT DISTINCT FROM :agent::text AND nullif(r.facets, '')::jsonb ->> 6 IS NULL
 ORDER BY r.recorded_at, r.id LIMIT :limit
 
 -- name: count_run
@@ -270,25 +271,26 @@ WHERE r.owner = :owner AND r.id = ANY(:ids::bytea[]) AND r.id = g.id
 -- known is which sets of vectors nobody has been asked to fill. A step of 0 leaves a shelf's mark where it is.
 -- name: store
 WITH asked AS (
-    SELECT * FROM unnest(:audiences::text[], :agents::text[], :groups::text[], :steps::bigint[], :comers::bigint[])
+    SELECT *, sha256(decode(replace(groups, E'\\', E'\\\\'), 'escape')) AS digest
+    FROM unnest(:audiences::text[], :agents::text[], :groups::text[], :steps::bigint[], :comers::bigint[])
     WITH ORDINALITY AS a (audience, agent, groups, step, comers, place)),
 moved AS (
     UPDATE shelves AS s SET mark = s.mark + a.step, passages = s.passages + a.comers FROM asked AS a
-    WHERE s.owner = :owner AND s.audience = a.audience AND s.agent = a.agent AND s.groups = a.groups
+    WHERE s.owner = :owner AND s.audience = a.audience AND s.agent = a.agent AND s.digest = a.digest
     RETURNING s.no, s.mark, a.place),
 added AS (
     INSERT INTO shelves (owner, audience, agent, groups, mark, passages)
     SELECT :owner, a.audience, a.agent, a.groups, a.step, a.comers FROM asked AS a
     WHERE NOT EXISTS (
         SELECT 1 FROM shelves AS s
-        WHERE s.owner = :owner AND s.audience = a.audience AND s.agent = a.agent AND s.groups = a.groups)
-    RETURNING no, mark, audience, agent, groups),
+        WHERE s.owner = :owner AND s.audience = a.audience AND s.agent = a.agent AND s.digest = a.digest)
+    RETURNING no, mark, audience, agent, groups, digest),
 grouped AS (
     INSERT INTO shelf_groups (owner, shelf, name)
     SELECT :owner, a.no, g.name FROM added AS a, jsonb_array_elements_text(a.groups::jsonb) AS g (name)),
 shelved AS (
     SELECT no, mark, place FROM moved
-    UNION ALL SELECT n.no, n.mark, a.place FROM added AS n JOIN asked AS a USING (audience, agent, groups)),
+    UNION ALL SELECT n.no, n.mark, a.place FROM added AS n JOIN asked AS a USING (audience, agent, digest)),
 given AS (
     SELECT * FROM unnest(:ids::bytea[], :shelves::bigint[], :types::text[], :versions::bigint[], :positions::bigint[],
         :times::bigint[], :slots::bytea[], :threads::bytea[], :seqs::bigint[], :kinds::text[], :statuses::text[], :ats::bigint[],
@@ -435,8 +437,9 @@ FROM terms AS t JOIN records AS r ON r.owner = t.owner AND r.no = t.record
 JOIN shelves AS s ON s.owner = r.owner AND s.no = r.shelf JOIN owners AS o ON o.no = r.owner
 WHERE t.rule < ? LIMIT ?
 
+-- Whoever moves a record to another shelf holds both shelves first: what is still there stays until this is committed.
 -- name: mark_records
-UPDATE records SET mark = ? WHERE owner = ? AND id = ANY(?::bytea[])
+UPDATE records SET mark = ? WHERE owner = ? AND shelf = ? AND id = ANY(?::bytea[]) RETURNING id
 
 -- ── vectors ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -663,7 +666,7 @@ UPDATE jobs SET error = '' WHERE id = ANY(?::bytea[]) AND error <> ''
 -- name: add_spent
 INSERT INTO spent AS s (tenant, day, owner, agent, task, model, calls, answers, tokens_in, tokens_cached, tokens_out, unpriced, price)
 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-ON CONFLICT (tenant, day, owner, agent, task, model) DO UPDATE SET
+ON CONFLICT (tenant, day, owner, digest) DO UPDATE SET
     calls = s.calls + excluded.calls,
     answers = s.answers + excluded.answers,
     tokens_in = s.tokens_in + excluded.tokens_in,

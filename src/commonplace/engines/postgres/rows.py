@@ -59,7 +59,7 @@ def conditions(filter: Filter) -> tuple[str, dict[str, Any]]:
         parts.append("r.learnt <= :known_at AND (r.ended IS NULL OR r.ended > :known_at)")
         values["known_at"] = micros(filter.known_at)
     if filter.pinned:
-        parts.append("(r.type <> 'memory' OR position('\"pinned\":true' IN r.body) > 0)")
+        parts.append("(r.type <> 'memory' OR nullif(r.facets, '')::jsonb ->> 6 = 'true')")
     for name, facet, condition in _FACETS:
         if (wanted := getattr(filter, name)) is not None:
             parts.append(condition.format("nullif(r.facets, '')::jsonb", facet, f":of_{name}"))

@@ -21,7 +21,7 @@ from commonplace.engines.postgres.faults import (
 )
 from commonplace.engines.postgres.migrations import bring_forward
 from commonplace.engines.postgres.pool import Pool
-from commonplace.engines.postgres.session import Session
+from commonplace.engines.postgres.session import ALWAYS_UNLIMITED, UNLIMITED, Session
 from commonplace.engines.postgres.waking import Waking
 from commonplace.engines.postgres.way import Connection, Way
 from commonplace.errors import OutcomeUnknown, StorageError
@@ -46,7 +46,7 @@ _WRITE = (
 )
 _WHOLE = "; SET LOCAL commonplace.whole = 'on'"
 #: Upkeep is attended instead; whoever vanishes within it gives way to others all the same.
-_LONG = "; SET LOCAL statement_timeout = 0; SET LOCAL idle_in_transaction_session_timeout = '10min'"
+_LONG = f"; {UNLIMITED}; SET LOCAL idle_in_transaction_session_timeout = '10min'"
 #: Writes hold the book together, an erasure alone: nothing new can come to rest on what it is removing.
 _TOGETHER = "; SELECT pg_advisory_xact_lock_shared(hashtext('commonplace book'), hashtext(current_schema()))"
 _ALONE = "; SELECT pg_advisory_xact_lock(hashtext('commonplace book'), hashtext(current_schema()))"
@@ -150,7 +150,7 @@ class Server:
             try:
                 connection.add_log_listener(lambda _, told: _note(warnings, told))
                 async with self._way.attended(connection):
-                    await connection.execute("SET statement_timeout = 0", timeout=self._way.silence)
+                    await connection.execute(ALWAYS_UNLIMITED, timeout=self._way.silence)
                     await connection.execute(statement)
                     await asyncio.sleep(0)  # what was told with it is heard in the loop's next turn
             finally:

@@ -11,6 +11,14 @@ from commonplace.engines.postgres.statements import Statement, numbered, stateme
 
 Row = Sequence[Any]
 
+#: Lets a transaction take as long as it needs; the second of a server's limits is there since PostgreSQL 17.
+UNLIMITED = (
+    "SET LOCAL statement_timeout = 0; SELECT set_config('transaction_timeout', '0', true) "
+    "WHERE current_setting('transaction_timeout', true) IS NOT NULL"
+)
+#: The same for all that a connection does.
+ALWAYS_UNLIMITED = UNLIMITED.replace("SET LOCAL", "SET").replace("'0', true", "'0', false")
+
 #: Rows that a walk over many fetches at a time.
 _AT_A_TIME = 256
 

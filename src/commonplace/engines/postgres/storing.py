@@ -105,7 +105,7 @@ class Storing:
             shelves=[await self._new_shelf(writing) for writing in changed],
             passages=[writing.is_passage for writing in changed],
             held=[writing.row.held for writing in changed],
-            **_columns(changed, _CHANGED),
+            **_columns(changed, _BOTH),
         )
         rests = [writing.row.id for writing in changed if writing.rests_anew]
         if rests:
@@ -142,7 +142,6 @@ _BOTH = {
     "body": "bodies",
     "hash": "hashes",
 }
-_CHANGED = _BOTH
 _ADDED = {**_BOTH, "type": "types"}
 
 

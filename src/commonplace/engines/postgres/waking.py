@@ -11,6 +11,7 @@ import asyncpg
 
 from commonplace.engines.postgres.faults import LOST
 from commonplace.engines.postgres.way import Way
+from commonplace.errors import InvalidInput
 
 Wake = Callable[[], None]
 
@@ -85,7 +86,8 @@ class Waking:
                     await self._until_lost(connection)
                 finally:
                     connection.terminate()
-            except (asyncpg.PostgresError, *LOST) as exc:
+            except (asyncpg.PostgresError, InvalidInput, *LOST) as exc:
+                # A file of certificates or passwords, too, may be missing only while it is replaced.
                 _log.info("workers look for jobs by themselves until the server is heard again: %s", exc)
             await asyncio.sleep(pause)
             pause = min(2 * pause, _LONGEST_PAUSE_SECONDS)

@@ -12,7 +12,7 @@ from uuid import UUID
 
 from commonplace.engines.sqlite.statements import sql
 from commonplace.model.ids import new_id
-from commonplace.model.jobs import ERROR_LENGTH, Job, JobDraft, JobState, due_at
+from commonplace.model.jobs import Job, JobDraft, JobState, due_at, told
 from commonplace.model.values import micros, moment
 from commonplace.model.vectors import EMBED, embed_job
 from commonplace.settle.rows import owner_of
@@ -95,13 +95,13 @@ def fail(
 ) -> bool:
     """Give a job back, or up."""
     state = JobState.DEAD if retry_at is None else JobState.WAITING
-    values = {"state": state.value, "run_at": micros(retry_at or at), "error": error[:ERROR_LENGTH]}
+    values = {"state": state.value, "run_at": micros(retry_at or at), "error": told(error)}
     return connection.execute(sql("fail_job"), values | _named_lease_of(job)).rowcount > 0
 
 
 def postpone(connection: sqlite3.Connection, job: Job, at: datetime, reason: str) -> bool:
     """Give a job back that cannot be done before a moment."""
-    values = {"at": micros(at), "reason": reason[:ERROR_LENGTH]}
+    values = {"at": micros(at), "reason": told(reason)}
     return connection.execute(sql("postpone_job"), values | _named_lease_of(job)).rowcount > 0
 
 

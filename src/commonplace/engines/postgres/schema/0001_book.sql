@@ -34,8 +34,10 @@ CREATE TABLE shelves (
     renewed  bigint NOT NULL DEFAULT 0,     -- the mark at which all of its passages changed
     passages bigint NOT NULL DEFAULT 0,     -- how many stand on it
     followed bigint,                        -- of a large shelf, the mark up to which it can be searched on the server
+    -- Of the groups, which may be too long for an index.
+    digest   bytea NOT NULL GENERATED ALWAYS AS (sha256(decode(replace(groups, E'\\', E'\\\\'), 'escape'))) STORED,
     PRIMARY KEY (owner, no),
-    UNIQUE (owner, audience, agent, groups)
+    UNIQUE (owner, audience, agent, digest)
 );
 
 CREATE TABLE shelf_groups (
@@ -231,7 +233,10 @@ CREATE TABLE spent (
     tokens_out    bigint NOT NULL,
     unpriced      bigint NOT NULL,
     price         bigint NOT NULL,           -- in 1e-12 dollars
-    PRIMARY KEY (tenant, day, owner, agent, task, model)
+    -- Of the last three of its place, which may be too long for an index; no name holds what stands between them.
+    digest        bytea NOT NULL GENERATED ALWAYS AS (sha256(decode(
+        replace(agent || E'\n' || task || E'\n' || model, E'\\', E'\\\\'), 'escape'))) STORED,
+    PRIMARY KEY (tenant, day, owner, digest)
 );
 CREATE INDEX spent_of_owner ON spent (owner);
 
@@ -300,10 +305,10 @@ DECLARE
     telling text[];
 BEGIN
     FOREACH telling SLICE 1 IN ARRAY ARRAY[
-        ['owners', 'id'], ['shelves', 'agent'], ['shelves', 'groups'], ['shelf_groups', 'name'],
+        ['owners', 'id'], ['shelves', 'agent'], ['shelves', 'groups'], ['shelves', 'digest'], ['shelf_groups', 'name'],
         ['records', 'kind'], ['records', 'facets'], ['records', 'body'], ['versions', 'body'], ['terms', 'packed'], ['vectors', 'packed'], ['findable', 'words'],
         ['ledger', 'actor'], ['ledger', 'body'], ['jobs', 'key'], ['jobs', 'payload'], ['jobs', 'error'], ['kept', 'payload'],
-        ['spent', 'agent']
+        ['spent', 'agent'], ['spent', 'digest']
     ] LOOP
         EXECUTE format('ALTER TABLE %I ALTER COLUMN %I SET STATISTICS 0', telling[1], telling[2]);
     END LOOP;

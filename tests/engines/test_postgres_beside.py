@@ -1,0 +1,109 @@
+"""What others do at the same moment, or set on the server, and what a book makes of it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+
+from commonplace.errors import Busy, StorageError
+from commonplace.model.changes import ChangeAudience
+from commonplace.model.owner import WHOLE
+from commonplace.testing.builders import ANN, FOR_A, FOR_B, SMALL, Pen, vectors_of
+from tests.engines.between import nothing_hangs
+from tests.engines.postgres_server import Place
+
+asyncpg = pytest.importorskip("asyncpg", reason="the driver is not installed: asyncpg")
+
+from commonplace.engines.postgres import aids  # noqa: E402
+from commonplace.engines.postgres.engine import PostgresEngine  # noqa: E402
+from commonplace.engines.postgres.session import Session  # noqa: E402
+
+
+@pytest.fixture(autouse=True)
+async def _nothing_hangs() -> AsyncIterator[None]:
+    async with nothing_hangs():
+        yield
+
+
+@pytest.fixture
+async def administrator(postgres: Place) -> AsyncIterator[Any]:
+    if not postgres.administrator:
+        pytest.skip("only on a server of the tests' own")
+    connection = await asyncpg.connect(postgres.administrator)
+    yield connection
+    await connection.execute("ALTER ROLE reader_and_writer RESET ALL")
+    await connection.close()
+
+
+async def test_a_passage_that_comes_to_another_shelf_while_its_vector_is_put_is_met_there(postgres: Place):
+    engine = await PostgresEngine.open(postgres.new_book())
+    pen = Pen(engine)
+    await engine.begin_set(SMALL)
+    moving = await pen.remember("likes tea", audience=FOR_A)
+    for number in range(20):
+        await pen.remember(f"likes {number}", audience=FOR_B)
+    held = {shelf.number: delta.mark for shelf, delta in await engine.since(ANN, WHOLE, lambda _: None)}
+
+    async def put(session: Session) -> None:
+        vectors = vectors_of(SMALL, moving)
+        there = await aids.passages(session, vectors)
+        await asyncio.wait_for(pen.write(ChangeAudience(moving, FOR_B)), 20)
+        assert [shelf.passages for shelf in await aids.remark(session, there)] == [0, 21]
+
+    await engine.server.write(put)
+    came = [(shelf.audience, delta) for shelf, delta in await engine.since(ANN, WHOLE, held.get)]
+    found = [(audience, row.id) for audience, delta in came for row in delta.rows]
+    assert found == [(FOR_B, moving.bytes)]
+    await engine.close()
+
+
+@pytest.mark.parametrize("isolation", ["repeatable read", "serializable"])
+async def test_a_book_is_made_once_by_whoever_comes_whatever_isolation_a_role_is_set_to(
+    isolation: str, postgres: Place, administrator: Any
+):
+    await administrator.execute(f"ALTER ROLE reader_and_writer SET default_transaction_isolation = '{isolation}'")
+    for _ in range(3):
+        address = postgres.new_book()
+        engines = await asyncio.gather(*(PostgresEngine.open(address, connections=1) for _ in range(4)))
+        await asyncio.gather(*(Pen(engine).remember(str(n)) for n, engine in enumerate(engines)))
+        assert len(await Pen(engines[0]).scan()) == 4
+        for engine in engines:
+            await engine.close()
+
+
+@pytest.mark.parametrize("encoding", ["LATIN1", "SQL_ASCII"])
+async def test_no_book_is_made_in_a_database_that_cannot_hold_every_text(
+    encoding: str, postgres: Place, administrator: Any
+):
+    name = f"in_{encoding.lower()}"
+    await administrator.execute(
+        f"CREATE DATABASE {name} OWNER reader_and_writer "
+        f"ENCODING '{encoding}' TEMPLATE template0 LC_COLLATE 'C' LC_CTYPE 'C'"
+    )
+    with pytest.raises(StorageError, match=f"{encoding}.*UTF8"):
+        await PostgresEngine.open(postgres.new_book().replace("/books", f"/{name}"))
+    await administrator.execute(f"DROP DATABASE {name}")
+
+
+async def test_an_operators_limit_on_transactions_holds_for_what_is_no_upkeep(
+    postgres: Place, administrator: Any
+):
+    if administrator.get_server_version().major < 17:
+        pytest.skip("a server has had that limit since PostgreSQL 17")
+    await administrator.execute("ALTER ROLE reader_and_writer SET transaction_timeout = '1s'")
+    engine = await PostgresEngine.open(postgres.new_book())
+
+    async def sleep(session: Session) -> None:
+        await session.text("SELECT pg_sleep(2)")
+
+    for call in (engine.server.read, engine.server.write):
+        with pytest.raises(Busy, match="transaction_timeout"):
+            await call(sleep)
+    await engine.server.read(sleep, long=True)
+    await engine.server.write(sleep, alone=True)
+    await engine.server.outside("SELECT pg_sleep(2)")
+    assert await Pen(engine).scan() == []
+    await engine.close()
