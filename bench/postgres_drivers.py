@@ -2,7 +2,8 @@
 
     python -m bench.postgres_drivers [postgresql://…]
 
-Without an address it starts a server of its own, in a folder that goes with it.
+Without an address it starts a server of its own, in a folder that goes with it. psycopg is a dependency of nothing
+here: docs/decisions/driver-of-postgres.md says which one to install.
 """
 
 from __future__ import annotations

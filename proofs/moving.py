@@ -17,10 +17,9 @@ from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Any
 
-import commonplace
 from commonplace.assembly import open_engine
 from commonplace.testing.builders import SMALL
-from proofs._moving.copying import OMISSIONS, STEPS, Aim, copy
+from proofs._moving.copying import NOTICED, OMISSIONS, STEPS, Aim, copy
 from proofs._moving.judging import Unlike, judge
 from proofs._moving.living import erase, new_name, told, write
 
@@ -89,12 +88,13 @@ def _control(folder: Path, omission: str, rng: random.Random) -> None:
         with scene.lived_in():
             scene.copy(switch=False)
             time.sleep(0.5)
-            with contextlib.suppress(Unlike):  # the copier's own comparison may be the first to notice
-                scene.copy(switch=True, omission=omission)
+            noticed = scene.copy(switch=True, omission=omission)
             time.sleep(0.5)
+        if noticed:
+            return
         try:
             asyncio.run(judge(scene.source, scene.target, own))
-        except (Unlike, commonplace.CommonplaceError):
+        except Unlike:
             return
     raise Unlike(f"left out that {omission}, and nothing was noticed in {_TRIES} books")
 
@@ -151,14 +151,15 @@ class Scene:
             if process.exitcode != 0:
                 raise Unlike(f"a process that used the book left with {process.exitcode}")
 
-    def copy(self, *, switch: bool, omission: str = "") -> None:
-        """Copy in peace."""
+    def copy(self, *, switch: bool, omission: str = "") -> bool:
+        """Copy in peace; whether the copy's own comparison noticed what was left out."""
         process = _context.Process(target=copy, args=(self.source, self.target, switch, None, omission))
         process.start()
         process.join(_PATIENCE)
-        if process.exitcode != 0:
+        if process.exitcode != 0 and not (omission and process.exitcode == NOTICED):
             process.kill()
             raise Unlike(f"a copy that nobody hindered left with {process.exitcode}")
+        return process.exitcode == NOTICED
 
     def kill_one(self, *, last: bool) -> None:
         """Start a copy and kill it; one that came to its end before is no kill."""

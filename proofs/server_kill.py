@@ -14,7 +14,7 @@ from multiprocessing.connection import Connection
 from multiprocessing.context import ForkProcess
 from pathlib import Path
 
-from proofs._kill.reckoning import Broken, Lost
+from proofs._kill.reckoning import Broken
 from proofs._kill.writer import said
 from proofs._server.own import ROLE, OwnServer
 from proofs._server.writing import Assignment, Point, ServerReckoning, live, opened
@@ -41,6 +41,10 @@ _POINTS = {
 }
 
 _fork = multiprocessing.get_context("fork")
+
+
+class Unruly(Exception):
+    """A writer did not do what it was started for: that says nothing of the book."""
 
 
 def run(count: int, seed: int) -> str:
@@ -108,7 +112,7 @@ def _caught(series: Series, strike: object, what: str) -> int:
         try:
             strike()
             series.put_away()
-        except (Lost, Broken):
+        except Broken:
             series.abandon()
             return round_
     raise Broken(f"{what} lost nothing in {_CONTROL_ROUNDS} rounds")
@@ -132,7 +136,7 @@ class Warm:
     def await_writing(self) -> None:
         """Return when it writes, or is dead."""
         if not self.connection.poll(_PATIENCE_SECONDS):
-            raise Broken("a writer never began")
+            raise Unruly("a writer never began")
         with suppress(EOFError):
             self.connection.recv_bytes()
 
@@ -189,7 +193,7 @@ class Series:
             writer.connection.send_bytes(b"enough")
             writer.process.join(_PATIENCE_SECONDS)
             if writer.process.exitcode != 0:
-                raise Broken(f"a writer did not outlive its server: status {writer.process.exitcode}")
+                raise Unruly(f"a writer did not outlive its server: status {writer.process.exitcode}")
         self.servers += 1
         self._reckon(book)
 
@@ -239,7 +243,7 @@ class Series:
             writer.process.kill()
         writer.process.join(_PATIENCE_SECONDS)
         if writer.process.exitcode is None or writer.process.exitcode >= 0:
-            raise Broken(f"a writer did not die {point}: status {writer.process.exitcode}")
+            raise Unruly(f"a writer did not die {point}: status {writer.process.exitcode}")
 
     def _reckon(self, book: ServerReckoning) -> None:
         for writer in self._running:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import inf
 from pathlib import Path
 from typing import Any
 from uuid import UUID
@@ -13,11 +14,15 @@ from commonplace.model.ledger import Entry
 from commonplace.model.moving import PieceKind
 from commonplace.model.owner import WHOLE
 from commonplace.ports import Engine
-from commonplace.testing.builders import GUIDE, Pen, a_memory
+from commonplace.settle.rows import owner_of
+from commonplace.testing.builders import Pen, a_memory
 from commonplace.testing.suite_keeping import everything
-from proofs._moving.living import OWNERS, told
+from proofs._moving.living import GUIDES, OWNERS, told
 
-_PEOPLE = (*(Owner(id=name) for name in OWNERS), GUIDE)
+_PEOPLE = (*OWNERS, *GUIDES.values())
+#: Tables of a schema, partitions among them.
+_TABLES = "SELECT format('%I.%I', schemaname, tablename) FROM pg_tables WHERE schemaname = ?"
+_ROWS = "SELECT t::text FROM {} AS t"
 
 
 class Unlike(Exception):
@@ -37,6 +42,7 @@ async def judge(source: str, target: str, folder: Path) -> str:
         gone = {id for line in erased for id in line.get("ids", ())}
         canaries = {line["operation"] for line in written if line["tells"] in gone}
         await _forgotten(there, gone, canaries)
+        await _in_no_row(there, canaries)
         faults = (await there.verify()).faults
         if faults:
             raise Unlike(f"the target does not hold against its ledger: {faults[0]}")
@@ -69,12 +75,12 @@ async def _ledger(engine: Engine, owner: Owner) -> list[Entry]:
 
 
 async def _acknowledged(there: Engine, written: list[dict[str, Any]], erased: list[dict[str, Any]]) -> None:
-    """Each write that returned is there under its operation id, unless everything of its owner was forgotten."""
-    ended = {line["everything"] for line in erased if "everything" in line}
+    """Each write that returned is there under its operation id, but for those that may have come before their owner's end."""
+    ends = _ends(erased)
     gone = {id for line in erased for id in line.get("ids", ())}
     for line in written:
-        owner = GUIDE if line["owner"] == "guide" else Owner(id=line["owner"])
-        if owner.id in ended:
+        owner = owner_of(*line["owner"])
+        if line["began"] <= ends.get(owner, -inf):
             continue
         receipt = await there.find_operation(owner, line["operation"])
         if receipt is None or receipt.position != line["position"]:
@@ -84,6 +90,21 @@ async def _acknowledged(there: Engine, written: list[dict[str, Any]], erased: li
         # What was taken back whole is not read any more; its history is.
         if [id for id in missing if not await there.history(owner, WHOLE, id)]:
             raise Unlike(f"what {line['operation']} wrote is not there")
+
+
+def _ends(erased: list[dict[str, Any]]) -> dict[Owner, float]:
+    """Until when everything of an owner may have been forgotten; for ever where nobody was told how that ended."""
+    ends: dict[Owner, float] = {}
+    before = -inf
+    for line in erased:
+        if "ending" in line:
+            before = ends.get(owner_of(*line["ending"]), -inf)
+            ends[owner_of(*line["ending"])] = inf
+        elif "kept" in line:
+            ends[owner_of(*line["kept"])] = before
+        elif "ended" in line:
+            ends[owner_of(*line["ended"])] = line["at"]
+    return ends
 
 
 async def _forgotten(there: Engine, gone: set[str], canaries: set[str]) -> None:
@@ -103,6 +124,21 @@ async def _forgotten(there: Engine, gone: set[str], canaries: set[str]) -> None:
         codes = {part.code for part in receipt.ignored}
         if codes != {"erased"} or len(receipt.ignored) < len(imports):
             raise Unlike(f"{len(imports)} forgotten records were imported, and refused with {codes}")
+
+
+async def _in_no_row(there: Engine, canaries: set[str]) -> None:
+    """Nothing that can be asked for on a server tells of what was forgotten; its files are another proof's."""
+    server = getattr(there, "server", None)
+    if server is None:
+        return
+
+    async def rows(session: Any) -> list[str]:
+        tables = await session.text(_TABLES, session.schema)
+        return [text for (table,) in tables for (text,) in await session.text(_ROWS.format(table))]
+
+    text = "\n".join(await server.read(rows, whole=True))
+    if found := [canary for canary in canaries if canary in text or canary.encode().hex() in text]:
+        raise Unlike(f"{found[0]} was forgotten, and a row of the server's tells of it")
 
 
 def _not_in_files(target: str, canaries: set[str]) -> None:

@@ -6,23 +6,31 @@ import asyncio
 import json
 import os
 import random
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Mapping
+from contextlib import AsyncExitStack
 from multiprocessing.synchronize import Event
 from pathlib import Path
 from typing import Any
 
 import commonplace
-from commonplace import Book, CommonplaceError, Limits, Moved
+from commonplace import Book, CommonplaceError, Limits, Moved, OutcomeUnknown
 from commonplace.model.changes import AddExperience
 from commonplace.model.ids import new_id
 from commonplace.model.ledger import Actor
-from commonplace.model.owner import WHOLE, Owner
-from commonplace.testing.builders import GUIDE, a_line
+from commonplace.model.owner import WHOLE, Owner, OwnerKind
+from commonplace.testing.builders import a_line
 
-OWNERS = tuple(f"owner {number}" for number in range(6))
+TENANTS = ("default", "other")
+#: In each tenant there are owners of the same names, and an agent who learns from them.
+OWNERS = tuple(Owner(tenant=tenant, id=f"owner {number}") for tenant in TENANTS for number in range(3))
+GUIDES = {tenant: Owner(tenant=tenant, kind=OwnerKind.AGENT, id="guide") for tenant in TENANTS}
 LIMITS = Limits(writes_per_run=10**6, memories_per_owner=10**6, batch=1000)
 #: Between two writes of one process: what is compared in the end stays small enough.
 _PAUSE = (0.01, 0.05)
+
+#: A book for each tenant.
+Books = Mapping[str, Book]
 
 
 def write(address: str, log: Path, name: str, seed: int, stop: Event) -> None:
@@ -35,14 +43,18 @@ def erase(address: str, log: Path, seed: int, stop: Event) -> None:
     asyncio.run(_live(address, stop, _Eraser(log, random.Random(seed)).once))
 
 
-async def _live(address: str, stop: Event, once: Callable[[Book], Any]) -> None:
+async def _live(address: str, stop: Event, once: Callable[[Books], Any]) -> None:
     rng = random.Random(os.getpid())
-    async with commonplace.open(address, worker=False, limits=LIMITS, embed=None) as book:
+    async with AsyncExitStack() as opened:
+        books = {}
+        for tenant in TENANTS:
+            book = commonplace.open(address, tenant=tenant, worker=False, limits=LIMITS, embed=None)
+            books[tenant] = await opened.enter_async_context(book)
         while not stop.is_set():
             try:
-                await once(book)
+                await once(books)
             except Moved:
-                departure = (await book.engine.whereabouts()).departure
+                departure = (await books[TENANTS[0]].engine.whereabouts()).departure
                 if departure is not None and departure.whole:
                     return
             except CommonplaceError:
@@ -66,13 +78,16 @@ class _Writer:
         self._rng = rng
         self._count = 0
         #: Memories of one's own, by owner.
-        self._mine: list[tuple[str, Any, int]] = []
+        self._mine: list[tuple[Owner, Any, int]] = []
 
-    async def once(self, book: Book) -> None:
+    async def once(self, books: Books) -> None:
         """One write, under an operation id."""
         self._count += 1
-        owner, canary = self._rng.choice(OWNERS), f"zq{self._name}x{self._count}qz"
+        canary, began = f"zq{self._name}x{self._count}qz", time.monotonic_ns()
         chance = self._rng.random() if self._mine else 0.0
+        chosen: tuple[Owner, Any, int] = (self._rng.choice(OWNERS), None, 0)
+        owner, id, position = self._rng.choice(self._mine) if chance >= 0.7 else chosen
+        book = books[owner.tenant]
         if chance < 0.5:
             key = self._rng.choice((None, None, "drink", "mood"))
             receipt = await book.remember(owner, f"likes {canary}", key=key, operation=canary)
@@ -81,20 +96,18 @@ class _Writer:
             thread = await book.thread(owner, name=f"talk of {self._name}")
             receipt = await thread.append("user", f"said {canary}", operation=canary)
         elif chance < 0.8:
-            owner, id, _ = self._rng.choice(self._mine)
             receipt = await book.retract(owner, id, operation=canary, view="owner")
         elif chance < 0.9:
-            owner, _, position = self._rng.choice(self._mine)
             receipt = await book.undo(owner, position, operation=canary, view="owner")
         else:
-            whose, id, _ = self._rng.choice(self._mine)
-            owner, line = "guide", a_line(GUIDE, f"ask of {canary}", [(Owner(id=whose), id)])
+            whose, owner = owner, GUIDES[owner.tenant]
+            line = a_line(owner, f"ask of {canary}", [(whose, id)])
             receipt = await book.door.write(
-                GUIDE, WHOLE, Actor("agent", "guide"), [AddExperience(line)], request=canary, operation=canary
+                owner, WHOLE, Actor("agent", "guide"), [AddExperience(line)], request=canary, operation=canary
             )
         ids = [str(item.id) for item in receipt.items]
-        tells = "" if 0.7 <= chance < 0.9 else str(receipt.id)
-        self._log.say(owner=owner, operation=canary, position=receipt.position, ids=ids, tells=tells)
+        told = {"owner": owner.parts, "operation": canary, "position": receipt.position, "began": began}
+        self._log.say(**told, ids=ids, tells="" if 0.7 <= chance < 0.9 else str(receipt.id))
 
 
 class _Eraser:
@@ -102,19 +115,31 @@ class _Eraser:
         self._log = _Log(log)
         self._rng = rng
 
-    async def once(self, book: Book) -> None:
+    async def once(self, books: Books) -> None:
         """Forget some of what there is."""
         owner = self._rng.choice(OWNERS)
+        book = books[owner.tenant]
         if self._rng.random() < 0.04:
-            self._log.say(everything=owner)
-            receipt = await book.forget(owner, everything=True, view="owner")
+            await self._end(book, owner)
         else:
             page = await book.list(owner, types=("memory", "message"), limit=50, view="owner")
             if not page.records:
                 return
             chosen = self._rng.choice(page.records)
             receipt = await book.forget(owner, chosen.id, view="owner")
-        self._log.say(ids=[str(id) for id in receipt.ids])
+            self._log.say(ids=[str(id) for id in receipt.ids])
+
+    async def _end(self, book: Book, owner: Owner) -> None:
+        """Forget everything of somebody; what is written once this has returned stays."""
+        self._log.say(ending=owner.parts)
+        try:
+            receipt = await book.forget(owner, everything=True, view="owner")
+        except OutcomeUnknown:
+            raise
+        except CommonplaceError:
+            self._log.say(kept=owner.parts)
+            raise
+        self._log.say(ended=owner.parts, at=time.monotonic_ns(), ids=[str(id) for id in receipt.ids])
 
 
 def told(folder: Path, name: str) -> list[dict[str, Any]]:

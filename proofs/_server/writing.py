@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import commonplace
-from commonplace import Book, CommonplaceError
+from commonplace import Book, CommonplaceError, OutcomeUnknown
 from commonplace.assembly import Opening
 from commonplace.engines.postgres import server as servers
 from commonplace.engines.postgres.server import Server
@@ -26,8 +26,6 @@ from proofs._kill.reckoning import QUERIES, Reckoning, Stored
 from proofs._kill.writer import LIMITS, spelled
 
 TASKS = 6
-#: What an error says that leaves open whether the write is kept.
-_UNKNOWN = "storage"
 #: Between tries while the server is away.
 _PAUSE_SECONDS = 0.02
 
@@ -99,9 +97,10 @@ class _Writer:
             self._say({"asked": asdict(operation)})
             try:
                 receipt = await perform(book, operation)
+            except OutcomeUnknown:
+                await asyncio.sleep(_PAUSE_SECONDS)  # nobody was told anything
             except CommonplaceError as error:
-                if error.code != _UNKNOWN:
-                    self._say({"refused": id, "code": error.code})
+                self._say({"refused": id, "code": error.code})
                 await asyncio.sleep(_PAUSE_SECONDS)
             else:
                 self._say({"told": id, **spelled(receipt)})

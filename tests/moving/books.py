@@ -48,7 +48,9 @@ async def assert_same(one: str | Path, two: str | Path) -> None:
             await engine.close()
 
 
-async def said(address: str | Path, text: str, owner: str = "ann", **how: Any) -> commonplace.Receipt:
+async def said(
+    address: str | Path, text: str, owner: str = "ann", *, tenant: str = "default", **how: Any
+) -> commonplace.Receipt:
     """Remember something in a book that is opened for it alone."""
-    async with commonplace.open(address, worker=False, embed=None) as book:
+    async with commonplace.open(address, tenant=tenant, worker=False, embed=None) as book:
         return await book.remember(owner, text, **how)

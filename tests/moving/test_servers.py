@@ -31,6 +31,36 @@ async def test_a_book_moves_to_a_server_and_back_and_stays_what_it_is(
         assert (await book.verify()).faults == ()
 
 
+async def test_a_book_of_several_tenants_moves_from_server_to_server_into_partitions_and_out_of_them(
+    postgres: Place,
+) -> None:
+    one, parted, two = postgres.new_book(), f"{postgres.new_book()}&partitions=3", postgres.new_book()
+    await make_book(one)
+    told = {}
+    for tenant in ("default", "other"):
+        # The same name in another tenant is somebody else.
+        async with commonplace.open(one, tenant=tenant, worker=False, embed=None) as book:
+            told[tenant] = await book.remember("ann", f"likes rye, {tenant}", key="bread", operation="rye")
+            gone = await book.remember("ben", f"{tenant} passes", operation="gone")
+            await commonplace.copy(one, parted)
+            await book.forget("ben", gone.id, view="owner")
+    there = await commonplace.copy(one, parted, switch=True)
+    await assert_same(one, parted)
+    back = await commonplace.copy(parted, two, switch=True)
+    await assert_same(parted, two)
+    assert (there.digest, there.owners) == (back.digest, back.owners) == (there.digest, 4)
+    for tenant, receipt in told.items():
+        with pytest.raises(Moved):
+            await said(one, "late", tenant=tenant)
+        async with commonplace.open(two, tenant=tenant, worker=False, embed=None) as book:
+            again = await book.remember("ann", f"likes rye, {tenant}", key="bread", operation="rye")
+            assert (again.repeated, again.id) == (True, receipt.id)
+            assert (await book.get("ann", receipt.id)).content == f"likes rye, {tenant}"  # type: ignore[attr-defined]
+            assert not await book.recall("ben", f"{tenant} passes", view="owner")
+            await book.undo("ann", receipt.position)
+            assert (await book.verify()).faults == ()
+
+
 async def test_a_server_refuses_who_writes_a_book_that_moved_and_lets_it_be_read(
     postgres: Place, tmp_path: Path
 ) -> None:

@@ -11,6 +11,7 @@ from commonplace.surfaces.cli import servers
 
 SOUND = ServerFacts(
     version="16.4 (Debian 16.4-1)",
+    release=160004,
     syncs=True,
     whole_pages=True,
     passes_walls=False,
@@ -40,7 +41,7 @@ def test_a_sound_server_is_in_health() -> None:
         ({"whole_pages": False}, "durability", "warning"),
         ({"passes_walls": True}, "second wall", "warning"),
         ({"connections": 95}, "connections", "warning"),
-        ({"version": "14.2"}, "server", "warning"),
+        ({"version": "14.2", "release": 140002}, "server", "warning"),
         ({"replica": True}, "server", "note"),
         ({"vectors": None}, "pgvector", "note"),
         ({"answer_seconds": 0.5}, "way there", "note"),
@@ -50,3 +51,10 @@ def test_what_is_unsound_is_told_and_nothing_else(change: dict[str, object], nam
     before, after = states(SOUND), states(replace(SOUND, **change))  # type: ignore[arg-type]
     assert after[name] == state
     assert {each for each in after if after[each] != before[each]} == {name}
+
+
+@pytest.mark.parametrize("version", ["18beta1", "18devel", "18rc1 (Debian 18~rc1-1)"])
+def test_a_server_before_its_release_is_examined_like_any_other(version: str) -> None:
+    found = {check.name: check for check in servers.checks(replace(SOUND, version=version, release=180000))}
+    assert found["server"].state == "ok"
+    assert version in found["server"].found

@@ -25,7 +25,7 @@ from commonplace.errors import InvalidInput
 from commonplace.formation.alike import forget_statements
 from commonplace.formation.money import Budgets
 from commonplace.formation.wishes import FormingSettings
-from commonplace.model.jobs import FOLLOW, JobDraft
+from commonplace.model.jobs import FOLLOW, MOST_JOBS, JobDraft
 from commonplace.model.owner import DEFAULT_TENANT, Owner
 from commonplace.model.trust import Limits
 from commonplace.model.values import Value, refused, utc_now
@@ -36,9 +36,6 @@ from commonplace.recall.recall import INDEX_BYTES, LARGE_SHELF, Recall
 from commonplace.settings import read_file, settings
 from commonplace.text.terms import RULE, forget_words
 from commonplace.worker import Worker
-
-#: As far as it is looked whether a job is there.
-_MOST_JOBS = 100_000
 
 _log = logging.getLogger("commonplace.embedding")
 
@@ -215,7 +212,7 @@ def _given(config: str | Path | None, limits: Limits | None) -> _Given:
 
 async def _is_put(engine: Engine, kind: str) -> bool:
     """Whether such a job is there, whenever it is due."""
-    return any(job.kind == kind for job in await engine.jobs(None, _MOST_JOBS))
+    return any(job.kind == kind for job in await engine.jobs(None, MOST_JOBS))
 
 
 async def _make_due(engine: Engine, maker: Maker | None, keeping: Retention, clock: Clock) -> None:

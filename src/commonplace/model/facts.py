@@ -38,6 +38,8 @@ class ServerFacts:
     """What a server says of itself, as far as a book's safety hangs on it."""
 
     version: str
+    #: The version as a number: 160004 is 16.4, and 180000 any 18 before its first release too.
+    release: int
     #: Whether it forces what is committed to the disk, and mends pages that were written in part.
     syncs: bool
     whole_pages: bool

@@ -19,7 +19,8 @@ KEPT_LENGTH = 2_000_000
 ERROR_LENGTH = 2000
 #: The kind, and the key, of the upkeep that makes large shelves ready to be searched by their engine.
 FOLLOW = "follow"
-
+#: As many as are listed where one looks through all that there are, those that are due first.
+MOST_JOBS = 100_000
 
 #: No job is due later.
 _LAST_MOMENT = datetime.max.replace(tzinfo=UTC)

@@ -19,17 +19,16 @@ from commonplace.model.moving import (
     JobPiece,
     Piece,
     PieceKind,
-    Readers,
     RecordPiece,
     SpentPiece,
     StonePiece,
     VersionPiece,
 )
-from commonplace.model.owner import Audience, AudienceKind, Owner
 from commonplace.model.spending import COUNTS, Sums, price_of
 from commonplace.model.values import moment
 from commonplace.model.vectors import Embedding
 from commonplace.settle import StoredRow, decode, encode
+from commonplace.settle.rows import audience_of, owner_of
 
 
 def lay_book(tables: Tables, frame: BookFrame) -> None:
@@ -51,9 +50,9 @@ def lay_frame(tables: Tables, frame: Frame) -> None:
     era.owner, era.ended_at, era.laid = None, frame.erased_at, frame.position
     if frame.names is not None:
         tenant, kind, name = frame.names
-        era.owner = Owner.model_validate({"tenant": tenant, "kind": kind, "id": name})
+        era.owner = owner_of(tenant, kind, name)
         tables.living[era.owner] = era
-    meant = {audience_of(shelf.readers): shelf for shelf in frame.shelves}
+    meant = {audience_of(*shelf.readers): shelf for shelf in frame.shelves}
     for audience in [audience for audience in era.shelves if audience not in meant]:
         del era.shelves[audience]
     for audience, shelf in meant.items():
@@ -83,12 +82,6 @@ def lay(tables: Tables, id: bytes, pieces: Sequence[Piece], gone: Sequence[bytes
             _lay_record(tables, era, piece)
 
 
-def audience_of(readers: Readers) -> Audience:
-    """The audience that is stored so elsewhere."""
-    kind, agent, groups = readers
-    return Audience(kind=AudienceKind(kind), agent=agent or None, groups=tuple(json.loads(groups)))
-
-
 def _lay_entry(tables: Tables, era: Era, piece: EntryPiece) -> None:
     lines, ignored, note = load_entry_body(piece.body)
     actor = Actor(piece.actor_kind, piece.actor)  # type: ignore[arg-type] # as it was stored
@@ -111,11 +104,11 @@ def _lay_record(tables: Tables, era: Era, piece: RecordPiece) -> None:
     there = tables.records.get(id)
     if there is None:
         kept = Kept(era, [], ())
-        kept.versions.append(Version(row, audience_of(piece.readers), piece.position))
+        kept.versions.append(Version(row, audience_of(*piece.readers), piece.position))
         tables.add(kept)
     else:
         kept = there
-    current = Version(row, audience_of(piece.readers), piece.position)
+    current = Version(row, audience_of(*piece.readers), piece.position)
     kept.versions[:] = [*(_earlier(tables, era, piece, row, version) for version in piece.earlier), current]
     tables.rest(kept, tuple(UUID(bytes=source) for source in piece.sources))
     kept.run, kept.mark, kept.tail = piece.run, piece.mark, tail
@@ -130,7 +123,7 @@ def _lay_record(tables: Tables, era: Era, piece: RecordPiece) -> None:
 
 
 def _earlier(tables: Tables, era: Era, piece: RecordPiece, now: StoredRow, version: VersionPiece) -> Version:
-    audience = audience_of(version.readers)
+    audience = audience_of(*version.readers)
     if version.body:
         assert era.owner is not None
         record = decode(

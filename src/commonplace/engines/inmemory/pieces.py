@@ -17,7 +17,6 @@ from commonplace.model.moving import (
     JobPiece,
     Piece,
     PieceKind,
-    Readers,
     RecordPiece,
     ShelfPiece,
     SpentPiece,
@@ -25,9 +24,9 @@ from commonplace.model.moving import (
     VersionPiece,
     job_payload,
 )
-from commonplace.model.owner import Audience
 from commonplace.model.spending import COUNTS, steps_of
 from commonplace.model.values import micros
+from commonplace.settle.rows import audience_columns
 
 
 def book_frame(tables: Tables) -> BookFrame:
@@ -42,7 +41,8 @@ def frame(tables: Tables, id: bytes) -> Frame | None:
     if era is None:
         return None
     shelves = (
-        ShelfPiece(readers_of(shelf.audience), shelf.mark, shelf.renewed) for shelf in era.shelves.values()
+        ShelfPiece(audience_columns(shelf.audience), shelf.mark, shelf.renewed)
+        for shelf in era.shelves.values()
     )
     return Frame(
         id,
@@ -82,12 +82,6 @@ def position(era: Era) -> int:
     return era.laid if era.laid is not None else len(era.ledger)
 
 
-def readers_of(audience: Audience) -> Readers:
-    """An audience as it is stored elsewhere."""
-    groups = json.dumps(list(audience.groups), ensure_ascii=False)
-    return (audience.kind.value, audience.agent or "", groups)
-
-
 def _record(kept: Kept) -> RecordPiece:
     row: tuple[Any, ...] = tuple(kept.now.row)
     if kept.now.row.type == "thread":
@@ -95,7 +89,7 @@ def _record(kept: Kept) -> RecordPiece:
     use = kept.use
     return RecordPiece(
         row,
-        readers_of(kept.now.audience),
+        audience_columns(kept.now.audience),
         kept.now.position,
         kept.learnt,
         kept.ended,
@@ -113,7 +107,7 @@ def _record(kept: Kept) -> RecordPiece:
 
 def _version(version: Version) -> VersionPiece:
     row = version.row
-    readers = readers_of(version.audience)
+    readers = audience_columns(version.audience)
     return VersionPiece(row.version, version.position, row.recorded_at, readers, row.hash, row.body)
 
 

@@ -14,9 +14,10 @@ async def examine(session: Session) -> ServerFacts:
     row = await session.one("server_facts")
     took = time.perf_counter() - began
     assert row is not None
-    version, syncs, whole_pages, passes_walls, replica, most, used, vectors = row
+    version, release, syncs, whole_pages, passes_walls, replica, most, used, vectors = row
     return ServerFacts(
         version=version,
+        release=release,
         syncs=syncs,
         whole_pages=whole_pages,
         passes_walls=passes_walls,

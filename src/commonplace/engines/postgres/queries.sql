@@ -767,6 +767,7 @@ FROM ledger AS l JOIN owners AS o ON o.no = l.owner WHERE l.owner = ? ORDER BY l
 
 -- name: server_facts
 SELECT current_setting('server_version'),
+    current_setting('server_version_num')::integer,
     current_setting('fsync') = 'on',
     current_setting('full_page_writes') = 'on',
     (SELECT rolsuper OR rolbypassrls FROM pg_roles WHERE rolname = current_user),

@@ -13,7 +13,7 @@ import click
 from commonplace.book import Book
 from commonplace.book.forming import FORMING
 from commonplace.model.facts import BookFacts
-from commonplace.model.jobs import JobState
+from commonplace.model.jobs import MOST_JOBS, JobState
 from commonplace.model.values import utc_now
 from commonplace.model.vectors import EMBED
 from commonplace.surfaces.cli import exits, health, servers
@@ -22,8 +22,6 @@ from commonplace.surfaces.cli.options import opens_book
 from commonplace.surfaces.cli.paper import Paper
 from commonplace.surfaces.cli.session import Session
 
-#: Jobs that are looked at, longest due first.
-_JOBS = 100_000
 _MOUNTS = Path("/proc/mounts")
 _STYLES = {"ok": "good", "note": "", "warning": "warning"}
 
@@ -46,8 +44,8 @@ async def _examine(session: Session) -> tuple[BookFacts, list[Check]]:
     async with session.reading() as book:
         await book.meaning.examine()
         facts = await book.facts()
-        waiting = await book.engine.jobs(JobState.WAITING, _JOBS)
-        dead = await book.engine.jobs(JobState.DEAD, _JOBS)
+        waiting = await book.engine.jobs(JobState.WAITING, MOST_JOBS)
+        dead = await book.engine.jobs(JobState.DEAD, MOST_JOBS)
         # Vectors and threads may wait for somebody who can do them; checks of their own tell how many.
         overdue = [job for job in waiting if job.kind not in (EMBED, *FORMING)]
         checks = await _of_place(book)

@@ -12,13 +12,11 @@ from commonplace.book import Book
 from commonplace.book.forming import FORMING
 from commonplace.book.unformed import is_formed, unformed
 from commonplace.errors import NotFound
-from commonplace.model.jobs import Job, JobState
+from commonplace.model.jobs import MOST_JOBS, Job, JobState
 from commonplace.model.owner import Owner
 from commonplace.surfaces.cli.paper import Paper
 from commonplace.surfaces.cli.telling import when
 
-#: Work of one owner that is looked for among all that there is.
-_MOST_JOBS = 100_000
 _SHOWN = 20
 
 State: TypeAlias = Literal["formed", "waiting", "given_up", "off"]
@@ -88,7 +86,7 @@ def tell(paper: Paper, found: Sequence[Outcome]) -> None:
 async def _jobs(book: Book, owner: Owner) -> Mapping[UUID, Job]:
     """The owner's work of forming, by thread; what was given up stands before what waits."""
     found: dict[UUID, Job] = {}
-    for job in await book.engine.jobs(None, _MOST_JOBS):
+    for job in await book.engine.jobs(None, MOST_JOBS):
         if job.kind in FORMING and job.owner == owner:
             thread = UUID(job.key)
             if thread not in found or job.state is JobState.DEAD:

@@ -42,7 +42,7 @@ def _version(facts: ServerFacts) -> Check:
     found = f"PostgreSQL {facts.version}" + (
         ", a replica: it only lets itself be read" if facts.replica else ""
     )
-    if int(facts.version.split(".")[0].split()[0]) < _OLDEST:
+    if facts.release < _OLDEST * 10_000:
         return Check("server", "warning", found, f"Commonplace is tested from version {_OLDEST} on: upgrade")
     return Check("server", "note" if facts.replica else "ok", found)
 
