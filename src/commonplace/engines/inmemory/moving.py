@@ -22,6 +22,7 @@ from commonplace.model.moving import (
     mark_text,
     marks_of,
     refuse_marked,
+    refuse_other_departure,
     refuse_other_run,
 )
 
@@ -76,7 +77,9 @@ class Moving:
             departed, begun = marks_of(tables.marks)
             if departed is not None or (begun is not None and tables.secret != secret):
                 return False
-            if begun is None and (tables.eras or tables.tombstones or tables.spent):
+            if begun is None and (
+                tables.secret == secret or tables.eras or tables.tombstones or tables.spent
+            ):
                 return False
             tables.secret = secret
             tables.marks[ARRIVAL] = mark_text(arrival)
@@ -102,8 +105,9 @@ class Moving:
                 era.laid = None
             del self._tables.marks[ARRIVAL]
 
-    async def depart(self, departure: Departure | None) -> None:
+    async def depart(self, departure: Departure | None, expected: Departure | None) -> None:
         with self._lock:
+            refuse_other_departure(self._tables.marks, departure, expected)
             self._tables.marks.pop(DEPARTURE, None)
             if departure is not None:
                 self._tables.marks[DEPARTURE] = mark_text(departure)
