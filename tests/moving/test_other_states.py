@@ -45,7 +45,9 @@ async def test_an_owner_whom_a_restored_book_does_not_know_does_not_come_back(tm
         assert await book.count("zoe", view="owner") == 0
 
 
-async def test_an_owner_of_one_book_does_not_come_into_another_that_took_in_its_export(tmp_path: Path) -> None:
+async def test_an_owner_of_one_book_does_not_come_into_another_that_took_in_its_export(
+    tmp_path: Path,
+) -> None:
     one, two, target = (tmp_path / name for name in ("one.db", "two.db", "there.db"))
     await said(one, "likes tea")
     async with commonplace.open(one, worker=False, embed=None) as book:

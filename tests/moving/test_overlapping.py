@@ -23,7 +23,9 @@ Step = Callable[[], Awaitable[Any]]
 class Met:
     """An engine of one run to which something happens just before, or just after, the first call of a name."""
 
-    def __init__(self, engine: Engine, name: str, *, before: Step | None = None, after: Step | None = None) -> None:
+    def __init__(
+        self, engine: Engine, name: str, *, before: Step | None = None, after: Step | None = None
+    ) -> None:
         self._engine = engine
         self._name: str | None = name
         self._before, self._after = before, after
@@ -136,7 +138,7 @@ async def test_a_run_that_does_not_switch_takes_back_a_departure_that_came_while
     source, target = await a_book(), InMemoryEngine()
 
     async def departs() -> None:
-        here, there = await source.whereabouts(), await target.whereabouts()
+        there = await target.whereabouts()
         assert there.arrival is not None
         gone = Departure("memory", whole=False, copy=there.arrival.copy, run="another, that was killed")
         await source.depart(gone, None)

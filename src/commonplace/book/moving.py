@@ -133,7 +133,9 @@ class Moving:
             if there.departure is not None:
                 raise InvalidInput(f"target: {moved(there.departure)}", field="target")
             if there.secret == here.secret and there.arrival is None:
-                raise Conflict("another copy to the same place made it the book meanwhile: run this one again")
+                raise Conflict(
+                    "another copy to the same place made it the book meanwhile: run this one again"
+                )
             why = "there is a book with content"
             if there.arrival is not None:
                 why = f"a copy of another book was begun there, of {there.arrival.source}"
@@ -234,6 +236,17 @@ class Moving:
         with suppress(StorageError):
             if await _jobs(self._target, "scrub"):
                 await self._target.scrub()
+
+
+async def give_up(source: Engine, address: str) -> None:
+    """Take back the departure to an address without asking whether the book is whole there."""
+    departure = (await source.whereabouts()).departure
+    if departure is None:
+        raise InvalidInput("source: the book is not moving: there is nothing to give up", field="source")
+    refuse_elsewhere(departure, address)
+    if departure.whole:
+        raise moved(departure)
+    await source.depart(None, departure)
 
 
 def refuse_elsewhere(departure: Departure, address: str, copy: str | None = None) -> None:

@@ -30,6 +30,9 @@ from commonplace.model.moving import (
 class Moving:
     """What the in-memory engine does for a book that moves."""
 
+    #: What every book in memory calls its place.
+    PLACE = "memory"
+
     _tables: Tables
     _lock: threading.Lock
 
@@ -48,7 +51,7 @@ class Moving:
 
     async def whereabouts(self) -> Whereabouts:
         with self._lock:
-            return Whereabouts("memory", self._tables.secret, *marks_of(self._tables.marks))
+            return Whereabouts(self.PLACE, self._tables.secret, *marks_of(self._tables.marks))
 
     async def eras(self, after: bytes, limit: int) -> list[tuple[bytes, int]]:
         with self._lock:

@@ -118,9 +118,7 @@ def _arrive(connection: sqlite3.Connection, arrival: Arrival, secret: bytes) -> 
     return True
 
 
-def _depart(
-    connection: sqlite3.Connection, departure: Departure | None, expected: Departure | None
-) -> None:
+def _depart(connection: sqlite3.Connection, departure: Departure | None, expected: Departure | None) -> None:
     refuse_other_departure(_marks(connection), departure, expected)
     if departure is None:
         connection.execute(sql("remove_mark_of_book"), (DEPARTURE,))
