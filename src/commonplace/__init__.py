@@ -1,6 +1,6 @@
 """Commonplace: the memory that AI agents can trust."""
 
-from commonplace.assembly import copy, open
+from commonplace.assembly import copy, give_up_copy, open
 from commonplace.book import Book, ThreadHandle
 from commonplace.book.moving import CopyReport
 from commonplace.errors import (
@@ -35,7 +35,7 @@ from commonplace.model.trust import Limits, Trust
 from commonplace.model.vectors import Embedding
 from commonplace.recall.context.compose import Context
 from commonplace.recall.context.window import Window
-from commonplace.sync import SyncBook, copy_sync, open_sync
+from commonplace.sync import SyncBook, copy_sync, give_up_copy_sync, open_sync
 
 __version__ = "0.1.0.dev0"
 
@@ -83,6 +83,8 @@ __all__ = [
     "Window",
     "copy",
     "copy_sync",
+    "give_up_copy",
+    "give_up_copy_sync",
     "open",
     "open_sync",
 ]

@@ -301,7 +301,8 @@ class Moves(Protocol):
         """Those of these records that the era has."""
 
     async def arrive(self, arrival: Arrival, secret: bytes) -> bool:
-        """Become the copy of another book, or of the same one in another run; False where this book has content."""
+        """Become the copy of another book, or of the same one in another run; False where this book has content, or was
+        made whole by a copy of that one."""
 
     async def lay_book(self, run: str, frame: BookFrame) -> None:
         """Let this be what belongs to no owner."""
@@ -318,8 +319,11 @@ class Moves(Protocol):
     async def end_arrival(self, run: str) -> None:
         """Be a book like any other from now on."""
 
-    async def depart(self, departure: Departure | None) -> None:
-        """Be written no more, once this returns; with None, be written again."""
+    async def depart(self, departure: Departure | None, expected: Departure | None) -> None:
+        """Be written no more, once this returns; with None, be written again.
+
+        Where the departure that stands is neither the one that is expected nor this one already, that is a ``Conflict``.
+        """
 
 
 class Engine(Records, Passages, Aids, Vectors, Jobs, Spending, Erasure, Keeping, Moves, Protocol):

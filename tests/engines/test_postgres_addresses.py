@@ -22,7 +22,7 @@ def test_what_is_the_books_own_is_told_from_what_is_the_drivers():
     assert place.urls == ("postgresql://ann:x@db/books?sslmode=require",)
     assert (place.schema, place.partitions, place.connections) == ("one", 4, 2)
     assert (place.longest_statement, place.longest_wait) == (1.5, 2.0)
-    assert place.name == "postgresql://db/books (one)"
+    assert place.name == "postgresql://db:5432/books?schema=one"
 
 
 def test_each_host_of_an_address_is_asked_by_itself():
@@ -36,6 +36,47 @@ def test_each_host_of_an_address_is_asked_by_itself():
         "postgresql://a@/d?host=two&port=2",
     )
     assert parse("postgresql:///d").urls == ("postgresql:///d",)
+
+
+@pytest.mark.parametrize(
+    ("address", "environment", "name"),
+    [
+        ("postgresql://ann:hush@DB/books", {}, "postgresql://db:5432/books"),
+        (
+            "postgresql://ann@db:5433/books?schema=commonplace&sslmode=require",
+            {},
+            "postgresql://db:5433/books",
+        ),
+        ("postgresql://db/books", {"PGPORT": "5434"}, "postgresql://db:5434/books"),
+        ("postgresql:///books?host=db&port=5435", {"PGHOST": "no"}, "postgresql://db:5435/books"),
+        ("postgresql:///books", {"PGHOST": "db", "PGPORT": "5436"}, "postgresql://db:5436/books"),
+        ("postgresql:///books", {}, "postgresql:///books?port=5432"),
+        ("postgresql:///books?port=5437", {}, "postgresql:///books?port=5437"),
+        ("postgresql:///books?host=/run/a", {}, "postgresql:///books?host=/run/a&port=5432"),
+        (
+            "postgresql://%2Frun%2Fa/books?schema=one",
+            {},
+            "postgresql:///books?host=/run/a&port=5432&schema=one",
+        ),
+        ("postgresql://one,two:1,[::1]:2/d", {}, "postgresql://one:5432,two:1,[::1]:2/d"),
+        ("postgresql:///d?host=/run,two&port=1,2", {}, "postgresql:///d?host=/run,two&port=1,2"),
+        ("postgresql://db/?dbname=b%20c", {}, "postgresql://db:5432/b%20c"),
+        ("postgresql://ann:hush@db", {}, "postgresql://db:5432/ann"),
+        ("postgresql://ann:hush@db", {"PGDATABASE": "d"}, "postgresql://db:5432/d"),
+        ("postgresql://db?password=hush", {"PGUSER": "ben"}, "postgresql://db:5432/ben"),
+    ],
+)
+def test_a_place_has_one_name_that_can_be_opened_whoever_opens_it(
+    address: str, environment: dict[str, str], name: str, monkeypatch: pytest.MonkeyPatch
+):
+    for variable in ("PGHOST", "PGPORT", "PGDATABASE", "PGUSER"):
+        monkeypatch.delenv(variable, raising=False)
+    for variable, value in environment.items():
+        monkeypatch.setenv(variable, value)
+    assert parse(address).name == name
+    monkeypatch.setenv("PGPORT", "1")
+    monkeypatch.setenv("PGDATABASE", "other")
+    assert parse(name).name == name
 
 
 @pytest.mark.parametrize(
@@ -60,7 +101,21 @@ def test_options_that_cannot_be_meant_are_refused(wrong: str):
         parse(f"postgresql:///books?{wrong}")
 
 
-@pytest.mark.parametrize("password", ["hu/sh", "hu?sh", "hu#sh", "hu:sh/x", "hush#"])
+@pytest.mark.parametrize(
+    "password",
+    [
+        "hu/sh",
+        "hu?sh",
+        "hu#sh",
+        "hu:sh/x",
+        "hush#",
+        "hu[sh",
+        "hu]sh",
+        "hu[]sh",
+        "hu\N{FULLWIDTH SOLIDUS}sh",
+        "hu℀sh",
+    ],
+)
 def test_a_password_that_is_not_written_as_addresses_want_it_is_refused_and_not_shown(password: str):
     with pytest.raises(InvalidInput) as refused:
         parse(f"postgresql://ann:{password}@host/books")

@@ -7,7 +7,7 @@ from typing import Any
 
 import commonplace
 from commonplace.assembly import open_engine
-from commonplace.model.moving import PieceKind
+from commonplace.model.moving import Departure, PieceKind
 from commonplace.ports import Engine
 from commonplace.testing.builders import ANN, BEN, SMALL, Pen, vectors_of
 from commonplace.testing.suite_keeping import a_full_life
@@ -46,6 +46,16 @@ async def assert_same(one: str | Path, two: str | Path) -> None:
     finally:
         for engine in engines:
             await engine.close()
+
+
+async def begun(source: Path, target: Path) -> Departure:
+    """Begin a copy; returns the mark of a book that a run, which is stopped then, lets move there."""
+    await commonplace.copy(source, target)
+    engine = await open_engine(target, create=False, unfinished=True)
+    there = await engine.whereabouts()
+    await engine.close()
+    assert there.arrival is not None
+    return Departure(there.address, whole=False, copy=there.arrival.copy, run="stopped")
 
 
 async def said(

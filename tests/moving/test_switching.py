@@ -19,7 +19,7 @@ from commonplace.model.jobs import Job, JobDraft
 from commonplace.model.moving import Departure, Piece, PieceKind
 from commonplace.model.values import utc_now
 from commonplace.testing.builders import ANN, START, Pen
-from tests.moving.books import assert_same, make_book, said
+from tests.moving.books import assert_same, begun, make_book, said
 
 
 async def move(source: str | Path, target: str | Path) -> commonplace.CopyReport:
@@ -72,11 +72,11 @@ async def test_a_worker_rests_while_the_book_moves_and_goes_on_if_it_is_taken_ba
         done.set()
 
     await engine.put(JobDraft("form", "x"), START)
-    await engine.depart(Departure("there", whole=False))
+    await engine.depart(Departure("there", whole=False), None)
     working = asyncio.create_task(worker.Worker(engine, {"form": work}, utc_now).run(stop))
     await told.wait()
     assert caplog.text == ""  # no error with its origin, again and again
-    await engine.depart(None)
+    await engine.depart(None, Departure("there", whole=False))
     await done.wait()
     stop.set()
     await working
@@ -183,8 +183,9 @@ async def test_a_book_that_moved_is_copied_from_where_it_is(place: Path, tmp_pat
 async def test_a_move_under_way_is_taken_back_by_copying_without_switching(
     place: Path, tmp_path: Path
 ) -> None:
+    departure = await begun(place, tmp_path / "there.db")
     engine = await open_engine(place)
-    await engine.depart(Departure(str(tmp_path / "there.db"), whole=False))
+    await engine.depart(departure, None)
     await engine.close()
     with pytest.raises(Moved, match="without --switch"):
         await said(place, "not now")
@@ -239,11 +240,12 @@ async def test_what_is_forgotten_as_the_book_begins_to_move_is_told_as_forgotten
     async with commonplace.open(place, worker=False) as book:
         told = await book.remember("ann", "has a blue canary")
         await book.backup(tmp_path / "backup.db")
+        departure = await begun(place, tmp_path / "there.db")
         erase = book.engine.erase
 
         async def just_in_time(*given: Any) -> Any:
             receipt = await erase(*given)
-            await book.engine.depart(Departure(str(tmp_path / "there.db"), whole=False))
+            await book.engine.depart(departure, None)
             return receipt
 
         monkeypatch.setattr(book.engine, "erase", just_in_time)

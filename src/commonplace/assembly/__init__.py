@@ -1,8 +1,18 @@
 """Wires a book from what is configured; no other room knows engines, embedders and models together."""
 
-from commonplace.assembly.copying import copy
-from commonplace.assembly.engines import open_engine
+from commonplace.assembly.copying import copy, give_up_copy
+from commonplace.assembly.engines import MEMORY, open_engine, read_address
 from commonplace.assembly.opening import Opening, RecallSettings, open
 from commonplace.assembly.upkeep import upkeep
 
-__all__ = ["Opening", "RecallSettings", "copy", "open", "open_engine", "upkeep"]
+__all__ = [
+    "MEMORY",
+    "Opening",
+    "RecallSettings",
+    "copy",
+    "give_up_copy",
+    "open",
+    "open_engine",
+    "read_address",
+    "upkeep",
+]

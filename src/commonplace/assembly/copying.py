@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
-from commonplace.assembly.engines import open_engine
-from commonplace.book.moving import CopyReport, Moving
+from commonplace.assembly.engines import MEMORY, find_book, name_of, open_engine, read_address
+from commonplace.book.moving import CopyReport, Moving, give_up, refuse_elsewhere
+from commonplace.errors import InvalidInput, StorageError
+from commonplace.ports import Engine
+
+#: What SQLite, and our engine on it, keep beside a file.
+_BESIDE = ("", "-wal", "-shm", "-turns", "-turns-next")
 
 
 async def copy(
@@ -19,15 +25,58 @@ async def copy(
     """Copy the book at one address to another, on whichever engine, while it is in use.
 
     A copy is no book yet, and is not opened as one; run again, it catches up. With ``switch`` it catches up a last time
-    while nobody writes, is compared with the source owner by owner, and is the book from then on: whoever writes at the
-    source is refused with ``Moved``. A run that was stopped, at any moment, is gone on with by the same call.
+    while nobody may write, is compared with the source owner by owner, and is the book from then on: whoever writes at
+    the source is refused with ``Moved``. A run that was stopped, at any moment, is gone on with by the same call.
     """
-    leaving = await open_engine(source, create=False, unfinished=False)
+    where = read_address(target)
+    if where == MEMORY:
+        raise InvalidInput(
+            "target: a book in memory would end with the copy; give a path or a server", field="target"
+        )
+    leaving, here = await find_book(source, create=False)
     try:
+        if here.departure is not None:
+            refuse_elsewhere(here.departure, name_of(target))
+        made = where.resolve() if isinstance(where, Path) and not where.exists() else None
         arriving = await open_engine(target, unfinished=True)
+        begun = False
         try:
-            return await Moving(leaving, arriving, switch=switch, progress=progress).run()
+            report = await Moving(leaving, arriving, switch=switch, progress=progress).run()
+            begun = True
         finally:
+            begun = begun or made is None or await _is_begun(arriving)
             await arriving.close()
+            if made is not None and not begun:
+                _remove(made)
+        return report
     finally:
         await leaving.close()
+
+
+async def give_up_copy(source: str | Path, target: str | Path) -> None:
+    """Let a book be written again that began to move to a place which is lost for good; that place is not asked.
+
+    Nobody may be copying any more. Where the copy became whole after all, and is found again, there are two books: then
+    what was written to one of them since is not in the other.
+    """
+    leaving, here = await find_book(source, create=False)
+    try:
+        # As it is told of the book, or as it was given to the copy.
+        same = here.departure is not None and str(target) == here.departure.address
+        await give_up(leaving, str(target) if same else name_of(target))
+    finally:
+        await leaving.close()
+
+
+async def _is_begun(engine: Engine) -> bool:
+    """Whether anything is there that is not to be removed; what cannot be told is taken for such."""
+    with suppress(StorageError):
+        found = await engine.whereabouts()
+        marked = found.arrival is not None or found.departure is not None
+        return marked or bool(await engine.eras(b"", 1))
+    return True
+
+
+def _remove(path: Path) -> None:
+    for suffix in _BESIDE:
+        Path(f"{path}{suffix}").unlink(missing_ok=True)

@@ -12,7 +12,7 @@ from typing import Any
 from pydantic import Field, ValidationError
 
 from commonplace.assembly import forming as wiring
-from commonplace.assembly.engines import open_engine
+from commonplace.assembly.engines import find_book, open_engine
 from commonplace.assembly.upkeep import embedding, refresh_terms, upkeep
 from commonplace.book import Book
 from commonplace.book.forming import Forming
@@ -21,7 +21,7 @@ from commonplace.book.retention import RETAIN, Retention, first_retention, retai
 from commonplace.capabilities import SearchesTerms
 from commonplace.door import Door
 from commonplace.embedding import AUTO, Cached, EmbeddingSettings, Maker, Missing, find
-from commonplace.errors import InvalidInput
+from commonplace.errors import InvalidInput, Moved
 from commonplace.formation.alike import forget_statements
 from commonplace.formation.money import Budgets
 from commonplace.formation.wishes import FormingSettings
@@ -99,7 +99,7 @@ def open(
     embed: Any = AUTO,
     models: Any = AUTO,
 ) -> Opening:
-    """Open a book: a file's path, ``sqlite:///path`` or ``memory://``.
+    """Open a book: a file's path, ``sqlite:///path``, ``postgresql://user@host/database`` or ``memory://``.
 
     ``limits`` are the guardrails; without them those of the ``config`` file and the environment hold. ``worker``: True
     runs the book's upkeep in this process and forms what is said, False does none of it; left out, it makes vectors of
@@ -140,15 +140,15 @@ async def _open(
     given = _given(config, limits)
     asked = await wiring.models_of(models, given.models)
     embedder = await find(embed, given.embedding)
-    engine = await open_engine(address, create=create, read_only=read_only)
+    engine, found = await find_book(address, create=create, read_only=read_only)
     if isinstance(engine, SearchesTerms):
         engine.large_shelf = given.recall.large_shelf
     # A book that moves, or has moved, is only read.
-    read_only = read_only or (await engine.whereabouts()).departure is not None
+    read_only = read_only or found.departure is not None
     maker = None if isinstance(embedder, Missing) else Maker(engine, embedder)
     try:
         if not read_only:
-            await _make_due(engine, maker, given.retention, clock)
+            read_only = not await _is_made_due(engine, maker, given.retention, clock)
         why_words = await _why_words(embedder, engine)
     except BaseException:
         await engine.close()
@@ -213,6 +213,15 @@ def _given(config: str | Path | None, limits: Limits | None) -> _Given:
 async def _is_put(engine: Engine, kind: str) -> bool:
     """Whether such a job is there, whenever it is due."""
     return any(job.kind == kind for job in await engine.jobs(None, MOST_JOBS))
+
+
+async def _is_made_due(engine: Engine, maker: Maker | None, keeping: Retention, clock: Clock) -> bool:
+    """Put the jobs for what this book lacks; False where it began to move right now."""
+    try:
+        await _make_due(engine, maker, keeping, clock)
+    except Moved:
+        return False
+    return True
 
 
 async def _make_due(engine: Engine, maker: Maker | None, keeping: Retention, clock: Clock) -> None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from hashlib import blake2b
 from typing import Any
 
+from commonplace.errors import Conflict
 from commonplace.model.ledger import Verb, load_entry_body
 from commonplace.model.moving import EntryPiece, Frame, Piece, PieceKind, RecordPiece, position_key
 from commonplace.ports import Engine
@@ -59,8 +60,9 @@ class Bringing:
         self._progress = progress
         #: Pieces that were laid down, or taken away.
         self.brought = 0
-        #: Records that were gone through, and how many are to be.
+        #: Records that were gone through, how many may be in this part of the work, and how many are to be in all.
         self.done = 0
+        self.within = 0
         self.total = 0
 
     # ── while the source is written ──────────────────────────────────────────────────────────────────────────────
@@ -68,12 +70,32 @@ class Bringing:
     async def catch_up(self) -> int:
         """Bring what the ledgers tell of since the last time; returns how many entries that were."""
         await self.level_book()
-        reached = {era: position async for era, position in _eras(self._target)}
         entries = 0
-        async for era, position in _eras(self._source):
-            if reached.get(era) != position:
-                entries += await self._bring(era, position, reached.get(era, 0))
+        async for era, position, reached in self._both():
+            if reached != position:
+                entries += await self._bring(era, position, reached or 0)
         return entries
+
+    async def _both(self) -> AsyncIterator[tuple[bytes, int, int | None]]:
+        """The source's eras, each with its position and the target's, if the target has it."""
+        theirs = _eras(self._target)
+        there = await anext(theirs, None)
+        async for era, position in _eras(self._source):
+            while there is not None and there[0] < era:
+                await self._refuse_unknown(there[0])
+                there = await anext(theirs, None)
+            reached = None
+            if there is not None and there[0] == era:
+                reached = there[1]
+                there = await anext(theirs, None)
+            yield era, position, reached
+        while there is not None:
+            await self._refuse_unknown(there[0])
+            there = await anext(theirs, None)
+
+    async def _refuse_unknown(self, era: bytes) -> None:
+        if await self._source.frame(era) is None:
+            raise _unlike("has owners")
 
     async def _bring(self, era: bytes, position: int, reached: int) -> int:
         frame = await self._source.frame(era)
@@ -115,7 +137,7 @@ class Bringing:
         tally, touched = Tally(), []
         await self.level_book()
         await self.level_pieces(PieceKind.STONE, b"", tally)
-        async for era, _ in _eras(self._source):
+        async for era, _, _ in self._both():
             before = self.brought
             await self.level_era(era, tally)
             if self.brought != before:
@@ -131,8 +153,11 @@ class Bringing:
     async def level_era(self, era: bytes, tally: Tally) -> None:
         frame = await self._source.frame(era)
         assert frame is not None, "eras do not go"
-        if await self._target.frame(era) is None:
+        there = await self._target.frame(era)
+        if there is None:
             await self._target.lay_frame(self._run, frame.begun())
+        elif there.erased_at is not None and frame.erased_at is None:
+            raise _unlike("knows of erasures")
         for kind in (PieceKind.RECORD, PieceKind.ENTRY):
             await self.level_pieces(kind, era, tally)
         tally.add(await self._lay_frame(era, frame.position))
@@ -154,6 +179,8 @@ class Bringing:
             last = len(found) < PAGE
             there = await self._until(kind, era, after, None if last else found[-1].key)
             differing = [piece for piece in found if there.pop(piece.key, None) != piece]
+            if there and kind is PieceKind.STONE:
+                raise _unlike("knows of erasures")
             await self._lay(kind, era, differing, list(there))
             for piece in found:
                 tally.add(piece)
@@ -182,10 +209,22 @@ class Bringing:
 
     # ── telling ──────────────────────────────────────────────────────────────────────────────────────────────────
 
+    def begin(self, within: int) -> None:
+        """Begin a part of the work that ends at so many records."""
+        self.done, self.within = self.within, within
+
     def _told(self, records: int) -> None:
-        self.done += records
+        self.done = min(self.done + records, self.within)
         if self._progress is not None:
-            self._progress(min(self.done, self.total), self.total)
+            self._progress(self.done, self.total)
+
+
+def _unlike(what: str) -> Conflict:
+    """The refusal to go on with a copy that was begun from another state of the book: what was erased would return."""
+    return Conflict(
+        f"the copy {what} that the book does not: it was begun from another book, or before this one was restored; "
+        "delete the copy, and begin it anew"
+    )
 
 
 async def _eras(engine: Engine) -> AsyncIterator[tuple[bytes, int]]:

@@ -9,15 +9,16 @@ from uuid import uuid4
 from commonplace.book.backups import NOTE, note_erasure
 from commonplace.book.bringing import Bringing, Progress, Tally
 from commonplace.errors import Conflict, InvalidInput, StorageError
-from commonplace.model.moving import Arrival, Departure, PieceKind, Whereabouts, moved
+from commonplace.model.jobs import Job
+from commonplace.model.moving import Arrival, Departure, PieceKind, Whereabouts, moved, refuse_overtaken
 from commonplace.ports import Engine
 
 #: With so few entries to come the rest may wait until nobody writes.
 SMALL = 200
 #: A book that is written faster than it is copied is switched all the same.
 MOST_PASSES = 10
-#: As far as it is looked for jobs.
-_MOST_JOBS = 100_000
+#: As far as it is looked for jobs at first.
+_MANY_JOBS = 100_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +46,18 @@ class CopyReport:
 _NOTHING = CopyReport("", "", False, False, 0, 0, 0, 0, 0, "")
 
 
+@dataclass(frozen=True, slots=True)
+class _Begun:
+    """A copy that this run alone goes on with."""
+
+    source: str
+    target: str
+    #: Which copy it is.
+    copy: str
+    #: What an earlier run left at the source.
+    departure: Departure | None
+
+
 class Moving:
     """One run of a copy from a source to a target; any later run goes on where it was."""
 
@@ -63,17 +76,21 @@ class Moving:
         report = replace(_NOTHING, source=here.address, target=there.address)
         if await self._is_over(here, there):
             return replace(report, switched=True, already=True)
-        await self._begin(here, there)
+        begun = await self._begin(here, there)
         records = sum((await self._source.facts()).records.values())
         self._bringing.total = records * (3 if self._switch else 2)
+        self._bringing.begin(records)
         tally = Tally()
-        if not self._switch or here.departure is None:
+        if begun.departure is None:
             await self._catch_up_for_long()
-            self._bringing.done = records
+            self._bringing.begin(2 * records)
             tally, _ = await self._bringing.level()
         if self._switch:
-            self._bringing.done = 2 * records
-            tally = await self._switched(here, there)
+            self._bringing.begin(2 * records)
+            self._bringing.begin(3 * records)
+            tally = await self._switched(begun)
+        else:
+            await self._let_be_written(begun)
         return replace(
             report,
             switched=self._switch,
@@ -96,32 +113,41 @@ class Moving:
                     "target: it is this very book, or a whole copy of it; give another place", field="target"
                 )
             return False
-        if here.departure.address != there.address:
-            if here.departure.whole:
-                raise moved(here.departure)
-            raise Conflict(
-                f"the book is being moved to {here.departure.address}: finish that with --switch, "
-                "or take it back by copying to the same place without --switch"
-            )
-        if not same_book:
+        refuse_elsewhere(here.departure, there.address)
+        if not same_book or there.departure == here.departure:
             if here.departure.whole:
                 raise moved(here.departure)
             return False
         if not here.departure.whole:
-            await self._source.depart(here.departure._replace(whole=True))
+            await self._source.depart(here.departure._replace(whole=True), here.departure)
         return True
 
-    async def _begin(self, here: Whereabouts, there: Whereabouts) -> None:
-        if not await self._target.arrive(Arrival(here.address, self._run), here.secret):
+    async def _begin(self, here: Whereabouts, there: Whereabouts) -> _Begun:
+        """Let the target be written by this run alone; a departure that is not wanted is taken back."""
+        if here.departure is not None:
+            _refuse_another_copy(here.departure, there)
+        same = there.arrival is not None and there.secret == here.secret
+        copy = there.arrival.copy if same and there.arrival is not None else uuid4().hex
+        if not await self._target.arrive(Arrival(here.address, self._run, copy), here.secret):
+            there = await self._target.whereabouts()
             if there.departure is not None:
                 raise InvalidInput(f"target: {moved(there.departure)}", field="target")
+            if there.secret == here.secret and there.arrival is None:
+                raise Conflict(
+                    "another copy to the same place made it the book meanwhile: run this one again"
+                )
             why = "there is a book with content"
             if there.arrival is not None:
                 why = f"a copy of another book was begun there, of {there.arrival.source}"
             raise InvalidInput(f"target: {why}; give a new place, or delete it first", field="target")
-        if here.departure is not None and not self._switch:
-            # Only this run can write the target now: nobody else makes it whole meanwhile.
-            await self._source.depart(None)
+        # Read anew: from now on only runs that have not arrived yet can change what is meant by it.
+        begun = _Begun(here.address, there.address, copy, (await self._source.whereabouts()).departure)
+        if begun.departure is not None:
+            refuse_elsewhere(begun.departure, begun.target, copy)
+            if not self._switch:
+                await self._source.depart(None, begun.departure)
+                begun = replace(begun, departure=None)
+        return begun
 
     # ── while the source is written ──────────────────────────────────────────────────────────────────────────────
 
@@ -130,24 +156,43 @@ class Moving:
             if await self._bringing.catch_up() <= SMALL:
                 return
 
+    async def _let_be_written(self, begun: _Begun) -> None:
+        """Take back what a run that this one took over from set meanwhile: it cannot make the target whole any more."""
+        departure = (await self._source.whereabouts()).departure
+        if departure is None:
+            return
+        refuse_elsewhere(departure, begun.target, begun.copy)
+        refuse_overtaken((await self._target.whereabouts()).arrival, self._run)
+        await self._source.depart(None, departure)
+
     # ── switching ────────────────────────────────────────────────────────────────────────────────────────────────
 
-    async def _switched(self, here: Whereabouts, there: Whereabouts) -> Tally:
+    async def _switched(self, begun: _Begun) -> Tally:
         """Let nobody write the source any more, bring the rest, prove the target, and let it be the book."""
-        departure = Departure(there.address, whole=False)
-        await self._source.depart(departure)
+        departure = Departure(begun.target, whole=False, copy=begun.copy, run=self._run)
+        asked = False
         try:
+            await self._source.depart(departure, begun.departure)
             tally = await self._proven()
             await self._note_erasures()
+            asked = True
             await self._target.end_arrival(self._run)
-        except Conflict:
-            raise  # another run goes on with it: the source is that one's
-        except BaseException:
-            await self._take_back(here)
+        except BaseException as exc:
+            # A conflict says for certain that the target was not made whole by this run.
+            await self._take_back(begun, departure, ended=asked and not isinstance(exc, Conflict))
             raise
-        await self._source.depart(departure._replace(whole=True))
+        await self._mark_whole(departure)
         await self._clear()
         return tally
+
+    async def _mark_whole(self, departure: Departure) -> None:
+        try:
+            await self._source.depart(departure._replace(whole=True), departure)
+        except StorageError as exc:
+            raise StorageError(
+                f"the book is at {departure.address} now, and its old place could not be told so ({exc}): "
+                "run the same copy again"
+            ) from exc
 
     async def _proven(self) -> Tally:
         """Bring the rest; what was laid down for it is read again, as everything else was."""
@@ -164,20 +209,70 @@ class Moving:
             )
         return tally
 
-    async def _take_back(self, here: Whereabouts) -> None:
-        """Let the source be written again, unless the target may be whole."""
-        with suppress(StorageError):
-            if await self._target.arrive(Arrival(here.address, uuid4().hex), here.secret):
-                await self._source.depart(None)
+    async def _take_back(self, begun: _Begun, departure: Departure, *, ended: bool) -> None:
+        """Let the source be written again, unless this run may have made the target whole.
+
+        No other run can have: each sets a departure of its own before.
+        """
+        with suppress(StorageError, Conflict):
+            again = Arrival(begun.source, uuid4().hex, begun.copy)
+            if ended and not await self._target.arrive(again, (await self._source.whereabouts()).secret):
+                return
+            await self._source.depart(None, departure)
 
     async def _note_erasures(self) -> None:
         """What an erasure left to be noted beside the source's backups is noted while the source knows of them."""
-        for job in await self._source.jobs(None, _MOST_JOBS):
-            if job.kind == NOTE:
+        for job in await _jobs(self._source, NOTE):
+            try:
                 await note_erasure(self._source, job)
+            except OSError as exc:
+                raise StorageError(
+                    f"what was forgotten could not be noted beside a backup of the book ({exc}): "
+                    "let its folder be written, or delete the backup, and run the copy again"
+                ) from exc
 
     async def _clear(self) -> None:
         """Clear the target's files of what was brought and is erased; what hinders it leaves that to a worker."""
-        if any(job.kind == "scrub" for job in await self._target.jobs(None, _MOST_JOBS)):
-            with suppress(StorageError):
+        with suppress(StorageError):
+            if await _jobs(self._target, "scrub"):
                 await self._target.scrub()
+
+
+async def give_up(source: Engine, address: str) -> None:
+    """Take back the departure to an address without asking whether the book is whole there."""
+    departure = (await source.whereabouts()).departure
+    if departure is None:
+        raise InvalidInput("source: the book is not moving: there is nothing to give up", field="source")
+    refuse_elsewhere(departure, address)
+    if departure.whole:
+        raise moved(departure)
+    await source.depart(None, departure)
+
+
+def refuse_elsewhere(departure: Departure, address: str, copy: str | None = None) -> None:
+    """Refuse to copy a book that moves, or has moved, to another place than this one, or to another copy there."""
+    if departure.address == address and copy in (None, departure.copy):
+        return
+    if departure.whole:
+        raise moved(departure)
+    raise Conflict(
+        f"the book is being moved to {departure.address}: finish that with --switch, take it back by copying to the "
+        "same place without --switch, or, if that place is lost for good, with --give-up"
+    )
+
+
+def _refuse_another_copy(departure: Departure, there: Whereabouts) -> None:
+    """Refuse to take what stands under the address for the copy to which the book began to move: that may be whole."""
+    if there.arrival is None or there.arrival.copy != departure.copy:
+        raise Conflict(
+            f"the book is being moved to {departure.address}, and what is there now is not the copy that was begun: "
+            "bring that back, or, if it is lost for good, take the book back with --give-up"
+        )
+
+
+async def _jobs(engine: Engine, kind: str) -> list[Job]:
+    """All jobs of a kind."""
+    most = _MANY_JOBS
+    while len(found := await engine.jobs(None, most)) == most:
+        most *= 2
+    return [job for job in found if job.kind == kind]

@@ -166,6 +166,10 @@ class Departure(NamedTuple):
     address: str
     #: The other book is whole: there is no way back.
     whole: bool
+    #: Which copy it moves to: another one may stand under the same address.
+    copy: str = ""
+    #: The run that set it: no other run makes the copy whole while this stands.
+    run: str = ""
 
 
 class Arrival(NamedTuple):
@@ -174,13 +178,15 @@ class Arrival(NamedTuple):
     source: str
     #: Another run of the copy that takes over has a name of its own.
     run: str
+    #: Which copy it is, in all runs.
+    copy: str = ""
 
 
 class Whereabouts(NamedTuple):
     """Which book an engine holds, and what becomes of it."""
 
     address: str
-    #: Under which its digests are made: a copy has the same, and no other book has.
+    #: Under which its digests are made: a copy has the same, and so has a backup, or a book that took in a whole export.
     secret: bytes
     departure: Departure | None
     arrival: Arrival | None
@@ -224,9 +230,23 @@ def refusal(kept: Mapping[str, bytes]) -> Moved | Unfinished:
     return unfinished(arrival)
 
 
+def refuse_other_departure(
+    kept: Mapping[str, bytes], departure: Departure | None, expected: Departure | None
+) -> None:
+    """Refuse to change a departure that is not the one that was read."""
+    if marks_of(kept)[0] not in (departure, expected):
+        raise Conflict(
+            "another copy of this book let it move, or took that back, meanwhile: run this one again to see where it is"
+        )
+
+
 def refuse_other_run(kept: Mapping[str, bytes], run: str) -> None:
     """Refuse a copy that another took over from, or that has ended."""
-    _, arrival = marks_of(kept)
+    refuse_overtaken(marks_of(kept)[1], run)
+
+
+def refuse_overtaken(arrival: Arrival | None, run: str) -> None:
+    """Refuse a run of a copy where the mark names another, or is gone."""
     if arrival is None or arrival.run != run:
         raise Conflict("another copy to the same place took over from this one: let that one go on")
 
@@ -237,7 +257,7 @@ def moved(departure: Departure) -> Moved:
         return Moved(f"this book has moved to {departure.address}: open it there", departure.address)
     return Moved(
         f"this book is moving to {departure.address}, and written no more here: wait until it is there, "
-        "or take it back by copying to the same place without --switch",
+        "or take it back by copying to the same place without --switch; if that is lost for good, with --give-up",
         departure.address,
     )
 

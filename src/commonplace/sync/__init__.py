@@ -1,6 +1,6 @@
 """The synchronous face: the same book for programs without an event loop."""
 
-from commonplace.sync.book import SyncBook, copy_sync, open_sync
+from commonplace.sync.book import SyncBook, copy_sync, give_up_copy_sync, open_sync
 from commonplace.sync.shelves import (
     SyncEpisodes,
     SyncExperience,
@@ -19,5 +19,6 @@ __all__ = [
     "SyncProfiles",
     "SyncThread",
     "copy_sync",
+    "give_up_copy_sync",
     "open_sync",
 ]

@@ -10,6 +10,7 @@ from typing import Any, Self, TypeVar
 from uuid import UUID
 
 from commonplace.assembly import copy as copy_book
+from commonplace.assembly import give_up_copy
 from commonplace.assembly import open as open_book
 from commonplace.book import Book
 from commonplace.book.accounts import SyncAccounts
@@ -213,5 +214,14 @@ def copy_sync(source: str | Path, target: str | Path, **how: Any) -> CopyReport:
     loop = Loop()
     try:
         return loop.run(copy_book(source, target, **how))
+    finally:
+        loop.close()
+
+
+def give_up_copy_sync(source: str | Path, target: str | Path) -> None:
+    """Give a copy up, for a program without an event loop."""
+    loop = Loop()
+    try:
+        loop.run(give_up_copy(source, target))
     finally:
         loop.close()

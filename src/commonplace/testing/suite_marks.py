@@ -64,7 +64,7 @@ class MarkSuite(Suite):
         pen = Pen(engine)
         memory = await pen.remember("tea")
         for whole in (False, True):
-            await engine.depart(Departure("there", whole))
+            await engine.depart(Departure("there", whole), Departure("there", False) if whole else None)
             for write in _writes(engine):
                 with pytest.raises(Moved, match="there") as refused:
                     await write()
@@ -72,11 +72,35 @@ class MarkSuite(Suite):
             assert (await engine.whereabouts()).departure == Departure("there", whole)
         assert [record.id for record in await pen.scan()] == [memory]
         assert len(await pen.ledger()) == 1
-        await engine.depart(None)
+        await engine.depart(None, Departure("there", True))
         await pen.remember("coffee")
 
+    async def test_a_departure_is_changed_only_by_who_knows_which_one_stands(self, engine: Engine) -> None:
+        here = Departure("here", whole=False, copy="one", run="first")
+        there = Departure("there", whole=False, copy="two", run="second")
+        await engine.depart(here, None)
+        for new, expected in ((there, None), (None, there), (there, there._replace(run="other"))):
+            with pytest.raises(Conflict, match="meanwhile"):
+                await engine.depart(new, expected)
+            assert (await engine.whereabouts()).departure == here
+        await engine.depart(here, None)  # a second time, after an answer that was lost
+        await engine.depart(there, here)
+        with pytest.raises(Conflict):
+            await engine.depart(None, here)
+        await engine.depart(None, there)
+        await engine.depart(None, there)
+        await Pen(engine).remember("is written again")
+
+    async def test_a_book_that_a_copy_made_whole_does_not_become_that_copy_again(
+        self, engine: Engine, another: Engine
+    ) -> None:
+        assert await arrived(engine, another)
+        await another.end_arrival(RUN)
+        assert not await arrived(engine, another, "the next run")
+        await Pen(another).remember("a book, though it came empty")
+
     async def test_a_book_that_moves_does_not_become_a_copy(self, engine: Engine, another: Engine) -> None:
-        await another.depart(Departure("there", True))
+        await another.depart(Departure("there", True), None)
         assert not await arrived(engine, another)
 
 

@@ -22,12 +22,16 @@ from commonplace.model.moving import (
     mark_text,
     marks_of,
     refuse_marked,
+    refuse_other_departure,
     refuse_other_run,
 )
 
 
 class Moving:
     """What the in-memory engine does for a book that moves."""
+
+    #: What every book in memory calls its place.
+    PLACE = "memory"
 
     _tables: Tables
     _lock: threading.Lock
@@ -47,7 +51,7 @@ class Moving:
 
     async def whereabouts(self) -> Whereabouts:
         with self._lock:
-            return Whereabouts("memory", self._tables.secret, *marks_of(self._tables.marks))
+            return Whereabouts(self.PLACE, self._tables.secret, *marks_of(self._tables.marks))
 
     async def eras(self, after: bytes, limit: int) -> list[tuple[bytes, int]]:
         with self._lock:
@@ -76,7 +80,9 @@ class Moving:
             departed, begun = marks_of(tables.marks)
             if departed is not None or (begun is not None and tables.secret != secret):
                 return False
-            if begun is None and (tables.eras or tables.tombstones or tables.spent):
+            if begun is None and (
+                tables.secret == secret or tables.eras or tables.tombstones or tables.spent
+            ):
                 return False
             tables.secret = secret
             tables.marks[ARRIVAL] = mark_text(arrival)
@@ -102,8 +108,9 @@ class Moving:
                 era.laid = None
             del self._tables.marks[ARRIVAL]
 
-    async def depart(self, departure: Departure | None) -> None:
+    async def depart(self, departure: Departure | None, expected: Departure | None) -> None:
         with self._lock:
+            refuse_other_departure(self._tables.marks, departure, expected)
             self._tables.marks.pop(DEPARTURE, None)
             if departure is not None:
                 self._tables.marks[DEPARTURE] = mark_text(departure)

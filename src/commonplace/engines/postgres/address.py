@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import getpass
+import os
 import re
+from collections.abc import Sequence
 from typing import NamedTuple
-from urllib.parse import SplitResult, parse_qsl, urlencode, urlsplit
+from urllib.parse import SplitResult, parse_qsl, quote, unquote, urlencode, urlsplit
 
 from commonplace.errors import InvalidInput
 
@@ -17,6 +20,10 @@ LONGEST_STATEMENT = 30.0
 #: and how many seconds anything waits for a connection, a lock or the way in.
 LONGEST_WAIT = 30.0
 
+#: What else would be taken for a part of an address.
+ESCAPES = "write : / ? # [ ] @ and % in a user or password as %3A %2F %3F %23 %5B %5D %40 %25"
+
+_USUAL_PORT = "5432"
 _MOST_PARTITIONS = 1024
 _MOST_CONNECTIONS = 1000
 _LONGEST_SECONDS = 86_400.0
@@ -36,13 +43,18 @@ class Place(NamedTuple):
     longest_wait: float
     #: Whether the address itself says which kind of server it wants.
     chooses: bool
-    #: The address without a password, to be shown.
+    #: The place alone, whatever the environment says, as an address that can be opened: to be shown, and to be told from
+    #: other places. It has no user, and no password.
     name: str
 
 
 def parse(url: str) -> Place:
     """Tell what is the book's in an address from what is the driver's."""
-    parts = urlsplit(url)
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        # The parser's own words may hold a password.
+        raise _refused(f"it cannot be read; {ESCAPES}") from None
     query = dict(parse_qsl(parts.query, keep_blank_values=True))
     hosts = _hosts(parts)
     schema = query.pop("schema", SCHEMA)
@@ -52,8 +64,8 @@ def parse(url: str) -> Place:
     connections = _whole(query, "connections", 1, _MOST_CONNECTIONS, CONNECTIONS)
     statement = _seconds(query, "longest_statement", LONGEST_STATEMENT)
     wait = _seconds(query, "longest_wait", LONGEST_WAIT)
-    name = f"postgresql://{parts.netloc.rpartition('@')[2] or query.get('host', '')}{parts.path} ({schema})"
     urls = _urls(parts, query, hosts)
+    name = _name(_found(hosts, query), _database(parts, query), schema)
     chooses = "target_session_attrs" in query
     return Place(urls, schema, partitions, connections, statement, wait, chooses, name)
 
@@ -63,9 +75,7 @@ def _hosts(parts: SplitResult) -> list[str]:
     hosts = parts.netloc.rpartition("@")[2].split(",")
     found = [_HOST.fullmatch(host) for host in hosts]
     if parts.fragment or not all(one is not None and int(one[1] or 0) < 65_536 for one in found):
-        raise _refused(
-            "this is not host:port; write : / ? # @ and % in a user or password as %3A %2F %3F %23 %40 %25"
-        )
+        raise _refused(f"this is not host:port; {ESCAPES}")
     return [host for host in hosts if host]
 
 
@@ -90,6 +100,48 @@ def _urls(parts: SplitResult, query: dict[str, str], hosts: list[str]) -> tuple[
         f"{parts.scheme}://{netloc}{parts.path}{'?' if options else ''}{urlencode(options)}"
         for netloc, options in each
     )
+
+
+def _found(hosts: Sequence[str], query: dict[str, str]) -> list[tuple[str, str]]:
+    """Each host and its port as the driver finds them, in the address or else in the environment."""
+    ports: list[str] = []
+    if not hosts:
+        hosts = [host for host in query.get("host", "").split(",") if host]
+        ports = [port for port in query.get("port", "").split(",") if port]
+    hosts = hosts or os.environ.get("PGHOST", "").split(",")
+    ports = ports or os.environ.get("PGPORT", _USUAL_PORT).split(",")
+    found = []
+    for nth, host in enumerate(hosts):
+        own = None if host.startswith("/") else re.fullmatch(r"(.*):(\d+)", host)
+        port = ports[nth] if len(ports) == len(hosts) else ports[0]
+        found.append((own[1], own[2]) if own else (host.removesuffix(":"), port))
+    return [
+        (unquote(host).lower() if "/" not in unquote(host) else unquote(host), port) for host, port in found
+    ]
+
+
+def _database(parts: SplitResult, query: dict[str, str]) -> str:
+    named = (
+        unquote(parts.path[1:])
+        or query.get("dbname")
+        or query.get("database")
+        or os.environ.get("PGDATABASE")
+    )
+    if named:
+        return named
+    user = unquote(parts.netloc.rpartition("@")[0].partition(":")[0]) or query.get("user")
+    return user or os.environ.get("PGUSER") or getpass.getuser()
+
+
+def _name(found: Sequence[tuple[str, str]], database: str, schema: str) -> str:
+    options = {} if schema == SCHEMA else {"schema": schema}
+    netloc = ""
+    if all(host and "/" not in host for host, _ in found):
+        netloc = ",".join(f"{host}:{port}" for host, port in found)
+    else:
+        hosts, ports = (",".join(each) for each in zip(*found, strict=True))
+        options = ({"host": hosts} if hosts else {}) | {"port": ports} | options
+    return f"postgresql://{netloc}/{quote(database, safe='')}{'?' if options else ''}{urlencode(options, safe='/,')}"
 
 
 def _whole(query: dict[str, str], name: str, least: int, most: int, usual: int) -> int:

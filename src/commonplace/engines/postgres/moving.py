@@ -21,6 +21,7 @@ from commonplace.model.moving import (
     Whereabouts,
     mark_text,
     marks_of,
+    refuse_other_departure,
     refuse_other_run,
 )
 
@@ -90,8 +91,9 @@ class Moving:
 
         await self._server.write(work, alone=True, guarded=False)
 
-    async def depart(self, departure: Departure | None) -> None:
+    async def depart(self, departure: Departure | None, expected: Departure | None) -> None:
         async def work(session: Session) -> None:
+            refuse_other_departure(await _marks(session), departure, expected)
             if departure is None:
                 await session.run("remove_mark_of_book", DEPARTURE)
             else:
@@ -110,7 +112,7 @@ async def _arrive(session: Session, arrival: Arrival, secret: bytes) -> bool:
     same = bytes(await session.value("secret")) == secret
     if departed is not None or (begun is not None and not same):
         return False
-    if begun is None and await session.one("has_content") is not None:
+    if begun is None and (same or await session.one("has_content") is not None):
         return False
     await session.run("set_mark_of_book", "secret", secret)
     await session.run("set_mark_of_book", ARRIVAL, mark_text(arrival))

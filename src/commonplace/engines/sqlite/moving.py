@@ -24,6 +24,7 @@ from commonplace.model.moving import (
     mark_text,
     marks_of,
     refuse_marked,
+    refuse_other_departure,
     refuse_other_run,
 )
 
@@ -97,8 +98,8 @@ class Moving:
 
         await self._lay(run, end)
 
-    async def depart(self, departure: Departure | None) -> None:
-        await self._file.write(lambda c: _depart(c, departure))
+    async def depart(self, departure: Departure | None, expected: Departure | None) -> None:
+        await self._file.write(lambda c: _depart(c, departure, expected))
 
 
 def _marks(connection: sqlite3.Connection) -> dict[str, bytes]:
@@ -110,14 +111,15 @@ def _arrive(connection: sqlite3.Connection, arrival: Arrival, secret: bytes) -> 
     same = secret_of(connection) == secret
     if departed is not None or (begun is not None and not same):
         return False
-    if begun is None and connection.execute(sql("has_content")).fetchone():
+    if begun is None and (same or connection.execute(sql("has_content")).fetchone()):
         return False
     connection.execute(sql("set_mark_of_book"), ("secret", secret))
     connection.execute(sql("set_mark_of_book"), (ARRIVAL, mark_text(arrival)))
     return True
 
 
-def _depart(connection: sqlite3.Connection, departure: Departure | None) -> None:
+def _depart(connection: sqlite3.Connection, departure: Departure | None, expected: Departure | None) -> None:
+    refuse_other_departure(_marks(connection), departure, expected)
     if departure is None:
         connection.execute(sql("remove_mark_of_book"), (DEPARTURE,))
     else:

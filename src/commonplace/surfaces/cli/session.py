@@ -12,11 +12,10 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
-from urllib.parse import unquote, urlsplit
 
 import click
 
-from commonplace.assembly import Opening
+from commonplace.assembly import MEMORY, Opening, read_address
 from commonplace.assembly import open as open_book
 from commonplace.book import Book
 from commonplace.errors import InvalidInput, NotABook
@@ -109,12 +108,10 @@ class Session:
 
 def path_of(address: str) -> Path | None:
     """The file behind an address; None where it names another engine."""
-    if "://" not in address:
-        return Path(address)
-    parts = urlsplit(address)
-    if parts.scheme == "memory":
+    where = read_address(address)
+    if where == MEMORY:
         raise InvalidInput("book: one in memory would end with the command; give a path", field="book")
-    return Path(unquote(parts.path[1:])) if parts.scheme == "sqlite" else None
+    return where if isinstance(where, Path) else None
 
 
 def _writable(path: Path) -> bool:
