@@ -26,8 +26,11 @@ async def new_book(engine: str = "", **how: Any) -> AsyncIterator[Book]:
     if not engine.startswith(_SERVERS):
         raise InvalidInput(f"engine: give the address of a database, as {_SERVERS[0]}user@host/database")
     schema = f"measured_{uuid4().hex[:12]}"
-    async with commonplace.open(f"{engine}{'&' if '?' in engine else '?'}schema={schema}", **how) as book:
-        try:
+    address = f"{engine}{'&' if '?' in engine else '?'}schema={schema}"
+    try:
+        async with commonplace.open(address, **how) as book:
             yield book
-        finally:
+    finally:
+        # Opened once more: nobody works in it any longer.
+        async with commonplace.open(address, embed=None, worker=False) as book:
             await book.engine.server.outside(f'DROP SCHEMA "{schema}" CASCADE')  # type: ignore[attr-defined]
