@@ -17,9 +17,23 @@ LONGEST_STATEMENT = 30.0
 #: and how many seconds anything waits for a connection, a lock or the way in.
 LONGEST_WAIT = 30.0
 
-_MOST_PARTITIONS = 1024
+#: As many as a server with its own settings has locks for while they are made.
+_MOST_PARTITIONS = 256
 _MOST_CONNECTIONS = 1000
 _LONGEST_SECONDS = 86_400.0
+#: What a book sets for its own sessions, and the option that says it where there is one.
+_OWN_SETTINGS = {
+    "search_path": "schema",
+    "statement_timeout": "longest_statement",
+    "lock_timeout": "longest_wait",
+    "idle_in_transaction_session_timeout": "longest_statement",
+    "plan_cache_mode": "",
+    "enable_seqscan": "",
+    "default_transaction_read_only": "",
+    "tcp_keepalives_idle": "",
+    "tcp_keepalives_interval": "",
+    "tcp_keepalives_count": "",
+}
 _HOST = re.compile(r"(?:\[[^\[\]]*\]|[^:\[\]]*)(?::(\d{0,5}))?")
 
 
@@ -34,6 +48,8 @@ class Place(NamedTuple):
     connections: int
     longest_statement: float
     longest_wait: float
+    #: As which the server's own lists show the book's connections.
+    application: str
     #: Whether the address itself says which kind of server it wants.
     chooses: bool
     #: The address without a password, to be shown.
@@ -53,9 +69,20 @@ def parse(url: str) -> Place:
     statement = _seconds(query, "longest_statement", LONGEST_STATEMENT)
     wait = _seconds(query, "longest_wait", LONGEST_WAIT)
     name = f"postgresql://{parts.netloc.rpartition('@')[2] or query.get('host', '')}{parts.path} ({schema})"
+    application = query.pop("application_name", "commonplace")
+    _refuse_own(query)
     urls = _urls(parts, query, hosts)
     chooses = "target_session_attrs" in query
-    return Place(urls, schema, partitions, connections, statement, wait, chooses, name)
+    return Place(urls, schema, partitions, connections, statement, wait, application, chooses, name)
+
+
+def _refuse_own(query: dict[str, str]) -> None:
+    for setting in query:
+        instead = _OWN_SETTINGS.get(setting.lower())
+        if instead is not None:
+            raise _refused(
+                f"a book sets {setting} itself; " + (f"say {instead}=…" if instead else "leave it out")
+            )
 
 
 def _hosts(parts: SplitResult) -> list[str]:

@@ -40,7 +40,7 @@ class Way:
         self.silence = _SILENCE * max(place.longest_statement, place.longest_wait)
         self._settings = {
             "search_path": f'"{place.schema}"',
-            "application_name": "commonplace",
+            "application_name": place.application,
             "statement_timeout": _milliseconds(place.longest_statement),
             "lock_timeout": _milliseconds(place.longest_wait),
             # Whoever vanishes within a transaction does not keep others from the book.
