@@ -65,14 +65,14 @@ async def test_a_read_of_one_owner_meets_nothing_of_another_whatever_it_asks(pos
         assert job is not None and await engine.keep(job, {"text": f"{owner.id} likes tea"}, ())
 
     for asked in ("body FROM records", "payload FROM jobs", "payload FROM kept"):
-        text = f"SELECT {asked}"
 
-        async def walled(session: Session, text: str = text) -> list[Row]:
+        async def walled(session: Session, asked: str = asked) -> list[list[Row]]:
+            before = await session.text(f"SELECT {asked}")
             await reading.visible(session, ANN, WHOLE)
-            return await session.text(text)
+            return [before, await session.text(f"SELECT {asked}")]
 
-        assert ["ann likes tea" in row[0] for row in await engine.server.read(walled)] == [True]
-        assert await engine.server.read(lambda s, text=text: s.text(text)) == []
+        before, faced = await engine.server.read(walled)
+        assert (before, ["ann likes tea" in row[0] for row in faced]) == ([], [True])
     await engine.close()
 
 

@@ -71,7 +71,9 @@ def test_options_that_cannot_be_meant_are_refused(wrong: str):
         ("Lock_Timeout", "longest_wait"),
     ],
 )
-def test_a_setting_that_a_book_makes_itself_is_refused_with_the_option_that_says_it(setting: str, instead: str):
+def test_a_setting_that_a_book_makes_itself_is_refused_with_the_option_that_says_it(
+    setting: str, instead: str
+):
     with pytest.raises(InvalidInput, match=f"{setting} itself; say {instead}=") as refused:
         parse(f"postgresql://ann:hush@db/books?{setting}=hush")
     assert "hush" not in str(refused.value)

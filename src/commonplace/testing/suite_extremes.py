@@ -25,7 +25,7 @@ _STRANGE = "\\\"'\\x41\\"
 
 def a_long_name(seed: int) -> str:
     """As long as a name may be, of characters that take four bytes each, and that nothing makes short."""
-    random = Random(seed)  # noqa: S311 - no secret
+    random = Random(seed)
     characters = (chr(0x20000 + random.randrange(0xA000)) for _ in range(NAME_LENGTH - len(_STRANGE)))
     return "".join(characters) + _STRANGE
 
