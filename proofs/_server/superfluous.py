@@ -141,6 +141,7 @@ _BY_STATEMENT = {
 }
 _BY_NAME = {
     "lock_owner: b.name = 'secret'": "it names what is read of the book, which is nobody's own",
+    "mark_records: shelf = ?": "it only matters where an audience is changed at the same moment; a test of its own has that",
     "oldest_own: r.owner = :owner": "seldom are two owners full at once in these programs; every engine's suite has a case of it",
     **dict.fromkeys(
         (

@@ -58,14 +58,21 @@ def own_server(postgres: Place) -> Place:
 async def test_a_read_of_one_owner_meets_nothing_of_another_whatever_it_asks(postgres: Place):
     engine = await PostgresEngine.open(postgres.new_book())
     for owner in (ANN, BEN):
-        await Pen(engine, owner).remember(f"{owner.id} likes tea")
+        pen = Pen(engine, owner)
+        draft = JobDraft("form", owner.id, {"about": f"{owner.id} likes tea"})
+        await pen.write(pen.remembering(f"{owner.id} likes tea"), jobs=(draft,))
+        job = await engine.lease(["form"], "one", pen.now, 60)
+        assert job is not None and await engine.keep(job, {"text": f"{owner.id} likes tea"}, ())
 
-    async def walled(session: Session) -> list[Row]:
-        await reading.visible(session, ANN, WHOLE)
-        return await session.text("SELECT body FROM records")
+    for asked in ("body FROM records", "payload FROM jobs", "payload FROM kept"):
 
-    assert ["ann likes tea" in row[0] for row in await engine.server.read(walled)] == [True]
-    assert await engine.server.read(lambda s: s.text("SELECT body FROM records")) == []
+        async def walled(session: Session, asked: str = asked) -> list[list[Row]]:
+            before = await session.text(f"SELECT {asked}")
+            await reading.visible(session, ANN, WHOLE)
+            return [before, await session.text(f"SELECT {asked}")]
+
+        before, faced = await engine.server.read(walled)
+        assert (before, ["ann likes tea" in row[0] for row in faced]) == ([], [True])
     await engine.close()
 
 

@@ -12,6 +12,7 @@ asyncpg = pytest.importorskip("asyncpg", reason="the driver is not installed: as
 from commonplace.engines.postgres.address import parse  # noqa: E402
 from commonplace.engines.postgres.engine import PostgresEngine  # noqa: E402
 from commonplace.engines.postgres.faults import from_server, translated  # noqa: E402
+from commonplace.engines.postgres.way import Way  # noqa: E402
 
 
 def test_what_is_the_books_own_is_told_from_what_is_the_drivers():
@@ -86,7 +87,7 @@ def test_a_place_has_one_name_that_can_be_opened_whoever_opens_it(
         "schema=pg_mine",
         "schema=a%22b",
         "partitions=-1",
-        "partitions=2000",
+        "partitions=257",
         "connections=0",
         "connections=many",
         "longest_statement=0",
@@ -94,11 +95,37 @@ def test_a_place_has_one_name_that_can_be_opened_whoever_opens_it(
         "longest_wait=1e3",
         "longest_wait=٣",
         "host=a,b&port=1,2,3",
+        "enable_seqscan=on",
+        "tcp_keepalives_idle=5",
     ],
 )
 def test_options_that_cannot_be_meant_are_refused(wrong: str):
     with pytest.raises(InvalidInput, match="address: "):
         parse(f"postgresql:///books?{wrong}")
+
+
+@pytest.mark.parametrize(
+    ("setting", "instead"),
+    [
+        ("search_path", "schema"),
+        ("statement_timeout", "longest_statement"),
+        ("Lock_Timeout", "longest_wait"),
+    ],
+)
+def test_a_setting_that_a_book_makes_itself_is_refused_with_the_option_that_says_it(
+    setting: str, instead: str
+):
+    with pytest.raises(InvalidInput, match=f"{setting} itself; say {instead}=") as refused:
+        parse(f"postgresql://ann:hush@db/books?{setting}=hush")
+    assert "hush" not in str(refused.value)
+
+
+def test_the_name_of_an_application_is_the_addresss_own():
+    assert parse("postgresql:///books").application == "commonplace"
+    place = parse("postgresql:///books?application_name=night%20shift")
+    assert (place.application, place.urls) == ("night shift", ("postgresql:///books",))
+    settings = Way(place, read_only=False)._settings
+    assert settings["application_name"] == "night shift"
 
 
 @pytest.mark.parametrize(
@@ -158,3 +185,9 @@ def test_what_a_server_refuses_is_told_in_errors_of_our_own(theirs: Exception, o
     assert type(from_server(theirs, "here")) is ours
     with pytest.raises(ours, match="here"), translated("here"):
         raise theirs
+
+
+def test_a_server_without_room_for_locks_is_told_with_the_setting_that_gives_it_more():
+    refused = asyncpg.OutOfMemoryError('out of shared memory: increase "max_locks_per_transaction"')
+    with pytest.raises(errors.Busy, match="fewer partitions"), translated("here"):
+        raise refused

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -64,7 +65,9 @@ async def test_a_passage_that_comes_to_another_shelf_while_its_vector_is_put_is_
 async def test_a_book_is_made_once_by_whoever_comes_whatever_isolation_a_role_is_set_to(
     isolation: str, postgres: Place, administrator: Any
 ):
-    await administrator.execute(f"ALTER ROLE reader_and_writer SET default_transaction_isolation = '{isolation}'")
+    await administrator.execute(
+        f"ALTER ROLE reader_and_writer SET default_transaction_isolation = '{isolation}'"
+    )
     for _ in range(3):
         address = postgres.new_book()
         engines = await asyncio.gather(*(PostgresEngine.open(address, connections=1) for _ in range(4)))
@@ -106,4 +109,15 @@ async def test_an_operators_limit_on_transactions_holds_for_what_is_no_upkeep(
     await engine.server.write(sleep, alone=True)
     await engine.server.outside("SELECT pg_sleep(2)")
     assert await Pen(engine).scan() == []
+    await engine.close()
+
+
+async def test_a_partition_takes_as_many_locks_as_the_page_for_operators_says(postgres: Place):
+    engine = await PostgresEngine.open(f"{postgres.new_book()}&partitions=3")
+    asked = (
+        "SELECT count(*) FROM pg_class WHERE relnamespace = current_schema()::regnamespace AND relispartition"
+    )
+    ((count,),) = await engine.server.read(lambda session: session.text(asked))
+    told = Path(__file__, "../../../docs/postgresql.md").resolve().read_text("utf-8")
+    assert f"A partition is {count // 3} tables and indexes" in told
     await engine.close()

@@ -120,6 +120,23 @@ async def test_another_book_than_the_one_that_is_meant_is_not_opened(
         await administrator.execute("ALTER ROLE reader_and_writer RESET search_path")
 
 
+async def test_a_book_that_is_only_read_is_not_written_through_a_pooler(
+    address: str, administrator: Any, request: pytest.FixtureRequest
+):
+    request.getfixturevalue("pooler")
+    await administrator.execute(
+        f"ALTER ROLE reader_and_writer SET search_path = {address.rpartition('schema=')[2]}"
+    )
+    try:
+        engine = await PostgresEngine.open(address, read_only=True)
+        with pytest.raises(ReadOnly):
+            await Pen(engine).remember("tea")
+        assert len(await Pen(engine).scan()) == 1
+        await engine.close()
+    finally:
+        await administrator.execute("ALTER ROLE reader_and_writer RESET search_path")
+
+
 async def test_a_book_that_is_closed_says_so(address: str):
     engine = await PostgresEngine.open(address)
     await engine.close()

@@ -24,9 +24,24 @@ LONGEST_WAIT = 30.0
 ESCAPES = "write : / ? # [ ] @ and % in a user or password as %3A %2F %3F %23 %5B %5D %40 %25"
 
 _USUAL_PORT = "5432"
-_MOST_PARTITIONS = 1024
+#: As many as a server with its own settings has locks for while they are made.
+_MOST_PARTITIONS = 256
 _MOST_CONNECTIONS = 1000
 _LONGEST_SECONDS = 86_400.0
+#: What a book sets for its own sessions, and the option that says it where there is one.
+_OWN_SETTINGS = {
+    "search_path": "schema",
+    "statement_timeout": "longest_statement",
+    "lock_timeout": "longest_wait",
+    "idle_in_transaction_session_timeout": "longest_statement",
+    "plan_cache_mode": "",
+    "enable_seqscan": "",
+    "join_collapse_limit": "",
+    "default_transaction_read_only": "",
+    "tcp_keepalives_idle": "",
+    "tcp_keepalives_interval": "",
+    "tcp_keepalives_count": "",
+}
 _HOST = re.compile(r"(?:\[[^\[\]]*\]|[^:\[\]]*)(?::(\d{0,5}))?")
 
 
@@ -41,6 +56,8 @@ class Place(NamedTuple):
     connections: int
     longest_statement: float
     longest_wait: float
+    #: As which the server's own lists show the book's connections.
+    application: str
     #: Whether the address itself says which kind of server it wants.
     chooses: bool
     #: The place alone, whatever the environment says, as an address that can be opened: to be shown, and to be told from
@@ -64,10 +81,21 @@ def parse(url: str) -> Place:
     connections = _whole(query, "connections", 1, _MOST_CONNECTIONS, CONNECTIONS)
     statement = _seconds(query, "longest_statement", LONGEST_STATEMENT)
     wait = _seconds(query, "longest_wait", LONGEST_WAIT)
+    application = query.pop("application_name", "commonplace")
+    _refuse_own(query)
     urls = _urls(parts, query, hosts)
     name = _name(_found(hosts, query), _database(parts, query), schema)
     chooses = "target_session_attrs" in query
-    return Place(urls, schema, partitions, connections, statement, wait, chooses, name)
+    return Place(urls, schema, partitions, connections, statement, wait, application, chooses, name)
+
+
+def _refuse_own(query: dict[str, str]) -> None:
+    for setting in query:
+        instead = _OWN_SETTINGS.get(setting.lower())
+        if instead is not None:
+            raise _refused(
+                f"a book sets {setting} itself; " + (f"say {instead}=…" if instead else "leave it out")
+            )
 
 
 def _hosts(parts: SplitResult) -> list[str]:

@@ -168,7 +168,7 @@ class PostgresEngine(Moving, SearchesLargeShelves):
         await self._server.write(lambda s: jobs.put(s, 0, draft, at))
 
     async def lease(self, kinds: Sequence[str], worker: str, at: datetime, seconds: float) -> Job | None:
-        due = await self._server.read(lambda s: jobs.due_kind(s, kinds, at))
+        due = await self._server.read(lambda s: jobs.due_kind(s, kinds, at), whole=True)
         if due is None:
             return None
         # Whoever stored a passage beside a waiting job has committed by then; whoever comes later puts it anew.
@@ -199,7 +199,7 @@ class PostgresEngine(Moving, SearchesLargeShelves):
         return kept
 
     async def jobs(self, state: JobState | None, limit: int) -> list[Job]:
-        return await self._server.read(lambda s: jobs.listed(s, state, limit))
+        return await self._server.read(lambda s: jobs.listed(s, state, limit), whole=True)
 
     async def replay(self, id: UUID, at: datetime) -> bool:
         return await self._server.write(lambda s: jobs.replay(s, id, at))

@@ -43,6 +43,8 @@ LOST = (
 )
 #: Nothing came back at all.
 SILENT = TimeoutError
+#: The setting that bounds how many tables and indexes all transactions may be using.
+_LOCKS = "max_locks_per_transaction"
 _CREDENTIALS = (asyncpg.InvalidPasswordError, asyncpg.InvalidAuthorizationSpecificationError)
 _BUSY = (
     asyncpg.TooManyConnectionsError,
@@ -87,6 +89,10 @@ def _of_the_work(exc: Exception, place: str) -> StorageError | None:
     if isinstance(exc, asyncpg.QueryCanceledError):
         return Busy(
             f"{place} took too long for this ({exc}): try again, or give it longer (longest_statement=…)."
+        )
+    if isinstance(exc, asyncpg.OutOfMemoryError) and _LOCKS in str(exc):
+        return Busy(
+            f"{place} has no room for more locks ({exc}): give it more ({_LOCKS}), or make the book in fewer partitions."
         )
     if isinstance(exc, _BUSY):
         return Busy(f"{place} has no hand free for this ({exc}): try again.")

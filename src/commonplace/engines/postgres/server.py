@@ -41,7 +41,7 @@ _FAREWELL_SECONDS = 5.0
 _READ = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 #: A server or role that is set to tell of commits before they are on the disk is not followed in that.
 _WRITE = (
-    "BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL commonplace.whole = 'on'; "
+    "BEGIN ISOLATION LEVEL READ COMMITTED{}; SET LOCAL commonplace.whole = 'on'; "
     "SELECT set_config('synchronous_commit', 'on', true) WHERE current_setting('synchronous_commit') = 'off'"
 )
 _WHOLE = "; SET LOCAL commonplace.whole = 'on'"
@@ -132,7 +132,12 @@ class Server:
         Only what moves a book is not ``guarded`` against its being moved.
         """
         long = long or alone
-        begin = _WRITE + (_LONG if long else "") + (_ALONE if alone else _TOGETHER)
+        # Said here too: what a connection was set to does not come through every pooler.
+        begin = (
+            _WRITE.format(" READ ONLY" if self._way.read_only else "")
+            + (_LONG if long else "")
+            + (_ALONE if alone else _TOGETHER)
+        )
         begin += _UNMARKED if guarded else ""
 
         async def keep(connection: Connection) -> None:

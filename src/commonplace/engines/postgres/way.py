@@ -34,13 +34,14 @@ class Way:
     def __init__(self, place: Place, *, read_only: bool) -> None:
         self._urls = list(place.urls)
         self._wants = "read-write" if len(place.urls) > 1 and not (place.chooses or read_only) else None
+        self.read_only = read_only
         self._statement = place.longest_statement
         self._wait = place.longest_wait
         #: After so many seconds without an answer to an ordinary statement the server is taken to be silent.
         self.silence = _SILENCE * max(place.longest_statement, place.longest_wait)
         self._settings = {
             "search_path": f'"{place.schema}"',
-            "application_name": "commonplace",
+            "application_name": place.application,
             "statement_timeout": _milliseconds(place.longest_statement),
             "lock_timeout": _milliseconds(place.longest_wait),
             # Whoever vanishes within a transaction does not keep others from the book.

@@ -281,20 +281,27 @@ CREATE TABLE findable (
 CREATE INDEX findable_by_words ON findable USING gin (words);
 CREATE INDEX findable_by_time ON findable (owner, shelf, at);
 
--- The second wall: a transaction that reads for one owner meets only that owner's content, whatever it asks.
--- The engine's filter is the first, and does not rely on it. Settings are read once a statement, not once a row.
+-- The second wall: a transaction that reads for one owner meets only that owner's rows in these tables and in what is kept
+-- with jobs, whatever a statement of the engine's forgets to ask. The engine's filter is the first, and does not rely on it.
+-- Not behind it: owners, shelves and their groups, by which it is known whom a reader may see; what was spent, of which a
+-- tenant's sums are made; what holds numbers, digests and ids alone; a partition where a statement names it, which none
+-- does. Whoever can send statements of their own can take it down. Settings are read once a statement, not once a row.
 -- Superusers pass it: serve a book with an ordinary role.
 DO $$
 DECLARE
     walled text;
 BEGIN
-    FOREACH walled IN ARRAY ARRAY['records', 'versions', 'links', 'gone', 'terms', 'uses', 'ledger', 'vectors'] LOOP
+    FOREACH walled IN ARRAY ARRAY['records', 'versions', 'links', 'gone', 'terms', 'uses', 'ledger', 'vectors', 'jobs'] LOOP
         EXECUTE format('ALTER TABLE %I ENABLE ROW LEVEL SECURITY', walled);
         EXECUTE format('ALTER TABLE %I FORCE ROW LEVEL SECURITY', walled);
         EXECUTE format(
             'CREATE POLICY of_owner ON %I USING ((SELECT current_setting(''commonplace.whole'', true)) = ''on'' '
             'OR owner = (SELECT nullif(current_setting(''commonplace.owner'', true), '''')::bigint))', walled);
     END LOOP;
+    ALTER TABLE kept ENABLE ROW LEVEL SECURITY;
+    ALTER TABLE kept FORCE ROW LEVEL SECURITY;
+    CREATE POLICY of_owner ON kept USING ((SELECT current_setting('commonplace.whole', true)) = 'on'
+        OR (SELECT true FROM jobs WHERE id = job));
 END
 $$;
 
