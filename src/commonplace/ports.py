@@ -316,8 +316,12 @@ class Moves(Protocol):
         """Let these be an era's pieces under their keys, and those that are ``gone`` be none. Vectors of sets that are not
         here are left out."""
 
-    async def end_arrival(self, run: str) -> None:
-        """Be a book like any other from now on."""
+    async def end_arrival(self, run: str) -> str:
+        """Be a book like any other from now on.
+
+        Returns why the engine's own files may still hold what was taken away meanwhile, and what to do about it; empty
+        where they hold none of it, or a job is put that clears them.
+        """
 
     async def depart(self, departure: Departure | None, expected: Departure | None) -> None:
         """Be written no more, once this returns; with None, be written again.
