@@ -55,7 +55,7 @@ def opens_book(command: Command) -> Command:
 
     @click.option(
         "--book",
-        metavar="PATH|URL",
+        metavar="ADDRESS",
         help=f"The book, a path or postgresql://… [default: ${BOOK_VARIABLE} or ./{DEFAULT_BOOK}].",
     )
     @click.option(

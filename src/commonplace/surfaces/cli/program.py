@@ -120,7 +120,7 @@ def _misused(exc: click.ClickException) -> int:
 @click.version_option(package_name="commonplace", message="%(prog)s %(version)s")
 @click.option(
     "--book",
-    metavar="PATH|URL",
+    metavar="ADDRESS",
     help="The book, a path or postgresql://…; like all options here, it may also follow the command.",
 )
 @click.option("--tenant", metavar="NAME", help="The tenant whose owners are meant.")
