@@ -17,6 +17,10 @@ from commonplace.ports import Engine
 from commonplace.testing.builders import ANN, Pen
 
 
+#: Where it matters most what fails.
+_MARKING = ("arrive", "depart", "end_arrival", "end_arrival")
+
+
 class Killed(BaseException):
     """The process of one run is gone."""
 
@@ -29,23 +33,25 @@ class Entangled:
         self._dice = dice
         self._life = life
         self._failing = failing
+        self._weak = dice.choice(_MARKING)
 
     def __getattr__(self, name: str) -> Any:
         there = getattr(self._engine, name)
 
         async def call(*given: Any, **named: Any) -> Any:
-            await self._meet(StorageError("refused"))
+            failing = self._failing if name == self._weak else self._failing / 50
+            await self._meet(StorageError("refused"), failing)
             found = await there(*given, **named)
-            await self._meet(OutcomeUnknown("lost"))
+            await self._meet(OutcomeUnknown("lost"), failing)
             return found
 
         return call if callable(there) else there
 
-    async def _meet(self, error: StorageError) -> None:
+    async def _meet(self, error: StorageError, failing: float) -> None:
         for _ in range(self._dice.randrange(8)):
             await asyncio.sleep(0)
-        if self._dice.random() < self._failing:
-            self._life[0] = self._life[0] and self._dice.random() < 0.7
+        if self._dice.random() < failing:
+            self._life[0] = self._life[0] and self._dice.random() < 0.8
             if self._life[0]:
                 raise error
         if not self._life[0]:
@@ -63,7 +69,7 @@ class Books:
         self.ended = False
 
     async def run(self) -> None:
-        failing = self.dice.choice((0.0, 0.02, 0.1))
+        failing = self.dice.choice((0.0, 0.2, 0.6))
         life = [True]
         source, target = (
             Entangled(engine, self.dice, life, failing)
