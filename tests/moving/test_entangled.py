@@ -16,7 +16,6 @@ from commonplace.model.owner import WHOLE
 from commonplace.ports import Engine
 from commonplace.testing.builders import ANN, Pen
 
-
 #: Where it matters most what fails.
 _MARKING = ("arrive", "depart", "end_arrival", "end_arrival")
 
