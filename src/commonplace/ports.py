@@ -301,8 +301,7 @@ class Moves(Protocol):
         """Those of these records that the era has."""
 
     async def arrive(self, arrival: Arrival, secret: bytes) -> bool:
-        """Become the copy of another book, or of the same one in another run; False where this book has content, or was
-        made whole by a copy of that one."""
+        """Become the copy of a book, in its first or another run; False where this one has content, or is that book."""
 
     async def lay_book(self, run: str, frame: BookFrame) -> None:
         """Let this be what belongs to no owner."""
@@ -316,14 +315,11 @@ class Moves(Protocol):
         """Let these be an era's pieces under their keys, and those that are ``gone`` be none. Vectors of sets that are not
         here are left out."""
 
-    async def end_arrival(self, run: str) -> None:
-        """Be a book like any other from now on."""
+    async def end_arrival(self, run: str) -> str:
+        """Be a book like any other; tells why its files may still hold what was taken away, where no job clears them."""
 
     async def depart(self, departure: Departure | None, expected: Departure | None) -> None:
-        """Be written no more, once this returns; with None, be written again.
-
-        Where the departure that stands is neither the one that is expected nor this one already, that is a ``Conflict``.
-        """
+        """Be written no more, once this returns; with None, be written again. A ``Conflict`` where another one stands."""
 
 
 class Engine(Records, Passages, Aids, Vectors, Jobs, Spending, Erasure, Keeping, Moves, Protocol):

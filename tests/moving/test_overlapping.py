@@ -79,7 +79,7 @@ async def test_a_book_moves_to_one_of_two_places_and_not_to_both() -> None:
         await Moving(source, one, switch=True).run()
 
     with pytest.raises((Conflict, Moved)):
-        await Moving(Met(source, "depart", before=first), two, switch=True).run()  # type: ignore[arg-type]
+        await Moving(Met(source, "depart", before=first), two, switch=True).run()
     assert (await is_whole(one), await is_whole(two), await is_written(source)) == (True, False, False)
 
 
@@ -90,8 +90,8 @@ async def test_a_move_that_fails_does_not_take_back_the_departure_of_another() -
     async def fails() -> None:
         with pytest.raises((Conflict, StorageError)):
             await Moving(
-                Met(source, "depart", after=other_departs),  # type: ignore[arg-type]
-                Met(one, "end_arrival", before=raising(StorageError("no room"))),  # type: ignore[arg-type]
+                Met(source, "depart", after=other_departs),
+                Met(one, "end_arrival", before=raising(StorageError("no room"))),
                 switch=True,
             ).run()
         acknowledged.append(await is_written(source))
@@ -104,7 +104,7 @@ async def test_a_move_that_fails_does_not_take_back_the_departure_of_another() -
 
     async def other_run() -> None:
         await departed.wait()
-        await Moving(source, Met(two, "end_arrival", before=other_goes_on), switch=True).run()  # type: ignore[arg-type]
+        await Moving(source, Met(two, "end_arrival", before=other_goes_on), switch=True).run()
 
     async def other_goes_on() -> None:
         failed.set()
@@ -128,7 +128,7 @@ async def test_a_run_that_does_not_switch_leaves_the_book_where_it_says_that_it_
         assert await is_written(source)
 
     with pytest.raises(Conflict, match="another copy"):
-        await Moving(Met(source, "depart", before=without), target, switch=True).run()  # type: ignore[arg-type]
+        await Moving(Met(source, "depart", before=without), target, switch=True).run()
     assert await is_written(source)
     assert (await Moving(source, target, switch=True).run()).switched
     assert await content(source) == await content(target)
@@ -143,7 +143,7 @@ async def test_a_run_that_does_not_switch_takes_back_a_departure_that_came_while
         gone = Departure("memory", whole=False, copy=there.arrival.copy, run="another, that was killed")
         await source.depart(gone, None)
 
-    await Moving(Met(source, "facts", after=departs), target).run()  # type: ignore[arg-type]
+    await Moving(Met(source, "facts", after=departs), target).run()
     assert await is_written(source)
 
 
@@ -151,7 +151,7 @@ async def test_a_run_that_does_not_switch_takes_back_a_departure_that_came_while
 async def test_a_departure_that_may_have_been_kept_is_taken_back(error: BaseException) -> None:
     source, target = await a_book(), InMemoryEngine()
     with pytest.raises(type(error)):
-        await Moving(Met(source, "depart", after=raising(error)), target, switch=True).run()  # type: ignore[arg-type]
+        await Moving(Met(source, "depart", after=raising(error)), target, switch=True).run()
     assert await is_written(source)
     assert (await Moving(source, target, switch=True).run()).switched
 
@@ -166,7 +166,7 @@ async def test_a_target_that_is_lost_before_it_is_asked_to_be_the_book_leaves_th
             return super().__getattr__(name)
 
     with pytest.raises(StorageError, match="is gone"):
-        await Moving(source, Lost(target, ""), switch=True).run()  # type: ignore[arg-type]
+        await Moving(source, Lost(target, ""), switch=True).run()
     assert await is_written(source)
 
 
@@ -177,7 +177,7 @@ async def test_an_empty_book_that_is_whole_does_not_become_a_copy_again() -> Non
         assert (await Moving(source, target, switch=True).run()).switched
 
     with pytest.raises(Conflict, match="run this one again"):
-        await Moving(source, Met(target, "arrive", before=first)).run()  # type: ignore[arg-type]
+        await Moving(source, Met(target, "arrive", before=first)).run()
     assert (await Moving(source, target).run()).already
     here, there = await source.whereabouts(), await target.whereabouts()
     assert here.departure is not None and here.departure.whole
@@ -200,7 +200,7 @@ async def test_what_fails_after_the_book_has_moved_does_not_look_as_if_it_had_no
     async def raising_always(*given: Any) -> Any:
         await departed()
 
-    report = await Moving(source, Mute(target, ""), switch=True).run()  # type: ignore[arg-type]
+    report = await Moving(source, Mute(target, ""), switch=True).run()
     assert report.switched
     assert await is_whole(target)
 
@@ -210,7 +210,7 @@ async def test_another_place_under_the_same_name_is_not_taken_for_the_copy_that_
     await Moving(source, two).run()
     lost = Met(one, "end_arrival", after=raising(OutcomeUnknown("lost")))
     with pytest.raises(OutcomeUnknown):
-        await Moving(source, lost, switch=True).run()  # type: ignore[arg-type]
+        await Moving(source, lost, switch=True).run()
     assert not await is_written(source)
     for target in (two, InMemoryEngine()):
         for switch in (False, True):

@@ -8,6 +8,7 @@ import pytest
 
 import commonplace
 from commonplace import InvalidInput, Moved, Unfinished
+from commonplace.engines.postgres.address import parse
 from commonplace.errors import Conflict
 from tests.engines.postgres_server import Place
 from tests.moving.books import assert_same, make_book, said
@@ -94,8 +95,28 @@ async def test_where_a_book_went_is_told_without_a_password(postgres: Place, tmp
     with pytest.raises(Moved, match="postgresql://") as refused:
         await said(tmp_path / "book.db", "after")
     assert ":secret@" in there
+    assert parse(refused.value.address).name == parse(there).name
+    assert (await commonplace.copy(tmp_path / "book.db", there)).already
     for text in (str(refused.value), refused.value.address, report.target):
         assert "secret" not in text
+
+
+async def test_what_a_copy_on_a_server_holds_still_of_what_is_forgotten_is_told(
+    postgres: Place, tmp_path: Path
+) -> None:
+    there, untouched = postgres.new_book(), postgres.new_book()
+    for name in ("other.db", "book.db"):
+        told = await said(tmp_path / name, "has a blue canary")
+        await said(tmp_path / name, "likes tea")
+    assert (await commonplace.copy(tmp_path / "other.db", untouched, switch=True)).pending == ""
+    await commonplace.copy(tmp_path / "book.db", there)
+    async with commonplace.open(tmp_path / "book.db", worker=False, embed=None) as book:
+        await book.forget("ann", told.id, view="owner")
+    assert (await commonplace.copy(tmp_path / "book.db", there)).pending == ""
+    report = await commonplace.copy(tmp_path / "book.db", there, switch=True)
+    assert "dead rows" in report.pending and "--scrub" in report.pending
+    async with commonplace.open(there, worker=False, embed=None) as book:
+        assert "dead rows" not in (await book.scrub()).pending
 
 
 async def test_a_book_on_a_server_is_not_copied_to_itself_nor_over_another(

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from pathlib import Path
 
 from commonplace.assembly.engines import MEMORY, find_book, name_of, open_engine, read_address
@@ -37,20 +38,22 @@ async def copy(
     try:
         if here.departure is not None:
             refuse_elsewhere(here.departure, name_of(target))
-        made = where.resolve() if isinstance(where, Path) and not where.exists() else None
+        new = isinstance(where, Path) and not os.path.exists(where)
         arriving = await open_engine(target, unfinished=True)
-        begun = False
         try:
             report = await Moving(leaving, arriving, switch=switch, progress=progress).run()
-            begun = True
-        finally:
-            begun = begun or made is None or await _is_begun(arriving)
+        except BaseException:
+            unwanted = new and not await _is_begun(arriving)
             await arriving.close()
-            if made is not None and not begun:
-                _remove(made)
-        return report
-    finally:
+            if unwanted:
+                _remove(Path(where).resolve())
+            raise
+        await _close(arriving, report)
+    except BaseException:
         await leaving.close()
+        raise
+    await _close(leaving, report)
+    return report
 
 
 async def give_up_copy(source: str | Path, target: str | Path) -> None:
@@ -66,6 +69,12 @@ async def give_up_copy(source: str | Path, target: str | Path) -> None:
         await give_up(leaving, str(target) if same else name_of(target))
     finally:
         await leaving.close()
+
+
+async def _close(engine: Engine, report: CopyReport) -> None:
+    """Close it; what fails once the book has moved does not look as if it had not."""
+    with suppress(StorageError) if report.switched else nullcontext():
+        await engine.close()
 
 
 async def _is_begun(engine: Engine) -> bool:

@@ -57,6 +57,8 @@ def name_of(address: str | Path) -> str:
     """The name that the engine behind an address gives to its book's place; nothing is opened."""
     where = read_address(address)
     if isinstance(where, Path):
+        if "\0" in str(where):
+            raise _refused("a path has no NUL character")
         return str(where.resolve())
     return InMemoryEngine.PLACE if where == MEMORY else server_place(where).name
 

@@ -54,7 +54,8 @@ class Backups:
         engine = self._engine
         if not isinstance(engine, CopiesItself):
             raise StorageError(
-                f"the {engine.name} engine makes no backups of its own; export the book instead"
+                f"the {engine.name} engine makes no backups of its own; export the book instead, "
+                "or copy it to a file (commonplace copy), or use the server's own backups"
             )
         if target.exists():
             raise InvalidInput(f"target: {target} is there already; name a new file", field="target")

@@ -41,6 +41,8 @@ class CopyReport:
     brought: int
     #: Of all that was compared: the same for the same content, in every engine.
     digest: str
+    #: Why the target's own files may still hold what was forgotten while it was copied, and what to do about it.
+    pending: str = ""
 
 
 _NOTHING = CopyReport("", "", False, False, 0, 0, 0, 0, 0, "")
@@ -80,7 +82,7 @@ class Moving:
         records = sum((await self._source.facts()).records.values())
         self._bringing.total = records * (3 if self._switch else 2)
         self._bringing.begin(records)
-        tally = Tally()
+        tally, pending = Tally(), ""
         if begun.departure is None:
             await self._catch_up_for_long()
             self._bringing.begin(2 * records)
@@ -88,7 +90,7 @@ class Moving:
         if self._switch:
             self._bringing.begin(2 * records)
             self._bringing.begin(3 * records)
-            tally = await self._switched(begun)
+            tally, pending = await self._switched(begun)
         else:
             await self._let_be_written(begun)
         return replace(
@@ -100,6 +102,7 @@ class Moving:
             entries=tally.entries,
             brought=self._bringing.brought,
             digest=tally.digest,
+            pending=pending,
         )
 
     # ── beginning ────────────────────────────────────────────────────────────────────────────────────────────────
@@ -167,8 +170,11 @@ class Moving:
 
     # ── switching ────────────────────────────────────────────────────────────────────────────────────────────────
 
-    async def _switched(self, begun: _Begun) -> Tally:
-        """Let nobody write the source any more, bring the rest, prove the target, and let it be the book."""
+    async def _switched(self, begun: _Begun) -> tuple[Tally, str]:
+        """Let nobody write the source any more, bring the rest, prove the target, and let it be the book.
+
+        Tells what was compared, and what the target's files may still hold.
+        """
         departure = Departure(begun.target, whole=False, copy=begun.copy, run=self._run)
         asked = False
         try:
@@ -176,14 +182,13 @@ class Moving:
             tally = await self._proven()
             await self._note_erasures()
             asked = True
-            await self._target.end_arrival(self._run)
+            pending = await self._target.end_arrival(self._run)
         except BaseException as exc:
             # A conflict says for certain that the target was not made whole by this run.
             await self._take_back(begun, departure, ended=asked and not isinstance(exc, Conflict))
             raise
         await self._mark_whole(departure)
-        await self._clear()
-        return tally
+        return tally, pending or await self._cleared()
 
     async def _mark_whole(self, departure: Departure) -> None:
         try:
@@ -231,11 +236,15 @@ class Moving:
                     "let its folder be written, or delete the backup, and run the copy again"
                 ) from exc
 
-    async def _clear(self) -> None:
-        """Clear the target's files of what was brought and is erased; what hinders it leaves that to a worker."""
-        with suppress(StorageError):
+    async def _cleared(self) -> str:
+        """Clear the target's files of what was brought and is erased; what hinders it leaves that to a worker, and is
+        told: the book has moved all the same."""
+        try:
             if await _jobs(self._target, "scrub"):
-                await self._target.scrub()
+                return (await self._target.scrub()).pending
+        except StorageError as exc:
+            return f"a worker clears them, or commonplace forget --scrub ({exc})"
+        return ""
 
 
 async def give_up(source: Engine, address: str) -> None:

@@ -102,11 +102,12 @@ class Moving:
         with self._laying(run):
             laying.lay(self._tables, era, pieces, gone, kind)
 
-    async def end_arrival(self, run: str) -> None:
+    async def end_arrival(self, run: str) -> str:
         with self._laying(run):
             for era in self._tables.eras.values():
                 era.laid = None
             del self._tables.marks[ARRIVAL]
+        return ""
 
     async def depart(self, departure: Departure | None, expected: Departure | None) -> None:
         with self._lock:

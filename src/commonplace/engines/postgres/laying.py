@@ -23,6 +23,8 @@ from commonplace.model.moving import (
     StonePiece,
 )
 
+#: The mark of a copy in which something was taken away, or replaced.
+REPLACED = "replaced"
 #: Tables whose rows go with the number of their record.
 _BESIDE = ("versions", "terms", "uses", "vectors", "unmade")
 
@@ -96,6 +98,8 @@ async def _shelf_number(session: Session, owner: int, readers: Readers) -> int:
 async def _lay_work(
     session: Session, owner: int, work: Iterable[JobPiece], spent: Iterable[SpentPiece]
 ) -> None:
+    if await session.run("clear_kept", owner):
+        await _mark_replaced(session)
     await session.run("clear_jobs", owner, list(OWN_UPKEEP))
     for job in work:
         await session.run("lay_job", owner, *job[:4], list(job.records), *job[5:-1])
@@ -106,6 +110,11 @@ async def _lay_work(
         await session.run("lay_spent", owner, *row)
 
 
+async def _mark_replaced(session: Session) -> None:
+    """What was replaced may have been erased where it comes from, and lies dead in the server's files."""
+    await session.run("set_mark_of_book", REPLACED, b"")
+
+
 async def _take_away(session: Session, owner: int, ids: list[bytes]) -> dict[bytes, int]:
     """Take records away with everything that stands beside them; returns the numbers that they had."""
     numbers = {row[0]: row[1] for row in await session.all("numbers_of_records", owner, ids)}
@@ -114,6 +123,7 @@ async def _take_away(session: Session, owner: int, ids: list[bytes]) -> dict[byt
             await session.run(f"take_away_{table}", owner, list(numbers.values()))
         await session.run("take_away_links", owner, ids)
         await session.run("take_away_records", owner, ids)
+        await _mark_replaced(session)
     return numbers
 
 

@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import TypeVar
 
 from commonplace.engines.postgres import laying, pieces
+from commonplace.engines.postgres.scrubbing import PENDING
 from commonplace.engines.postgres.server import Server
 from commonplace.engines.postgres.session import Session
 from commonplace.model.moving import (
@@ -82,14 +83,17 @@ class Moving:
     ) -> None:
         await self._lay(run, lambda s: laying.lay(s, kind, era, pieces, gone))
 
-    async def end_arrival(self, run: str) -> None:
-        async def work(session: Session) -> None:
+    async def end_arrival(self, run: str) -> str:
+        async def work(session: Session) -> str:
             refuse_other_run(await _marks(session), run)
             await session.run("recount_vector_sets")
             await session.run("recount_shelves")
             await session.run("remove_mark_of_book", ARRIVAL)
+            replaced = await session.value("mark_of_book", laying.REPLACED) is not None
+            await session.run("remove_mark_of_book", laying.REPLACED)
+            return PENDING if replaced else ""
 
-        await self._server.write(work, alone=True, guarded=False)
+        return await self._server.write(work, alone=True, guarded=False)
 
     async def depart(self, departure: Departure | None, expected: Departure | None) -> None:
         async def work(session: Session) -> None:

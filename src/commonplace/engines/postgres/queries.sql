@@ -784,6 +784,9 @@ SELECT name, value FROM book WHERE name IN ('departure', 'arrival')
 -- name: set_mark_of_book
 INSERT INTO book (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value
 
+-- name: mark_of_book
+SELECT value FROM book WHERE name = ?
+
 -- name: remove_mark_of_book
 DELETE FROM book WHERE name = ?
 
@@ -862,6 +865,9 @@ DELETE FROM shelf_groups WHERE owner = ? AND shelf = ?
 
 -- name: delete_shelf
 DELETE FROM shelves WHERE owner = ? AND no = ?
+
+-- name: clear_kept
+DELETE FROM kept WHERE job IN (SELECT id FROM jobs WHERE owner = ?)
 
 -- name: clear_jobs
 DELETE FROM jobs WHERE owner = ? AND (owner <> 0 OR kind <> ALL(?::text[]))

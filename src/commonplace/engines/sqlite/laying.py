@@ -79,8 +79,12 @@ def lay(
         if isinstance(piece, RecordPiece):
             laying.put(piece)
     if laying.replaced:
-        # What was replaced may have been erased where it comes from: the file is cleared of it.
-        jobs.put(connection, 0, SCRUB, utc_now())
+        _clear_later(connection)
+
+
+def _clear_later(connection: sqlite3.Connection) -> None:
+    """What was replaced may have been erased where it comes from: the file is cleared of it."""
+    jobs.put(connection, 0, SCRUB, utc_now())
 
 
 def _lay_shelves(connection: sqlite3.Connection, owner_no: int, shelves: Iterable[ShelfPiece]) -> None:
@@ -109,6 +113,8 @@ def shelf_number(connection: sqlite3.Connection, owner_no: int, readers: Readers
 def _lay_work(
     connection: sqlite3.Connection, owner_no: int, work: Iterable[JobPiece], spent: Iterable[SpentPiece]
 ) -> None:
+    if connection.execute(sql("clear_kept"), (owner_no,)).rowcount:
+        _clear_later(connection)
     connection.execute(sql("clear_jobs"), (owner_no, _UPKEEP))
     for job in work:
         records = json.dumps([id.hex() for id in job.records])

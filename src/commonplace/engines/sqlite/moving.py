@@ -91,12 +91,13 @@ class Moving:
     ) -> None:
         await self._lay(run, lambda c: laying.lay(c, kind, era, pieces, gone))
 
-    async def end_arrival(self, run: str) -> None:
+    async def end_arrival(self, run: str) -> str:
         def end(connection: sqlite3.Connection) -> None:
             connection.execute(sql("recount_vector_sets"))
             connection.execute(sql("remove_mark_of_book"), (ARRIVAL,))
 
         await self._lay(run, end)
+        return ""
 
     async def depart(self, departure: Departure | None, expected: Departure | None) -> None:
         await self._file.write(lambda c: _depart(c, departure, expected))

@@ -678,6 +678,9 @@ SELECT NOT EXISTS (SELECT 1 FROM records WHERE shelf = ?)
 -- name: delete_shelf
 DELETE FROM shelves WHERE no = ?
 
+-- name: clear_kept
+DELETE FROM kept WHERE job IN (SELECT id FROM jobs WHERE owner = ?)
+
 -- name: clear_jobs
 DELETE FROM jobs WHERE owner = ? AND (owner <> 0 OR kind NOT IN (SELECT value FROM json_each(?)))
 

@@ -65,7 +65,7 @@ async def _of_place(book: Book) -> list[Check]:
         return []
     if departure.whole:
         return [Check("place", "warning", f"the book has moved to {departure.address}", "open it there")]
-    advice = "go on with commonplace copy --switch, or take it back with the same command without --switch"
+    advice = "go on with commonplace copy --switch, or take it back without --switch, or with --give-up"
     return [Check("place", "warning", f"the book is moving to {departure.address}", advice)]
 
 

@@ -21,7 +21,7 @@ _ITEMS = 20
 _DEBUG = "commonplace.debug"
 _DONE = "commonplace.done"
 #: How the library's messages name its own options, and what to do at a shell instead, by the error's code.
-_PYTHON_OPTION = re.compile(r"\bread_only=True|\bwithout read_only\b")
+_PYTHON_OPTION = re.compile(r"\bread_only=True|\bwithout read_only\b|\bwithout create=False\b")
 _AT_A_SHELL = {
     "read_only": "let this user write the file and its folder, and try again",
     "version": "let this user write the file and its folder, and try again; that brings it forward",

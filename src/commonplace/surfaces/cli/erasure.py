@@ -10,7 +10,7 @@ import click
 
 from commonplace.book import Book
 from commonplace.book.parsing import Who, as_ids, as_view
-from commonplace.errors import NotFound
+from commonplace.errors import NotFound, StorageError
 from commonplace.model.erasure import ErasureReceipt, Scrubbed
 from commonplace.model.owner import Owner
 from commonplace.ports import CopiesItself
@@ -45,6 +45,10 @@ def forget_command(
     was removed lies dead in its files until --scrub writes every table anew, each of which stands still meanwhile.
     """
     if party is None and scrub and not how["everything"]:
+        if how["backups"]:
+            raise click.UsageError(
+                "whose? --scrub alone clears the book's own files; --backups wants an OWNER"
+            )
         _scrub_alone(session)
         return
     if party is None:
@@ -102,9 +106,17 @@ async def _forget(
         confirm(f"Forget {what}, with all that rests on it alone? This cannot be undone.", yes=yes)
         receipt = await book.forget(party, words, **how, **who)
         if scrub:
-            cleared = await book.scrub()
+            cleared = await _scrubbed(book)
             receipt = replace(receipt, state=_state(cleared), pending=cleared.pending)
     return Forgotten(receipt, tuple(copy for copy in copies if copy not in receipt.held_by))
+
+
+async def _scrubbed(book: Book) -> Scrubbed:
+    """What clearing the files came to; the receipt of what is forgotten by then is told however it ends."""
+    try:
+        return await book.scrub()
+    except StorageError as exc:
+        return Scrubbed(str(exc))
 
 
 async def _copies(book: Book) -> tuple[str, ...]:

@@ -53,7 +53,11 @@ MOMENT = MomentType()
 def opens_book(command: Command) -> Command:
     """Give a command its ``session``."""
 
-    @click.option("--book", metavar="PATH", help=f"The book [default: ${BOOK_VARIABLE} or ./{DEFAULT_BOOK}].")
+    @click.option(
+        "--book",
+        metavar="ADDRESS",
+        help=f"The book, a path or postgresql://… [default: ${BOOK_VARIABLE} or ./{DEFAULT_BOOK}].",
+    )
     @click.option(
         "--tenant", metavar="NAME", help=f"The tenant whose owners are meant [default: {DEFAULT_TENANT}]."
     )

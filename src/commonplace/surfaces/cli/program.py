@@ -119,7 +119,9 @@ def _misused(exc: click.ClickException) -> int:
 @click.pass_context
 @click.version_option(package_name="commonplace", message="%(prog)s %(version)s")
 @click.option(
-    "--book", metavar="PATH", help="The book; like all options here, it may also follow the command."
+    "--book",
+    metavar="ADDRESS",
+    help="The book, a path or postgresql://…; like all options here, it may also follow the command.",
 )
 @click.option("--tenant", metavar="NAME", help="The tenant whose owners are meant.")
 @click.option("--config", metavar="FILE", help="Settings in TOML.")

@@ -1,0 +1,103 @@
+"""What hinders a book that moves, or that is opened right then, ends in a typed error or does no harm."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import commonplace
+from commonplace import Moved, StorageError
+from commonplace.assembly import open_engine
+from commonplace.book import moving
+from commonplace.book.backups import noted_erasures
+from commonplace.engines.sqlite.engine import SqliteEngine
+from commonplace.model.jobs import JobDraft
+from commonplace.model.moving import Departure
+from commonplace.testing.builders import ANN, START, Pen
+from tests.moving.books import begun, make_book, said
+
+
+async def move(source: Path, target: Path) -> commonplace.CopyReport:
+    return await commonplace.copy(source, target, switch=True)
+
+
+@pytest.fixture
+async def place(tmp_path: Path) -> Path:
+    """A book with a life behind it."""
+    await make_book(tmp_path / "book.db")
+    return tmp_path / "book.db"
+
+
+async def test_an_erasure_that_cannot_be_noted_beside_a_backup_leaves_the_book_where_it_is(
+    place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with commonplace.open(place, worker=False) as book:
+        told = await book.remember("ann", "has a blue canary")
+        await book.backup(tmp_path / "backup.db")
+    engine = await open_engine(place)
+    await Pen(engine, ANN).erase(told.id)
+    await engine.close()
+    # A folder in the place of the notes: they cannot be opened.
+    (tmp_path / "backup.db.erasures").mkdir()
+    monkeypatch.setattr(moving, "_MANY_JOBS", 1)
+    with pytest.raises(StorageError, match=r"backup\.db\.erasures"):
+        await move(place, tmp_path / "there.db")
+    await said(place, "goes on")
+    (tmp_path / "backup.db.erasures").rmdir()
+    await move(place, tmp_path / "there.db")
+    assert told.id in noted_erasures(tmp_path / "backup.db").records
+
+
+async def test_a_book_that_begins_to_move_while_it_is_opened_is_opened_to_be_read(
+    place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    departure = await begun(place, tmp_path / "there.db")
+    lacking = SqliteEngine.stale_terms
+
+    async def just_in_time(self: SqliteEngine, rule: int, limit: int) -> Any:
+        await self.depart(departure, None)
+        await self.put(JobDraft("terms", "x"), START)
+        return await lacking(self, rule, limit)
+
+    monkeypatch.setattr(SqliteEngine, "stale_terms", just_in_time)
+    async with commonplace.open(place, worker=True, embed=None) as book:
+        assert await book.count("ann", types="memory", view="owner")
+        with pytest.raises(Moved):
+            await book.remember("ann", "after")
+
+
+async def test_where_a_book_is_is_asked_once_when_it_is_opened(
+    place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[SqliteEngine] = []
+    whereabouts = SqliteEngine.whereabouts
+
+    async def counted(self: SqliteEngine) -> Any:
+        asked.append(self)
+        return await whereabouts(self)
+
+    monkeypatch.setattr(SqliteEngine, "whereabouts", counted)
+    await said(place, "goes on")
+    assert len(asked) == 1
+
+
+async def test_the_old_place_learns_later_where_the_book_is_when_it_could_not_be_told(
+    place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    depart = SqliteEngine.depart
+
+    async def full(self: SqliteEngine, departure: Departure | None, expected: Departure | None) -> None:
+        if departure is not None and departure.whole:
+            raise StorageError("no room")
+        await depart(self, departure, expected)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(SqliteEngine, "depart", full)
+        with pytest.raises(StorageError, match=r"the book is at .*there\.db now.*no room"):
+            await move(place, tmp_path / "there.db")
+    with pytest.raises(Moved):
+        await said(place, "not here")
+    await said(tmp_path / "there.db", "but there")
+    assert (await move(place, tmp_path / "there.db")).already
