@@ -1,4 +1,4 @@
-"""The same random work for a book on a server and for the one in memory, among owners who have almost the same names."""
+"""The same random work for a book of any engine and for the one in memory, among owners who have almost the same names."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from typing import Any
 from uuid import UUID
 
 from commonplace.engines.inmemory import InMemoryEngine
-from commonplace.engines.postgres.engine import PostgresEngine
 from commonplace.model import changes as c
 from commonplace.model.erasure import Target
 from commonplace.model.ledger import Actor
@@ -49,23 +48,19 @@ def program(rng: random.Random) -> Steps:
     return [(rng.choice(STEPS), rng.getrandbits(32)) for _ in range(rng.randint(_FEWEST, _MOST))]
 
 
-async def carry_out(steps: Steps, address: str) -> None:
-    """Do the same on both engines and compare after each step; raises where they differ."""
-    engine = await PostgresEngine.open(address)
-    try:
-        pair = Pair((InMemoryEngine(), engine))
-        working = Working(pair)
-        await working.begin()
-        await among_namesakes(pair, working)
-        for step, seed in steps:
-            await working.take(step, Dice(seed))
-        await working.compare_all()
-        await _trespass(pair, working)
-        ending = Target(ENDING, WHOLE, Actor("owner", ENDING.id), everything=True)
-        await pair.same(partial(erase, ending))
-        await _compare_namesakes(pair)
-    finally:
-        await engine.close()
+async def carry_out(steps: Steps, engine: Engine) -> None:
+    """Do the same on an engine and in memory and compare after each step; raises where they differ."""
+    pair = Pair((InMemoryEngine(), engine))
+    working = Working(pair)
+    await working.begin()
+    await among_namesakes(pair, working)
+    for step, seed in steps:
+        await working.take(step, Dice(seed))
+    await working.compare_all()
+    await _trespass(pair, working)
+    ending = Target(ENDING, WHOLE, Actor("owner", ENDING.id), everything=True)
+    await pair.same(partial(erase, ending))
+    await _compare_namesakes(pair)
 
 
 async def among_namesakes(pair: Pair, working: Working) -> None:

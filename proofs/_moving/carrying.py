@@ -1,9 +1,9 @@
-"""Random work that moves from memory to a server while it goes on, and back: it is the same on every side."""
+"""Random work that moves from memory to another engine while it goes on, and back: it is the same on every side."""
 
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from contextlib import AbstractContextManager
 from functools import partial
 from typing import Any
@@ -12,7 +12,6 @@ from unittest.mock import patch
 from commonplace.book import bringing
 from commonplace.book.moving import Moving
 from commonplace.engines.inmemory import InMemoryEngine
-from commonplace.engines.postgres.engine import PostgresEngine
 from commonplace.errors import StorageError
 from commonplace.model.erasure import Target
 from commonplace.model.ledger import Actor
@@ -26,7 +25,7 @@ from tests.engines.dice import Dice
 from tests.engines.pair import Pair
 from tests.engines.random_runs import OWNERS
 from tests.engines.random_work import VIEWS
-from tests.engines.test_engines_agree import Working
+from tests.engines.test_engines_agree import Working, scanned
 from tests.moving.books import content
 
 _RUN = "by hand"
@@ -40,15 +39,18 @@ class Unlike(Exception):
     """What was moved is not what was there."""
 
 
-async def carried(rng: random.Random, address: str, mutation: Mutation) -> None:
-    """Move to a server, take something away there by hand, move on and back, all of it mutated; raises what is unlike."""
+async def carried(rng: random.Random, opening: Awaitable[Engine], mutation: Mutation) -> None:
+    """Move to an engine, take something away there by hand, move on and back, all of it mutated; raises what is unlike."""
     source, back = InMemoryEngine(), InMemoryEngine()
-    target = await PostgresEngine.open(address)
+    target = await opening
     try:
         pair = Pair((source, InMemoryEngine()))
         working = Working(pair)
         await working.begin()
         await among_namesakes(pair, working)
+        for owner in OWNERS:
+            last = (await scanned(source, owner, WHOLE))[-1]
+            await pair.same(partial(erase, Target(owner, WHOLE, Actor("owner", owner.id), (last.id,))))
         await _move(source, target, mutation, switch=False)
         _hold(await content(source), await content(target), "copied")
         await _by_hand(rng, source, target, mutation)
@@ -77,12 +79,22 @@ async def _move(source: Engine, target: Engine, mutation: Mutation, *, switch: b
 
 
 async def _by_hand(rng: random.Random, source: Engine, target: Engine, mutation: Mutation) -> None:
-    """Take away of two eras a shelf, a record, the last entry, and lay them down again: nothing else goes with them."""
+    """Take away a tombstone, of two eras a shelf, a record, an entry, and lay them down again: nothing else goes with them."""
     await target.arrive(Arrival("memory", _RUN), (await source.whereabouts()).secret)
     frames = [await target.frame(era) for era, position in await target.eras(b"", 1000) if position]
     there = [frame for frame in frames if frame is not None]
+    stones = await of_kind(target, PieceKind.STONE, b"", 100)
+    with mutation():
+        await target.lay(_RUN, PieceKind.STONE, b"", [], [stones[-1].key])
+    _hold(stones[:-1], await of_kind(target, PieceKind.STONE, b"", 100), "a tombstone taken away")
+    await target.lay(_RUN, PieceKind.STONE, b"", stones[-1:])
     for frame in (rng.choice(there), max(there, key=lambda frame: len(frame.shelves))):
         era, before = frame.era, await _by_era(target)
+        ids = [
+            piece.key for each, parts in before.items() if each != era for piece in parts[PieceKind.RECORD]
+        ]
+        with mutation():
+            _hold([], await target.records_at(era, ids), "records of others")
         before_shown = await _shown(target, frame)
         with mutation():
             await target.lay_frame(_RUN, frame._replace(shelves=(*frame.shelves, _EMPTY_SHELF)))
