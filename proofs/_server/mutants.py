@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass
+
+import asyncpg
 
 from commonplace.engines.postgres import statements
 from proofs._server.omissions import replaced
@@ -63,6 +65,21 @@ def of_statements() -> Iterator[Mutant]:
     for statement in statements._texts():
         for place, found in enumerate(conditions(statement)):
             yield Mutant(statement, (place,), f"{statement}: {found.group()}")
+
+
+async def check_all(mutants: Iterable[Mutant], address: str, schema: str) -> None:
+    """Raise where the server cannot plan what is left: it would be noticed whatever was asked."""
+    connection = await asyncpg.connect(address, server_settings={"search_path": schema})
+    try:
+        for mutant in mutants:
+            with mutant.apply():
+                text = statements.statement(mutant.statement, "true").text
+            try:
+                await connection.prepare(text)
+            except asyncpg.PostgresError as error:
+                raise LookupError(f"{mutant.name}: what is left is no statement: {error}") from error
+    finally:
+        await connection.close()
 
 
 def _always(found: re.Match[str]) -> str:

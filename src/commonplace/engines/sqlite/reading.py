@@ -112,8 +112,8 @@ def _scan(connection: sqlite3.Connection, shelves: dict[int, Seen], asked: Scan)
         for shelf in shelves
         for type_ in sorted(RecordType if filter.types is None else filter.types)
     ]
-    merged = heapq.merge(*streams, key=lambda row: row[1], reverse=filter.newest_first)
-    rows = list(islice(merged, limit + 1))
+    # No name holds what is merged: it ends here, whatever goes wrong below, and not once the connection is closed.
+    rows = list(islice(heapq.merge(*streams, key=lambda row: row[1], reverse=filter.newest_first), limit + 1))
     records = tuple(
         decode(type_, UUID(bytes=id), owner, shelves[shelf].audience, version, recorded_at, body)
         for type_, id, shelf, version, recorded_at, body in rows[:limit]
