@@ -24,6 +24,7 @@ from commonplace.engines.postgres.engine import PostgresEngine  # noqa: E402
 _WHOLE = {
     "vector_sets",
     "shelves_behind",
+    "about_how_many",
     "renew_shelves",
     "recount_shelves",
     "recount_vector_sets",
