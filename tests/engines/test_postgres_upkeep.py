@@ -16,6 +16,7 @@ from bench.shelves import ROOMY, Steps, fill_mixed, lend_vectors
 from bench.standin import StandIn
 from bench.text import Talk
 from commonplace import Book
+from commonplace.book.moving import Moving
 from commonplace.errors import StorageError
 from commonplace.model.jobs import FOLLOW, JobDraft
 from commonplace.model.owner import WHOLE, Owner
@@ -260,6 +261,19 @@ async def test_a_book_that_was_rebuilt_tells_workers_to_follow_its_shelves(book:
     await engine.follow_shelves()
     await engine.rebuild()
     assert FOLLOW in await waiting(engine)
+
+
+async def test_a_book_that_was_brought_over_tells_workers_to_follow_its_shelves(book: Book, postgres: Place):
+    engine = engine_of(book)
+    there = await PostgresEngine.open(f"{await with_extension(postgres)}{SOON}")
+    there.large_shelf = engine.large_shelf
+    report = await Moving(engine, there, switch=True).run()
+    assert report.switched
+    assert FOLLOW in await waiting(there)
+    await there.follow_shelves()
+    assert not await there.shelves_behind()
+    assert (await there.verify()).faults == ()
+    await there.close()
 
 
 async def test_a_shelf_of_words_alone_that_is_met_behind_is_followed_by_a_worker(
