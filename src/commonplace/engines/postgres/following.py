@@ -63,12 +63,12 @@ class Vectors(NamedTuple):
 
 async def vectors_of(session: Session) -> Vectors | None:
     """The set that recall reads; None where the book has none."""
-    for number, name, dimension, _, active in await session.all("vector_sets"):
-        if active:
-            found = await session.one("extension")
-            fits = found is not None and dimension <= _LARGEST_DIMENSION
-            return Vectors(number, name, dimension, found[0] if found is not None and fits else "")
-    return None
+    found = await session.one("active_set")
+    if found is None:
+        return None
+    number, name, dimension, extension = found
+    fits = extension is not None and dimension <= _LARGEST_DIMENSION
+    return Vectors(number, name, dimension, extension if fits else "")
 
 
 async def waiting(session: Session, shelf: Touched) -> int | None:
@@ -121,11 +121,12 @@ async def follow(session: Session, owner: int, shelf: int, least: int) -> Step:
     if not await session.value("take_turn_of_shelf", shelf):
         return Step.TAKEN
     # Asked first: what has this mark or a lower one is among the rows.
-    mark = await session.value("mark_of_large_shelf", owner, shelf, least)
-    if mark is None:
+    marks = await session.one("marks_of_large_shelf", owner, shelf, least)
+    if marks is None:
         return Step.DONE
+    mark, followed = marks
     number = 0 if vectors is None else vectors.number
-    rows = await session.all("to_follow", owner=owner, shelf=shelf, set=number, limit=STEP)
+    rows = await session.all("to_follow", owner=owner, shelf=shelf, followed=followed, set=number, limit=STEP)
     whole = [row for row in rows if row[3] is not None]
     if whole:
         await _put(session, owner, shelf, whole)
@@ -170,6 +171,8 @@ async def lacking_index(session: Session) -> Index | None:
             # One that was not made to its end is of no use.
             f"DROP INDEX CONCURRENTLY IF EXISTS {index}",
             _CREATE.format(index, vectors.table, vectors.extension),
+            # Questions are planned by what is known of these tables.
+            f"ANALYZE {vectors.table}, records",
         ),
     )
 

@@ -988,20 +988,18 @@ SELECT owner, no FROM shelves WHERE passages >= ? AND followed IS DISTINCT FROM 
 -- name: take_turn_of_shelf
 SELECT pg_try_advisory_xact_lock(hashtext('follow ' || current_schema()), hashint8(?))
 
--- name: mark_of_large_shelf
-SELECT mark FROM shelves WHERE owner = ? AND no = ? AND passages >= ?
+-- name: marks_of_large_shelf
+SELECT mark, coalesce(followed, 0) FROM shelves WHERE owner = ? AND no = ? AND passages >= ?
 
--- Marks come in the order of commits: what has one that is higher than the shelf's own is not there yet.
+-- Marks come in the order of commits: what has one that is higher than the shelf's own is not there yet. Behind the wall a
+-- mark that is worked out in the statement itself would not be looked up, but held against every passage of the shelf.
 -- name: to_follow
 SELECT r.no, r.at, r.mark, t.packed, v.packed
-FROM shelves AS s
-CROSS JOIN LATERAL (
-    SELECT r.owner, r.no, r.at, r.mark FROM records AS r
-    WHERE r.owner = s.owner AND r.shelf = s.no AND r.mark > coalesce(s.followed, 0) AND r.mark > 0
-    ORDER BY r.mark FETCH FIRST :limit ROWS WITH TIES) AS r
+FROM (SELECT owner, no, at, mark FROM records
+    WHERE owner = :owner AND shelf = :shelf AND mark > :followed AND mark > 0
+    ORDER BY mark FETCH FIRST :limit ROWS WITH TIES) AS r
 LEFT JOIN LATERAL (SELECT packed FROM terms WHERE owner = r.owner AND record = r.no LIMIT 1) AS t ON true
 LEFT JOIN LATERAL (SELECT packed FROM vectors WHERE owner = r.owner AND record = r.no AND set = :set LIMIT 1) AS v ON true
-WHERE s.owner = :owner AND s.no = :shelf
 ORDER BY r.mark
 
 -- name: put_findable
@@ -1074,12 +1072,12 @@ WHERE s.no = ANY(:wanted::bigint[])
 ORDER BY x.at DESC LIMIT :limit
 
 -- name: not_followed
-WITH seen AS MATERIALIZED ({view})
-SELECT x.id FROM seen AS s CROSS JOIN LATERAL (
+WITH seen AS MATERIALIZED ({view}),
+reached AS MATERIALIZED (SELECT owner, no, coalesce(followed, 0) AS mark FROM seen WHERE no = ANY(:wanted::bigint[]))
+SELECT x.id FROM reached AS s CROSS JOIN LATERAL (
     SELECT r.id FROM records AS r
-    WHERE r.owner = s.owner AND r.shelf = s.no AND r.mark > coalesce(s.followed, 0) AND r.mark > 0
+    WHERE r.owner = s.owner AND r.shelf = s.no AND r.mark > s.mark AND r.mark > 0
     ORDER BY r.mark LIMIT :limit) AS x
-WHERE s.no = ANY(:wanted::bigint[])
 
 -- Each of these with as many neighbours in its thread, in the order in which they were said.
 -- name: windows
@@ -1102,16 +1100,21 @@ CROSS JOIN LATERAL (
     WHERE r.owner = o.owner AND r.id = ANY(:ids::bytea[]) AND r.shelf = ANY(o.shelves) AND r.mark > 0 OFFSET 0) AS h
 
 -- name: passages_numbered
-SELECT r.id, r.type, r.kind, r.status, r.thread, r.seq, r.at, r.valid_from, r.valid_to, t.packed, v.packed, r.facets, r.learnt, r.ended, r.no
-FROM records AS r
-CROSS JOIN LATERAL (SELECT packed FROM terms WHERE owner = r.owner AND record = r.no LIMIT 1) AS t
-LEFT JOIN LATERAL (SELECT packed FROM vectors WHERE owner = r.owner AND record = r.no AND set = :set LIMIT 1) AS v ON true
-WHERE r.owner = :owner AND r.no = ANY(:numbers::bigint[])
+SELECT id, type, kind, status, thread, seq, at, valid_from, valid_to, facets, learnt, ended, no
+FROM records WHERE owner = ? AND no = ANY(?::bigint[])
 
--- Where the extension is that has vectors of half precision, and an index that goes on where conditions shut much out.
--- name: extension
-SELECT n.nspname FROM pg_extension AS e JOIN pg_namespace AS n ON n.oid = e.extnamespace
-WHERE e.extname = 'vector' AND string_to_array(e.extversion, '.')::int[] >= ARRAY[0, 8]
+-- name: terms_numbered
+SELECT record, packed FROM terms WHERE owner = ? AND record = ANY(?::bigint[])
+
+-- name: vectors_numbered
+SELECT record, packed FROM vectors WHERE owner = ? AND record = ANY(?::bigint[]) AND set = ?
+
+-- The set that recall reads, and where the extension is that has vectors of half precision, and an index that goes on where conditions shut much out.
+-- name: active_set
+SELECT s.no, s.name, s.dimension, (
+    SELECT n.nspname FROM pg_extension AS e JOIN pg_namespace AS n ON n.oid = e.extnamespace
+    WHERE e.extname = 'vector' AND string_to_array(e.extversion, '.')::int[] >= ARRAY[0, 8])
+FROM vector_sets AS s WHERE s.active
 
 -- name: relation
 SELECT 1 FROM pg_class WHERE relnamespace = current_schema()::regnamespace AND relname = ?
