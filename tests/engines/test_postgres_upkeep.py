@@ -200,10 +200,9 @@ async def test_who_leases_the_making_of_vectors_keeps_no_writer_waiting_while_an
 
 async def test_what_has_been_held_for_long_is_not_even_asked_for(postgres: Place):
     engine = await PostgresEngine.open(postgres.new_book())
-    held = "book_is_held"
     async with open_meanwhile(engine.server.write, nothing, long=True):
-        await until(engine, lambda s: s.one(held))
-    assert await engine.server.read(lambda s: s.one(held)) is None
+        await until(engine, lambda s: s.one("book_is_held"))
+    assert await engine.server.read(lambda s: s.one("book_is_held")) is None
     await engine.close()
 
 
