@@ -33,18 +33,18 @@ def _never(name: str) -> Omission:
 
 #: Steps of an erasure and of what clears its files after it.
 OMISSIONS: dict[str, Omission] = {
-    "its versions": _never("delete_versions"),
-    "its terms": _never("delete_terms"),
+    "its versions": _never("take_away_versions"),
+    "its terms": _never("take_away_terms"),
     "its vectors": lambda: replaced(
         "delete_vectors",
-        "DELETE FROM vectors WHERE owner = :owner AND record = :record AND false RETURNING set",
+        "DELETE FROM vectors WHERE owner = :owner AND record = ANY(:records::bigint[]) AND false RETURNING set",
     ),
     "what jobs keep about it": lambda: replaced(
         "delete_kept_about", "DELETE FROM kept WHERE records && ?::bytea[] AND false RETURNING job"
     ),
     "jobs of the owner": _never("delete_jobs_of_owner"),
     "actors in the ledger": partial(
-        rewritten, erasing._Erasing.everything, "await self._scrub_ledger()", "pass"
+        rewritten, erasing._Erasing.everything, "await scrub_ledger(self._session, no)", "0"
     ),
     "the owner's name": lambda: replaced("end_era", "UPDATE owners SET erased_at = ?, held = 0 WHERE no = ?"),
     "the owner's shelves": _never("delete_shelves_of_owner"),

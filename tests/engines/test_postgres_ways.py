@@ -12,7 +12,7 @@ import pytest
 from commonplace.model.owner import WHOLE
 from commonplace.model.query import Filter
 from commonplace.ports import Scan
-from commonplace.testing.builders import ANN, SMALL, Pen, vectors_of
+from commonplace.testing.builders import ANN, BEN, SMALL, Pen, vectors_of
 from tests.engines.postgres_server import Place
 
 asyncpg = pytest.importorskip("asyncpg", reason="the driver is not installed: asyncpg")
@@ -24,6 +24,7 @@ from commonplace.engines.postgres.engine import PostgresEngine  # noqa: E402
 _WHOLE = {
     "vector_sets",
     "shelves_behind",
+    "about_how_many",
     "renew_shelves",
     "recount_shelves",
     "recount_vector_sets",
@@ -73,6 +74,23 @@ async def test_a_write_goes_to_the_server_as_often_for_a_hundred_records_as_for_
     many = await ways.of(pen.write(*(pen.remembering(f"statement {n}") for n in range(100))))
     assert many == one
     assert len(await pen.scan()) == 102
+    await engine.close()
+
+
+async def test_an_erasure_goes_to_the_server_as_often_for_a_hundred_records_as_for_ten(
+    postgres: Place, ways: Ways
+):
+    engine = await PostgresEngine.open(postgres.new_book())
+    await engine.begin_set(SMALL)
+    sent = []
+    for owner, count in ((ANN, 10), (BEN, 100)):
+        pen = Pen(engine, owner)
+        ids = [await pen.remember(f"statement {n}", agent=f"agent {n % 3}") for n in range(count)]
+        await engine.put_vectors(SMALL, vectors_of(SMALL, *ids))
+        sent.append(await ways.of(pen.erase(*ids[: count // 2])))
+        sent.append(await ways.of(pen.erase_all()))
+    assert sent[:2] == sent[2:]
+    assert (await engine.verify()).faults == ()
     await engine.close()
 
 

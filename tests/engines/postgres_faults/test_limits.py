@@ -10,13 +10,14 @@ from typing import Any
 
 import pytest
 
-from commonplace.errors import Busy, OutcomeUnknown
+from commonplace.errors import Busy, InvalidInput, OutcomeUnknown
 from commonplace.testing.builders import Pen
-from tests.engines.between import Between, Fault, contents
+from tests.engines.between import Between, Fault, between, contents, through
 from tests.engines.postgres_server import Place
 
 asyncpg = pytest.importorskip("asyncpg", reason="the driver is not installed: asyncpg")
 
+from commonplace.engines.postgres import way as way_  # noqa: E402
 from commonplace.engines.postgres.engine import PostgresEngine  # noqa: E402
 from commonplace.engines.postgres.session import Session  # noqa: E402
 
@@ -56,6 +57,10 @@ async def sleeping(session: Session) -> None:
     await session.text("SELECT pg_sleep(3)")
 
 
+async def without_answer(session: Session) -> None:
+    await session.text("SELECT pg_sleep(600)")
+
+
 async def test_a_statement_that_takes_too_long_is_told_and_upkeep_may_take_longer(address: str):
     engine = await PostgresEngine.open(f"{address}&longest_statement=0.5")
     for call in (engine.server.read, engine.server.write):
@@ -91,6 +96,60 @@ async def test_upkeep_is_not_waited_for_where_the_server_answers_nobody(
     with pytest.raises(Busy):
         await calls[how]()
     way.cut()
+
+
+async def test_upkeep_goes_on_where_another_server_answers_in_its_servers_stead(
+    address: str, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(
+        way_, "_WHICH", "gen_random_uuid()::text"
+    )  # every connection meets a server of its own
+    engine = await PostgresEngine.open(f"{address}&longest_statement=0.5")
+    await engine.server.read(sleeping, long=True)
+    monkeypatch.setattr(way_, "_MOST_MISSED", 2)
+    with pytest.raises(Busy):
+        await engine.server.read(without_answer, long=True)
+    await engine.close()
+
+
+async def test_upkeep_is_not_waited_for_without_end_where_its_server_cannot_be_asked(
+    address: str, monkeypatch: pytest.MonkeyPatch
+):
+    engine = await PostgresEngine.open(f"{address}&longest_statement=0.5&connections=1")
+    assert len(await Pen(engine).scan()) == 1
+    monkeypatch.setattr(way_, "_MOST_MISSED", 2)
+
+    async def refused(*_: object) -> None:
+        raise InvalidInput("address: its file of passwords is gone", field="address")
+
+    monkeypatch.setattr(way_.Way, "_to", refused)
+    with pytest.raises(InvalidInput):  # it is ended, and cannot be begun again
+        await engine.server.read(without_answer, long=True)
+    monkeypatch.undo()
+    await engine.close()
+
+
+async def test_upkeep_is_asked_about_where_it_runs_and_nowhere_else(address: str, way: Between):
+    async with between(address) as other:
+        engine = await PostgresEngine.open(
+            through(address, way, other, connections=2, longest_statement=1, longest_wait=4), read_only=True
+        )
+        is_in = asyncio.Event()
+
+        async def long(session: Session) -> None:
+            is_in.set()
+            await session.text("SELECT pg_sleep(3.5)")
+
+        running = asyncio.create_task(engine.server.read(long, long=True))
+        await is_in.wait()
+        way.is_down = True
+        assert len(await Pen(engine).scan()) == 1  # from now on the other is asked first
+        way.is_down = False
+        for one in (way, other):
+            one.asked.clear()
+        await running
+        assert (way.asked.is_set(), other.asked.is_set()) == (True, False)
+        await engine.close()
 
 
 async def test_a_server_process_that_stands_still_is_told_and_left(address: str, administrator: Any):

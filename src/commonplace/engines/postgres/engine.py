@@ -15,6 +15,7 @@ from commonplace.engines.postgres import (
     examining,
     jobs,
     keeping,
+    leasing,
     proving,
     reading,
     scrubbing,
@@ -28,7 +29,7 @@ from commonplace.engines.postgres.session import Session
 from commonplace.model.changes import Batch
 from commonplace.model.erasure import ErasureReceipt, Scrubbed, Target
 from commonplace.model.facts import BookFacts, Findings, ServerFacts
-from commonplace.model.jobs import Job, JobDraft, JobState, kept_text
+from commonplace.model.jobs import FOLLOW, Job, JobDraft, JobState, kept_text
 from commonplace.model.ledger import Entry, Receipt
 from commonplace.model.memories import Use
 from commonplace.model.owner import Owner, View
@@ -36,7 +37,7 @@ from commonplace.model.passages import Choose, Shelf, ShelfDelta, Sight
 from commonplace.model.query import Filter, HistoryStep, Page
 from commonplace.model.records import Record
 from commonplace.model.spending import ALL_SPENT, Spent, SpentFilter, Sums
-from commonplace.model.vectors import EMBED, Embedding, VectorSet
+from commonplace.model.vectors import Embedding, VectorSet
 from commonplace.ports import Scan, TermsOf
 from commonplace.settle.rows import owner_of, record_of
 
@@ -116,12 +117,12 @@ class PostgresEngine(Moving, SearchesLargeShelves):
     async def since(
         self, owner: Owner, view: View, held: Callable[[int], int | None]
     ) -> list[tuple[Shelf, ShelfDelta]]:
-        return await self._server.read(lambda s: reading.since(s, owner, view, held, self.large_shelf))
+        return await self._server.read(lambda s: reading.since(s, owner, view, held, self.is_searched))
 
     async def look(
         self, owner: Owner, view: View, held: Callable[[int], int | None], choose: Choose
     ) -> Sight:
-        return await self._server.read(lambda s: reading.look(s, owner, view, held, choose, self.large_shelf))
+        return await self._server.read(lambda s: reading.look(s, owner, view, held, choose, self.is_searched))
 
     async def note_use(self, owner: Owner, view: View, uses: Mapping[UUID, Use]) -> int:
         return await self._server.write(lambda s: aids.note_use(s, owner, view, uses))
@@ -157,7 +158,7 @@ class PostgresEngine(Moving, SearchesLargeShelves):
         return there
 
     async def switch_set(self, embedding: Embedding) -> bool:
-        return await self._server.write(lambda s: sets.switch(s, embedding), alone=True)
+        return await self._change_all(lambda s: sets.switch(s, embedding))
 
     async def drop_set(self, embedding: Embedding) -> bool:
         return await self._server.write(lambda s: sets.drop(s, embedding), alone=True)
@@ -168,13 +169,9 @@ class PostgresEngine(Moving, SearchesLargeShelves):
         await self._server.write(lambda s: jobs.put(s, 0, draft, at))
 
     async def lease(self, kinds: Sequence[str], worker: str, at: datetime, seconds: float) -> Job | None:
-        due = await self._server.read(lambda s: jobs.due_kind(s, kinds, at), whole=True)
-        if due is None:
-            return None
-        # Whoever stored a passage beside a waiting job has committed by then; whoever comes later puts it anew.
-        alone = due == EMBED
-        wanted = [EMBED] if alone else [kind for kind in kinds if kind != EMBED]
-        return await self._server.write(lambda s: jobs.lease(s, wanted, worker, at, seconds), alone=alone)
+        if FOLLOW in kinds:
+            await self.look_after_shelves()
+        return await leasing.lease(self._server, kinds, worker, at, seconds)
 
     async def renew(self, job: Job, at: datetime, seconds: float) -> bool:
         return await self._server.write(lambda s: jobs.renew(s, job, at, seconds))
@@ -260,7 +257,7 @@ class PostgresEngine(Moving, SearchesLargeShelves):
         async def work(session: Session) -> Mapping[str, int]:
             return await keeping.rebuild(session, await _secret(session), progress)
 
-        return await self._server.write(work, alone=True)
+        return await self._change_all(work)
 
     async def facts(self) -> BookFacts:
         found = await self._server.read(keeping.counts, whole=True, long=True)

@@ -6,24 +6,25 @@ No job clears the server's files after it: rewriting tables stops everybody, and
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from commonplace.engines.postgres import jobs, sets, spending
+from commonplace.engines.postgres import jobs, spending
 from commonplace.engines.postgres.answers import Answers, OwnerRow, decide
 from commonplace.engines.postgres.applying import add_entry, find_owner, lock_owner, owner_row
+from commonplace.engines.postgres.removing import Removing, places, scrub_ledger, scrub_lines, some
 from commonplace.engines.postgres.session import Session
 from commonplace.engines.postgres.storing import Storing
 from commonplace.model.digests import keyed
 from commonplace.model.erasure import Target
-from commonplace.model.ledger import Actor, Entry, Line, Verb, dump_entry
-from commonplace.model.records import PASSAGE_TYPES, Record
+from commonplace.model.ledger import Actor, Entry, Line, Verb
+from commonplace.model.records import Record
 from commonplace.model.values import micros
 from commonplace.settle import ErasurePlan, Put, plan_erasure
 from commonplace.settle.erasing import departure, plan_ageing, plan_whole_erasure
-from commonplace.settle.rows import entry_of, record_of
+from commonplace.settle.rows import record_of
 
 
 @dataclass(slots=True)
@@ -58,7 +59,6 @@ class _Erasing:
         self._at = at
         self._removed: Counter[str] = Counter()
         self._answers = Answers(session, secret, owner)
-        self._sets = sets.Shrinking(session)
         self._ended = owner.era if target.everything else None
 
     async def some(self) -> Erased:
@@ -79,7 +79,7 @@ class _Erasing:
         records = {record.id: record for record in map(record_of, rows)}
         plan = await decide(plan_whole_erasure(target.owner, target.view, records), self._answers)
         await self._carry_out(plan)
-        await self._scrub_ledger()
+        self._removed["ledger contents"] += await scrub_ledger(self._session, no)
         self._removed["names on spending"] += await spending.unname(self._session, no)
         await self._write_entry(())
         self._removed["jobs"] += await self._session.run("delete_jobs_of_owner", no)
@@ -95,15 +95,16 @@ class _Erasing:
         )
 
     async def _carry_out(self, plan: ErasurePlan) -> None:
-        await self._scrub_lines(plan.doomed, every_version=True)
-        await self._scrub_lines(plan.stripped, every_version=False)
+        for records, every_version in ((plan.doomed, True), (plan.stripped, False)):
+            self._removed["ledger contents"] += await scrub_lines(
+                self._session, records, every_version=every_version
+            )
         await self._strip(plan.stripped)
-        marks: dict[int, int] = {}
-        for record in plan.doomed.values():
-            await self._remove(record, marks)
-        for id in plan.aged:
-            await self._bury(id)
-        await self._sets.finish()
+        ageing = self._target.ageing
+        await Removing(self._session, self._removed, with_links_to=not ageing).remove(plan.doomed.values())
+        for ids in some([*(() if ageing else plan.doomed), *plan.aged]):
+            digests = [keyed(self._secret, "record", id.bytes) for id in ids]
+            await self._session.run("bury_all", digests, micros(self._at))
         await self._let_go_of_jobs(plan)
         for owner in {record.owner for record in plan.doomed.values()}:
             # Others too: agents who had learnt from it.
@@ -111,57 +112,31 @@ class _Erasing:
             if found is not None:
                 await self._session.run("recount_held", found.no)
 
-    async def _bury(self, id: UUID) -> None:
-        await self._session.run("bury", keyed(self._secret, "record", id.bytes), micros(self._at))
-
-    async def _remove(self, record: Record, marks: dict[int, int]) -> None:
-        run, raw = self._session.run, record.id.bytes
-        found = await self._session.one("where_is", raw)
-        assert found is not None
-        no, shelf, owner = found
-        self._removed["versions"] += await run("delete_versions", owner, no)
-        self._removed["terms"] += await run("delete_terms", owner, no)
-        self._removed["uses"] += await run("delete_use", owner, no)
-        self._removed["vectors"] += await self._sets.delete(owner, no)
-        self._removed["links"] += await run("delete_links_of", owner, raw)
-        await run("delete_record", owner, raw)
-        await run("delete_id", raw)
-        if not self._target.ageing:
-            self._removed["links"] += await run("delete_links_to", raw)
-            await self._bury(record.id)
-        if record.type in PASSAGE_TYPES:
-            if shelf not in marks:
-                marks[shelf] = await self._session.value("move_mark", owner, shelf)
-            await run("note_gone", owner, shelf, marks[shelf], raw)
-            await run("passages_left", 1, owner, shelf)
-        self._removed[record.type.value] += 1
-
     async def _strip(self, stripped: dict[UUID, Record]) -> None:
         """Let records stand without what is gone; earlier versions, which may tell of it, go."""
-        by_owner: dict[int, list[Record]] = {}
-        for record in stripped.values():
-            found = await self._session.one("where_is", record.id.bytes)
-            assert found is not None
-            by_owner.setdefault(found[2], []).append(record)
+        by_owner: dict[int, dict[int, Record]] = {}
+        where = await places(self._session, stripped)
+        for id, record in stripped.items():
+            no, _, owner_no = where[id]
+            by_owner.setdefault(owner_no, {})[no] = record
         for owner_no, records in by_owner.items():
             await self._strip_of(owner_no, records)
 
-    async def _strip_of(self, owner_no: int, records: list[Record]) -> None:
+    async def _strip_of(self, owner_no: int, records: dict[int, Record]) -> None:
         present = owner_row(await self._session.one("lock_number", owner_no))
         assert present is not None
         position = present.position + 1
         if owner_no == self._owner.no:
             self._owner.position = position
         puts = [
-            Put(r.changed(version=r.version + 1, recorded_at=self._at), r, Verb.UNSOURCE) for r in records
+            Put(r.changed(version=r.version + 1, recorded_at=self._at), r, Verb.UNSOURCE)
+            for r in records.values()
         ]
         storing = Storing(self._session, self._secret, owner_no)
         writings = [storing.writing(put, position, relink=True) for put in puts]
         await storing.store(writings)
-        for record in records:
-            found = await self._session.one("where_is", record.id.bytes)
-            assert found is not None
-            self._removed["versions"] += await self._session.run("blank_versions", owner_no, found[0])
+        for numbers in some(records):
+            self._removed["versions"] += await self._session.run("blank_versions", owner_no, numbers)
         lines = tuple(
             Line(
                 Verb.UNSOURCE,
@@ -177,36 +152,12 @@ class _Erasing:
         await add_entry(self._session, owner_no, entry)
         await self._session.run("move_owner", position, 0, owner_no)
 
-    async def _scrub_lines(self, records: dict[UUID, Record], *, every_version: bool) -> None:
-        """Take content digests of what goes out of the ledger entries that wrote it."""
-        gone = frozenset(records)
-        touched = await self._session.all("positions_of_records", ids=[id.bytes for id in records])
-        for owner_no, position in sorted((row[0], row[1]) for row in touched):
-            row = await self._session.one("entries_at", owner_no, [position])
-            assert row is not None
-            entry = entry_of(row, None)
-            scrubbed = entry.scrubbed(gone)
-            if not every_version:
-                lines = tuple(
-                    replace(line, erased=False) if line.id in gone else line for line in scrubbed.lines
-                )
-                scrubbed = replace(scrubbed, lines=lines)
-            await self._rewrite(owner_no, scrubbed)
-
-    async def _scrub_ledger(self) -> None:
-        for row in await self._session.all("ledger_of_owner", self._owner.no):
-            await self._rewrite(self._owner.no, entry_of(row, None).scrubbed(None))
-
-    async def _rewrite(self, owner_no: int, entry: Entry) -> None:
-        await self._session.run("rewrite_entry", entry.actor.id, dump_entry(entry), owner_no, entry.position)
-        self._removed["ledger contents"] += 1
-
     async def _let_go_of_jobs(self, plan: ErasurePlan) -> None:
         """Drop jobs about what goes; those on a thread that loses a part stay, and tell nothing of it."""
         doomed = [id.bytes for id in plan.doomed]
         losing = [id.bytes for id in plan.losing_threads()]
         # What stays without a part of it was read whole.
-        telling = await jobs.let_go_of_kept(self._session, doomed + [id.bytes for id in plan.stripped])
+        telling = await jobs.let_go_of_kept(self._session, [*doomed, *(id.bytes for id in plan.stripped)])
         self._removed["kept answers"] += len(telling)
         self._removed["jobs"] += await self._session.run("delete_jobs_about", doomed)
         telling += [row[0] for row in await self._session.all("jobs_about", losing)]

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
+from enum import Enum, auto
 from typing import NamedTuple
 
 import numpy as np
@@ -13,13 +14,40 @@ from commonplace.model.vectors import unpack_vectors
 
 #: Passages of a shelf from which on it is searched on the server.
 LARGE = 200_000
+#: As many passages as a shelf has that the index of large shelves knows.
+_INDEXED = 10_000
 #: As many passages may wait to be followed while their shelf is searched: they are candidates, whatever they hold.
 MOST_WAITING = 500
 #: Passages that are followed in one commit.
-STEP = 1_000
+STEP = 250
 #: The largest dimension that the extension has an index for.
 _LARGEST_DIMENSION = 4_000
 _TERM_BYTES, _HASH_BYTES = 9, 8
+_ROOM = (
+    "SELECT set_config(name, greatest(setting::bigint, {})::text, false) "
+    "FROM pg_settings WHERE name = 'maintenance_work_mem'"
+)
+_CREATE = 'CREATE INDEX CONCURRENTLY {} ON {} USING hnsw (numbers "{}".halfvec_cosine_ops)'
+#: What the graph of an index takes for a vector beside its numbers, while it is made.
+_GRAPH_BYTES = 600
+#: Memory that making an index may take at most; what does not fit makes it several times as slow.
+_MOST_KILOBYTES = 1 << 20
+
+
+class Step(Enum):
+    """What a step on a shelf came to."""
+
+    #: There is more to be followed.
+    MORE = auto()
+    DONE = auto()
+    #: Another follows the shelf at this moment, and may have begun before what came last.
+    TAKEN = auto()
+    #: The table or the index of the vectors is to be made, which is upkeep's.
+    UNREADY = auto()
+
+
+#: Whether a shelf is searched on the server.
+IsSearched = Callable[[Session, Touched], Awaitable[bool]]
 
 
 class Vectors(NamedTuple):
@@ -37,23 +65,25 @@ class Vectors(NamedTuple):
 
 async def vectors_of(session: Session) -> Vectors | None:
     """The set that recall reads; None where the book has none."""
-    for number, name, dimension, _, active in await session.all("vector_sets"):
-        if active:
-            found = await session.one("extension")
-            fits = found is not None and dimension <= _LARGEST_DIMENSION
-            return Vectors(number, name, dimension, found[0] if found is not None and fits else "")
-    return None
+    found = await session.one("active_set")
+    if found is None:
+        return None
+    number, name, dimension, extension = found
+    fits = extension is not None and dimension <= _LARGEST_DIMENSION
+    return Vectors(number, name, dimension, extension if fits else "")
 
 
-async def is_searched(session: Session, owner: int, shelf: int, followed: int | None) -> bool:
-    """Whether a shelf can be searched here as it stands."""
-    if followed is None:
-        return False
-    waiting = await session.value("waiting_to_be_followed", owner, shelf, followed, MOST_WAITING + 1)
-    if waiting > MOST_WAITING:
-        return False
+async def waiting(session: Session, shelf: Touched) -> int | None:
+    """How many passages wait to be followed, as far as it matters; None where the shelf cannot be searched here."""
+    if shelf.followed is None:
+        return None
     found = await vectors_of(session)
-    return found is None or bool(found.extension)
+    if found is not None and not found.extension:
+        return None
+    count: int = await session.value(
+        "waiting_to_be_followed", shelf.owner, shelf.shelf, shelf.followed, MOST_WAITING + 1
+    )
+    return count
 
 
 def follows(shelves: Sequence[Touched], least: int) -> tuple[list[Touched], bool]:
@@ -65,30 +95,94 @@ def follows(shelves: Sequence[Touched], least: int) -> tuple[list[Touched], bool
 
 async def behind(session: Session, least: int) -> list[tuple[int, int]]:
     """Owner and number of the shelves with at least so many passages that have something to be followed."""
-    return [(row[0], row[1]) for row in await session.all("shelves_behind", least)]
-
-
-async def follow(session: Session, owner: int, shelf: int, least: int) -> bool:
-    """Follow one shelf a step further; False where nothing is left, or another does it."""
     vectors = await vectors_of(session)
     if vectors is not None and not vectors.extension:
-        return False
-    if not await session.value("take_turn_of_shelf", shelf):
-        return False
-    if vectors is not None:
+        return []
+    name = "large_shelves_behind" if least >= _INDEXED else "shelves_behind"
+    return [(row[0], row[1]) for row in await session.all(name, least)]
+
+
+async def is_due(session: Session, least: int) -> bool:
+    """Whether a shelf is behind, an index is to be made, or what searched a set that is gone is to be taken away."""
+    return bool(await behind(session, least) or await lacking_index(session) or await of_no_set(session))
+
+
+async def make_ready(session: Session) -> None:
+    """Make the table of the set that recall reads, where it is not there."""
+    vectors = await vectors_of(session)
+    if vectors is not None and vectors.extension and not await session.value("relation", vectors.table):
         await _make_table(session, vectors)
+
+
+async def follow(session: Session, owner: int, shelf: int, least: int) -> Step:
+    """Follow one shelf a step further."""
+    vectors = await vectors_of(session)
+    if vectors is not None and not vectors.extension:
+        return Step.DONE
+    if vectors is not None and not await session.value("relation", vectors.table):
+        return Step.UNREADY
+    if not await session.value("take_turn_of_shelf", shelf):
+        return Step.TAKEN
+    # Asked first: what has this mark or a lower one is among the rows.
+    marks = await session.one("marks_of_large_shelf", owner, shelf, least)
+    if marks is None:
+        return Step.DONE
+    mark, followed = marks
     number = 0 if vectors is None else vectors.number
-    rows = await session.all("to_follow", owner=owner, shelf=shelf, set=number, least=least, limit=STEP)
-    if rows:
-        await _put(session, owner, shelf, rows)
+    rows = await session.all("to_follow", owner=owner, shelf=shelf, followed=followed, set=number, limit=STEP)
+    whole = [row for row in rows if row[3] is not None]
+    if whole:
+        await _put(session, owner, shelf, whole)
         if vectors is not None:
-            await _put_vectors(session, vectors, owner, shelf, rows)
-        await session.run("set_followed", rows[-1][2], owner, shelf)
+            await _put_vectors(session, vectors, owner, shelf, whole)
+    reached = rows[-1][2] if rows else mark
+    reached = reached if len(rows) >= STEP else max(reached, mark)
+    await session.run("set_followed", mark=reached, owner=owner, shelf=shelf)
     if len(rows) >= STEP:
-        return True
-    if vectors is not None:
-        await _make_index(session, vectors)
-    return False
+        return Step.MORE
+    return Step.DONE if vectors is None or await _has_index(session, vectors) else Step.UNREADY
+
+
+class Index(NamedTuple):
+    """How the index of a set's vectors is made: at once, beside what is written, in memory where that does."""
+
+    turn: str
+    #: Finds something where it is there already.
+    unless: str
+    statements: tuple[str, ...]
+
+
+async def lacking_index(session: Session) -> Index | None:
+    """The index that the set that recall reads has not; None where it has it, or nothing is followed yet."""
+    vectors = await vectors_of(session)
+    if vectors is None or not vectors.extension or not await session.value("relation", vectors.table):
+        return None
+    if await _has_index(session, vectors):
+        return None
+    rows = await session.value("about_how_many")
+    needed = int(max(rows, LARGE) * (2 * vectors.dimension + _GRAPH_BYTES) * 1.2) >> 10
+    index = f"{vectors.table}_index"
+    return Index(
+        index,
+        f"SELECT 1 FROM pg_index WHERE indexrelid = to_regclass('{index}') AND indisvalid",  # noqa: S608 - our own names
+        (
+            # It waits for whoever began before, and nobody waits for it.
+            "SET lock_timeout = 0",
+            _ROOM.format(min(needed, _MOST_KILOBYTES)),
+            # Several workers would share memory of a kind of which servers in containers have little.
+            "SET max_parallel_maintenance_workers = 0",
+            # One that was not made to its end is of no use.
+            f"DROP INDEX CONCURRENTLY IF EXISTS {index}",
+            _CREATE.format(index, vectors.table, vectors.extension),
+            # Questions are planned by what is known of these tables.
+            f"ANALYZE {vectors.table}, records",
+        ),
+    )
+
+
+async def of_no_set(session: Session) -> list[str]:
+    """Tables of sets that are gone: they are empty, and whoever is reading may have one open still."""
+    return [row[0] for row in await session.all("tables_of_no_set")]
 
 
 async def missing_vectors(session: Session) -> list[str]:
@@ -144,8 +238,6 @@ async def _put_vectors(
 
 
 async def _make_table(session: Session, vectors: Vectors) -> None:
-    if await session.value("relation", vectors.table):
-        return
     await session.one("lock_name", vectors.table)
     await session.run_text(
         f"CREATE TABLE IF NOT EXISTS {vectors.table} (owner bigint NOT NULL, record bigint NOT NULL, "
@@ -157,15 +249,8 @@ async def _make_table(session: Session, vectors: Vectors) -> None:
     await session.run_text(f"ALTER TABLE {vectors.table} ALTER COLUMN numbers SET STATISTICS 0")
 
 
-async def _make_index(session: Session, vectors: Vectors) -> None:
-    """Made when the first large shelf has been followed: an index grows much sooner from all at once."""
-    if await session.value("relation", f"{vectors.table}_index"):
-        return
-    await session.one("lock_name", vectors.table)
-    await session.run_text(
-        f"CREATE INDEX IF NOT EXISTS {vectors.table}_index ON {vectors.table} "
-        f'USING hnsw (numbers "{vectors.extension}".halfvec_cosine_ops)'
-    )
+async def _has_index(session: Session, vectors: Vectors) -> bool:
+    return bool(await session.value("index_that_serves", f"{vectors.table}_index"))
 
 
 def _mixed(packed: bytes, shelf: int) -> list[int]:

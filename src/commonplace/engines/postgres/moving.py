@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import TypeVar
 
 from commonplace.engines.postgres import laying, pieces
+from commonplace.engines.postgres.large import tell_if_behind
 from commonplace.engines.postgres.scrubbing import PENDING
 from commonplace.engines.postgres.server import Server
 from commonplace.engines.postgres.session import Session
@@ -36,6 +37,7 @@ class Moving:
     """
 
     _server: Server
+    large_shelf: int
 
     async def _lay(self, run: str, work: Callable[[Session], Awaitable[T]]) -> T:
         """Write what one run of a copy brings, and no other; a mark that changes waits until it is there."""
@@ -88,6 +90,7 @@ class Moving:
             refuse_other_run(await _marks(session), run)
             await session.run("recount_vector_sets")
             await session.run("recount_shelves")
+            await tell_if_behind(session, self.large_shelf)
             await session.run("remove_mark_of_book", ARRIVAL)
             replaced = await session.value("mark_of_book", laying.REPLACED) is not None
             await session.run("remove_mark_of_book", laying.REPLACED)

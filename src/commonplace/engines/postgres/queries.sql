@@ -338,6 +338,10 @@ UPDATE records SET learnt = least(learnt, ?) WHERE owner = ? AND id = ?
 -- name: where_is
 SELECT r.no, r.shelf, r.owner FROM ids AS i JOIN records AS r ON r.owner = i.owner AND r.id = i.id WHERE i.id = ?
 
+-- name: where_are
+SELECT r.id, r.no, r.shelf, r.owner FROM ids AS i JOIN records AS r ON r.owner = i.owner AND r.id = i.id
+WHERE i.id = ANY(?::bytea[])
+
 -- name: how_many_are
 SELECT count(*) FROM ids WHERE id = ANY(?::bytea[])
 
@@ -358,7 +362,7 @@ DELETE FROM links WHERE owner = ? AND record = ANY(?::bytea[])
 INSERT INTO links (owner, record, source) SELECT ?::bigint, ?::bytea, unnest(?::bytea[]) ON CONFLICT DO NOTHING
 
 -- name: note_gone
-INSERT INTO gone (owner, shelf, mark, id) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING
+INSERT INTO gone (owner, shelf, mark, id) SELECT ?::bigint, ?::bigint, ?::bigint, unnest(?::bytea[]) ON CONFLICT DO NOTHING
 
 -- name: renew_terms
 INSERT INTO terms (owner, record, rule, packed) VALUES (?, ?, ?, ?)
@@ -384,8 +388,10 @@ SELECT operation, request FROM ledger WHERE owner = ? AND operation IS NOT NULL 
 SELECT l.owner, l.position, l.at, l.actor_kind, l.actor, l.operation, l.request, l.body, o.era, o.erased_at
 FROM ledger AS l JOIN owners AS o ON o.no = l.owner WHERE l.owner = ? AND l.position > ? ORDER BY l.position LIMIT ?
 
--- name: rewrite_entry
-UPDATE ledger SET actor = ?, body = ? WHERE owner = ? AND position = ?
+-- name: rewrite_entries
+UPDATE ledger AS l SET actor = n.actor, body = n.body
+FROM unnest(:positions::bigint[], :actors::text[], :bodies::text[]) AS n (position, actor, body)
+WHERE l.owner = :owner AND l.position = ANY(:positions::bigint[]) AND l.position = n.position
 
 -- name: positions_touching
 SELECT position FROM records WHERE owner = :owner AND id = ANY(:ids::bytea[])
@@ -488,8 +494,8 @@ WHERE v.owner = new.owner AND v.record = new.record AND v.set = :set AND v.packe
 UPDATE vector_sets SET count = count + ? WHERE no = ?
 
 -- name: delete_vectors
-WITH wanted AS (DELETE FROM unmade WHERE owner = :owner AND record = :record)
-DELETE FROM vectors WHERE owner = :owner AND record = :record RETURNING set
+WITH wanted AS (DELETE FROM unmade WHERE owner = :owner AND record = ANY(:records::bigint[]))
+DELETE FROM vectors WHERE owner = :owner AND record = ANY(:records::bigint[]) RETURNING set
 
 -- name: activate_vector_set
 UPDATE vector_sets SET active = true WHERE no = ?
@@ -589,6 +595,16 @@ SELECT 1 FROM jobs WHERE owner = ? AND owner <> 0 AND id <> ? AND state = 'lease
 -- name: lease_job
 UPDATE jobs SET state = 'leased', worker = ?, leased_until = ?, attempts = attempts + 1, leased_generation = generation
 WHERE id = ?
+
+-- Whether somebody has held the book for longer than a write takes.
+-- name: book_is_held
+SELECT 1 FROM pg_locks AS l CROSS JOIN LATERAL pg_stat_get_activity(l.pid) AS a
+WHERE l.locktype = 'advisory' AND l.granted AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database())
+    AND l.classid = hashtext('commonplace book')::oid AND l.objid = hashtext(current_schema())::oid
+    AND a.xact_start < clock_timestamp() - interval '1 second' LIMIT 1
+
+-- name: is_put
+SELECT 1 FROM jobs WHERE owner = 0 AND kind = ? AND key = ? AND state = 'waiting'
 
 -- name: renew_job
 UPDATE jobs SET leased_until = ? WHERE id = ? AND worker = ? AND attempts = ? AND state = 'leased'
@@ -704,36 +720,21 @@ WHERE r.owner = ? ORDER BY r.no
 
 -- An emptied version keeps its place, so that the entry that wrote it is still found.
 -- name: blank_versions
-UPDATE versions SET body = '', hash = '' WHERE owner = ? AND record = ? AND body <> ''
+UPDATE versions SET body = '', hash = '' WHERE owner = ? AND record = ANY(?::bigint[]) AND body <> ''
 
 -- name: add_blank_version
 INSERT INTO versions (owner, record, version, shelf, position, recorded_at, ended_at, body, hash)
 SELECT owner, no, :version::bigint, shelf, :position::bigint, :at::bigint, :at::bigint, '', '' FROM records
 WHERE owner = :owner AND id = :id AND version > :version::bigint ON CONFLICT DO NOTHING
 
--- name: delete_versions
-DELETE FROM versions WHERE owner = ? AND record = ?
-
--- name: delete_terms
-DELETE FROM terms WHERE owner = ? AND record = ?
-
--- name: delete_use
-DELETE FROM uses WHERE owner = ? AND record = ?
-
--- name: delete_links_of
-DELETE FROM links WHERE owner = ? AND record = ?
-
 -- name: delete_links_to
-DELETE FROM links WHERE source = ?
-
--- name: delete_record
-DELETE FROM records WHERE owner = ? AND id = ?
-
--- name: delete_id
-DELETE FROM ids WHERE id = ?
+DELETE FROM links WHERE source = ANY(?::bytea[])
 
 -- name: bury
 INSERT INTO tombstones (digest, at) VALUES (?, ?) ON CONFLICT DO NOTHING
+
+-- name: bury_all
+INSERT INTO tombstones (digest, at) SELECT unnest(?::bytea[]), ?::bigint ON CONFLICT DO NOTHING
 
 -- name: buried_among
 SELECT digest FROM tombstones WHERE digest = ANY(?::bytea[])
@@ -989,20 +990,25 @@ UPDATE vector_sets SET count = (SELECT count(*) FROM vectors WHERE set = no)
 -- name: shelves_behind
 SELECT owner, no FROM shelves WHERE passages >= ? AND followed IS DISTINCT FROM mark ORDER BY passages DESC
 
+-- The same where the few that count are known by an index: workers ask it again and again.
+-- name: large_shelves_behind
+SELECT owner, no FROM shelves WHERE passages >= 10000 AND passages >= ? AND followed IS DISTINCT FROM mark ORDER BY passages DESC
+
 -- name: take_turn_of_shelf
 SELECT pg_try_advisory_xact_lock(hashtext('follow ' || current_schema()), hashint8(?))
 
--- Marks come in the order of commits: what has one that is higher than the shelf's own is not there yet.
+-- name: marks_of_large_shelf
+SELECT mark, coalesce(followed, 0) FROM shelves WHERE owner = ? AND no = ? AND passages >= ?
+
+-- Marks come in the order of commits: what has one that is higher than the shelf's own is not there yet. Behind the wall a
+-- mark that is worked out in the statement itself would not be looked up, but held against every passage of the shelf.
 -- name: to_follow
-SELECT r.no, r.at, r.mark, t.packed, v.packed, s.mark
-FROM shelves AS s
-CROSS JOIN LATERAL (
-    SELECT r.owner, r.no, r.at, r.mark FROM records AS r
-    WHERE r.owner = s.owner AND r.shelf = s.no AND r.mark > coalesce(s.followed, 0) AND r.mark > 0
-    ORDER BY r.mark FETCH FIRST :limit ROWS WITH TIES) AS r
-CROSS JOIN LATERAL (SELECT packed FROM terms WHERE owner = r.owner AND record = r.no LIMIT 1) AS t
+SELECT r.no, r.at, r.mark, t.packed, v.packed
+FROM (SELECT owner, no, at, mark FROM records
+    WHERE owner = :owner AND shelf = :shelf AND mark > :followed AND mark > 0
+    ORDER BY mark FETCH FIRST :limit ROWS WITH TIES) AS r
+LEFT JOIN LATERAL (SELECT packed FROM terms WHERE owner = r.owner AND record = r.no LIMIT 1) AS t ON true
 LEFT JOIN LATERAL (SELECT packed FROM vectors WHERE owner = r.owner AND record = r.no AND set = :set LIMIT 1) AS v ON true
-WHERE s.owner = :owner AND s.no = :shelf AND s.passages >= :least
 ORDER BY r.mark
 
 -- name: put_findable
@@ -1014,7 +1020,7 @@ ON CONFLICT (owner, record) DO UPDATE
 SET shelf = excluded.shelf, at = excluded.at, length = excluded.length, words = excluded.words
 
 -- name: set_followed
-UPDATE shelves SET followed = ? WHERE owner = ? AND no = ?
+UPDATE shelves SET followed = :mark WHERE owner = :owner AND no = :shelf AND followed IS DISTINCT FROM :mark
 
 -- name: waiting_to_be_followed
 SELECT count(*) FROM (SELECT 1 FROM records WHERE owner = ? AND shelf = ? AND mark > ? AND mark > 0 LIMIT ?) AS w
@@ -1075,12 +1081,12 @@ WHERE s.no = ANY(:wanted::bigint[])
 ORDER BY x.at DESC LIMIT :limit
 
 -- name: not_followed
-WITH seen AS MATERIALIZED ({view})
-SELECT x.id FROM seen AS s CROSS JOIN LATERAL (
+WITH seen AS MATERIALIZED ({view}),
+reached AS MATERIALIZED (SELECT owner, no, coalesce(followed, 0) AS mark FROM seen WHERE no = ANY(:wanted::bigint[]))
+SELECT x.id FROM reached AS s CROSS JOIN LATERAL (
     SELECT r.id FROM records AS r
-    WHERE r.owner = s.owner AND r.shelf = s.no AND r.mark > coalesce(s.followed, 0) AND r.mark > 0
+    WHERE r.owner = s.owner AND r.shelf = s.no AND r.mark > s.mark AND r.mark > 0
     ORDER BY r.mark LIMIT :limit) AS x
-WHERE s.no = ANY(:wanted::bigint[])
 
 -- Each of these with as many neighbours in its thread, in the order in which they were said.
 -- name: windows
@@ -1103,22 +1109,40 @@ CROSS JOIN LATERAL (
     WHERE r.owner = o.owner AND r.id = ANY(:ids::bytea[]) AND r.shelf = ANY(o.shelves) AND r.mark > 0 OFFSET 0) AS h
 
 -- name: passages_numbered
-SELECT r.id, r.type, r.kind, r.status, r.thread, r.seq, r.at, r.valid_from, r.valid_to, t.packed, v.packed, r.facets, r.learnt, r.ended, r.no
-FROM records AS r
-CROSS JOIN LATERAL (SELECT packed FROM terms WHERE owner = r.owner AND record = r.no LIMIT 1) AS t
-LEFT JOIN LATERAL (SELECT packed FROM vectors WHERE owner = r.owner AND record = r.no AND set = :set LIMIT 1) AS v ON true
-WHERE r.owner = :owner AND r.no = ANY(:numbers::bigint[])
+SELECT id, type, kind, status, thread, seq, at, valid_from, valid_to, facets, learnt, ended, no
+FROM records WHERE owner = ? AND no = ANY(?::bigint[])
 
--- Where the extension is that has vectors of half precision, and an index that goes on where conditions shut much out.
--- name: extension
-SELECT n.nspname FROM pg_extension AS e JOIN pg_namespace AS n ON n.oid = e.extnamespace
-WHERE e.extname = 'vector' AND string_to_array(e.extversion, '.')::int[] >= ARRAY[0, 8]
+-- name: terms_numbered
+SELECT record, packed FROM terms WHERE owner = ? AND record = ANY(?::bigint[])
+
+-- name: vectors_numbered
+SELECT record, packed FROM vectors WHERE owner = ? AND record = ANY(?::bigint[]) AND set = ?
+
+-- The set that recall reads, and where the extension is that has vectors of half precision, and an index that goes on where conditions shut much out.
+-- name: active_set
+SELECT s.no, s.name, s.dimension, (
+    SELECT n.nspname FROM pg_extension AS e JOIN pg_namespace AS n ON n.oid = e.extnamespace
+    WHERE e.extname = 'vector' AND string_to_array(e.extversion, '.')::int[] >= ARRAY[0, 8])
+FROM vector_sets AS s WHERE s.active
 
 -- name: relation
 SELECT 1 FROM pg_class WHERE relnamespace = current_schema()::regnamespace AND relname = ?
 
 -- name: any_plan
 SELECT set_config('plan_cache_mode', 'force_custom_plan', true)
+
+-- One that somebody began to make, or could not make, serves nobody.
+-- name: index_that_serves
+SELECT 1 FROM pg_class AS c JOIN pg_index AS i ON i.indexrelid = c.oid
+WHERE c.relnamespace = current_schema()::regnamespace AND c.relname = ? AND i.indisvalid
+
+-- name: about_how_many
+SELECT coalesce(sum(passages), 0)::bigint FROM shelves WHERE followed IS NOT NULL
+
+-- name: tables_of_no_set
+SELECT c.relname FROM pg_class AS c
+WHERE c.relnamespace = current_schema()::regnamespace AND c.relkind = 'r' AND c.relname ~ '^nearness_[0-9]+$'
+    AND NOT EXISTS (SELECT 1 FROM vector_sets AS s WHERE s.no = substr(c.relname, 10)::bigint)
 
 -- A plan that knows the question, and takes the passages in the order of the index.
 -- name: near_plan

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 from uuid import UUID
 
 from commonplace.engines.postgres.applying import find_owner
-from commonplace.engines.postgres.following import is_searched
-from commonplace.engines.postgres.rows import conditions, view_parameters
+from commonplace.engines.postgres.following import IsSearched
+from commonplace.engines.postgres.rows import Touched, conditions, view_parameters
 from commonplace.engines.postgres.session import Row, Session
 from commonplace.model.ledger import Entry
 from commonplace.model.memories import Use
@@ -192,16 +192,18 @@ Held = Callable[[int], int | None]
 
 
 async def since(
-    session: Session, owner: Owner, view: View, held: Held, least: int
+    session: Session, owner: Owner, view: View, held: Held, is_searched: IsSearched
 ) -> list[tuple[Shelf, ShelfDelta]]:
-    """What came to the view's shelves; those of at least so many passages are not given where they can be searched."""
-    return await _since(session, await visible(session, owner, view), held, least)
+    """What came to the view's shelves; those that are searched on the server are not given."""
+    return await _since(session, await visible(session, owner, view), held, is_searched)
 
 
-async def look(session: Session, owner: Owner, view: View, held: Held, choose: Choose, least: int) -> Sight:
+async def look(
+    session: Session, owner: Owner, view: View, held: Held, choose: Choose, is_searched: IsSearched
+) -> Sight:
     """What came to the view's shelves, and the records that are chosen in sight of it."""
     seen = await visible(session, owner, view)
-    shelves = await _since(session, seen, held, least)
+    shelves = await _since(session, seen, held, is_searched)
     chosen = await asyncio.to_thread(choose, shelves)
     if chosen is None:
         return Sight(shelves, None)
@@ -210,14 +212,17 @@ async def look(session: Session, owner: Owner, view: View, held: Held, choose: C
     return Sight(shelves, records, served, grounds)
 
 
-async def _since(session: Session, seen: Visible, held: Held, least: int) -> list[tuple[Shelf, ShelfDelta]]:
+async def _since(
+    session: Session, seen: Visible, held: Held, is_searched: IsSearched
+) -> list[tuple[Shelf, ShelfDelta]]:
     found = []
     active: str | None = None
     for shelf in seen.shelves.values():
         mark = held(shelf.number)
         if mark is not None and mark < shelf.renewed:
             mark = None
-        if shelf.passages >= least and await is_searched(session, seen.owner, shelf.number, shelf.followed):
+        touched = Touched(seen.owner, shelf.number, shelf.passages, shelf.followed)
+        if await is_searched(session, touched):
             delta = ShelfDelta(shelf.mark, False, (), (), large=True)
         elif mark == shelf.mark:
             delta = ShelfDelta(shelf.mark, False, (), ())

@@ -22,8 +22,12 @@ from commonplace.model.records import PASSAGE_TYPES
 _MOST_HOLDERS = 10_000
 #: So many vectors tell how near passages are on average.
 _SOME = 20_000
-#: How far the index of vectors looks at first, and at most where conditions shut much out.
-_EFFORT, _MOST_EFFORT = 400, 100_000
+#: How far the index of vectors looks at first, unless more is asked for, and at most where conditions shut much out.
+_EFFORT, _MOST_EFFORT = 200, 100_000
+#: The index knows no greater one to begin with.
+_FIRST_EFFORT = 1_000
+#: Before this column of a passage stand its terms and its vector.
+_BESIDE = PassageRow._fields.index("terms")
 
 
 async def measure(
@@ -113,7 +117,8 @@ async def by_vector(session: Session, look: Look, name: str, vector: NDArray[np.
     condition, values = _where(look)
     seen = await visible(session, look.owner, look.view)
     numbers = ",".join(repr(float(number)) for number in vector)
-    await session.run("near_plan", str(_EFFORT), str(_MOST_EFFORT))
+    effort = min(max(_EFFORT, look.limit), _FIRST_EFFORT)
+    await session.run("near_plan", str(effort), str(_MOST_EFFORT))
     extension = f'"{vectors.extension}"'
     asked = f"CAST(CAST(:vector AS text) AS {extension}.halfvec)"
     asking = numbered(
@@ -134,8 +139,10 @@ def _where(look: Look) -> tuple[str, dict[str, Any]]:
         values["thread"] = look.filter.thread.bytes
         condition += " AND r.thread = :thread"
     if look.statuses is not None:
-        values["standing"] = sorted(status or "" for status in look.statuses)
-        condition += " AND coalesce(r.status, '') = ANY(:standing::text[])"
+        values["standing"] = sorted(status for status in look.statuses if status is not None)
+        # Told of the column itself, the server knows how many these are, and which way of looking is short.
+        without = " OR r.status IS NULL" if None in look.statuses else ""
+        condition += f" AND (r.status = ANY(:standing::text[]){without})"
     types = PASSAGE_TYPES if look.filter.types is None else look.filter.types
     values |= {"types": sorted(types), "wanted": list(look.shelves)}
     values |= view_parameters(look.owner, look.view)
@@ -149,10 +156,21 @@ async def around(session: Session, owner: Owner, view: View, ids: Sequence[UUID]
     if not found:
         return Excerpt(PassageRows.of([]), [])
     numbers = sorted({number for row in found for number in row[2]})
+    owner_no = found[0][0]
     vectors = await vectors_of(session)
-    rows = await session.all(
-        "passages_numbered", owner=found[0][0], numbers=numbers, set=0 if vectors is None else vectors.number
-    )
+    # Each table by itself: so many look-ups one by one take several times as long.
+    terms, near = [
+        {row[0]: row[1] for row in await session.all(name, owner_no, numbers, *of_set)}
+        for name, of_set in (
+            ("terms_numbered", ()),
+            ("vectors_numbered", (0 if vectors is None else vectors.number,)),
+        )
+    ]
+    rows: list[Row] = [
+        (*row[:_BESIDE], terms[row[-1]], near.get(row[-1]), *row[_BESIDE:])
+        for row in await session.all("passages_numbered", owner_no, numbers)
+        if row[-1] in terms
+    ]
     width = len(PassageRow._fields)
     place: Mapping[int, int] = {row[width]: nth for nth, row in enumerate(rows)}
     windows = []

@@ -35,6 +35,8 @@ ATTEMPTS = 5
 _FRESH_ATTEMPTS = 1
 #: Seconds between tries to reach a server that was here before: a restart takes as long, a failover may take longer.
 _PAUSES = (0.05, 0.1, 0.2, 0.4, 0.8, 1.6)
+#: Seconds for which what can be done later waits for a lock.
+PATIENCE = 0.25
 #: Nothing hangs on the end of a transaction that keeps nothing.
 _FAREWELL_SECONDS = 5.0
 
@@ -50,6 +52,8 @@ _LONG = f"; {UNLIMITED}; SET LOCAL idle_in_transaction_session_timeout = '10min'
 #: Writes hold the book together, an erasure alone: nothing new can come to rest on what it is removing.
 _TOGETHER = "; SELECT pg_advisory_xact_lock_shared(hashtext('commonplace book'), hashtext(current_schema()))"
 _ALONE = "; SELECT pg_advisory_xact_lock(hashtext('commonplace book'), hashtext(current_schema()))"
+#: Held until its connection ends.
+_TURN = "SELECT pg_try_advisory_lock(hashtext('turn ' || current_schema()), hashtext($1))"
 #: Asked once the lock is held: a book that moves, or that a copy is making, is written by nobody else.
 _UNMARKED = f"""; DO $$
 DECLARE mark text;
@@ -125,19 +129,19 @@ class Server:
         long: bool = False,
         repeatable: bool = False,
         guarded: bool = True,
+        patience: float | None = None,
     ) -> T:
         """Write all or nothing; returns after the commit. ``work`` may be called again from its beginning.
 
         Whoever writes ``alone`` may take their time. What is ``repeatable`` is known again where it was written already.
-        Only what moves a book is not ``guarded`` against its being moved.
+        Only what moves a book is not ``guarded`` against its being moved. ``patience``: how many seconds it waits for
+        each lock, for whoever comes later waits behind it.
         """
         long = long or alone
         # Said here too: what a connection was set to does not come through every pooler.
-        begin = (
-            _WRITE.format(" READ ONLY" if self._way.read_only else "")
-            + (_LONG if long else "")
-            + (_ALONE if alone else _TOGETHER)
-        )
+        begin = _WRITE.format(" READ ONLY" if self._way.read_only else "") + (_LONG if long else "")
+        begin += "" if patience is None else f"; SET LOCAL lock_timeout = {round(patience * 1000)}"
+        begin += _ALONE if alone else _TOGETHER
         begin += _UNMARKED if guarded else ""
 
         async def keep(connection: Connection) -> None:
@@ -147,8 +151,11 @@ class Server:
             begin, lambda on: self._transact(on, work, keep, long=long), repeatable=repeatable
         )
 
-    async def outside(self, statement: str) -> None:
-        """Run what no transaction can hold, however long it takes; what the server warns of was not done."""
+    async def outside(self, *statements: str, turn: str = "", unless: str = "") -> None:
+        """Run what no transaction can hold, however long it takes; what the server warns of was not done.
+
+        Of those who come with the same ``turn`` the first does it, where ``unless`` finds nothing, and the others leave it.
+        """
         warnings: list[str] = []
         with translated(self.place):
             connection = await self._way.connect()
@@ -156,7 +163,12 @@ class Server:
                 connection.add_log_listener(lambda _, told: _note(warnings, told))
                 async with self._way.attended(connection):
                     await connection.execute(ALWAYS_UNLIMITED, timeout=self._way.silence)
-                    await connection.execute(statement)
+                    if turn and not await connection.fetchval(_TURN, turn, timeout=self._way.silence):
+                        return
+                    if unless and await connection.fetchval(unless, timeout=self._way.silence):
+                        return
+                    for statement in statements:
+                        await connection.execute(statement)
                     await asyncio.sleep(0)  # what was told with it is heard in the loop's next turn
             finally:
                 connection.terminate()
@@ -277,8 +289,10 @@ def _is_lost_at_once(exc: BaseException | None) -> bool:
 
 
 def _is_worth_a_fresh_try(exc: BaseException | None) -> bool:
-    """Nothing of it was kept, and another connection may do."""
-    return _is_lost_at_once(exc) or isinstance(exc, asyncpg.ReadOnlySQLTransactionError)
+    """Nothing of it was kept, and another connection may do; or a table is gone that an older moment knew."""
+    return _is_lost_at_once(exc) or isinstance(
+        exc, (asyncpg.ReadOnlySQLTransactionError, asyncpg.UndefinedTableError)
+    )
 
 
 def _note(warnings: list[str], told: Any) -> None:

@@ -102,8 +102,10 @@ async def drop(session: Session, embedding: Embedding) -> bool:
 
 
 async def remove(session: Session, number: int, name: str) -> None:
-    """Take a set away with its vectors and the work on them."""
-    await session.run_text(f"DROP TABLE IF EXISTS nearness_{number}")
+    """Take a set away with its vectors and the work on them.
+
+    The table that it is searched by is emptied with them, and dropped by upkeep: that waits for all who read vectors.
+    """
     await session.run("delete_vectors_of_set", set=number)
     await session.run("delete_vector_set", number)
     await session.run("delete_upkeep", EMBED, name)
@@ -116,9 +118,9 @@ class Shrinking:
         self._session = session
         self._gone: Counter[int] = Counter()
 
-    async def delete(self, owner: int, record: int) -> int:
-        """Delete a record's vectors; returns how many it had."""
-        gone = [row[0] for row in await self._session.all("delete_vectors", owner=owner, record=record)]
+    async def delete(self, owner: int, records: list[int]) -> int:
+        """Delete an owner's records' vectors; returns how many they had."""
+        gone = [row[0] for row in await self._session.all("delete_vectors", owner=owner, records=records)]
         self._gone.update(gone)
         return len(gone)
 

@@ -8,6 +8,7 @@ import ssl
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any, TypeAlias
+from weakref import WeakKeyDictionary
 
 import asyncpg
 
@@ -22,6 +23,12 @@ Connection: TypeAlias = Any
 _SILENCE = 1.5
 #: How often in a row a server may not answer before it is taken to be gone.
 _MOST_UNANSWERED = 2
+#: An address may lead to one of several servers: so often it is asked for the one that is meant,
+_MOST_ASKED = 4
+#: and so often in a row it may not be met, though others answer, before it is taken to be gone.
+_MOST_MISSED = 20
+#: Which server this is: no two were started in the same microsecond.
+_WHICH = "pg_postmaster_start_time()::text || coalesce(host(inet_server_addr()), '')"
 #: What another host may do better.
 _NEXT_HOST = (*LOST, asyncpg.TooManyConnectionsError)
 
@@ -33,6 +40,8 @@ class Way:
 
     def __init__(self, place: Place, *, read_only: bool) -> None:
         self._urls = list(place.urls)
+        #: Where each connection leads.
+        self._led: WeakKeyDictionary[Connection, str] = WeakKeyDictionary()
         self._wants = "read-write" if len(place.urls) > 1 and not (place.chooses or read_only) else None
         self.read_only = read_only
         self._statement = place.longest_statement
@@ -64,7 +73,7 @@ class Way:
         """A new connection to the first host that serves; the one that served last is asked first."""
         for left, url in reversed(list(enumerate(reversed(self._urls)))):
             try:
-                connection = await self._to(url)
+                connection = await self._to(url, self._wants)
             except _NEXT_HOST as exc:
                 if not left:
                     raise
@@ -75,14 +84,16 @@ class Way:
                 return connection
         raise AssertionError("the last host serves or is told")
 
-    async def _to(self, url: str) -> Connection:
+    async def _to(self, url: str, wants: str | None) -> Connection:
         try:
-            return await asyncpg.connect(
+            connection = await asyncpg.connect(
                 url,
                 timeout=self._wait / len(self._urls),
                 server_settings=self._settings,
-                target_session_attrs=self._wants,
+                target_session_attrs=wants,
             )
+            self._led[connection] = url
+            return connection
         except asyncpg.exceptions.ClientConfigurationError as exc:
             raise InvalidInput(f"address: {exc}", field="address") from None
         except ssl.SSLError:
@@ -94,34 +105,51 @@ class Way:
     @asynccontextmanager
     async def attended(self, connection: Connection) -> AsyncIterator[None]:
         """Let what takes long take as long as it needs, while its server answers others; then the connection is ended."""
-        pid = await connection.fetchval("SELECT pg_backend_pid()", timeout=self.silence)
-        attending = asyncio.create_task(self._attend(connection, pid))
+        pid, which = await connection.fetchrow(
+            f"SELECT pg_backend_pid(), {_WHICH}",
+            timeout=self.silence,
+        )
+        attending = asyncio.create_task(self._attend(connection, pid, which))
         try:
             yield
         finally:
             attending.cancel()
             await asyncio.wait([attending])
 
-    async def _attend(self, connection: Connection, pid: int) -> None:
-        unanswered = 0
-        while unanswered < _MOST_UNANSWERED:
+    async def _attend(self, connection: Connection, pid: int, which: str) -> None:
+        unanswered = missed = 0
+        while unanswered < _MOST_UNANSWERED and missed < _MOST_MISSED:
             await asyncio.sleep(self._statement)
             try:
-                if not await self._is_there(pid):
-                    break
-                unanswered = 0
-            except (asyncpg.PostgresError, *LOST) as exc:
+                is_there = await self._is_there(self._led[connection], pid, which)
+            except LOST:
+                unanswered += 1
+                continue
+            except asyncpg.PostgresError:
                 # A refusal is an answer.
-                unanswered += isinstance(exc, LOST)
+                unanswered = 0
+                continue
+            except Exception as exc:  # noqa: BLE001 - whatever keeps us from asking, nobody is waited for without end
+                _log.info("it cannot be asked whether a server still works: %s", type(exc).__name__)
+                is_there = None
+            unanswered = 0
+            missed = missed + 1 if is_there is None else 0
+            if is_there is False:
+                break
         connection.terminate()
 
-    async def _is_there(self, pid: int) -> bool:
-        probe = await self.connect()
-        try:
-            asked = "SELECT count(*) FROM pg_stat_activity WHERE pid = $1"
-            return bool(await probe.fetchval(asked, pid, timeout=self.silence))
-        finally:
-            probe.terminate()
+    async def _is_there(self, url: str, pid: int, which: str) -> bool | None:
+        """Whether the server still works on it; None where others answered in its stead."""
+        for _ in range(_MOST_ASKED):
+            probe = await self._to(url, "any")
+            try:
+                asked = f"SELECT {_WHICH} = $2, EXISTS (SELECT 1 FROM pg_stat_activity WHERE pid = $1)"  # noqa: S608 - as above
+                is_same, is_there = await probe.fetchrow(asked, pid, which, timeout=self.silence)
+            finally:
+                probe.terminate()
+            if is_same:
+                return bool(is_there)
+        return None
 
 
 def _milliseconds(seconds: float) -> str:

@@ -39,6 +39,7 @@ CREATE TABLE shelves (
     PRIMARY KEY (owner, no),
     UNIQUE (owner, audience, agent, digest)
 );
+CREATE INDEX shelves_large ON shelves (passages) WHERE passages >= 10000;
 
 CREATE TABLE shelf_groups (
     owner bigint NOT NULL,

@@ -1,0 +1,300 @@
+"""Upkeep of large shelves and of vectors keeps nobody waiting who writes or reads, and is not left undone."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
+from contextlib import asynccontextmanager
+from datetime import timedelta
+from typing import Any
+
+import pytest
+import pytest_asyncio
+
+import commonplace
+from bench.shelves import ROOMY, Steps, fill_mixed, lend_vectors
+from bench.standin import StandIn
+from bench.text import Talk
+from commonplace import Book
+from commonplace.book.moving import Moving
+from commonplace.errors import StorageError
+from commonplace.model.jobs import FOLLOW, JobDraft
+from commonplace.model.owner import WHOLE, Owner
+from commonplace.model.passages import Look
+from commonplace.model.query import Filter
+from commonplace.model.values import utc_now
+from commonplace.model.vectors import EMBED
+from commonplace.testing.builders import BEN, LARGE, SMALL, Pen, vectors_of
+from tests.engines.between import nothing_hangs
+from tests.engines.postgres_server import Place
+from tests.engines.test_postgres_large import with_extension
+
+asyncpg = pytest.importorskip("asyncpg", reason="the driver is not installed: asyncpg")
+
+from commonplace.engines.postgres import following, large, searching  # noqa: E402
+from commonplace.engines.postgres.engine import PostgresEngine  # noqa: E402
+from commonplace.engines.postgres.session import Session  # noqa: E402
+
+PASSAGES = 40
+SOON = "&longest_wait=1&longest_statement=1"
+
+
+@pytest_asyncio.fixture(autouse=True)
+async def _nothing_hangs() -> AsyncIterator[None]:
+    async with nothing_hangs():
+        yield
+
+
+@pytest_asyncio.fixture
+async def book(postgres: Place) -> AsyncIterator[Book]:
+    """A book with one shelf that is large, and not followed yet."""
+    url = f"{await with_extension(postgres)}{SOON}"
+    clock = Steps()
+    async with commonplace.open(url, embed=StandIn(1), limits=ROOMY, clock=clock, worker=False) as opened:
+        engine = engine_of(opened)
+        await fill_mixed(opened, "ann", PASSAGES, Talk(1), clock)
+        await lend_vectors(opened, StandIn(1))
+        engine.large_shelf = PASSAGES // 2
+        yield opened
+        assert (await opened.verify()).faults == ()
+
+
+def engine_of(book: Book) -> PostgresEngine:
+    assert isinstance(book.engine, PostgresEngine)
+    return book.engine
+
+
+async def is_large(book: Book) -> bool:
+    return [delta.large for _, delta in await book.engine.since(Owner(id="ann"), WHOLE, lambda _: None)] == [
+        True
+    ]
+
+
+async def waiting(engine: PostgresEngine) -> list[str]:
+    return [job.kind for job in await engine.jobs(None, 100)]
+
+
+async def finished(engine: PostgresEngine, kind: str) -> None:
+    """Take a job that waits away."""
+    job = await engine.lease([kind], "one", utc_now() + timedelta(hours=1), 60)
+    assert job is not None
+    assert await engine.finish(job)
+
+
+@asynccontextmanager
+async def open_meanwhile(
+    call: Callable[..., Coroutine[Any, Any, None]], before: Callable[[Session], Awaitable[Any]], **how: Any
+) -> AsyncIterator[None]:
+    """A transaction that stays open, after it did something."""
+    is_in, may_end = asyncio.Event(), asyncio.Event()
+
+    async def stay(session: Session) -> None:
+        await before(session)
+        is_in.set()
+        await may_end.wait()
+
+    staying = asyncio.create_task(call(stay, **how))
+    await is_in.wait()
+    try:
+        yield
+    finally:
+        may_end.set()
+        await staying
+
+
+async def until(engine: PostgresEngine, look: Callable[[Session], Awaitable[Any]]) -> None:
+    """Wait until the server says so."""
+    while not await engine.server.read(look):  # noqa: ASYNC110 - the server wakes nobody
+        await asyncio.sleep(0.05)
+
+
+async def nothing(_: Session) -> None:
+    pass
+
+
+async def test_an_index_of_vectors_may_take_as_long_as_it_takes_and_keeps_nobody_waiting(book: Book):
+    engine = engine_of(book)
+    name = "nearness_1_index"
+
+    async def is_running(session: Session) -> bool:
+        rows = await session.text(
+            "SELECT 1 FROM pg_stat_activity WHERE query LIKE 'CREATE INDEX CONCURRENTLY%'"
+            " AND query_start < clock_timestamp() - interval '1.5 seconds'"
+        )
+        return bool(rows)
+
+    # Whoever has read vectors before is waited for by what makes an index, for longer than a statement may take.
+    async with open_meanwhile(engine.server.read, lambda s: s.text("SELECT 1 FROM vectors"), long=True):
+        following_them = asyncio.create_task(engine.follow_shelves())
+        await until(engine, is_running)
+        said = await book.remember("ann", "said meanwhile", agent="helper", audience="global")
+        await lend_vectors(book, StandIn(1))
+        assert await book.recall("ann", "said meanwhile", agent="helper")
+        await book.forget("ann", said.id, view="owner")
+        assert not following_them.done()
+    assert await following_them == 1
+    assert await engine.server.read(lambda s: s.value("index_that_serves", name))
+    assert await is_large(book)
+
+
+async def test_an_index_that_was_not_made_to_its_end_is_made_anew(book: Book):
+    engine = engine_of(book)
+    name = "nearness_1_index"
+    await engine.follow_shelves()
+    await engine.server.outside(f"DROP INDEX {name}")
+    assert await engine.shelves_behind()
+    with pytest.raises(StorageError):
+        # Two that are alike stand in its way, and what was begun is left under its name, serving nobody.
+        await engine.server.outside(f"CREATE UNIQUE INDEX CONCURRENTLY {name} ON nearness_1 (owner)")
+    assert await engine.server.read(lambda s: s.value("relation", name))
+    assert await engine.shelves_behind()
+    await asyncio.gather(engine.follow_shelves(), engine.follow_shelves())
+    assert not await engine.shelves_behind()
+
+
+async def test_vectors_are_put_though_their_shelf_cannot_be_followed_now(book: Book):
+    engine = engine_of(book)
+    await engine.follow_shelves()
+    said = await book.remember("ann", "said later", agent="helper", audience="global")
+    records = await engine.lacking(StandIn(1).embedding, 10)
+    assert [record.id for record in records] == [said.id]
+    async with open_meanwhile(
+        engine.server.write, lambda s: s.run_text("LOCK TABLE findable IN ACCESS EXCLUSIVE MODE")
+    ):
+        await lend_vectors(book, StandIn(1))
+        assert await engine.lacking(StandIn(1).embedding, 10) == []
+    # A worker that asks for work next finds this.
+    engine._looked_at = float("-inf")
+    assert await engine.lease([FOLLOW], "one", utc_now(), 60) is not None
+    await engine.follow_shelves()
+    assert not await engine.shelves_behind()
+
+
+async def test_who_leases_the_making_of_vectors_keeps_no_writer_waiting_while_another_writes_for_long(
+    postgres: Place,
+):
+    engine = await PostgresEngine.open(postgres.new_book())
+    await engine.begin_set(SMALL)
+    await Pen(engine).remember("tea")
+    now = utc_now() + timedelta(hours=1)
+    await engine.put(JobDraft(kind="form", key="x"), utc_now())
+    order = []
+    async with open_meanwhile(engine.server.write, nothing, long=True):
+        leasing = asyncio.create_task(engine.lease([EMBED], "one", now, 60))
+        await Pen(engine, BEN).remember("cake")
+        assert await leasing is None
+        await Pen(engine, BEN).remember("more cake")
+        order.append("others wrote")
+        # What can be done is not kept waiting by what cannot.
+        job = await engine.lease([EMBED, "form"], "one", now, 60)
+        assert job is not None
+        assert job.kind == "form"
+        order.append("others were leased")
+    order.append("the long one ended")
+    assert order == ["others wrote", "others were leased", "the long one ended"]
+    job = await engine.lease([EMBED], "one", now, 60)
+    assert job is not None
+    assert job.kind == EMBED
+    await engine.close()
+
+
+async def test_what_has_been_held_for_long_is_not_even_asked_for(postgres: Place):
+    engine = await PostgresEngine.open(postgres.new_book())
+    async with open_meanwhile(engine.server.write, nothing, long=True):
+        await until(engine, lambda s: s.one("book_is_held"))
+    assert await engine.server.read(lambda s: s.one("book_is_held")) is None
+    await engine.close()
+
+
+async def test_a_set_is_switched_though_somebody_reads_vectors_for_long(book: Book):
+    engine = engine_of(book)
+    await engine.follow_shelves()
+    ids = [record.id for record in (await book.list("ann", limit=100, view="owner")).records]
+    await engine.begin_set(LARGE)
+    await engine.put_vectors(LARGE, vectors_of(LARGE, *ids))
+    async with open_meanwhile(
+        engine.server.read, lambda s: s.text("SELECT 1 FROM vectors, nearness_1"), whole=True, long=True
+    ):
+        assert await engine.switch_set(LARGE)
+        # It is told of, and what is left of the old set goes later.
+        assert FOLLOW in await waiting(engine)
+        await engine.server.write(following.make_ready)
+        assert await engine.server.read(following.of_no_set) == ["nearness_1"]
+    assert await engine.follow_shelves() == 1
+    assert await is_large(book)
+    assert await engine.server.read(following.of_no_set) == []
+    assert not await engine.shelves_behind()
+
+
+async def test_a_search_that_a_switch_overtakes_is_asked_again(book: Book, monkeypatch: pytest.MonkeyPatch):
+    engine = engine_of(book)
+    await engine.follow_shelves()
+    await engine.begin_set(LARGE)
+    known = following.vectors_of
+
+    async def overtaken(session: Session) -> following.Vectors | None:
+        found = await known(session)
+        monkeypatch.setattr(searching, "vectors_of", known)
+        await engine.switch_set(LARGE)
+        await engine.server.outside("DROP TABLE nearness_1")
+        return found
+
+    monkeypatch.setattr(searching, "vectors_of", overtaken)
+    vector = await StandIn(1).query("anything")
+    look = Look(Owner(id="ann"), WHOLE, (1,), Filter(), None, 10)
+    assert await engine.by_vector(look, StandIn(1).embedding.name, vector) == []
+
+
+async def test_a_shelf_is_not_behind_once_what_left_it_is_followed(book: Book):
+    engine = engine_of(book)
+    await engine.follow_shelves()
+    last = (await book.list("ann", limit=1, view="owner", newest_first=True)).records[0]
+    await book.forget("ann", last.id, view="owner")
+    assert await engine.shelves_behind()
+    await engine.follow_shelves()
+    assert not await engine.shelves_behind()
+
+
+async def test_a_book_that_was_rebuilt_tells_workers_to_follow_its_shelves(book: Book):
+    engine = engine_of(book)
+    await engine.follow_shelves()
+    await engine.rebuild()
+    assert FOLLOW in await waiting(engine)
+
+
+async def test_a_book_that_was_brought_over_tells_workers_to_follow_its_shelves(book: Book, postgres: Place):
+    engine = engine_of(book)
+    there = await PostgresEngine.open(f"{await with_extension(postgres)}{SOON}")
+    there.large_shelf = engine.large_shelf
+    report = await Moving(engine, there, switch=True).run()
+    assert report.switched
+    assert FOLLOW in await waiting(there)
+    await there.follow_shelves()
+    assert not await there.shelves_behind()
+    assert (await there.verify()).faults == ()
+    await there.close()
+
+
+async def test_a_shelf_of_words_alone_that_is_met_behind_is_followed_by_a_worker(
+    postgres: Place, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(following, "MOST_WAITING", 4)
+    monkeypatch.setattr(large, "_SOON_SECONDS", 0)
+    clock = Steps()
+    async with commonplace.open(
+        postgres.new_book(), embed=None, limits=ROOMY, clock=clock, worker=False
+    ) as book:
+        engine = engine_of(book)
+        engine.large_shelf = 2
+        await fill_mixed(book, "ann", 20, Talk(1), clock)
+        clock.now = utc_now() + timedelta(seconds=10)
+        await book.worker.drain()
+        assert await is_large(book)
+        for number in range(10):
+            await book.remember("ann", f"statement {number}", agent="helper", audience="global")
+        await book.worker.drain()
+        assert not await is_large(book)
+        clock.now += timedelta(seconds=10)
+        await book.worker.drain()
+        assert await is_large(book)
+        assert not await engine.shelves_behind()
