@@ -239,6 +239,7 @@ async def test_a_server_tells_of_itself_what_a_books_safety_hangs_on(own_server:
     # The tests' own server does not sync, and its ordinary role passes no wall.
     assert (facts.syncs, facts.passes_walls, facts.replica) == (False, False, False)
     assert facts.connections >= 1
+    assert facts.version.startswith(str(facts.release // 10_000))
     await engine.close()
     administered = own_server.administrator
     engine = await PostgresEngine.open(f"{administered}{'&' if '?' in administered else '?'}schema=examined")
