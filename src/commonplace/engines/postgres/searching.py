@@ -28,6 +28,8 @@ _EFFORT, _MOST_EFFORT = 200, 100_000
 _FIRST_EFFORT = 1_000
 #: Before this column of a passage stand its terms and its vector.
 _BESIDE = PassageRow._fields.index("terms")
+#: Columns of a passage without these two, and its number.
+_ROW_WIDTH = len(PassageRow._fields) - 1
 
 
 async def measure(
@@ -158,7 +160,7 @@ async def around(session: Session, owner: Owner, view: View, ids: Sequence[UUID]
     numbers = sorted({number for row in found for number in row[2]})
     owner_no = found[0][0]
     vectors = await vectors_of(session)
-    # Each table by itself: so many look-ups one by one take several times as long.
+    # Each table by itself: so many look-ups one by one take longer.
     terms, near = [
         {row[0]: row[1] for row in await session.all(name, owner_no, numbers, *of_set)}
         for name, of_set in (
@@ -166,19 +168,16 @@ async def around(session: Session, owner: Owner, view: View, ids: Sequence[UUID]
             ("vectors_numbered", (0 if vectors is None else vectors.number,)),
         )
     ]
-    rows: list[Row] = [
-        (*row[:_BESIDE], terms[row[-1]], near.get(row[-1]), *row[_BESIDE:])
-        for row in await session.all("passages_numbered", owner_no, numbers)
-        if row[-1] in terms
-    ]
-    width = len(PassageRow._fields)
-    place: Mapping[int, int] = {row[width]: nth for nth, row in enumerate(rows)}
+    rows = [row for row in await session.all("passages_numbered", owner_no, numbers) if row[-1] in terms]
+    *columns, places = map(list, zip(*rows, strict=True)) if rows else [[] for _ in range(_ROW_WIDTH)]
+    columns[_BESIDE:_BESIDE] = [terms[no] for no in places], [near.get(no) for no in places]
+    place: Mapping[int, int] = {no: nth for nth, no in enumerate(places)}
     windows = []
     for _, number, window in found:
         if number in place:
             standing = [place[each] for each in window if each in place]
             windows.append((standing, standing.index(place[number])))
-    return Excerpt(PassageRows.of([[tuple(row)[:width] for row in rows]]), windows)
+    return Excerpt(PassageRows(columns), windows)
 
 
 def _hashes(words: Sequence[int], shelves: Sequence[int]) -> list[int]:
