@@ -82,15 +82,6 @@ class JobSuite(Suite):
             assert await engine.finish(job)
         assert found == ["dream 1", "form 5", "form 3"]
 
-    async def test_a_job_that_was_let_go_of_is_due_from_then_on(self, engine: Engine) -> None:
-        pens = [Pen(engine), Pen(engine, BEN)]
-        for pen, key in zip(pens, ("first", "second"), strict=True):
-            await self.put(pen, key)
-            pens[1].tick(1)
-        assert (await self.leased(pens[1], seconds=5)).key == "first"
-        pens[1].tick(5)
-        assert [(await self.leased(pens[1])).key for _ in pens] == ["second", "first"]
-
     async def test_an_owners_jobs_are_leased_one_at_a_time(self, engine: Engine) -> None:
         ann, ben = Pen(engine), Pen(engine, BEN)
         for pen in (ann, ben):

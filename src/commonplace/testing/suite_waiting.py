@@ -54,6 +54,15 @@ class WaitingSuite(Suite):
         assert await engine.fail(again, "wrong", pen.now, pen.now)
         assert (await leased(pen)).tries == 2
 
+    async def test_a_job_that_was_let_go_of_is_due_from_then_on(self, engine: Engine) -> None:
+        pens = [Pen(engine), Pen(engine, BEN)]
+        for pen, key in zip(pens, ("first", "second"), strict=True):
+            await put(pen, key)
+            pens[1].tick(1)
+        assert (await leased(pens[1], seconds=5)).key == "first"
+        pens[1].tick(5)
+        assert [(await leased(pens[1])).key for _ in pens] == ["second", "first"]
+
     async def test_a_postponed_job_is_not_due_sooner_however_often_it_is_put(self, engine: Engine) -> None:
         pen = Pen(engine)
         await put(pen, delay=1, max_wait=5)
