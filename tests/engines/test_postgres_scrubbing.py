@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from typing import Any
 
 import pytest
 
@@ -13,6 +14,7 @@ asyncpg = pytest.importorskip("asyncpg", reason="the driver is not installed: as
 
 from commonplace.engines.postgres import scrubbing  # noqa: E402
 from commonplace.engines.postgres.engine import PostgresEngine  # noqa: E402
+from commonplace.engines.postgres.server import Server  # noqa: E402
 from commonplace.engines.postgres.session import Session  # noqa: E402
 
 #: Columns of text and bytes that tell of nobody: names of the book's own, ids made by it, keyed digests.
@@ -77,6 +79,25 @@ async def test_whoever_may_still_read_what_was_removed_is_said_and_waited_for(
     await reader.execute("COMMIT")
     assert "dead rows" not in (await engine.scrub()).pending
     await reader.close()
+    await engine.close()
+
+
+async def test_a_table_that_upkeep_takes_away_meanwhile_keeps_no_other_from_being_cleared(
+    postgres: Place, monkeypatch: pytest.MonkeyPatch
+):
+    engine = await PostgresEngine.open(postgres.new_book())
+    await engine.server.outside("CREATE TABLE nearness_7 (owner bigint)")
+    outside, cleared = Server.outside, []
+
+    async def meanwhile(server: Server, *statements: str, **how: Any) -> None:
+        if "nearness_7" in statements[0]:
+            await outside(server, "DROP TABLE nearness_7")
+        await outside(server, *statements, **how)
+        cleared.append(statements[0])
+
+    monkeypatch.setattr(Server, "outside", meanwhile)
+    assert "dead rows" not in (await engine.scrub()).pending
+    assert any("vectors" in statement for statement in cleared)
     await engine.close()
 
 

@@ -65,9 +65,8 @@ def engine_of(book: Book) -> PostgresEngine:
 
 
 async def is_large(book: Book) -> bool:
-    return [delta.large for _, delta in await book.engine.since(Owner(id="ann"), WHOLE, lambda _: None)] == [
-        True
-    ]
+    found = await book.engine.since(Owner(id="ann"), WHOLE, lambda _: None)
+    return [delta.large for _, delta in found] == [True]
 
 
 async def waiting(engine: PostgresEngine) -> list[str]:
@@ -148,8 +147,9 @@ async def test_an_index_that_was_not_made_to_its_end_is_made_anew(book: Book):
         await engine.server.outside(f"CREATE UNIQUE INDEX CONCURRENTLY {name} ON nearness_1 (owner)")
     assert await engine.server.read(lambda s: s.value("relation", name))
     assert await engine.shelves_behind()
+    assert not await is_large(book)
     await asyncio.gather(engine.follow_shelves(), engine.follow_shelves())
-    assert not await engine.shelves_behind()
+    assert not await engine.shelves_behind() and await is_large(book)
 
 
 async def test_vectors_are_put_though_their_shelf_cannot_be_followed_now(book: Book):
@@ -201,8 +201,8 @@ async def test_who_leases_the_making_of_vectors_keeps_no_writer_waiting_while_an
 async def test_what_has_been_held_for_long_is_not_even_asked_for(postgres: Place):
     engine = await PostgresEngine.open(postgres.new_book())
     async with open_meanwhile(engine.server.write, nothing, long=True):
-        await until(engine, lambda s: s.one("book_is_held"))
-    assert await engine.server.read(lambda s: s.one("book_is_held")) is None
+        await until(engine, lambda s: s.one("book_is_held", 0.3))
+    assert await engine.server.read(lambda s: s.one("book_is_held", 0.3)) is None
     await engine.close()
 
 

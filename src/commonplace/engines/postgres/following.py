@@ -78,7 +78,8 @@ async def waiting(session: Session, shelf: Touched) -> int | None:
     if shelf.followed is None:
         return None
     found = await vectors_of(session)
-    if found is not None and not found.extension:
+    # Without its index a search would put every vector of the owner in order.
+    if found is not None and not (found.extension and await _has_index(session, found)):
         return None
     count: int = await session.value(
         "waiting_to_be_followed", shelf.owner, shelf.shelf, shelf.followed, MOST_WAITING + 1

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from commonplace.engines.postgres import following, jobs, searching
 from commonplace.engines.postgres.following import Step
 from commonplace.engines.postgres.rows import Touched
-from commonplace.engines.postgres.server import PATIENCE, Server, T, Work
+from commonplace.engines.postgres.server import Server, T, Work
 from commonplace.engines.postgres.session import Session
 from commonplace.errors import Busy, StorageError
 from commonplace.model.jobs import FOLLOW, JobDraft
@@ -26,6 +26,9 @@ from commonplace.model.values import utc_now
 #: How often it is looked whether a large shelf is behind: it costs a walk over all shelves.
 _LOOK_SECONDS = 300.0
 _SOON_SECONDS = 10.0
+
+#: Seconds for which upkeep waits for a lock that readers hold.
+_PATIENCE = 0.25
 
 _log = logging.getLogger("commonplace.postgres")
 
@@ -81,9 +84,8 @@ class SearchesLargeShelves:
     async def _sweep(self) -> None:
         """Drop the tables of sets that are gone; those that somebody reads go the next time."""
         for name in await self._server.read(following.of_no_set, whole=True):
-            drop = partial(Session.run_text, text=f"DROP TABLE IF EXISTS {name}")
             try:
-                await self._server.write(drop, patience=PATIENCE)
+                await self._server.write(partial(_drop, name=name), patience=_PATIENCE)
             except Busy as exc:
                 _log.info("table %s is dropped later: %s", name, exc)
 
@@ -140,6 +142,12 @@ class SearchesLargeShelves:
 
     async def around(self, owner: Owner, view: View, ids: Sequence[UUID], reach: int) -> Excerpt:
         return await self._server.read(lambda s: searching.around(s, owner, view, ids, reach))
+
+
+async def _drop(session: Session, name: str) -> None:
+    """Drop a table, or leave it: it locks every part of the vectors, one after the other, and is patient for each."""
+    await session.run_text(f"SET LOCAL statement_timeout = {round(2000 * _PATIENCE)}")
+    await session.run_text(f"DROP TABLE IF EXISTS {name}")
 
 
 async def tell_if_behind(session: Session, least: int) -> None:

@@ -8,7 +8,7 @@ from datetime import datetime
 from asyncpg import LockNotAvailableError
 
 from commonplace.engines.postgres import jobs
-from commonplace.engines.postgres.server import PATIENCE, Server
+from commonplace.engines.postgres.server import Server
 from commonplace.errors import Busy
 from commonplace.model.jobs import Job
 from commonplace.model.vectors import EMBED
@@ -33,11 +33,11 @@ async def _lease_alone(server: Server, worker: str, at: datetime, seconds: float
 
     Whoever stored a passage beside the waiting job has committed by then; whoever comes later puts it anew.
     """
-    if await server.read(lambda s: s.one("book_is_held")) is not None:
+    if await server.read(lambda s: s.one("book_is_held", server.patience)) is not None:
         return None
     try:
         return await server.write(
-            lambda s: jobs.lease(s, [EMBED], worker, at, seconds), alone=True, patience=PATIENCE
+            lambda s: jobs.lease(s, [EMBED], worker, at, seconds), alone=True, patience=server.patience
         )
     except Busy as exc:
         if isinstance(exc.__cause__, LockNotAvailableError):

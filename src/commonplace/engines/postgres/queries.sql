@@ -601,10 +601,11 @@ WHERE id = ?
 SELECT 1 FROM pg_locks AS l CROSS JOIN LATERAL pg_stat_get_activity(l.pid) AS a
 WHERE l.locktype = 'advisory' AND l.granted AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database())
     AND l.classid = hashtext('commonplace book')::oid AND l.objid = hashtext(current_schema())::oid
-    AND a.xact_start < clock_timestamp() - interval '1 second' LIMIT 1
+    AND a.xact_start < clock_timestamp() - make_interval(secs => ?) LIMIT 1
 
 -- name: is_put
-SELECT 1 FROM jobs WHERE owner = 0 AND kind = ? AND key = ? AND state = 'waiting'
+SELECT 1 FROM jobs
+WHERE owner = 0 AND kind = ? AND key = ? AND (state = 'waiting' OR (state = 'leased' AND generation > leased_generation))
 
 -- name: renew_job
 UPDATE jobs SET leased_until = ? WHERE id = ? AND worker = ? AND attempts = ? AND state = 'leased'
@@ -645,7 +646,8 @@ SELECT payload FROM kept WHERE job = ?
 DELETE FROM kept WHERE job = ?
 
 -- name: delete_kept_about
-DELETE FROM kept WHERE records && ?::bytea[] RETURNING job
+DELETE FROM kept WHERE EXISTS (
+    SELECT 1 FROM unnest(records) AS r (id) WHERE r.id IN (SELECT unnest(?::bytea[]))) RETURNING job
 
 -- name: one_job
 SELECT j.id, j.kind, j.key, o.tenant, o.kind, o.id, o.era, j.payload, j.records, j.state, j.run_at, j.first_at,
@@ -668,10 +670,10 @@ DELETE FROM jobs WHERE id = ? AND state = 'dead'
 
 -- Jobs of every owner: what one owner's records made due may be another's work.
 -- name: delete_jobs_about
-DELETE FROM jobs WHERE records && ?::bytea[]
+DELETE FROM jobs WHERE EXISTS (SELECT 1 FROM unnest(records) AS r (id) WHERE r.id IN (SELECT unnest(?::bytea[])))
 
 -- name: jobs_about
-SELECT id FROM jobs WHERE records && ?::bytea[]
+SELECT id FROM jobs WHERE EXISTS (SELECT 1 FROM unnest(records) AS r (id) WHERE r.id IN (SELECT unnest(?::bytea[])))
 
 -- What a job failed with may quote what it is about, and what is kept with it.
 -- name: silence_jobs

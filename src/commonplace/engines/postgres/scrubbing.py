@@ -16,8 +16,8 @@ PENDING = (
     "dead rows: the server's files hold what was removed until the tables are rewritten (forget --scrub)"
 )
 _HELD = (
-    "dead rows: a transaction that began before, of another program, a prepared one or a replica's, may still read "
-    "what was removed; end it, and scrub again (forget --scrub)"
+    "dead rows: a transaction that began before, of another program, a prepared one or a replica's, or the index of a large "
+    "shelf that is being made, may still read what was removed; end it, or wait for it, and scrub again (forget --scrub)"
 )
 _BUSY = "dead rows: somebody holds a table for too long; scrub again (forget --scrub)"
 _NO_CHECKPOINT = (
@@ -93,7 +93,12 @@ class _Scrubbing:
 
     async def _rewrite(self, tables: Sequence[str]) -> None:
         for table in tables:
-            await self._server.outside(f'VACUUM (FULL, ANALYZE) "{self._server.schema}"."{table}"')
+            try:
+                await self._server.outside(f'VACUUM (FULL, ANALYZE) "{self._server.schema}"."{table}"')
+            except StorageError as exc:
+                # A worker took it away meanwhile, and its rows with it.
+                if not isinstance(exc.__cause__, asyncpg.UndefinedTableError):
+                    raise
 
     async def _holding(self, table: str | None) -> list[str]:
         """Tables, of all or of one, that were written anew with dead rows of before."""

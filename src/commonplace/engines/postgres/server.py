@@ -35,8 +35,6 @@ ATTEMPTS = 5
 _FRESH_ATTEMPTS = 1
 #: Seconds between tries to reach a server that was here before: a restart takes as long, a failover may take longer.
 _PAUSES = (0.05, 0.1, 0.2, 0.4, 0.8, 1.6)
-#: Seconds for which what can be done later waits for a lock.
-PATIENCE = 0.25
 #: Nothing hangs on the end of a transaction that keeps nothing.
 _FAREWELL_SECONDS = 5.0
 
@@ -71,6 +69,7 @@ class Server:
         self._way = way
         self._pool = pool
         self._farewell = min(_FAREWELL_SECONDS, way.silence)
+        self.patience = way.patience
         self.schema = schema
         #: The address without a password.
         self.place = place

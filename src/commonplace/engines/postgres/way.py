@@ -46,6 +46,8 @@ class Way:
         self.read_only = read_only
         self._statement = place.longest_statement
         self._wait = place.longest_wait
+        #: Seconds for which others are kept waiting by what can be done later, and never for as long as they would wait.
+        self.patience = min(1.0, place.longest_wait / 4)
         #: After so many seconds without an answer to an ordinary statement the server is taken to be silent.
         self.silence = _SILENCE * max(place.longest_statement, place.longest_wait)
         self._settings = {
@@ -125,10 +127,12 @@ class Way:
             except LOST:
                 unanswered += 1
                 continue
-            except asyncpg.PostgresError:
-                # A refusal is an answer.
+            except asyncpg.TooManyConnectionsError:
                 unanswered = 0
                 continue
+            except asyncpg.PostgresError:
+                # A refusal is an answer, though it may be another's.
+                is_there = None
             except Exception as exc:  # noqa: BLE001 - whatever keeps us from asking, nobody is waited for without end
                 _log.info("it cannot be asked whether a server still works: %s", type(exc).__name__)
                 is_there = None
