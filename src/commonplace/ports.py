@@ -316,7 +316,7 @@ class Moves(Protocol):
         here are left out."""
 
     async def end_arrival(self, run: str) -> str:
-        """Be a book like any other; tells why its files may still hold what was taken away, where no job clears them."""
+        """Be a book like any other, made by this run; tells why its files may still hold what was taken away, where no job clears them."""
 
     async def depart(self, departure: Departure | None, expected: Departure | None) -> None:
         """Be written no more, once this returns; with None, be written again. A ``Conflict`` where another one stands."""

@@ -191,3 +191,19 @@ def test_a_server_without_room_for_locks_is_told_with_the_setting_that_gives_it_
     refused = asyncpg.OutOfMemoryError('out of shared memory: increase "max_locks_per_transaction"')
     with pytest.raises(errors.Busy, match="fewer partitions"), translated("here"):
         raise refused
+
+
+def test_a_place_is_not_told_by_a_service_whose_file_may_say_something_else(monkeypatch: pytest.MonkeyPatch):
+    for address in (
+        "postgresql:///?service=a",
+        "postgresql://db/books?service=a",
+        "postgresql:///d?service=",
+    ):
+        with pytest.raises(InvalidInput, match="service"):
+            parse(address)
+    monkeypatch.setenv("PGSERVICE", "a")
+    for address in ("postgresql:///books", "postgresql://ann@/books?port=5433"):
+        with pytest.raises(InvalidInput, match="PGSERVICE"):
+            parse(address)
+    for address in ("postgresql://db/books", "postgresql:///books?host=/run/a"):
+        parse(address)

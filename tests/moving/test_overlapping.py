@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from commonplace.book.elsewhere import give_up
 from commonplace.book.moving import Moving
 from commonplace.engines.inmemory import InMemoryEngine
 from commonplace.errors import Conflict, Moved, OutcomeUnknown, StorageError
@@ -218,3 +219,79 @@ async def test_another_place_under_the_same_name_is_not_taken_for_the_copy_that_
                 await Moving(source, target, switch=switch).run()
     assert not await is_written(source)
     assert (await Moving(source, one, switch=True).run()).already
+
+
+async def test_a_move_that_is_given_up_while_both_are_compared_does_not_end_in_two_books() -> None:
+    source, target = await a_book(), InMemoryEngine()
+
+    async def given_up() -> None:
+        await give_up(source, "memory")
+        assert await is_written(source)
+
+    with pytest.raises(Conflict, match="meanwhile"):
+        await Moving(Met(source, "jobs", after=given_up), target, switch=True).run()
+    assert (await target.whereabouts()).arrival is not None
+    assert await is_written(source)
+    assert (await Moving(source, target, switch=True).run()).switched
+    assert await content(source) == await content(target)
+
+
+async def test_a_move_that_is_given_up_as_it_ends_says_that_the_book_is_there() -> None:
+    source, target = await a_book(), InMemoryEngine()
+
+    async def given_up() -> None:
+        await give_up(source, "memory")
+
+    with pytest.raises(Conflict, match=r"the book is at memory now.*two books"):
+        await Moving(source, Met(target, "end_arrival", after=given_up), switch=True).run()
+    assert (await is_whole(target), await is_written(source)) == (True, True)
+
+
+async def test_a_book_that_only_shares_the_secret_is_not_taken_for_the_whole_copy() -> None:
+    source, target = await a_book(), InMemoryEngine()
+    await Moving(source, target).run()
+    there = await target.whereabouts()
+    assert there.arrival is not None
+    await source.depart(Departure("memory", whole=False, copy=there.arrival.copy, run="killed"), None)
+    older = InMemoryEngine(there.secret)
+    await Pen(older).remember("of an older backup")
+    for switch in (False, True):
+        with pytest.raises(Conflict, match="--give-up"):
+            await Moving(source, older, switch=switch).run()
+    assert (await Moving(source, target, switch=True).run()).switched
+    with pytest.raises(Moved):
+        await Moving(source, older, switch=True).run()
+
+
+async def test_which_run_made_a_book_whole_is_brought_by_no_copy_and_no_export_of_it() -> None:
+    source, target, third, adopting = await a_book(), InMemoryEngine(), InMemoryEngine(), InMemoryEngine()
+    await Moving(source, target, switch=True).run()
+    made, gone = await target.whereabouts(), await source.whereabouts()
+    assert gone.departure is not None and made.made_by == gone.departure.run
+    await Moving(target, third).run()
+    assert (await third.whereabouts()).made_by is None
+    await Moving(target, third, switch=True).run()
+    assert (await third.whereabouts()).made_by not in (None, made.made_by)
+    async for line in target.dump_book():
+        assert await adopting.adopt_book(line)
+    found = await adopting.whereabouts()
+    assert (found.secret, found.made_by) == (made.secret, None)
+
+
+@pytest.mark.parametrize("between", ["before", "after"])
+async def test_a_run_that_comes_as_another_ends_does_not_take_the_copy_for_another_one(between: str) -> None:
+    source, target = await a_book(), InMemoryEngine()
+    await Moving(source, target).run()
+    there = await target.whereabouts()
+    assert there.arrival is not None
+    await source.depart(Departure("memory", whole=False, copy=there.arrival.copy, run="killed"), None)
+
+    async def ends() -> None:
+        assert (await Moving(source, target, switch=True).run()).switched
+
+    late = Moving(source, Met(target, "whereabouts", **{between: ends}), switch=True)
+    if between == "before":
+        assert (await late.run()).already
+    else:
+        with pytest.raises(Moved, match="has moved to memory"):
+            await late.run()

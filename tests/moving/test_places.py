@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 
 import pytest
 
 import commonplace
 from commonplace import Conflict, InvalidInput, Moved, NotABook, StorageError
-from commonplace.assembly import copying, open_engine
+from commonplace.assembly import open_engine
 from commonplace.book.moving import Moving
 from commonplace.model.moving import Departure
+from commonplace.ports import Engine
 from tests.moving.books import assert_same, begun, said
 
 
@@ -143,5 +145,66 @@ def test_programs_without_an_event_loop_give_up_too(tmp_path: Path) -> None:
         commonplace.give_up_copy_sync(tmp_path / "book.db", tmp_path / "there.db")
 
 
-def test_all_that_is_kept_beside_a_file_is_known() -> None:
-    assert set(copying._BESIDE) >= {"", "-wal", "-shm"}
+@pytest.mark.parametrize("brought", ["backup", "export"])
+async def test_an_older_state_of_the_book_in_the_place_of_the_copy_is_not_taken_for_it(
+    place: Path, tmp_path: Path, brought: str
+) -> None:
+    there = tmp_path / "there.db"
+    async with commonplace.open(place, worker=False, embed=None) as book:
+        await book.backup(tmp_path / "backup.db")
+        lines = [line async for line in book.export()]
+        since = await book.remember("ann", "likes rum, since the backup")
+    await depart(place, await begun(place, there))
+    for lost in tmp_path.glob("there.db*"):
+        lost.unlink()
+    if brought == "backup":
+        (tmp_path / "backup.db").rename(there)
+    else:
+        async with commonplace.open(there, worker=False, embed=None) as book:
+            await book.import_(lines)
+    for switch in (True, False):
+        with pytest.raises(Conflict, match="not the copy that was begun"):
+            await commonplace.copy(place, there, switch=switch)
+    await commonplace.give_up_copy(place, there)
+    await said(place, "goes on")
+    async with commonplace.open(place, worker=False, embed=None) as book:
+        assert (await book.get("ann", since.id)).id == since.id
+
+
+async def test_a_copy_that_ends_before_it_began_leaves_the_file_to_whoever_has_opened_it_too(
+    place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    there = tmp_path / "there.db"
+    other: list[Engine] = []
+
+    async def cancelled(self: Moving) -> None:
+        other.append(await open_engine(there, unfinished=True))
+        raise asyncio.CancelledError
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Moving, "run", cancelled)
+        with pytest.raises(asyncio.CancelledError):
+            await commonplace.copy(place, there)
+    source = await open_engine(place)
+    assert (await Moving(source, other[0], switch=True).run()).switched
+    for engine in (source, *other):
+        await engine.close()
+    await assert_same(place, there)
+    await said(there, "goes on")
+
+
+async def test_a_file_that_is_another_by_now_is_not_made_the_book(place: Path, tmp_path: Path) -> None:
+    there = tmp_path / "there.db"
+    source, target = await open_engine(place), await open_engine(there, unfinished=True)
+    await Moving(source, target).run()
+    there.rename(tmp_path / "aside.db")
+    for missing in (True, False):
+        if not missing:
+            there.touch()
+        with pytest.raises(StorageError, match="moved or replaced"):
+            await Moving(source, target, switch=True).run()
+        assert (await source.whereabouts()).departure is None
+    (tmp_path / "aside.db").replace(there)
+    assert (await Moving(source, target, switch=True).run()).switched
+    for engine in (source, target):
+        await engine.close()

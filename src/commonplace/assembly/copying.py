@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from contextlib import nullcontext, suppress
 from pathlib import Path
 
 from commonplace.assembly.engines import MEMORY, find_book, name_of, open_engine, read_address
-from commonplace.book.moving import CopyReport, Moving, give_up, refuse_elsewhere
-from commonplace.errors import InvalidInput, StorageError
+from commonplace.book.elsewhere import another_copy, give_up, refuse_elsewhere
+from commonplace.book.moving import CopyReport, Moving
+from commonplace.errors import InvalidInput, NotABook, StorageError
+from commonplace.model.moving import Departure
 from commonplace.ports import Engine
-
-#: What SQLite, and our engine on it, keep beside a file.
-_BESIDE = ("", "-wal", "-shm", "-turns", "-turns-next")
 
 
 async def copy(
@@ -29,8 +27,7 @@ async def copy(
     while nobody may write, is compared with the source owner by owner, and is the book from then on: whoever writes at
     the source is refused with ``Moved``. A run that was stopped, at any moment, is gone on with by the same call.
     """
-    where = read_address(target)
-    if where == MEMORY:
+    if read_address(target) == MEMORY:
         raise InvalidInput(
             "target: a book in memory would end with the copy; give a path or a server", field="target"
         )
@@ -38,15 +35,12 @@ async def copy(
     try:
         if here.departure is not None:
             refuse_elsewhere(here.departure, name_of(target))
-        new = isinstance(where, Path) and not os.path.exists(where)
-        arriving = await open_engine(target, unfinished=True)
+        arriving = await _open_target(target, here.departure)
         try:
             report = await Moving(leaving, arriving, switch=switch, progress=progress).run()
         except BaseException:
-            unwanted = new and not await _is_begun(arriving)
+            # It stays, if only as an empty book: another run may have opened it by now.
             await arriving.close()
-            if unwanted:
-                _remove(Path(where).resolve())
             raise
         await _close(arriving, report)
     except BaseException:
@@ -77,15 +71,11 @@ async def _close(engine: Engine, report: CopyReport) -> None:
         await engine.close()
 
 
-async def _is_begun(engine: Engine) -> bool:
-    """Whether anything is there that is not to be removed; what cannot be told is taken for such."""
-    with suppress(StorageError):
-        found = await engine.whereabouts()
-        marked = found.arrival is not None or found.departure is not None
-        return marked or bool(await engine.eras(b"", 1))
-    return True
-
-
-def _remove(path: Path) -> None:
-    for suffix in _BESIDE:
-        Path(f"{path}{suffix}").unlink(missing_ok=True)
+async def _open_target(target: str | Path, departure: Departure | None) -> Engine:
+    """Open the target; where the book moves there already, nothing is made in the place of what was begun."""
+    try:
+        return await open_engine(target, create=departure is None, unfinished=True)
+    except NotABook as exc:
+        if departure is None:
+            raise
+        raise another_copy(departure) from exc

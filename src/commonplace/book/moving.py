@@ -8,9 +8,18 @@ from uuid import uuid4
 
 from commonplace.book.backups import NOTE, note_erasure
 from commonplace.book.bringing import Bringing, Progress, Tally
+from commonplace.book.elsewhere import refuse_another_copy, refuse_elsewhere
 from commonplace.errors import Conflict, InvalidInput, StorageError
 from commonplace.model.jobs import Job
-from commonplace.model.moving import Arrival, Departure, PieceKind, Whereabouts, moved, refuse_overtaken
+from commonplace.model.moving import (
+    Arrival,
+    Departure,
+    PieceKind,
+    Whereabouts,
+    moved,
+    refuse_overtaken,
+    refuse_unknown_departure,
+)
 from commonplace.ports import Engine
 
 #: With so few entries to come the rest may wait until nobody writes.
@@ -74,7 +83,9 @@ class Moving:
 
     async def run(self) -> CopyReport:
         """Copy, and on request switch; raises where the two may not be copied, or stay unlike."""
-        here, there = await self._source.whereabouts(), await self._target.whereabouts()
+        # In this order: which run the source names is known, at the latest, when that has made the target whole.
+        there = await self._target.whereabouts()
+        here = await self._source.whereabouts()
         report = replace(_NOTHING, source=here.address, target=there.address)
         if await self._is_over(here, there):
             return replace(report, switched=True, already=True)
@@ -109,15 +120,16 @@ class Moving:
 
     async def _is_over(self, here: Whereabouts, there: Whereabouts) -> bool:
         """Whether an earlier run made the target whole; where it was stopped right then, the source learns of it."""
-        same_book = there.secret == here.secret and there.arrival is None
+        # A backup that was put there, or a book that took in a whole export, has the secret too.
+        whole = there.secret == here.secret and there.arrival is None
         if here.departure is None:
-            if same_book:
+            if whole:
                 raise InvalidInput(
                     "target: it is this very book, or a whole copy of it; give another place", field="target"
                 )
             return False
         refuse_elsewhere(here.departure, there.address)
-        if not same_book or there.departure == here.departure:
+        if not whole or there.made_by != here.departure.run:
             if here.departure.whole:
                 raise moved(here.departure)
             return False
@@ -128,7 +140,7 @@ class Moving:
     async def _begin(self, here: Whereabouts, there: Whereabouts) -> _Begun:
         """Let the target be written by this run alone; a departure that is not wanted is taken back."""
         if here.departure is not None:
-            _refuse_another_copy(here.departure, there)
+            refuse_another_copy(here.departure, there)
         same = there.arrival is not None and there.secret == here.secret
         copy = there.arrival.copy if same and there.arrival is not None else uuid4().hex
         if not await self._target.arrive(Arrival(here.address, self._run, copy), here.secret):
@@ -181,6 +193,8 @@ class Moving:
             await self._source.depart(departure, begun.departure)
             tally = await self._proven()
             await self._note_erasures()
+            # Who gave it up meanwhile lets the source be written again.
+            refuse_unknown_departure((await self._source.whereabouts()).departure, departure)
             asked = True
             pending = await self._target.end_arrival(self._run)
         except BaseException as exc:
@@ -193,6 +207,11 @@ class Moving:
     async def _mark_whole(self, departure: Departure) -> None:
         try:
             await self._source.depart(departure._replace(whole=True), departure)
+        except Conflict as exc:
+            raise Conflict(
+                f"the book is at {departure.address} now, but its old place was given up meanwhile, and may be written: "
+                "these are two books from now on; write one of them only, and delete the other"
+            ) from exc
         except StorageError as exc:
             raise StorageError(
                 f"the book is at {departure.address} now, and its old place could not be told so ({exc}): "
@@ -245,38 +264,6 @@ class Moving:
         except StorageError as exc:
             return f"a worker clears them, or commonplace forget --scrub ({exc})"
         return ""
-
-
-async def give_up(source: Engine, address: str) -> None:
-    """Take back the departure to an address without asking whether the book is whole there."""
-    departure = (await source.whereabouts()).departure
-    if departure is None:
-        raise InvalidInput("source: the book is not moving: there is nothing to give up", field="source")
-    refuse_elsewhere(departure, address)
-    if departure.whole:
-        raise moved(departure)
-    await source.depart(None, departure)
-
-
-def refuse_elsewhere(departure: Departure, address: str, copy: str | None = None) -> None:
-    """Refuse to copy a book that moves, or has moved, to another place than this one, or to another copy there."""
-    if departure.address == address and copy in (None, departure.copy):
-        return
-    if departure.whole:
-        raise moved(departure)
-    raise Conflict(
-        f"the book is being moved to {departure.address}: finish that with --switch, take it back by copying to the "
-        "same place without --switch, or, if that place is lost for good, with --give-up"
-    )
-
-
-def _refuse_another_copy(departure: Departure, there: Whereabouts) -> None:
-    """Refuse to take what stands under the address for the copy to which the book began to move: that may be whole."""
-    if there.arrival is None or there.arrival.copy != departure.copy:
-        raise Conflict(
-            f"the book is being moved to {departure.address}, and what is there now is not the copy that was begun: "
-            "bring that back, or, if it is lost for good, take the book back with --give-up"
-        )
 
 
 async def _jobs(engine: Engine, kind: str) -> list[Job]:

@@ -160,6 +160,20 @@ class BookFrame(NamedTuple):
     spent: tuple[SpentPiece, ...]
 
 
+def takes_away(there: Frame | BookFrame | None, laid: Frame | BookFrame) -> bool:
+    """Whether a frame has what the one that is laid over it lacks: that may have been erased where it comes from."""
+    if there is None:
+        return False
+    if isinstance(there, Frame) and isinstance(laid, Frame):
+        if there.names not in (None, laid.names):
+            return True
+        if not {shelf.readers for shelf in there.shelves} <= {shelf.readers for shelf in laid.shelves}:
+            return True
+    # Spending is told by whom it names; that it grew takes nothing away.
+    named, still = ({row[:5] for row in frame.spent} for frame in (there, laid))
+    return not set(there.jobs) <= set(laid.jobs) or not named <= still
+
+
 class Departure(NamedTuple):
     """The mark of a book that moves, or has moved: it is written no more."""
 
@@ -190,10 +204,15 @@ class Whereabouts(NamedTuple):
     secret: bytes
     departure: Departure | None
     arrival: Arrival | None
+    #: The run of a copy that made it whole. A backup keeps it, for it is this book at an earlier time; what is brought
+    #: from here, as a copy or an export, does not.
+    made_by: str | None = None
 
 
 #: Under which names an engine keeps the marks, as JSON.
 DEPARTURE, ARRIVAL = "departure", "arrival"
+#: Under which name it keeps who made it whole: no mark, for it hinders nobody.
+MADE_BY = "made_by"
 
 
 def position_key(position: int) -> bytes:
@@ -234,7 +253,12 @@ def refuse_other_departure(
     kept: Mapping[str, bytes], departure: Departure | None, expected: Departure | None
 ) -> None:
     """Refuse to change a departure that is not the one that was read."""
-    if marks_of(kept)[0] not in (departure, expected):
+    refuse_unknown_departure(marks_of(kept)[0], departure, expected)
+
+
+def refuse_unknown_departure(stands: Departure | None, *known: Departure | None) -> None:
+    """Refuse to go on where the departure that stands is none of those that are known."""
+    if stands not in known:
         raise Conflict(
             "another copy of this book let it move, or took that back, meanwhile: run this one again to see where it is"
         )

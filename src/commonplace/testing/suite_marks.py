@@ -103,6 +103,18 @@ class MarkSuite(Suite):
         await another.depart(Departure("there", True), None)
         assert not await arrived(engine, another)
 
+    async def test_a_book_knows_which_run_made_it_whole(self, engine: Engine, another: Engine) -> None:
+        await Pen(engine).remember("tea")
+        assert (await engine.whereabouts()).made_by is None
+        assert await arrived(engine, another)
+        await lay_all(engine, another)
+        assert (await another.whereabouts()).made_by is None
+        await another.end_arrival(RUN)
+        assert (await another.whereabouts()).made_by == RUN
+        await Pen(another).remember("is written like any other")
+        await another.depart(Departure("there", True), None)
+        assert (await another.whereabouts()).made_by == RUN
+
 
 def _writes(engine: Engine) -> list[Any]:
     """Ways to write a book."""

@@ -51,7 +51,8 @@ class Moving:
 
     async def whereabouts(self) -> Whereabouts:
         with self._lock:
-            return Whereabouts(self.PLACE, self._tables.secret, *marks_of(self._tables.marks))
+            tables = self._tables
+            return Whereabouts(self.PLACE, tables.secret, *marks_of(tables.marks), tables.made_by)
 
     async def eras(self, after: bytes, limit: int) -> list[tuple[bytes, int]]:
         with self._lock:
@@ -107,6 +108,7 @@ class Moving:
             for era in self._tables.eras.values():
                 era.laid = None
             del self._tables.marks[ARRIVAL]
+            self._tables.made_by = run
         return ""
 
     async def depart(self, departure: Departure | None, expected: Departure | None) -> None:

@@ -195,6 +195,8 @@ class Tables:
     shelves_made: int = 0
     #: What is said of a book that moves, by name.
     marks: dict[str, bytes] = field(default_factory=dict)
+    #: The run of a copy that made it whole.
+    made_by: str | None = None
 
     @property
     def active(self) -> str | None:

@@ -74,6 +74,7 @@ def parse(url: str) -> Place:
         raise _refused(f"it cannot be read; {ESCAPES}") from None
     query = dict(parse_qsl(parts.query, keep_blank_values=True))
     hosts = _hosts(parts)
+    _refuse_service(query, hosts)
     schema = query.pop("schema", SCHEMA)
     if not re.fullmatch(r"[a-z_][a-z0-9_]{0,62}", schema) or schema.startswith("pg_"):
         raise _refused("a schema's name has small letters, digits and _, at most 63")
@@ -96,6 +97,17 @@ def _refuse_own(query: dict[str, str]) -> None:
             raise _refused(
                 f"a book sets {setting} itself; " + (f"say {instead}=…" if instead else "leave it out")
             )
+
+
+def _refuse_service(query: dict[str, str], hosts: list[str]) -> None:
+    """A service's file says where the book is, or was: two services would have one name."""
+    if "service" in query:
+        raise _refused(
+            "a place is not told by a service; write the host, port and database of the service out"
+        )
+    # The driver does not read its file, and other programs do: the book would not be where they have it.
+    if os.environ.get("PGSERVICE") and not hosts and not query.get("host"):
+        raise _refused("PGSERVICE is set, and names no place here; write host, port and database out")
 
 
 def _hosts(parts: SplitResult) -> list[str]:

@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from commonplace.engines.postgres import pieces as standing
 from commonplace.engines.postgres.session import Session
 from commonplace.engines.postgres.sets import remove
 from commonplace.model.moving import (
@@ -21,6 +22,7 @@ from commonplace.model.moving import (
     ShelfPiece,
     SpentPiece,
     StonePiece,
+    takes_away,
 )
 
 #: The mark of a copy in which something was taken away, or replaced.
@@ -31,6 +33,8 @@ _BESIDE = ("versions", "terms", "uses", "vectors", "unmade")
 
 async def lay_book(session: Session, frame: BookFrame) -> None:
     """Let this be what belongs to no owner."""
+    if takes_away(await standing.book_frame(session), frame):
+        await _mark_replaced(session)
     meant = dict(frame.sets)
     for number, name, *_ in await session.all("vector_sets"):
         if name not in meant:
@@ -46,9 +50,11 @@ async def lay_book(session: Session, frame: BookFrame) -> None:
 
 async def lay_frame(session: Session, frame: Frame) -> None:
     """Let this be an era's frame."""
+    if takes_away(await standing.frame(session, frame.era), frame):
+        await _mark_replaced(session)
     names = frame.names or (None, None, None)
-    if frame.names is not None:
-        await session.run("make_way_for_era", *frame.names, frame.era)
+    if frame.names is not None and await session.run("make_way_for_era", *frame.names, frame.era):
+        await _mark_replaced(session)
     no = await session.value("put_era", *names, frame.era, frame.digest, frame.position, frame.erased_at)
     await _lay_shelves(session, no, frame.shelves)
     await _lay_work(session, no, frame.jobs, frame.spent)
@@ -65,8 +71,12 @@ async def lay(
         return
     no = await session.value("era", era)
     if kind is PieceKind.ENTRY:
-        await session.run("take_away_entries", no, [int.from_bytes(key, "big") for key in gone])
-        await session.run("lay_entries", no, *_columns([p for p in pieces if isinstance(p, EntryPiece)], 7))
+        entries = [piece for piece in pieces if isinstance(piece, EntryPiece)]
+        going = [int.from_bytes(key, "big") for key in gone]
+        if await session.value("has_entries", no, [*going, *(entry.position for entry in entries)]):
+            await _mark_replaced(session)
+        await session.run("take_away_entries", no, going)
+        await session.run("lay_entries", no, *_columns(entries, 7))
         return
     await _take_away(session, no, list(gone))
     await session.run("take_away_ids", list(gone))
@@ -98,8 +108,7 @@ async def _shelf_number(session: Session, owner: int, readers: Readers) -> int:
 async def _lay_work(
     session: Session, owner: int, work: Iterable[JobPiece], spent: Iterable[SpentPiece]
 ) -> None:
-    if await session.run("clear_kept", owner):
-        await _mark_replaced(session)
+    await session.run("clear_kept", owner)
     await session.run("clear_jobs", owner, list(OWN_UPKEEP))
     for job in work:
         await session.run("lay_job", owner, *job[:4], list(job.records), *job[5:-1])

@@ -13,6 +13,7 @@ from commonplace.engines.postgres.session import Session
 from commonplace.model.moving import (
     ARRIVAL,
     DEPARTURE,
+    MADE_BY,
     Arrival,
     BookFrame,
     Departure,
@@ -51,7 +52,9 @@ class Moving:
     async def whereabouts(self) -> Whereabouts:
         async def work(session: Session) -> Whereabouts:
             secret = bytes(await session.value("secret") or b"")
-            return Whereabouts(self._server.place, secret, *marks_of(await _marks(session)))
+            made_by = await session.value("mark_of_book", MADE_BY)
+            marks = marks_of(await _marks(session))
+            return Whereabouts(self._server.place, secret, *marks, made_by and made_by.decode())
 
         return await self._server.read(work)
 
@@ -92,6 +95,7 @@ class Moving:
             await session.run("recount_shelves")
             await tell_if_behind(session, self.large_shelf)
             await session.run("remove_mark_of_book", ARRIVAL)
+            await session.run("set_mark_of_book", MADE_BY, run.encode())
             replaced = await session.value("mark_of_book", laying.REPLACED) is not None
             await session.run("remove_mark_of_book", laying.REPLACED)
             return PENDING if replaced else ""

@@ -962,6 +962,9 @@ SELECT ?::bigint, n.* FROM unnest(?::bigint[], ?::bigint[], ?::text[], ?::text[]
 ON CONFLICT (owner, position) DO UPDATE SET at = excluded.at, actor_kind = excluded.actor_kind, actor = excluded.actor,
     operation = excluded.operation, request = excluded.request, body = excluded.body
 
+-- name: has_entries
+SELECT EXISTS (SELECT 1 FROM ledger WHERE owner = ? AND position = ANY(?::bigint[]))
+
 -- name: take_away_entries
 DELETE FROM ledger WHERE owner = ? AND position = ANY(?::bigint[])
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import os
 import shutil
 import sqlite3
 from collections.abc import Iterator
@@ -35,9 +36,7 @@ def is_busy(exc: sqlite3.Error) -> bool:
 def from_sqlite(exc: sqlite3.Error, path: Path) -> StorageError:
     code, extended = primary_code(exc), getattr(exc, "sqlite_errorcode", None)
     if extended == sqlite3.SQLITE_READONLY_DBMOVED:
-        return StorageError(
-            f"{path} was moved or replaced while it was open: close this book and open it anew."
-        )
+        return _displaced(path)
     if extended in _UNRECOVERED:
         return ReadOnly(
             f"{path} was left behind by a crash: open it once without read_only, which recovers it."
@@ -70,6 +69,17 @@ def from_system(exc: OSError, path: Path) -> StorageError:
 def from_damage(exc: UnicodeDecodeError, path: Path) -> Corrupt:
     """SQLite quotes what it cannot read; where that is no text, the driver fails to say what it is."""
     return Corrupt(f"{path} is damaged ({exc.reason}): restore a backup, or export what can still be read.")
+
+
+def refuse_moved(path: Path, opened: os.stat_result | None) -> None:
+    """Refuse where another file, or none, has the path by now: what has no name goes for good when it is closed."""
+    found = os.stat(path) if path.exists() else None
+    if opened is None or found is None or not os.path.samestat(found, opened):
+        raise _displaced(path)
+
+
+def _displaced(path: Path) -> StorageError:
+    return StorageError(f"{path} was moved or replaced while it was open: close this book and open it anew.")
 
 
 @contextmanager

@@ -41,6 +41,9 @@ _making = threading.Lock()
 class SqliteFile:
     """One writer thread and some reader threads over one file."""
 
+    #: What stood under the path when it was opened to be written.
+    found: os.stat_result | None = None
+
     def __init__(
         self, connector: Connector, turns: Turnstile | None, writer: Writer | None, readers: Readers
     ) -> None:
@@ -238,6 +241,8 @@ def _opened_to_write(connector: Connector, migrations: Migrations, *, create: bo
         raise ReadOnly(
             f"{path} cannot be written by this user: change its mode, or open it with read_only=True."
         )
+    # Before the first connection: if it is another one's by then, that is told later, and no harm done.
+    found_there = os.stat(path)
     with ExitStack() as opened:
         turns = Turnstile(path)
         opened.callback(turns.close)
@@ -250,12 +255,14 @@ def _opened_to_write(connector: Connector, migrations: Migrations, *, create: bo
             bring_forward(writer, connector, turns, migrations)
         reading = [opened.enter_context(closing(connector.reading())) for _ in range(_READERS)]
         opened.pop_all()
-        return SqliteFile(
+        file = SqliteFile(
             connector,
             turns,
             Writer(writer, connector, turns, migrations.latest),
             Readers(reading, path, migrations.latest),
         )
+        file.found = found_there
+        return file
 
 
 def _opened_to_read(connector: Connector, migrations: Migrations) -> SqliteFile:

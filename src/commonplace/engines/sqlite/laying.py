@@ -7,6 +7,7 @@ import sqlite3
 from collections.abc import Iterable, Sequence
 
 from commonplace.engines.sqlite import jobs
+from commonplace.engines.sqlite import pieces as standing
 from commonplace.engines.sqlite.erasing import SCRUB
 from commonplace.engines.sqlite.sets import remove
 from commonplace.engines.sqlite.statements import sql
@@ -23,6 +24,7 @@ from commonplace.model.moving import (
     ShelfPiece,
     SpentPiece,
     StonePiece,
+    takes_away,
 )
 from commonplace.model.values import utc_now
 
@@ -31,6 +33,8 @@ _UPKEEP = json.dumps(OWN_UPKEEP)
 
 def lay_book(connection: sqlite3.Connection, frame: BookFrame) -> None:
     """Let this be what belongs to no owner."""
+    if takes_away(standing.book_frame(connection), frame):
+        _clear_later(connection)
     meant = dict(frame.sets)
     for number, name, *_ in connection.execute(sql("vector_sets")).fetchall():
         if name not in meant:
@@ -45,9 +49,13 @@ def lay_book(connection: sqlite3.Connection, frame: BookFrame) -> None:
 
 def lay_frame(connection: sqlite3.Connection, frame: Frame) -> None:
     """Let this be an era's frame."""
+    taken = takes_away(standing.frame(connection, frame.era), frame)
     names = frame.names or (None, None, None)
     if frame.names is not None:
-        connection.execute(sql("make_way_for_era"), (*frame.names, frame.era))
+        making = connection.execute(sql("make_way_for_era"), (*frame.names, frame.era))
+        taken = taken or making.rowcount > 0
+    if taken:
+        _clear_later(connection)
     values = (*names, frame.era, frame.digest, frame.position, frame.erased_at)
     (no,) = connection.execute(sql("put_era"), values).fetchone()
     _lay_shelves(connection, no, frame.shelves)
@@ -69,8 +77,13 @@ def lay(
         return
     no = connection.execute(sql("era"), (era,)).fetchone()[0]
     if kind is PieceKind.ENTRY:
-        connection.executemany(sql("remove_entry"), [(no, int.from_bytes(key, "big")) for key in gone])
-        connection.executemany(sql("lay_entry"), [(no, *p) for p in pieces if isinstance(p, EntryPiece)])
+        entries = [piece for piece in pieces if isinstance(piece, EntryPiece)]
+        going = [int.from_bytes(key, "big") for key in gone]
+        touched = json.dumps([*going, *(entry.position for entry in entries)])
+        if connection.execute(sql("has_entries"), (no, touched)).fetchone()[0]:
+            _clear_later(connection)
+        connection.executemany(sql("remove_entry"), [(no, position) for position in going])
+        connection.executemany(sql("lay_entry"), [(no, *entry) for entry in entries])
         return
     laying = _Records(connection, no)
     for id in gone:
@@ -113,8 +126,7 @@ def shelf_number(connection: sqlite3.Connection, owner_no: int, readers: Readers
 def _lay_work(
     connection: sqlite3.Connection, owner_no: int, work: Iterable[JobPiece], spent: Iterable[SpentPiece]
 ) -> None:
-    if connection.execute(sql("clear_kept"), (owner_no,)).rowcount:
-        _clear_later(connection)
+    connection.execute(sql("clear_kept"), (owner_no,))
     connection.execute(sql("clear_jobs"), (owner_no, _UPKEEP))
     for job in work:
         records = json.dumps([id.hex() for id in job.records])

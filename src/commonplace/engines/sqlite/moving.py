@@ -7,12 +7,14 @@ from collections.abc import Callable, Sequence
 from typing import TypeVar
 
 from commonplace.engines.sqlite import laying, pieces
+from commonplace.engines.sqlite.faults import refuse_moved
 from commonplace.engines.sqlite.file import SqliteFile
 from commonplace.engines.sqlite.secret import has_secret, secret_of
 from commonplace.engines.sqlite.statements import sql
 from commonplace.model.moving import (
     ARRIVAL,
     DEPARTURE,
+    MADE_BY,
     Arrival,
     BookFrame,
     Departure,
@@ -56,11 +58,14 @@ class Moving:
         return await self._file.write(guarded)
 
     async def whereabouts(self) -> Whereabouts:
-        return await self._file.read(
-            lambda c: Whereabouts(
-                str(self._file.path), secret_of(c) if has_secret(c) else b"", *marks_of(_marks(c))
+        def work(connection: sqlite3.Connection) -> Whereabouts:
+            secret = secret_of(connection) if has_secret(connection) else b""
+            made_by = connection.execute(sql("mark_of_book"), (MADE_BY,)).fetchone()
+            return Whereabouts(
+                str(self._file.path), secret, *marks_of(_marks(connection)), made_by and made_by[0].decode()
             )
-        )
+
+        return await self._file.read(work)
 
     async def eras(self, after: bytes, limit: int) -> list[tuple[bytes, int]]:
         return await self._file.read(lambda c: c.execute(sql("eras_after"), (after, limit)).fetchall())
@@ -93,8 +98,10 @@ class Moving:
 
     async def end_arrival(self, run: str) -> str:
         def end(connection: sqlite3.Connection) -> None:
+            refuse_moved(self._file.path, self._file.found)
             connection.execute(sql("recount_vector_sets"))
             connection.execute(sql("remove_mark_of_book"), (ARRIVAL,))
+            connection.execute(sql("set_mark_of_book"), (MADE_BY, run.encode()))
 
         await self._lay(run, end)
         return ""

@@ -10,6 +10,7 @@ from typing import Any
 
 from commonplace.engines.sqlite.rows import fetch_many
 from commonplace.engines.sqlite.statements import sql
+from commonplace.model.jobs import told
 from commonplace.model.moving import (
     OWN_UPKEEP,
     BookFrame,
@@ -140,9 +141,10 @@ def _vectors(connection: sqlite3.Connection, numbers: list[int]) -> defaultdict[
 def _jobs(connection: sqlite3.Connection, owner_no: int) -> tuple[JobPiece, ...]:
     found = []
     for row in connection.execute(sql("jobs_of_era"), (owner_no, _UPKEEP)).fetchall():
-        id, kind, key, payload, records, *rest, kept_records, kept = row
+        id, kind, key, payload, records, *rest, error, kept_records, kept = row
         about = () if kept is None else tuple(sorted(_ids(kept_records)))
-        piece = (id, kind, key, job_payload(payload), _ids(records), *rest)
+        # A file of an earlier format has errors in it that not every engine keeps.
+        piece = (id, kind, key, job_payload(payload), _ids(records), *rest, told(error))
         found.append(JobPiece._make((*piece, None if kept is None else (about, kept))))
     return tuple(found)
 

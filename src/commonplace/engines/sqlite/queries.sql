@@ -602,6 +602,9 @@ SELECT name, value FROM book WHERE name IN ('departure', 'arrival')
 -- name: set_mark_of_book
 INSERT INTO book (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value
 
+-- name: mark_of_book
+SELECT value FROM book WHERE name = ?
+
 -- name: remove_mark_of_book
 DELETE FROM book WHERE name = ?
 
@@ -717,6 +720,9 @@ INSERT INTO tombstones (digest, at) VALUES (?, ?) ON CONFLICT (digest) DO UPDATE
 
 -- name: remove_stone
 DELETE FROM tombstones WHERE digest = ?
+
+-- name: has_entries
+SELECT EXISTS (SELECT 1 FROM ledger WHERE owner = ? AND position IN (SELECT value FROM json_each(?)))
 
 -- name: remove_entry
 DELETE FROM ledger WHERE owner = ? AND position = ?
