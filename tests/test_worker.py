@@ -239,3 +239,31 @@ async def test_several_jobs_are_done_at_once_where_that_is_asked_for(clock: Hand
         await engine.put(JobDraft("form", key), clock())
     await asyncio.wait_for(Worker(engine, {"form": meet}, clock).run(stop, 0.01, at_once=3), 30)
     assert sorted(done) == ["a", "b", "c"]
+
+
+async def test_an_engine_that_is_gone_for_a_while_is_told_of_in_a_line_when_it_goes_and_one_when_it_is_back(
+    clock: HandClock, caplog: pytest.LogCaptureFixture
+):
+    stop = asyncio.Event()
+
+    class Gone(InMemoryEngine):
+        asked = 0
+
+        async def lease(self, *given: Any) -> Job | None:
+            self.asked += 1
+            if self.asked == 6:
+                stop.set()
+            if self.asked <= 4:
+                raise StorageError("the server cannot be reached")
+            return await super().lease(*given)
+
+    async def nothing(job: Job) -> None:
+        pass
+
+    await worker_with(Gone(), clock, nothing).run(stop, pause=0.001)
+    told = [record.getMessage() for record in caplog.records]
+    assert told == [
+        "the worker could not reach its jobs, and tries until it can: the server cannot be reached",
+        "the worker reaches its jobs again",
+    ]
+    assert not any(record.exc_info for record in caplog.records)

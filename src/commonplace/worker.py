@@ -75,11 +75,15 @@ class Worker:
             await self._work(stop, woken, pause)
 
     async def _work(self, stop: asyncio.Event, woken: asyncio.Event, pause: float) -> None:
+        kept_off = False
         while not stop.is_set():
             woken.clear()
             rest = pause
             try:
                 busy = await self.run_once()
+                if kept_off:
+                    _log.warning("the worker reaches its jobs again")
+                kept_off = False
             except asyncio.CancelledError:
                 if _is_cancelled():
                     raise
@@ -88,6 +92,10 @@ class Worker:
             except Moved as exc:
                 _log.warning("the worker rests: %s", exc)
                 busy, rest = False, MOVED_SECONDS
+            except StorageError as exc:
+                if not kept_off:
+                    _log.warning("the worker could not reach its jobs, and tries until it can: %s", exc)
+                busy, kept_off = False, True
             except Exception:  # noqa: BLE001 - upkeep goes on as soon as whatever is broken works again
                 _log.exception("the worker could not reach its jobs; it tries again")
                 busy = False
@@ -117,8 +125,8 @@ class Worker:
         try:
             waiting = await self._jobs.jobs(JobState.WAITING, _MOST_COUNTED)
             dead = await self._jobs.jobs(JobState.DEAD, _MOST_COUNTED)
-        except StorageError:
-            _log.exception("the depth of the queue could not be read")
+        except StorageError as exc:
+            _log.info("the depth of the queue could not be read: %s", exc)
             return
         oldest = min((job.run_at for job in waiting), default=now)
         telemetry.measure("jobs.waiting", len(waiting))
@@ -196,6 +204,9 @@ class Worker:
             await asyncio.sleep(self._lease / 3)
             try:
                 held = await self._jobs.renew(job, self._clock(), self._lease)
+            except StorageError as exc:
+                _log.warning("the lease of job %s (%s) could not be renewed: %s", job.id, job.kind, exc)
+                continue
             except Exception:  # noqa: BLE001 - the lease lasts for another try
                 _log.exception("the lease of job %s (%s) could not be renewed", job.id, job.kind)
                 continue

@@ -96,6 +96,7 @@ def test_a_place_has_one_name_that_can_be_opened_whoever_opens_it(
         "longest_wait=٣",
         "host=a,b&port=1,2,3",
         "enable_seqscan=on",
+        "row_security=off",
         "tcp_keepalives_idle=5",
     ],
 )
@@ -132,6 +133,7 @@ def test_the_name_of_an_application_is_the_addresss_own():
     "password",
     [
         "hu/sh",
+        "hu@sh",
         "hu?sh",
         "hu#sh",
         "hu:sh/x",

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from commonplace.errors import Busy, StorageError
+from commonplace.errors import Busy, InvalidInput, NotABook, StorageError
 from commonplace.model.changes import ChangeAudience
 from commonplace.model.owner import WHOLE
 from commonplace.testing.builders import ANN, FOR_A, FOR_B, SMALL, Pen, vectors_of
@@ -121,3 +121,13 @@ async def test_a_partition_takes_as_many_locks_as_the_page_for_operators_says(po
     told = Path(__file__, "../../../docs/postgresql.md").resolve().read_text("utf-8")
     assert f"A partition is {count // 3} tables and indexes" in told
     await engine.close()
+
+
+async def test_where_no_book_is_there_is_none_to_be_read_and_a_setting_that_no_server_knows_is_no_address(
+    postgres: Place,
+):
+    address = postgres.new_book()
+    with pytest.raises(NotABook, match="holds no book"):
+        await PostgresEngine.open(address, read_only=True)
+    with pytest.raises(InvalidInput, match="shema"):
+        await PostgresEngine.open(f"{address}&shema=foo")

@@ -37,6 +37,7 @@ _OWN_SETTINGS = {
     "plan_cache_mode": "",
     "enable_seqscan": "",
     "join_collapse_limit": "",
+    "row_security": "",
     "default_transaction_read_only": "",
     "tcp_keepalives_idle": "",
     "tcp_keepalives_interval": "",
@@ -112,10 +113,14 @@ def _refuse_service(query: dict[str, str], hosts: list[str]) -> None:
 
 def _hosts(parts: SplitResult) -> list[str]:
     """The hosts that stand before the database's name; refused where a password may have slipped among them."""
-    hosts = parts.netloc.rpartition("@")[2].split(",")
+    whose, _, where = parts.netloc.rpartition("@")
+    hosts = where.split(",")
     found = [_HOST.fullmatch(host) for host in hosts]
-    if parts.fragment or not all(one is not None and int(one[1] or 0) < 65_536 for one in found):
+    # The driver takes all that stands behind the first @ for hosts.
+    if "@" in whose or parts.fragment or None in found:
         raise _refused(f"this is not host:port; {ESCAPES}")
+    if any(one is not None and int(one[1] or 0) >= 65_536 for one in found):
+        raise _refused("a port is a number below 65,536")
     return [host for host in hosts if host]
 
 

@@ -84,7 +84,7 @@ def _of_the_work(exc: Exception, place: str) -> StorageError | None:
         )
     if isinstance(exc, asyncpg.ReadOnlySQLTransactionError):
         return ReadOnly(
-            f"{place} only lets itself be read, a replica maybe: give the address of the primary."
+            f"{place} only lets itself be read: it was opened with read_only, or is a replica; write at the primary."
         )
     if isinstance(exc, asyncpg.QueryCanceledError):
         return Busy(

@@ -47,8 +47,8 @@ async def bring_forward(
     latest = len(book_migrations())
     if version == latest:
         return version
-    if version == 0 and not create:
-        raise NotABook(f"{place.name} holds no book: open it without create=False to make one.")
+    if version == 0 and (read_only or not create):
+        raise NotABook(f"{place.name} holds no book: open it to write, without create=False, to make one.")
     if read_only:
         raise ReadOnly(
             f"{place.name} has format {version} of {latest}: open it once without read_only to bring it forward."

@@ -64,6 +64,8 @@ class Way:
             # Tables are joined in the order in which a statement names them: what is guessed of a table's columns
             # apart (an owner, a shelf of the owner) may be a thousand times wrong of both.
             "join_collapse_limit": "1",
+            # A role may be set to be told of the second wall instead of being kept behind it.
+            "row_security": "on",
             "tcp_keepalives_idle": "30",
             "tcp_keepalives_interval": "10",
             "tcp_keepalives_count": "3",
@@ -98,6 +100,13 @@ class Way:
             return connection
         except asyncpg.exceptions.ClientConfigurationError as exc:
             raise InvalidInput(f"address: {exc}", field="address") from None
+        except (
+            asyncpg.UndefinedObjectError,
+            asyncpg.CantChangeRuntimeParamError,
+            asyncpg.InvalidParameterValueError,
+        ) as exc:
+            # What the driver does not know it hands on as a setting of the server.
+            raise InvalidInput(f"address: the server takes no such option: {exc}", field="address") from None
         except ssl.SSLError:
             raise
         except (ValueError, OverflowError):

@@ -175,7 +175,7 @@ def _tell_state(paper: Paper, pending: str) -> None:
         f"the book's own files: {f'pending: {pending}' if pending else 'complete'}",
         "warning" if pending else "",
     )
-    if pending:
+    if pending and "forget --scrub" not in pending and "CHECKPOINT" not in pending:
         paper.say("  to finish it: commonplace forget --scrub", "warning")
 
 

@@ -97,7 +97,7 @@ class Program(click.Group):
 
 
 def _interrupted(how: str) -> int:
-    ending.complain(f"{how}; what had been confirmed before is kept, and no unfinished file is left")
+    ending.complain(f"{how}; what had been confirmed before is kept; a copy goes on when it is run again")
     return exits.EXIT_CODES["terminated"] if how == "terminated" else exits.INTERRUPTED
 
 
