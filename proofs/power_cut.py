@@ -15,7 +15,7 @@ from uuid import UUID
 
 import commonplace
 from commonplace import Book, CommonplaceError, Receipt, ThreadHandle
-from commonplace.assembly import opening as assembly
+from commonplace.assembly import engines
 from commonplace.book.backups import noted_erasures
 from commonplace.engines.sqlite.engine import SqliteEngine
 from commonplace.model.ledger import Verb
@@ -75,7 +75,7 @@ def workload(folder: Path, synchronous: str, seed: str) -> None:
     async def opened(address: Path, *, create: bool = True, read_only: bool = False) -> SqliteEngine:
         return await SqliteEngine.open(address, create=create, read_only=read_only, synchronous=synchronous)
 
-    with patch.object(assembly, "open_engine", opened):
+    with patch.object(engines, "_open_engine", opened):
         asyncio.run(_Day(folder, random.Random(seed)).live())
 
 

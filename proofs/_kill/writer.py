@@ -15,6 +15,7 @@ from typing import Any
 from unittest.mock import patch
 
 from commonplace import Book, CommonplaceError, Limits, Receipt
+from commonplace.assembly import engines
 from commonplace.assembly import opening as assembly
 from commonplace.engines.sqlite.engine import SqliteEngine
 from commonplace.engines.sqlite.file import SqliteFile
@@ -52,7 +53,7 @@ async def opened(path: Path, **options: Any) -> AsyncIterator[Book]:
     async def open_engine(address: Path, *, create: bool = True, read_only: bool = False) -> SqliteEngine:
         return await SqliteEngine.open(address, create=create, read_only=read_only, **options)
 
-    with patch.object(assembly, "open_engine", open_engine):
+    with patch.object(engines, "_open_engine", open_engine):
         async with assembly.open(path, limits=LIMITS) as book:
             yield book
 

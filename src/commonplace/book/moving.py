@@ -88,7 +88,8 @@ class Moving:
         here = await self._source.whereabouts()
         report = replace(_NOTHING, source=here.address, target=there.address)
         if await self._is_over(here, there):
-            return replace(report, switched=True, already=True)
+            # The run that made it whole may have been stopped before it cleared it.
+            return replace(report, switched=True, already=True, pending=await self._cleared())
         begun = await self._begin(here, there)
         records = sum((await self._source.facts()).records.values())
         self._bringing.total = records * (3 if self._switch else 2)
