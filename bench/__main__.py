@@ -86,7 +86,7 @@ def main(arguments: list[str] | None = None) -> int:
     if unknown := sorted(set(given.names) - MEASUREMENTS.keys()):
         parser.error(f"no such measurement: {', '.join(unknown)}; there are {', '.join(MEASUREMENTS)}")
     scale = QUICK if given.quick else FULL
-    with tempfile.TemporaryDirectory(prefix="commonplace-bench-", dir=given.folder) as folder:
+    with tempfile.TemporaryDirectory(prefix="memoranda-bench-", dir=given.folder) as folder:
         place = Place(Path(folder), scale, given.seed, given.engine)
         facts = machine.facts(place.folder.parent)
         if given.engine:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterator
 
-import commonplace
+import memoranda
 from bench.figures import Address, Place, Row, Timed
 from bench.filtering import make_mixed
 from bench.shelves import AGENT, STAND_IN, ask, questions
@@ -25,7 +25,7 @@ def context(place: Place) -> Iterator[Row]:
 
 async def _contexts(path: Address, place: Place, stand_in: StandIn) -> list[Row]:
     recall, using, looking, talking = Timed(), Timed(), Timed(), Timed()
-    async with commonplace.open(path, embed=stand_in) as book:
+    async with memoranda.open(path, embed=stand_in) as book:
         asked = await questions(book, "ann", stand_in, place)
         threads = await book.list("ann", types="thread", limit=100, agent=AGENT)
         for number in range(min(place.scale.samples, 600)):

@@ -8,12 +8,12 @@ import os
 import random
 from collections.abc import Iterator
 
-import commonplace
+import memoranda
 from bench.figures import Address, Place, Row, Timed
 from bench.shelves import AGENT, HITS, STAND_IN, Question, ask, fill, lend_vectors
 from bench.standin import StandIn
 from bench.text import Talk
-from commonplace import Book
+from memoranda import Book
 
 #: The median of a warm recall of an owner of 100 passages that is to be reached, in milliseconds.
 TARGET = 1.0
@@ -56,7 +56,7 @@ def _grown(place: Place, counts: tuple[int, int], stand_in: StandIn | None) -> I
 
 def _add_some(path: Address, begin: int, end: int, step: int, place: Place) -> None:
     async def add() -> None:
-        async with commonplace.open(path, embed=None) as book:
+        async with memoranda.open(path, embed=None) as book:
             talk = Talk(place.seed + begin)
             for first in range(begin, end, step * 4):
                 wave = range(first, min(first + step * 4, end), step)
@@ -68,7 +68,7 @@ def _add_some(path: Address, begin: int, end: int, step: int, place: Place) -> N
 
 
 async def _lend(path: Address, stand_in: StandIn) -> None:
-    async with commonplace.open(path, embed=None) as book:
+    async with memoranda.open(path, embed=None) as book:
         await lend_vectors(book, stand_in)
 
 
@@ -78,7 +78,7 @@ async def anybody(path: Address, count: int, place: Place, stand_in: StandIn | N
     talk = Talk(place.seed + 3)
     chosen = [f"user {number}" for number in rng.sample(range(count), min(count, place.scale.samples))]
     warm, cold = Timed(), Timed()
-    async with commonplace.open(path, embed=stand_in) as book:
+    async with memoranda.open(path, embed=stand_in) as book:
         # Imports, compiled statements and the tables of words are nobody's own.
         for _ in range(20):
             await ask(book, "nobody", await _asked(talk.question(talk.passage()), stand_in))

@@ -12,14 +12,14 @@ from typing import Any
 
 import numpy as np
 
-import commonplace
+import memoranda
 from bench.figures import Place, Row, Timed
 from bench.shelves import fill
 from bench.text import Talk
-from commonplace.embedding import Cached, Maker, Missing, find
-from commonplace.embedding.local import LocalEmbedder, processors
-from commonplace.embedding.minilm import initialisers
-from commonplace.embedding.weights import TOKENIZER, tensors
+from memoranda.embedding import Cached, Maker, Missing, find
+from memoranda.embedding.local import LocalEmbedder, processors
+from memoranda.embedding.minilm import initialisers
+from memoranda.embedding.weights import TOKENIZER, tensors
 
 #: How much longer than the bare tokenizer and session a question's vector may take.
 LONGER = 1.3
@@ -59,7 +59,7 @@ async def _measured(place: Place, embedder: Cached) -> list[Row]:
 
 async def _drain(place: Place, embedder: Cached, bare: _Bare) -> Row:
     count = place.scale.backlog
-    async with commonplace.open(place.book("backlog"), embed=None) as book:
+    async with memoranda.open(place.book("backlog"), embed=None) as book:
         await fill(book, "ann", count, Talk(place.seed))
         page = await book.list("ann", types="message", limit=1000, view="owner")
         tokens = sum(len(bare.encode(record.passage_text() or "")) for record in page.records)
@@ -95,7 +95,7 @@ class _Bare:
             for name, array in initialisers(tensors(folder)).items()
         }
         options.add_external_initializers(list(given), list(given.values()))
-        graph = files("commonplace.embedding").joinpath("minilm.onnx").read_bytes()
+        graph = files("memoranda.embedding").joinpath("minilm.onnx").read_bytes()
         self._session = runtime.InferenceSession(graph, options, providers=["CPUExecutionProvider"])
         self._tokenizer = import_module("tokenizers").Tokenizer.from_file(str(folder / TOKENIZER.name))
         self._tokenizer.no_padding()

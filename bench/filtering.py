@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-import commonplace
+import memoranda
 from bench.figures import Address, Place, Row, Timed
 from bench.shelves import (
     AGENTS,
@@ -38,7 +38,7 @@ Conditions = Callable[[int], Mapping[str, Any]]
 async def make_mixed(path: Address, place: Place, stand_in: StandIn) -> None:
     """A book with one shelf that has something for every condition."""
     clock = Steps()
-    async with commonplace.open(path, embed=None, limits=ROOMY, clock=clock) as book:
+    async with memoranda.open(path, embed=None, limits=ROOMY, clock=clock) as book:
         await fill_mixed(book, "ann", place.scale.mixed, Talk(place.seed), clock)
         await lend_vectors(book, stand_in)
 
@@ -52,7 +52,7 @@ def filters(place: Place) -> Iterator[Row]:
 
 
 async def _filters(path: Address, place: Place, stand_in: StandIn) -> list[Row]:
-    async with commonplace.open(path, embed=stand_in) as book:
+    async with memoranda.open(path, embed=stand_in) as book:
         page = await book.list("ann", types="thread", limit=1000, view="owner")
         kinds: dict[str, Conditions] = {"none": lambda _: {}}
         kinds |= conditions(place.scale.mixed, [one.id for one in page.records])

@@ -12,12 +12,12 @@ from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
-import commonplace
+import memoranda
 from bench import servers
 from bench.figures import Address, Place, Row, Timed
 from bench.text import Talk
 from bench.writing import CHARACTERS
-from commonplace.engines.sqlite.engine import SqliteEngine
+from memoranda.engines.sqlite.engine import SqliteEngine
 
 #: Of the file bytes of a message, the share that the ledger may take, in per cent.
 LEDGER_SHARE = 25.0
@@ -27,11 +27,11 @@ _LEDGER = ("ledger", "ledger_by_operation")
 _OPENING = """
 import time
 began = time.perf_counter()
-import asyncio, sys, commonplace
+import asyncio, sys, memoranda
 imported = time.perf_counter()
 async def main():
     begun = time.perf_counter()
-    async with commonplace.open(sys.argv[1], embed=None) as book:
+    async with memoranda.open(sys.argv[1], embed=None) as book:
         opened = time.perf_counter()
         await book.recall("ann", "anything at all", agent="helper")
         answered = time.perf_counter()
@@ -54,7 +54,7 @@ def size(place: Place) -> Iterator[Row]:
 
 async def _append(path: Address, place: Place, *, operations: bool) -> None:
     talk = Talk(place.seed)
-    async with commonplace.open(path, embed=None) as book:
+    async with memoranda.open(path, embed=None) as book:
         thread = await book.thread("ann", agent=_AGENT)
         for number in range(place.scale.messages // 10):
             drafts = [{"role": "user", "content": talk.characters(CHARACTERS)} for _ in range(10)]

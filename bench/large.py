@@ -5,14 +5,14 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterator, Sequence
 
-import commonplace
+import memoranda
 from bench.figures import Address, Place, Row, Timed
 from bench.shelves import STAND_IN, Question, ask, fill, lend_vectors, questions
 from bench.standin import StandIn
 from bench.text import Talk
-from commonplace import Book
-from commonplace.capabilities import SearchesTerms
-from commonplace.model.owner import WHOLE, Owner
+from memoranda import Book
+from memoranda.capabilities import SearchesTerms
+from memoranda.model.owner import WHOLE, Owner
 
 #: Of the ten best that a held shelf gives, the share that is to be among the ten found, in per cent.
 OVERLAP = 95.0
@@ -30,7 +30,7 @@ def large(place: Place) -> Iterator[Row]:
 
 async def _sized(path: Address, size: int, place: Place, stand_in: StandIn) -> list[Row]:
     name = f"searched by its engine, {size:,} passages"
-    async with commonplace.open(path, embed=stand_in, worker=False) as book:
+    async with memoranda.open(path, embed=stand_in, worker=False) as book:
         engine = book.engine
         if not isinstance(engine, SearchesTerms):
             return [Row(f"recall: {name}", None, "", note="this engine holds every shelf in the process")]

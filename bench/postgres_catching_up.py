@@ -15,7 +15,7 @@ import time
 from pathlib import Path
 from urllib.parse import urlsplit, urlunsplit
 
-import commonplace
+import memoranda
 from bench.text import Talk
 
 PASSAGES, ROUNDS = 1_000, 60
@@ -27,8 +27,8 @@ async def measured(address: str) -> dict[int, float]:
     """Milliseconds of a recall in one process, by how much another wrote before it."""
     found = {}
     async with (
-        commonplace.open(address, embed=None, models=None, worker=False) as reading,
-        commonplace.open(address, embed=None, models=None, worker=False) as writing,
+        memoranda.open(address, embed=None, models=None, worker=False) as reading,
+        memoranda.open(address, embed=None, models=None, worker=False) as writing,
     ):
         thread = await writing.thread("ann")
         talk = Talk(1)

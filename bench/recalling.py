@@ -7,15 +7,15 @@ import multiprocessing
 from collections.abc import Iterator, Sequence
 from unittest.mock import patch
 
-import commonplace
+import memoranda
 from bench.figures import Address, Place, Row, Timed
 from bench.machine import resident_bytes
 from bench.shelves import AGENT, STAND_IN, Question, ask, fill, lend_vectors, questions
 from bench.standin import StandIn
 from bench.text import Talk
-from commonplace import Book
-from commonplace.recall import search
-from commonplace.recall.recall import Recall
+from memoranda import Book
+from memoranda.recall import search
+from memoranda.recall.recall import Recall
 
 #: Passages in a shelf → the median of a warm recall that is to be reached, in milliseconds.
 TARGETS = {10_000: 2.0, 100_000: 15.0}
@@ -45,7 +45,7 @@ def recall(place: Place) -> Iterator[Row]:
 
 
 async def _make_shelf(path: Address, size: int, seed: int, stand_in: StandIn) -> None:
-    async with commonplace.open(path, embed=None) as book:
+    async with memoranda.open(path, embed=None) as book:
         await fill(book, "ann", size, Talk(seed))
         await lend_vectors(book, stand_in)
 
@@ -53,7 +53,7 @@ async def _make_shelf(path: Address, size: int, seed: int, stand_in: StandIn) ->
 async def _warm(path: Address, size: int, place: Place, stand_in: StandIn) -> list[Row]:
     """The same questions by words and meaning and by words alone, in turn."""
     hybrid, words = Timed(), Timed()
-    async with commonplace.open(path, embed=stand_in) as book:
+    async with memoranda.open(path, embed=stand_in) as book:
         asked = await questions(book, "ann", stand_in, place)
         await ask(book, "ann", asked[0])
         times = max(len(asked), min(place.scale.samples, 4_000_000 // size))
@@ -74,7 +74,7 @@ async def _cold(path: Address, size: int, place: Place, stand_in: StandIn) -> Ro
     talk = Talk(place.seed + 2)
     timed = Timed()
     for _ in range(max(3, min(20, 100_000 // size))):
-        async with commonplace.open(path, embed=stand_in) as book:
+        async with memoranda.open(path, embed=stand_in) as book:
             text = talk.question(talk.passage())
             question = Question(text, await stand_in.query(text))
             with timed.all(), timed.once():
@@ -85,7 +85,7 @@ async def _cold(path: Address, size: int, place: Place, stand_in: StandIn) -> Ro
 async def _exact(path: Address, size: int, place: Place, stand_in: StandIn) -> list[Row]:
     """How many questions get the very ten, in their order, that looking at every passage gives."""
     checked = min(place.scale.samples, _CHECKED_IN_LARGE if size >= _LARGE else _CHECKED)
-    async with commonplace.open(path, embed=stand_in) as book:
+    async with memoranda.open(path, embed=stand_in) as book:
         asked = await _many(book, checked, place, stand_in)
         rows = []
         for mode, name in (("hybrid", "words and meaning"), ("meaning", "meaning alone")):
@@ -124,7 +124,7 @@ def _hold(path: Address, seed: int) -> tuple[int, int | None]:
     async def work() -> tuple[int, int | None]:
         stand_in = StandIn(seed)
         question = Question("anything at all", await stand_in.query("anything at all"))
-        async with commonplace.open(path, embed=stand_in) as book:
+        async with memoranda.open(path, embed=stand_in) as book:
             await ask(book, "nobody", question)
             before = resident_bytes()
             await ask(book, "ann", question)

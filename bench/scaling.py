@@ -8,7 +8,7 @@ import os
 import time
 from collections.abc import Iterator
 
-import commonplace
+import memoranda
 from bench.crowding import anybody
 from bench.figures import Address, Place, Row
 from bench.machine import resident_bytes
@@ -59,7 +59,7 @@ def _import(address: Address, begin: int, end: int, place: Place) -> float:
 
     async def written() -> list[str]:
         lines: list[str] = []
-        async with commonplace.open("memory://", embed=None, limits=ROOMY) as book:
+        async with memoranda.open("memory://", embed=None, limits=ROOMY) as book:
             talk = Talk(place.seed + begin)
             for number in range(begin, end):
                 await fill(book, f"user {number}", place.scale.passages, talk, _SENTENCES)
@@ -70,7 +70,7 @@ def _import(address: Address, begin: int, end: int, place: Place) -> float:
 
     async def brought() -> float:
         lines = await written()
-        async with commonplace.open(address, embed=None, limits=ROOMY) as book:
+        async with memoranda.open(address, embed=None, limits=ROOMY) as book:
             began = time.perf_counter()
             report = await book.import_(lines)
             took = time.perf_counter() - began
@@ -82,7 +82,7 @@ def _import(address: Address, begin: int, end: int, place: Place) -> float:
 
 async def _lent(address: Address, count: int, stand_in: StandIn) -> Row:
     began = time.perf_counter()
-    async with commonplace.open(address, embed=None) as book:
+    async with memoranda.open(address, embed=None) as book:
         await lend_vectors(book, stand_in)
     return Row(
         "  vectors put",
@@ -96,7 +96,7 @@ def _size(address: Address, owners: int, place: Place) -> Row:
     """What the book takes on the disk, with its vectors and indexes."""
 
     async def taken() -> int:
-        async with commonplace.open(address, embed=None) as book:
+        async with memoranda.open(address, embed=None) as book:
             return (await book.facts()).bytes
 
     return Row("  on the disk", asyncio.run(taken()) / (owners * place.scale.passages), "B a passage")
@@ -117,7 +117,7 @@ def _hold(address: Address, owners: int, seed: int) -> float | None:
     async def work() -> float | None:
         stand_in = StandIn(seed)
         question = Question("anything at all", await stand_in.query("anything at all"))
-        async with commonplace.open(address, embed=stand_in) as book:
+        async with memoranda.open(address, embed=stand_in) as book:
             for number in range(20):
                 await ask(book, f"nobody {number}", question)
             before = resident_bytes()

@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 from bench.figures import Place
 from bench.standin import StandIn
 from bench.text import Talk
-from commonplace import Book, Limits
-from commonplace.model.vectors import pack_vectors
+from memoranda import Book, Limits
+from memoranda.model.vectors import pack_vectors
 
 AGENT = "helper"
 HITS = 10

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bench.text import COMMON
-from commonplace.model.vectors import Embedding
+from memoranda.model.vectors import Embedding
 
 DIMENSION = 384
 

@@ -9,13 +9,13 @@ from collections.abc import Iterator, Sequence
 from multiprocessing.synchronize import Barrier
 from typing import Any
 
-import commonplace
+import memoranda
 from bench.figures import Address, Place, Row, Timed, percentile
 from bench.machine import fsync_ms
 from bench.shelves import ROOMY
 from bench.text import Talk
-from commonplace import Book, ThreadHandle
-from commonplace.engines.sqlite.engine import SqliteEngine
+from memoranda import Book, ThreadHandle
+from memoranda.engines.sqlite.engine import SqliteEngine
 
 TASKS = 16
 CHARACTERS = 500
@@ -40,7 +40,7 @@ async def _tasks(place: Place, name: str, owners: int, sync: float) -> list[Row]
     each = max(1, place.scale.samples // TASKS)
     said = [[talk.characters(CHARACTERS) for _ in range(each)] for _ in range(TASKS)]
     timed = Timed()
-    async with commonplace.open(place.book(f"append-{owners}"), embed=None) as book:
+    async with memoranda.open(place.book(f"append-{owners}"), embed=None) as book:
         threads = [await book.thread(f"user {number % owners}", agent=_AGENT) for number in range(TASKS)]
         await asyncio.gather(*(thread.append("user", talk.sentence()) for thread in threads))
         before = _counters(book)
@@ -111,7 +111,7 @@ def _process(path: Address, number: int, appends: int, seed: int) -> tuple[list[
         talk = Talk(seed + number)
         texts = [talk.characters(CHARACTERS) for _ in range(appends)]
         timed = Timed()
-        async with commonplace.open(path, embed=None) as book:
+        async with memoranda.open(path, embed=None) as book:
             thread = await book.thread(f"user {number}", agent=_AGENT)
             assert _barrier is not None
             _barrier.wait()
@@ -135,7 +135,7 @@ async def _batches(place: Place) -> Row:
     drafts = [
         [{"role": "user", "content": talk.characters(CHARACTERS)} for _ in range(10)] for _ in range(count)
     ]
-    async with commonplace.open(place.book("batches"), embed=None) as book:
+    async with memoranda.open(place.book("batches"), embed=None) as book:
         thread = await book.thread("ann", agent=_AGENT)
         with timed.all():
             for messages in drafts:
@@ -157,7 +157,7 @@ async def _remember(place: Place, name: str, fields: dict[str, Any]) -> Row:
     count = max(2, place.scale.samples // 4)
     texts = [talk.characters(150) for _ in range(count)]
     path = place.book(f"remember-{len(fields)}")
-    async with commonplace.open(path, limits=ROOMY, embed=None) as book:
+    async with memoranda.open(path, limits=ROOMY, embed=None) as book:
         await book.remember("ann", "likes tea", agent=_AGENT, **fields)
         with timed.all():
             for text in texts:

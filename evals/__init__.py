@@ -1,1 +1,1 @@
-"""How well Commonplace finds and forms: sets of its own, and what measures on them."""
+"""How well Memoranda finds and forms: sets of its own, and what measures on them."""

@@ -12,7 +12,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from commonplace.errors import InvalidInput
+from memoranda.errors import InvalidInput
 
 #: The file of LoCoMo that published figures are of.
 LOCOMO_SHA256 = "79fa87e9"

@@ -22,19 +22,19 @@ if not __package__:
 
 from tokenizers import Tokenizer
 
-import commonplace
-from commonplace.embedding.weights import places
-from commonplace.errors import InvalidInput
-from commonplace.model.asking import ModelRequest
-from commonplace.model.memories import Memory
-from commonplace.model.values import utc_now
-from commonplace.models import RemoteModels
-from commonplace.testing import model_replies as replies
-from commonplace.testing.model_server import Asked, ModelServer
-from commonplace.testing.scripted_models import handle
+import memoranda
 from evals.sessions import Session, sessions_of
 from evals.statements import same_value
 from evals.three_calls import questions
+from memoranda.embedding.weights import places
+from memoranda.errors import InvalidInput
+from memoranda.model.asking import ModelRequest
+from memoranda.model.memories import Memory
+from memoranda.model.values import utc_now
+from memoranda.models import RemoteModels
+from memoranda.testing import model_replies as replies
+from memoranda.testing.model_server import Asked, ModelServer
+from memoranda.testing.scripted_models import handle
 
 #: The conversation that is formed where nobody names another; it is one of those that may be tuned on.
 CONVERSATION = "conv-26"
@@ -130,7 +130,7 @@ class Measured:
     async def run(self, server: ModelServer, folder: Path) -> None:
         """Form session after session; a session ends by the clock."""
         clock = Clock(self._sessions[0].turns[0].at or utc_now())
-        async with commonplace.open(folder / "formed.db", clock=clock, models=MODEL, worker=False) as book:
+        async with memoranda.open(folder / "formed.db", clock=clock, models=MODEL, worker=False) as book:
             for session in self._sessions:
                 self._session = session
                 clock.now = max(clock.now, session.turns[0].at or clock.now)
@@ -146,7 +146,7 @@ class Measured:
                 await self._three_calls(server, session, await self._known(book))
             self.memories = len(await self._known(book))
 
-    async def _known(self, book: commonplace.Book) -> list[Memory]:
+    async def _known(self, book: memoranda.Book) -> list[Memory]:
         page = await book.list(OWNER, types="memory", limit=1000, view="owner")
         return [record for record in page.records if isinstance(record, Memory) and record.active]
 
@@ -182,9 +182,7 @@ def counter() -> Any:
             tokenizer.no_truncation()
             tokenizer.no_padding()
             return lambda text: len(tokenizer.encode(text, add_special_tokens=False).ids)
-    raise InvalidInput(
-        "tokenizer: run `commonplace weights install` first; its tokenizer counts", field="data"
-    )
+    raise InvalidInput("tokenizer: run `memoranda weights install` first; its tokenizer counts", field="data")
 
 
 async def measure(path: Path, name: str, folder: Path, *, one_thread: bool) -> dict[str, Any]:
@@ -228,7 +226,7 @@ async def judge(path: Path, model: str, items: int) -> dict[str, Any]:
     labelled = json.loads(path.read_text("utf-8"))["items"][:items]
     right = found = expected = 0
     for item in labelled:
-        async with commonplace.open("memory://", models=model, worker=False, embed=None) as book:
+        async with memoranda.open("memory://", models=model, worker=False, embed=None) as book:
             thread = await book.thread(OWNER, agent=AGENT)
             await thread.append("user", item["text"])
             await thread.flush()
@@ -260,7 +258,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--items", type=int, default=100, help="texts of the labelled set that are asked")
     parser.add_argument("--json", action="store_true")
     given = parser.parse_args(arguments)
-    with tempfile.TemporaryDirectory(prefix="commonplace-forming-") as folder:
+    with tempfile.TemporaryDirectory(prefix="memoranda-forming-") as folder:
         if given.model:
             work = judge(given.data, given.model, given.items)
         else:

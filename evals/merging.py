@@ -16,9 +16,9 @@ if not __package__:
     # Run as a file, it is not yet known where its siblings are.
     sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from commonplace.assembly import open_engine
 from evals.pairs import EXPECTED, FAULTS, RULES, Outcome, judge
 from evals.scripted import WAYS
+from memoranda.assembly import open_engine
 
 #: The labelled set of our own.
 SET: Final = Path(__file__).parent / "sets" / "merges.json"

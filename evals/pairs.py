@@ -8,24 +8,24 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 from uuid import UUID
 
-from commonplace.door import Door
-from commonplace.formation.answer import read_answer
-from commonplace.formation.by_rules import formed_by_rules
-from commonplace.formation.prompt import Prompt, compose
-from commonplace.formation.reconcile import Held, reconcile
-from commonplace.formation.schemas import NOTE
-from commonplace.model.changes import NOTHING_EXPECTED, Append, Change, Expect, OpenThread
-from commonplace.model.forming import Formed, Reading, ReadMessage, WantedSchema
-from commonplace.model.ledger import Actor
-from commonplace.model.memories import Memory
-from commonplace.model.messages import Message, Thread
-from commonplace.model.owner import WHOLE, Owner
-from commonplace.model.query import Filter
-from commonplace.model.records import RecordType
-from commonplace.model.trust import Limits
-from commonplace.ports import Engine
-from commonplace.testing.builders import a_message, a_thread
 from evals.scripted import WAYS, Way, answer, spoken
+from memoranda.door import Door
+from memoranda.formation.answer import read_answer
+from memoranda.formation.by_rules import formed_by_rules
+from memoranda.formation.prompt import Prompt, compose
+from memoranda.formation.reconcile import Held, reconcile
+from memoranda.formation.schemas import NOTE
+from memoranda.model.changes import NOTHING_EXPECTED, Append, Change, Expect, OpenThread
+from memoranda.model.forming import Formed, Reading, ReadMessage, WantedSchema
+from memoranda.model.ledger import Actor
+from memoranda.model.memories import Memory
+from memoranda.model.messages import Message, Thread
+from memoranda.model.owner import WHOLE, Owner
+from memoranda.model.query import Filter
+from memoranda.model.records import RecordType
+from memoranda.model.trust import Limits
+from memoranda.ports import Engine
+from memoranda.testing.builders import a_message, a_thread
 
 #: What a label may say to be right.
 EXPECTED: Final = ("keep-both", "corroborate", "supersede", "retract-old")

@@ -69,7 +69,7 @@ class Store(Protocol):
         """Keep what is to be kept, and let go."""
 
 
-class Commonplace:
+class Memoranda:
     """Messages in threads, one for each session."""
 
     def __init__(self, mode: str) -> None:
@@ -80,9 +80,7 @@ class Commonplace:
         numbers = import_module("numpy")
 
         class Served:
-            embedding = import_module("commonplace.model.vectors").Embedding(
-                "given", "given", given.dimension
-            )
+            embedding = import_module("memoranda.model.vectors").Embedding("given", "given", given.dimension)
 
             async def passages(self, texts: Sequence[str]) -> Any:
                 return numbers.array([given.of(text) for text in texts], dtype=numbers.float32)
@@ -93,7 +91,7 @@ class Commonplace:
             async def close(self) -> None:
                 return None
 
-        self._book = await import_module("commonplace").open(folder / "book.db", embed=Served())
+        self._book = await import_module("memoranda").open(folder / "book.db", embed=Served())
 
     async def add(self, owner: str, turns: Sequence[Mapping[str, Any]]) -> None:
         for session, of_session in groupby(turns, key=itemgetter("session")):
@@ -237,8 +235,8 @@ class Mem0:
 
 #: By name: the package as installed, as imported, and what makes the store.
 STORES: dict[str, tuple[str, str, Any]] = {
-    "commonplace": ("commonplace", "commonplace", lambda: Commonplace("hybrid")),
-    "commonplace-meaning": ("commonplace", "commonplace", lambda: Commonplace("meaning")),
+    "memoranda": ("memoranda", "memoranda", lambda: Memoranda("hybrid")),
+    "memoranda-meaning": ("memoranda", "memoranda", lambda: Memoranda("meaning")),
     "langgraph": ("langgraph", "langgraph.store.memory", LangGraph),
     "chroma": ("chromadb", "chromadb", Chroma),
     "mem0": ("mem0ai", "mem0", Mem0),

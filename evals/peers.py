@@ -20,21 +20,21 @@ if not __package__:
     # Run as a file, it is not yet known where its siblings are.
     sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from commonplace import CommonplaceError
-from commonplace.embedding import Missing, find
 from evals.corpora import ADVERSARIAL, Corpus, Turn, load
 from evals.measures import Ranked, summary
+from memoranda import MemorandaError
+from memoranda.embedding import Missing, find
 
 #: What is compared, in this order: the name that is given, and the one that is shown.
 PEERS = {
-    "commonplace": "Commonplace",
-    "commonplace-meaning": "Commonplace, meaning alone",
+    "memoranda": "Memoranda",
+    "memoranda-meaning": "Memoranda, meaning alone",
     "langgraph": "LangGraph InMemoryStore",
     "chroma": "Chroma",
     "mem0": "mem0, raw add",
 }
 #: Those that run where this runs.
-OURS = frozenset({"commonplace", "commonplace-meaning"})
+OURS = frozenset({"memoranda", "memoranda-meaning"})
 ROOT = Path(__file__).parent.parent
 #: The longest that one of them may take.
 MINUTES = 30.0
@@ -91,7 +91,7 @@ def task_of(corpus: Corpus) -> dict[str, Any]:
 
 
 def message(turn: Turn) -> dict[str, str]:
-    """A turn as Commonplace takes it in."""
+    """A turn as Memoranda takes it in."""
     when = {} if turn.at is None else {"observed_at": turn.at.isoformat()}
     who = {} if turn.speaker is None else {"speaker": turn.speaker}
     return {"role": turn.role, "content": turn.text, **when, **who}
@@ -101,7 +101,7 @@ async def write_task(corpus: Corpus, exchange: Path) -> None:
     """Make every vector once, with the local model, and leave all that is needed in a folder."""
     embedder = await find()
     if isinstance(embedder, Missing):
-        raise CommonplaceError(f"there are no vectors to give: {embedder.reason}")
+        raise MemorandaError(f"there are no vectors to give: {embedder.reason}")
     task = task_of(corpus)
     vectors = await embedder.passages(task["texts"])
     await embedder.close()
@@ -255,7 +255,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         corpus = load(given.data)
         rows = compared(corpus, names, dict(given.environment), given.environments)
-    except CommonplaceError as exc:
+    except MemorandaError as exc:
         parser.error(str(exc))
     about = {"corpus": corpus.name, "sha256": corpus.sha256, "left_out": dict(corpus.left_out)}
     found = json.dumps({**about, "rows": [asdict(row) for row in rows]})

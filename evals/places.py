@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
-import commonplace
-from commonplace import Book, InvalidInput
+import memoranda
+from memoranda import Book, InvalidInput
 
 _SERVERS = ("postgresql://", "postgres://")
 
@@ -20,7 +20,7 @@ async def new_book(engine: str = "", **how: Any) -> AsyncIterator[Book]:
     """A book that is there for a while: in a file, or in a schema of its own of the database that ``engine`` names."""
     if not engine:
         with tempfile.TemporaryDirectory() as folder:
-            async with commonplace.open(Path(folder, "book.db"), **how) as book:
+            async with memoranda.open(Path(folder, "book.db"), **how) as book:
                 yield book
         return
     if not engine.startswith(_SERVERS):
@@ -28,9 +28,9 @@ async def new_book(engine: str = "", **how: Any) -> AsyncIterator[Book]:
     schema = f"measured_{uuid4().hex[:12]}"
     address = f"{engine}{'&' if '?' in engine else '?'}schema={schema}"
     try:
-        async with commonplace.open(address, **how) as book:
+        async with memoranda.open(address, **how) as book:
             yield book
     finally:
         # Opened once more: nobody works in it any longer.
-        async with commonplace.open(address, embed=None, worker=False) as book:
+        async with memoranda.open(address, embed=None, worker=False) as book:
             await book.engine.server.outside(f'DROP SCHEMA "{schema}" CASCADE')  # type: ignore[attr-defined]

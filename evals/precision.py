@@ -24,13 +24,13 @@ if not __package__:
     # Run as a file, it is not yet known where its siblings are.
     sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from commonplace.embedding.local import processors
-from commonplace.embedding.minilm import DIMENSION, LONGEST_TOKENS, Floats, batches, initialisers
-from commonplace.embedding.weights import TOKENIZER, content, places, tensors
-from commonplace.model.vectors import Embedding
 from evals.corpora import TUNED_ON, Corpus, load
 from evals.measuring import resident
 from evals.retrieval import MODES, SET_NAMES, SETS, measure, report
+from memoranda.embedding.local import processors
+from memoranda.embedding.minilm import DIMENSION, LONGEST_TOKENS, Floats, batches, initialisers
+from memoranda.embedding.weights import TOKENIZER, content, places, tensors
+from memoranda.model.vectors import Embedding
 
 FLOAT = "float32"
 #: What is quantized, as onnxruntime's tool is told. Without a word, the table of words is quantized too.
@@ -108,7 +108,7 @@ def weights_folder() -> Path:
     """Where the model's published files are."""
     found = next((place.folder for place in places() if place.folder and not place.lack()), None)
     if found is None:
-        raise SystemExit("the model's weights are not installed; run: commonplace weights install")
+        raise SystemExit("the model's weights are not installed; run: memoranda weights install")
     return found
 
 

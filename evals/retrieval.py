@@ -16,10 +16,10 @@ if not __package__:
     # Run as a file, it is not yet known where its siblings are.
     sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from commonplace import Book, CommonplaceError
 from evals.corpora import ADVERSARIAL, LOCOMO_SHA256, TUNED_ON, Conversation, Corpus, Question, load
 from evals.measures import Ranked, summary
 from evals.places import new_book
+from memoranda import Book, MemorandaError
 
 MODES = ("hybrid", "words", "meaning")
 #: What an application gets that does not say which types it wants.
@@ -87,7 +87,7 @@ async def measure(
     for conversation in corpus.conversations:
         async with new_book(engine, embed=embed) as book:
             if book.why_words and set(modes) != {"words"}:
-                raise CommonplaceError(
+                raise MemorandaError(
                     f"there is no meaning to measure: {book.why_words}; or give --mode words"
                 )
             turn_of = await fill(book, conversation)
@@ -222,7 +222,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         found = asyncio.run(
             measured(given.data, given.mode or list(MODES), sets=given.sets, engine=given.engine)
         )
-    except CommonplaceError as exc:
+    except MemorandaError as exc:
         parser.error(str(exc))
     tables = [lines(found), *(lines(each) for each in found.get("sets", {}).values())]
     text = json.dumps(found) if given.json else "\n\n".join("\n".join(table) for table in tables)

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from commonplace.errors import InvalidInput
 from evals.corpora import Turn, load
+from memoranda.errors import InvalidInput
 
 
 @dataclass(frozen=True, slots=True)

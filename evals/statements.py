@@ -16,7 +16,7 @@ if not __package__:
     # Run as a file, it is not yet known where its siblings are.
     sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from commonplace.formation.rules import extract
+from memoranda.formation.rules import extract
 
 HALVES = ("dev", "held")
 #: Of the held half, what was seen while rules were written, and so does not count.

@@ -6,9 +6,9 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from commonplace.model.asking import ModelRequest
-from commonplace.model.memories import Memory
 from evals.corpora import Turn
+from memoranda.model.asking import ModelRequest
+from memoranda.model.memories import Memory
 
 _PROFILE = """\
 Look through the whole conversation and bring the profile of the person up to date. Take what is known already from the block \

@@ -15,8 +15,8 @@ from pydantic_ai import Agent
 from pydantic_ai.exceptions import UserError
 from pydantic_ai.models import infer_model
 
-import commonplace
-from commonplace.integrations.pydantic_ai import Commonplace, Scope, history
+import memoranda
+from memoranda.integrations.pydantic_ai import Memoranda, Scope, history
 
 INSTRUCTIONS = "You are a companion. Keep with `remember` what will matter to this user later on."
 
@@ -32,8 +32,8 @@ async def main(name: str, address: Path) -> int:
             file=sys.stderr,
         )
         return 2
-    async with commonplace.open(address) as book:
-        memory = Commonplace(book, Scope("me", "companion", thread="talk"))
+    async with memoranda.open(address) as book:
+        memory = Memoranda(book, Scope("me", "companion", thread="talk"))
         agent = Agent(model, instructions=INSTRUCTIONS, capabilities=[memory])
         thread = await book.thread("me", name="talk", agent="companion")
         while line := (await asyncio.to_thread(_ask)):

@@ -14,8 +14,8 @@ from pydantic_ai import Agent
 from pydantic_ai.messages import ModelMessage, ModelResponse, TextPart, ToolCallPart, UserPromptPart
 from pydantic_ai.models.function import AgentInfo, FunctionModel
 
-import commonplace
-from commonplace.integrations.pydantic_ai import Commonplace, Scope
+import memoranda
+from memoranda.integrations.pydantic_ai import Memoranda, Scope
 
 
 async def rules(messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
@@ -35,8 +35,8 @@ async def rules(messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
 async def main(address: Path) -> None:
     """Two days, of which the second knows nothing but what is in the book."""
     for prompt in ("What do you know of me?", "Remember: Keeps bees on the roof", "What do you know of me?"):
-        async with commonplace.open(address) as book:
-            agent = Agent(FunctionModel(rules), capabilities=[Commonplace(book, Scope("ana", "companion"))])
+        async with memoranda.open(address) as book:
+            agent = Agent(FunctionModel(rules), capabilities=[Memoranda(book, Scope("ana", "companion"))])
             result = await agent.run(prompt)
             print(f"> {prompt}\n{result.output}\n")
 

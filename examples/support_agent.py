@@ -12,8 +12,8 @@ from pydantic_ai import Agent, RunContext
 from pydantic_ai.messages import ModelMessage, ModelResponse, TextPart, ToolCallPart, ToolReturnPart
 from pydantic_ai.models.function import AgentInfo, FunctionModel
 
-import commonplace
-from commonplace.integrations.pydantic_ai import Commonplace, Scope
+import memoranda
+from memoranda.integrations.pydantic_ai import Memoranda, Scope
 
 
 @dataclass
@@ -44,8 +44,8 @@ def scope(ctx: RunContext[Deps]) -> Scope:
 
 async def main() -> None:
     """The same complaint twice; the first attempt fails."""
-    async with commonplace.open("memory://") as book:
-        memory = Commonplace(book, scope, closes=True)
+    async with memoranda.open("memory://") as book:
+        memory = Memoranda(book, scope, closes=True)
         agent = Agent(FunctionModel(rules), deps_type=Deps, capabilities=[memory])
 
         @agent.tool_plain

@@ -54,7 +54,7 @@ def names(folder: Path = FOLDER) -> list[str]:
 def carry_out(name: str, wish: Wish, result: Path) -> int:
     """Run one proof here; its count is noted before it starts, so that a crash can still be reported."""
     # What is proven here does not depend on a model; a proof that needs vectors names an embedder of its own.
-    os.environ["COMMONPLACE_EMBEDDING_USE"] = "none"
+    os.environ["MEMORANDA_EMBEDDING_USE"] = "none"
     proof = importlib.import_module(f"proofs.{name}")
     count = wish.count if wish.count is not None else proof.CI_COUNT if wish.ci else proof.FULL_COUNT
     result.write_text(json.dumps({"count": count}))
@@ -75,7 +75,7 @@ def carry_out(name: str, wish: Wish, result: Path) -> int:
 def supervise(name: str, wish: Wish) -> tuple[bool, str]:
     """Run one proof in a process group of its own: whether it holds, and its result line."""
     started = time.monotonic()
-    with tempfile.TemporaryDirectory(prefix="commonplace-proof-") as folder:
+    with tempfile.TemporaryDirectory(prefix="memoranda-proof-") as folder:
         result = Path(folder, "result.json")
         command = [sys.executable, "-m", "proofs", "--seed", str(wish.seed), "--result", str(result), name]
         command += ["--ci"] if wish.ci else []

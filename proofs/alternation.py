@@ -11,7 +11,7 @@ from functools import partial
 from multiprocessing.connection import Connection
 from pathlib import Path
 
-from commonplace.engines.sqlite import reading, sets
+from memoranda.engines.sqlite import reading, sets
 from proofs._book.mutants import rewritten
 from proofs._book.opening import without_syncs
 from proofs._processes.alternating import EMBEDDERS, Asked, Mode, Subject, Talk, ask, two_processes

@@ -9,18 +9,18 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final
 
-import commonplace
-from commonplace.formation.guard import Guard
-from commonplace.formation.reconcile import Held, reconcile
-from commonplace.model.changes import AddEvidence, AddExperience
-from commonplace.model.cited import Cited
-from commonplace.model.experience import ExperienceLine
-from commonplace.model.forming import Formed, Lesson, Reading, ReadMessage
-from commonplace.model.ledger import Actor
-from commonplace.model.messages import Message
-from commonplace.model.owner import WHOLE, Owner, OwnerKind
-from commonplace.model.query import Filter
-from commonplace.model.records import RecordType
+import memoranda
+from memoranda.formation.guard import Guard
+from memoranda.formation.reconcile import Held, reconcile
+from memoranda.model.changes import AddEvidence, AddExperience
+from memoranda.model.cited import Cited
+from memoranda.model.experience import ExperienceLine
+from memoranda.model.forming import Formed, Lesson, Reading, ReadMessage
+from memoranda.model.ledger import Actor
+from memoranda.model.messages import Message
+from memoranda.model.owner import WHOLE, Owner, OwnerKind
+from memoranda.model.query import Filter
+from memoranda.model.records import RecordType
 
 ABOUT = "canary facts of 50 users, offered as lessons, reach no other user, and without the guard they do"
 CI_COUNT = 50
@@ -72,7 +72,7 @@ async def _prove(count: int, seed: int) -> str:
 
 async def _leaks(canaries: Sequence[Canary], rng: random.Random, *, guarded: bool) -> tuple[list[str], int]:
     """Plant canaries, form the lessons, and look as every user for what is another's."""
-    async with commonplace.open("memory://", embed=None, worker=False) as book:
+    async with memoranda.open("memory://", embed=None, worker=False) as book:
         for canary in canaries:
             await _talk(book, canary, [canary.lesson, _SHARED], guarded=guarded)
             # Others of whom the very same lesson is formed bring the line over the bar.
@@ -96,7 +96,7 @@ async def _leaks(canaries: Sequence[Canary], rng: random.Random, *, guarded: boo
         return found, len(canaries) * (len(canaries) + len(strangers))
 
 
-async def _talk(book: commonplace.Book, canary: Canary, lessons: Sequence[str], *, guarded: bool) -> None:
+async def _talk(book: memoranda.Book, canary: Canary, lessons: Sequence[str], *, guarded: bool) -> None:
     """One conversation, and what is learnt of it."""
     owner = Owner(id=canary.user)
     handle = await book.thread(owner, agent=_AGENT)
@@ -141,19 +141,19 @@ def _unguarded(
     return found
 
 
-async def _lines(book: commonplace.Book) -> list[ExperienceLine]:
+async def _lines(book: memoranda.Book) -> list[ExperienceLine]:
     agent = Owner(kind=OwnerKind.AGENT, id=_AGENT)
     only = Filter(types=frozenset({RecordType.EXPERIENCE}))
     page = await book.engine.scan(agent, WHOLE, only, None, 10_000)
     return [record for record in page.records if isinstance(record, ExperienceLine)]
 
 
-async def _taught(book: commonplace.Book) -> dict[str, set[str]]:
+async def _taught(book: memoranda.Book) -> dict[str, set[str]]:
     """Each line, and of whom it was learnt: they may read it."""
     return {line.line: {part.owner.id for part in line.evidence} for line in await _lines(book)}
 
 
-async def _read(book: commonplace.Book, reader: str, asked: Canary) -> str:
+async def _read(book: memoranda.Book, reader: str, asked: Canary) -> str:
     """All that an agent is given for a user: its context, what recall finds, and its experience."""
     context = await book.context(reader, asked.said, agent=_AGENT, budget=50_000)
     hits = await book.recall(reader, asked.said, agent=_AGENT)

@@ -10,16 +10,16 @@ from collections import Counter
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-import commonplace
-from commonplace import Book, Limits
-from commonplace.errors import ModelDown
-from commonplace.model.asking import ModelRequest
-from commonplace.model.jobs import Job, JobState
-from commonplace.model.memories import Memory
-from commonplace.model.owner import Owner
-from commonplace.model.records import RecordType
-from commonplace.testing.comparing import held
-from commonplace.testing.scripted_models import Said, ScriptedModels, entries
+import memoranda
+from memoranda import Book, Limits
+from memoranda.errors import ModelDown
+from memoranda.model.asking import ModelRequest
+from memoranda.model.jobs import Job, JobState
+from memoranda.model.memories import Memory
+from memoranda.model.owner import Owner
+from memoranda.model.records import RecordType
+from memoranda.testing.comparing import held
+from memoranda.testing.scripted_models import Said, ScriptedModels, entries
 from proofs._book.forming import Ticking
 from proofs._book.opening import without_syncs, without_threads
 
@@ -80,7 +80,7 @@ class _Hour:
 
     async def run(self, count: int) -> str:
         """An hour without the provider, and what comes of it."""
-        async with commonplace.open(
+        async with memoranda.open(
             self._path, clock=self._clock, models=self._models, worker=False, limits=_LIMITS
         ) as book:
             for minute in range(_MINUTES):

@@ -14,16 +14,16 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 from unittest.mock import patch
 
-import commonplace
-from commonplace import Book
-from commonplace.formation.echo import Verdict, Witness, speaks
-from commonplace.model.asking import ModelRequest
-from commonplace.model.memories import Memory
-from commonplace.model.owner import Owner
-from commonplace.model.records import RecordType
-from commonplace.model.trust import Trust
-from commonplace.testing.comparing import held
-from commonplace.testing.scripted_models import Said, ScriptedModels, entries
+import memoranda
+from memoranda import Book
+from memoranda.formation.echo import Verdict, Witness, speaks
+from memoranda.model.asking import ModelRequest
+from memoranda.model.memories import Memory
+from memoranda.model.owner import Owner
+from memoranda.model.records import RecordType
+from memoranda.model.trust import Trust
+from memoranda.testing.comparing import held
+from memoranda.testing.scripted_models import Said, ScriptedModels, entries
 from proofs._book.forming import Ticking
 
 ABOUT = "what is recalled, repeated and formed again multiplies nothing; a lie is never the user's, and stays retracted"
@@ -132,7 +132,7 @@ class _Days:
 
     async def run(self, days: int) -> str:
         """Live through the days."""
-        async with commonplace.open("memory://", clock=self.clock, models=self.models, worker=False) as book:
+        async with memoranda.open("memory://", clock=self.clock, models=self.models, worker=False) as book:
             for day in range(days):
                 thread = await self._talk(book, day, days)
                 await self._formed(book)

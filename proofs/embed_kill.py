@@ -17,15 +17,15 @@ from pathlib import Path
 from typing import get_args
 from uuid import UUID
 
-import commonplace
-from commonplace import Book, Limits
-from commonplace.embedding.making import STEP
-from commonplace.model.owner import WHOLE, Owner
-from commonplace.model.query import Filter
-from commonplace.model.records import PASSAGE_TYPES
-from commonplace.model.values import utc_now
-from commonplace.model.vectors import pack_vector
-from commonplace.recall.recall import Recall
+import memoranda
+from memoranda import Book, Limits
+from memoranda.embedding.making import STEP
+from memoranda.model.owner import WHOLE, Owner
+from memoranda.model.query import Filter
+from memoranda.model.records import PASSAGE_TYPES
+from memoranda.model.values import utc_now
+from memoranda.model.vectors import pack_vector
+from memoranda.recall.recall import Recall
 from proofs._book.embedding import Assignment, Manner, Moment, Task, work
 from proofs._book.meanings import judge_vectors
 from proofs._book.opening import without_syncs
@@ -108,7 +108,7 @@ class _Yard:
 
     async def run(self, kills: int) -> None:
         """Kill so many processes, let the last one finish, and count."""
-        async with commonplace.open(self._path, limits=_LIMITS, embed=EMBEDDERS[0], worker=False) as book:
+        async with memoranda.open(self._path, limits=_LIMITS, embed=EMBEDDERS[0], worker=False) as book:
             self._held = Recall(book.engine)
             await self._write(book, _AT_FIRST)
             while self.struck.total() < kills:

@@ -9,7 +9,7 @@ from collections import Counter
 from pathlib import Path
 from unittest.mock import patch
 
-from commonplace.engines.sqlite import applying
+from memoranda.engines.sqlite import applying
 from tests.engines.test_engines_agree import STEPS, work
 
 ABOUT = "random changes, undos, erasures and imports leave the same in memory and in SQLite, with the same answers"

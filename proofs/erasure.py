@@ -9,7 +9,7 @@ import tempfile
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 
-from commonplace import StorageError
+from memoranda import StorageError
 from proofs._book.forgetting import Case
 from proofs._book.omissions import OMISSIONS
 from proofs._book.opening import without_syncs
@@ -56,7 +56,7 @@ def _noticed(omission: str, seed: int) -> bool:
 
 
 def _case(seed: str, omission: AbstractContextManager[object] | None = None, *, rows: int = _FEW) -> int:
-    folder = Path(tempfile.mkdtemp(prefix="commonplace-erasure-"))
+    folder = Path(tempfile.mkdtemp(prefix="memoranda-erasure-"))
     try:
         return asyncio.run(Case(folder, random.Random(seed), omission or nullcontext(), rows).prove())
     finally:

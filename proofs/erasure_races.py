@@ -11,9 +11,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import get_args
 
-import commonplace
-from commonplace import Book
-from commonplace.model.owner import Owner
+import memoranda
+from memoranda import Book
+from memoranda.model.owner import Owner
 from proofs._book.companions import Companions
 from proofs._book.meanings import judge_vectors
 from proofs._book.opening import without_syncs
@@ -65,7 +65,7 @@ class _Races:
     async def _file(self, start: int, count: int, abroad: Companions | None) -> None:
         path = self._folder / f"{start}.db"
         embed = EMBEDDERS[0]
-        async with commonplace.open(path, embed=embed) as book, commonplace.open(path, embed=embed) as other:
+        async with memoranda.open(path, embed=embed) as book, memoranda.open(path, embed=embed) as other:
             if abroad is not None:
                 await abroad.open(path)
             for first in range(start, start + count, _AT_A_TIME):

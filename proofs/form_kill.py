@@ -16,11 +16,11 @@ from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import get_args
 
-from commonplace import Book
-from commonplace.model.memories import Memory
-from commonplace.model.owner import Owner
-from commonplace.model.records import RecordType
-from commonplace.testing.comparing import differences, held, told
+from memoranda import Book
+from memoranda.model.memories import Memory
+from memoranda.model.owner import Owner
+from memoranda.model.records import RecordType
+from memoranda.testing.comparing import differences, held, told
 from proofs._book.forming import Fate, Manner, Moment, Ticking, forming, work
 from proofs._book.opening import without_syncs, without_threads
 

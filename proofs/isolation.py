@@ -10,7 +10,7 @@ from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from pathlib import Path
 
-from commonplace.engines.sqlite.engine import SqliteEngine
+from memoranda.engines.sqlite.engine import SqliteEngine
 from proofs._book import isolating
 from proofs._book.accounts import ACCOUNTS
 from proofs._book.arrivals import ARRIVALS

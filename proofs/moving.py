@@ -17,8 +17,8 @@ from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from commonplace.assembly import open_engine
-from commonplace.testing.builders import SMALL
+from memoranda.assembly import open_engine
+from memoranda.testing.builders import SMALL
 from proofs._moving.copying import NOTICED, OMISSIONS, STEPS, Aim, copy
 from proofs._moving.judging import Unlike, judge
 from proofs._moving.living import erase, new_name, told, write

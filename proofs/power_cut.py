@@ -13,14 +13,14 @@ from pathlib import Path
 from unittest.mock import patch
 from uuid import UUID
 
-import commonplace
-from commonplace import Book, CommonplaceError, Receipt, ThreadHandle
-from commonplace.assembly import engines
-from commonplace.book.backups import noted_erasures
-from commonplace.engines.sqlite.engine import SqliteEngine
-from commonplace.model.ledger import Verb
-from commonplace.model.memories import Memory
-from commonplace.model.records import Record
+import memoranda
+from memoranda import Book, MemorandaError, Receipt, ThreadHandle
+from memoranda.assembly import engines
+from memoranda.book.backups import noted_erasures
+from memoranda.engines.sqlite.engine import SqliteEngine
+from memoranda.model.ledger import Verb
+from memoranda.model.memories import Memory
+from memoranda.model.records import Record
 from proofs._powercut.acknowledge import Acknowledgements
 from proofs._powercut.build import CannotRecord
 from proofs._powercut.drive import Lost, Missing, Outcome, judge, record
@@ -93,7 +93,7 @@ class _Day:
     async def live(self) -> None:
         done = 0
         for rounds in (1, 2, 7, _ROUNDS - 10):
-            async with commonplace.open(self._folder / _BOOK) as book:
+            async with memoranda.open(self._folder / _BOOK) as book:
                 threads = [await book.thread(owner, agent="helper") for owner in _OWNERS * 2]
                 for number in range(done, done + rounds):
                     await self._round(book, threads, number)
@@ -211,7 +211,7 @@ class Check:
             asyncio.run(_check_book(folder / _BOOK, said))
             if said.backed_up:
                 self._check_backup(folder / _BACKUP, said)
-        except (CommonplaceError, sqlite3.Error) as error:
+        except (MemorandaError, sqlite3.Error) as error:
             raise Lost(f"it does not open: {error}") from error
 
     def _check_backup(self, backup: Path, said: _Said) -> None:
@@ -251,7 +251,7 @@ async def _check_book(path: Path, said: _Said) -> None:
 async def _check_whole(path: Path) -> dict[str, Record]:
     """The book opens, SQLite and the ledger find no fault with it; its records by their ids."""
     found: dict[str, Record] = {}
-    async with commonplace.open(path) as book:
+    async with memoranda.open(path) as book:
         with contextlib.closing(sqlite3.connect(path)) as connection:
             verdict = connection.execute("PRAGMA integrity_check").fetchone()[0]
         if verdict != "ok":

@@ -8,8 +8,8 @@ import tempfile
 from multiprocessing.synchronize import Barrier
 from pathlib import Path
 
-import commonplace
-from commonplace import Stale
+import memoranda
+from memoranda import Stale
 from proofs._kill.writer import opened
 from proofs._processes.opening import older_version, openings
 from proofs._processes.reading import reads
@@ -69,7 +69,7 @@ async def _send_same(barrier: Barrier, number: int, path: Path, thread: str) -> 
 
 
 async def _check_same(path: Path) -> None:
-    async with commonplace.open(path) as book:
+    async with memoranda.open(path) as book:
         for type_ in ("message", "memory"):
             there = await book.count(OWNER, types=type_, view="owner")
             if there != SAME_OPERATIONS // 2:
@@ -90,7 +90,7 @@ def mixed_writers(path: Path, count: int, seed: int) -> str:
 
 async def _write_mixed(barrier: Barrier, number: int, path: Path, thread: str, seed: int) -> int:
     rng = random.Random(seed + number)
-    async with commonplace.open(path) as book:
+    async with memoranda.open(path) as book:
         handle = await book.thread(OWNER, id=thread, agent=AGENT)
 
         async def append() -> int:
@@ -123,7 +123,7 @@ async def _write_mixed(barrier: Barrier, number: int, path: Path, thread: str, s
 
 
 async def _check_mixed(path: Path, thread: str, count: int, written: int) -> None:
-    async with commonplace.open(path) as book:
+    async with memoranda.open(path) as book:
         handle = await book.thread(OWNER, id=thread, agent=AGENT)
         counted = (await handle.get()).state["count"]
         if counted != count * (MIXED_ROUNDS // 4):

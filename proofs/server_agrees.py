@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import random
 
-from commonplace.engines.postgres.engine import PostgresEngine
+from memoranda.engines.postgres.engine import PostgresEngine
 from proofs._moving.carrying import Unlike, carried
 from proofs._server.agreeing import Steps, carry_out, program
 from proofs._server.mutants import Mutant, check_all

@@ -8,9 +8,9 @@ from unittest.mock import patch
 
 import asyncpg
 
-from commonplace import Book
-from commonplace.engines.postgres import scrubbing
-from commonplace.model.erasure import Scrubbed
+from memoranda import Book
+from memoranda.engines.postgres import scrubbing
+from memoranda.model.erasure import Scrubbed
 from proofs._book.person import PARTS
 from proofs._book.remains import Remains
 from proofs._server.forgetting import Life

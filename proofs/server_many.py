@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from multiprocessing.synchronize import Barrier
 
-import commonplace
+import memoranda
 from proofs._processes.together import AGENT, OWNER, Wrong, at_once, check_whole
 from proofs._server.labouring import SKEW_SECONDS, worked_off
 from proofs._server.own import OwnServer
@@ -65,7 +65,7 @@ def _same_operations(server: OwnServer, count: int) -> str:
 
 
 async def _made_thread(address: str) -> str:
-    async with commonplace.open(address) as book:
+    async with memoranda.open(address) as book:
         return str((await book.thread(OWNER, agent=AGENT)).id)
 
 
@@ -73,7 +73,7 @@ async def _send_same(
     barrier: Barrier, number: int, address: str, thread: str, count: int
 ) -> list[tuple[str, int, bool]]:
     told = []
-    async with commonplace.open(address, worker=False) as book:
+    async with memoranda.open(address, worker=False) as book:
         handle = await book.thread(OWNER, id=thread, agent=AGENT)
         for round_ in range(count):
             text, operation = f"said in round {round_}", f"operation {round_}"
@@ -87,7 +87,7 @@ async def _send_same(
 
 
 async def _check_same(address: str, count: int) -> None:
-    async with commonplace.open(address) as book:
+    async with memoranda.open(address) as book:
         there = [await book.count(OWNER, types=type_, view="owner") for type_ in ("memory", "message")]
         if there != [count - count // 2, count // 2]:
             raise Wrong(f"{there} memories and messages of {count} operations")

@@ -16,17 +16,17 @@ from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import get_args
 
-import commonplace
-from commonplace import Book
-from commonplace.model import changes as c
-from commonplace.model.ids import new_id
-from commonplace.model.jobs import JobDraft, JobState
-from commonplace.model.ledger import Actor
-from commonplace.model.messages import Message, Thread
-from commonplace.model.owner import WHOLE, Owner
-from commonplace.model.trust import Limits
-from commonplace.model.values import utc_now
-from commonplace.worker import Worker
+import memoranda
+from memoranda import Book
+from memoranda.model import changes as c
+from memoranda.model.ids import new_id
+from memoranda.model.jobs import JobDraft, JobState
+from memoranda.model.ledger import Actor
+from memoranda.model.messages import Message, Thread
+from memoranda.model.owner import WHOLE, Owner
+from memoranda.model.trust import Limits
+from memoranda.model.values import utc_now
+from memoranda.worker import Worker
 from proofs._book.labour import FORM, LEASE_SECONDS, Fate, Manner, Moment, form, hurried, work
 
 ABOUT = "killed workers lose no job and do none twice; only what cannot be done is given up"
@@ -110,7 +110,7 @@ class _Yard:
 
     async def run(self, kills: int) -> _Tally:
         """Kill so many workers, let the rest be done in peace, and count."""
-        async with commonplace.open(self._path, limits=_LIMITS) as book:
+        async with memoranda.open(self._path, limits=_LIMITS) as book:
             await self._begin(book)
             workers = [self._start() for _ in range(_WORKERS)]
             try:

@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-import commonplace
+import memoranda
 
 #: Tests are of words alone, on every machine alike, where they do not ask for an embedder.
-os.environ["COMMONPLACE_EMBEDDING_USE"] = "none"
+os.environ["MEMORANDA_EMBEDDING_USE"] = "none"
 
 #: The gate tries the same examples every time; at a desk they are others each time.
 settings.register_profile("gate", derandomize=True)
@@ -41,7 +41,7 @@ def clock() -> HandClock:
 
 
 @pytest.fixture
-async def book(tmp_path: Path, clock: HandClock) -> AsyncIterator[commonplace.Book]:
-    async with commonplace.open(tmp_path / "book.db", clock=clock) as opened:
+async def book(tmp_path: Path, clock: HandClock) -> AsyncIterator[memoranda.Book]:
+    async with memoranda.open(tmp_path / "book.db", clock=clock) as opened:
         yield opened
         assert (await opened.verify()).faults == ()

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-import commonplace
-from commonplace import InvalidInput
-from commonplace.engines.inmemory import InMemoryEngine
-from commonplace.engines.sqlite.engine import SqliteEngine
+import memoranda
+from memoranda import InvalidInput
+from memoranda.engines.inmemory import InMemoryEngine
+from memoranda.engines.sqlite.engine import SqliteEngine
 
 
 @pytest.mark.parametrize(
@@ -38,7 +38,7 @@ async def test_an_address_that_means_nothing_here_is_refused(
 ):
     monkeypatch.chdir(tmp_path)
     with pytest.raises(InvalidInput, match=words) as caught:
-        await commonplace.open(address)
+        await memoranda.open(address)
     assert caught.value.field == "address"
     assert list(tmp_path.iterdir()) == []
 
@@ -46,15 +46,15 @@ async def test_an_address_that_means_nothing_here_is_refused(
 @pytest.mark.parametrize("how", [{"read_only": True}, {"create": False}])
 async def test_a_book_in_memory_is_neither_found_nor_only_read(how: dict[str, Any]):
     with pytest.raises(InvalidInput, match="always new"):
-        await commonplace.open("memory://", **how)
+        await memoranda.open("memory://", **how)
 
 
 async def test_the_addresses_that_there_are_open(tmp_path: Path):
-    async with commonplace.open("memory://") as book:
+    async with memoranda.open("memory://") as book:
         assert isinstance(book.engine, InMemoryEngine)
-    async with commonplace.open(f"sqlite:///{tmp_path}/a%3Fb.db") as book:
+    async with memoranda.open(f"sqlite:///{tmp_path}/a%3Fb.db") as book:
         assert isinstance(book.engine, SqliteEngine)
-    async with commonplace.open(tmp_path / "plain?.db"):
+    async with memoranda.open(tmp_path / "plain?.db"):
         pass
     assert {path.name for path in tmp_path.glob("*.db")} == {"a?b.db", "plain?.db"}
 
@@ -75,5 +75,5 @@ async def test_an_opening_that_fails_late_lets_go_of_the_file(
     monkeypatch.setattr(SqliteEngine, "close", noted)
     monkeypatch.setattr(SqliteEngine, "stale_terms", failing)
     with pytest.raises(RuntimeError, match="no terms"):
-        await commonplace.open(tmp_path / "book.db")
+        await memoranda.open(tmp_path / "book.db")
     assert len(closed) == 1

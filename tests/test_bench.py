@@ -11,14 +11,14 @@ import numpy as np
 import pytest
 
 import bench.__main__ as bench_main
-import commonplace
+import memoranda
 from bench import embedding
 from bench.__main__ import MEASUREMENTS, main, measure
 from bench.figures import TINY, Place, Row, table
 from bench.filtering import conditions, make_mixed
 from bench.standin import StandIn
 from bench.text import Talk
-from commonplace.embedding import Missing
+from memoranda.embedding import Missing
 
 #: What each measurement's rows are called, in part.
 ROWS = {
@@ -162,7 +162,7 @@ async def test_a_mixed_shelf_has_something_for_every_condition_and_something_tha
 ):
     await make_mixed(tmp_path / "mixed.db", Place(tmp_path, replace(TINY, mixed=600)), StandIn(1))
     passages = {"types": ("message", "memory", "episode")}
-    async with commonplace.open(tmp_path / "mixed.db", embed=None) as book:
+    async with memoranda.open(tmp_path / "mixed.db", embed=None) as book:
         assert await book.engine.lacking(StandIn(1).embedding, 1) == []
         total = await book.count("ann", types=passages["types"], view="owner")
         threads = (await book.list("ann", types="thread", view="owner")).records

@@ -10,14 +10,14 @@ from pathlib import Path
 import pytest
 from pydantic import BaseModel
 
-import commonplace
-from commonplace.assembly import RecallSettings
-from commonplace.book.retention import Retention
-from commonplace.embedding import EmbeddingSettings
-from commonplace.formation.money import Budgets
-from commonplace.formation.wishes import FormingSettings
-from commonplace.model.trust import Limits
-from commonplace.models import ModelsSettings
+import memoranda
+from memoranda.assembly import RecallSettings
+from memoranda.book.retention import Retention
+from memoranda.embedding import EmbeddingSettings
+from memoranda.formation.money import Budgets
+from memoranda.formation.wishes import FormingSettings
+from memoranda.model.trust import Limits
+from memoranda.models import ModelsSettings
 
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -81,13 +81,13 @@ def test_every_proof_is_documented() -> None:
 
 
 def test_the_public_names_are_these() -> None:
-    assert sorted(commonplace.__all__) == [
+    assert sorted(memoranda.__all__) == [
         "Absence",
         "Audience",
         "Book",
         "BuiltUpon",
         "Busy",
-        "CommonplaceError",
+        "MemorandaError",
         "Conflict",
         "Context",
         "CopyReport",

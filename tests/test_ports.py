@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from commonplace.model.passages import PassageRow, PassageRows
+from memoranda.model.passages import PassageRow, PassageRows
 
 
 def row(number: int) -> PassageRow:

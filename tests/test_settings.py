@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-import commonplace
-from commonplace import InvalidInput, Limits
-from commonplace.settings import read_file, settings
+import memoranda
+from memoranda import InvalidInput, Limits
+from memoranda.settings import read_file, settings
 
 
 def written(folder: Path, text: str) -> Path:
@@ -19,7 +19,7 @@ def written(folder: Path, text: str) -> Path:
 
 async def refused(**how: object) -> InvalidInput:
     with pytest.raises(InvalidInput) as caught:
-        await commonplace.open("memory://", **how)  # type: ignore[arg-type]
+        await memoranda.open("memory://", **how)  # type: ignore[arg-type]
     return caught.value
 
 
@@ -70,18 +70,18 @@ async def test_limits_are_limits(given: object):
 
 
 async def test_an_unknown_variable_of_a_known_section_is_refused(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setenv("COMMONPLACE_LIMITS_BATCHH", "5")
+    monkeypatch.setenv("MEMORANDA_LIMITS_BATCHH", "5")
     error = await refused()
-    assert error.field == "limits.batchh" and "COMMONPLACE_LIMITS_BATCHH" in str(error)
+    assert error.field == "limits.batchh" and "MEMORANDA_LIMITS_BATCHH" in str(error)
 
 
 def test_the_environment_wins_over_the_file_and_speaks_in_texts(tmp_path: Path):
     file = read_file(written(tmp_path, '[limits]\nbatch = 7\nkinds = ["a"]\nkey_length = 9'), {"limits"})
     surroundings = {
-        "COMMONPLACE_LIMITS_BATCH": "5",
-        "COMMONPLACE_LIMITS_KINDS": "fact, note",
-        "COMMONPLACE_BOOK": "/somewhere",
-        "COMMONPLACE_OTHER_THING": "1",
+        "MEMORANDA_LIMITS_BATCH": "5",
+        "MEMORANDA_LIMITS_KINDS": "fact, note",
+        "MEMORANDA_BOOK": "/somewhere",
+        "MEMORANDA_OTHER_THING": "1",
     }
     found = settings("limits", Limits, file, surroundings)
     assert (found.batch, found.kinds, found.key_length) == (5, ("fact", "note"), 9)
@@ -89,5 +89,5 @@ def test_the_environment_wins_over_the_file_and_speaks_in_texts(tmp_path: Path):
 
 def test_a_variable_that_is_no_number_is_refused_by_its_field():
     with pytest.raises(InvalidInput) as caught:
-        settings("limits", Limits, {}, {"COMMONPLACE_LIMITS_BATCH": "many"})
+        settings("limits", Limits, {}, {"MEMORANDA_LIMITS_BATCH": "many"})
     assert caught.value.field == "limits.batch"

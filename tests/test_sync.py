@@ -12,13 +12,13 @@ from typing import Any
 
 import pytest
 
-from commonplace import Book, InvalidInput, NotFound, StorageError, SyncBook, ThreadHandle, open_sync
-from commonplace.book.catalogue import Keys, Named, Profiles
-from commonplace.book.episodes import Episodes
-from commonplace.book.experience import Experience
-from commonplace.book.rooms import Shelf
-from commonplace.engines.sqlite.engine import SqliteEngine
-from commonplace.sync import SyncEpisodes, SyncExperience, SyncKeys, SyncNamed, SyncProfiles, SyncThread
+from memoranda import Book, InvalidInput, NotFound, StorageError, SyncBook, ThreadHandle, open_sync
+from memoranda.book.catalogue import Keys, Named, Profiles
+from memoranda.book.episodes import Episodes
+from memoranda.book.experience import Experience
+from memoranda.book.rooms import Shelf
+from memoranda.engines.sqlite.engine import SqliteEngine
+from memoranda.sync import SyncEpisodes, SyncExperience, SyncKeys, SyncNamed, SyncProfiles, SyncThread
 
 
 @pytest.fixture
@@ -147,7 +147,7 @@ def test_a_call_from_the_books_own_thread_is_refused_instead_of_waiting_for_itse
 
 
 def loops() -> int:
-    return sum(thread.name == "commonplace" for thread in threading.enumerate())
+    return sum(thread.name == "memoranda" for thread in threading.enumerate())
 
 
 def test_an_opening_that_fails_leaves_no_thread_behind(tmp_path: Path):

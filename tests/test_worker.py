@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 
-from commonplace import worker as working
-from commonplace.assembly import upkeep
-from commonplace.engines.inmemory import InMemoryEngine
-from commonplace.errors import StorageError
-from commonplace.model.erasure import Scrubbed
-from commonplace.model.jobs import GivenUp, Job, JobDraft, JobState, Postponed
-from commonplace.worker import (
+from memoranda import worker as working
+from memoranda.assembly import upkeep
+from memoranda.engines.inmemory import InMemoryEngine
+from memoranda.errors import StorageError
+from memoranda.model.erasure import Scrubbed
+from memoranda.model.jobs import GivenUp, Job, JobDraft, JobState, Postponed
+from memoranda.worker import (
     ATTEMPTS,
     FIRST_PAUSE_SECONDS,
     LONGEST_PAUSE_SECONDS,

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-import commonplace
-from commonplace.book import book as books
-from commonplace.errors import StorageError
-from commonplace.model.jobs import Job, JobDraft
-from commonplace.worker import (
+import memoranda
+from memoranda.book import book as books
+from memoranda.errors import StorageError
+from memoranda.model.jobs import Job, JobDraft
+from memoranda.worker import (
     Worker,
 )
 
@@ -28,7 +28,7 @@ async def test_closing_gives_up_a_job_that_does_not_end(tmp_path: Path, monkeypa
             except asyncio.CancelledError:
                 continue
 
-    book = await commonplace.open(tmp_path / "book.db")
+    book = await memoranda.open(tmp_path / "book.db")
     book.worker = Worker(book.engine, {"work": stubborn}, book.door.clock)
     await book.engine.put(JobDraft(kind="work", key="k"), book.door.clock())
     book.start_worker()
@@ -50,7 +50,7 @@ async def test_a_cancelled_closing_closes_the_engine_all_the_same(tmp_path: Path
         begun.set()
         await asyncio.Event().wait()
 
-    book = await commonplace.open(tmp_path / "book.db")
+    book = await memoranda.open(tmp_path / "book.db")
     book.worker = Worker(book.engine, {"work": stay}, book.door.clock)
     await book.engine.put(JobDraft(kind="work", key="k"), book.door.clock())
     book.start_worker()
@@ -75,5 +75,5 @@ def test_a_book_whose_loop_is_gone_still_closes(tmp_path: Path):
         asyncio.run(book.facts())
 
 
-async def _opened(path: Path) -> commonplace.Book:
-    return await commonplace.open(path, worker=True)
+async def _opened(path: Path) -> memoranda.Book:
+    return await memoranda.open(path, worker=True)

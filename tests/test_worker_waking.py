@@ -5,11 +5,11 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 
-from commonplace.capabilities import WakesOthers
-from commonplace.engines.inmemory import InMemoryEngine
-from commonplace.model.jobs import Job, JobDraft
-from commonplace.model.values import utc_now
-from commonplace.worker import Worker
+from memoranda.capabilities import WakesOthers
+from memoranda.engines.inmemory import InMemoryEngine
+from memoranda.model.jobs import Job, JobDraft
+from memoranda.model.values import utc_now
+from memoranda.worker import Worker
 
 AN_HOUR = 3600.0
 

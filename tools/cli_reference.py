@@ -8,8 +8,8 @@ from pathlib import Path
 
 import click
 
-from commonplace.surfaces.cli.exits import EXIT_CODES, FOUND_FAULTS, INTERRUPTED, OK, PIPE_CLOSED
-from commonplace.surfaces.cli.program import COMMANDS, program
+from memoranda.surfaces.cli.exits import EXIT_CODES, FOUND_FAULTS, INTERRUPTED, OK, PIPE_CLOSED
+from memoranda.surfaces.cli.program import COMMANDS, program
 
 PAGE = Path(__file__).parent.parent / "docs" / "cli.md"
 BEGIN = "<!-- reference: begin -->"
@@ -33,7 +33,7 @@ COMMON = (
 
 def reference() -> str:
     """The reference as Markdown."""
-    context = click.Context(program, info_name="commonplace")
+    context = click.Context(program, info_name="memoranda")
     parts = ["## Options that many commands share", "", *_options(_shared(context)), ""]
     for name in COMMANDS:
         command = program.get_command(context, name)
@@ -55,7 +55,7 @@ def _shared(context: click.Context) -> list[click.Parameter]:
 
 def _told(name: str, command: click.Command, context: click.Context) -> list[str]:
     usage = " ".join(command.collect_usage_pieces(context)[1:])
-    text = [f"## commonplace {name}", "", f"`commonplace {name} {usage}`".replace(" `", "`"), ""]
+    text = [f"## memoranda {name}", "", f"`memoranda {name} {usage}`".replace(" `", "`"), ""]
     help = (command.help or "").strip()
     for part in help.split("\n\n"):
         text += [" ".join(part.split()), ""]

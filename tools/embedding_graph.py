@@ -9,7 +9,7 @@ from onnx import ModelProto, NodeProto, TensorProto, helper
 
 from tools.checkout import ROOT
 
-FILE = ROOT / "src" / "commonplace" / "embedding" / "minilm.onnx"
+FILE = ROOT / "src" / "memoranda" / "embedding" / "minilm.onnx"
 
 #: The shape of all-MiniLM-L6-v2.
 WORDS, POSITIONS, WIDTH, INNER, LAYERS, HEADS = 30522, 512, 384, 1536, 6, 12

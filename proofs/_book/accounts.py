@@ -5,8 +5,8 @@ from __future__ import annotations
 from datetime import date
 from decimal import Decimal
 
-from commonplace.model.owner import Owner
-from commonplace.model.spending import Spent, SpentFilter, total
+from memoranda.model.owner import Owner
+from memoranda.model.spending import Spent, SpentFilter, total
 from proofs._book import world
 from proofs._book.oracle import Leak
 from proofs._book.session import Session

@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from commonplace.errors import CommonplaceError, Conflict, LimitReached
-from commonplace.model import changes as c
-from commonplace.model.ids import new_id
-from commonplace.model.ledger import Actor, Receipt
-from commonplace.model.memories import Memory, MemoryStatus
-from commonplace.model.messages import Message
-from commonplace.model.owner import EVERYONE, WHOLE, OwnerKind
+from memoranda.errors import Conflict, LimitReached, MemorandaError
+from memoranda.model import changes as c
+from memoranda.model.ids import new_id
+from memoranda.model.ledger import Actor, Receipt
+from memoranda.model.memories import Memory, MemoryStatus
+from memoranda.model.messages import Message
+from memoranda.model.owner import EVERYONE, WHOLE, OwnerKind
 from proofs._book import world
 from proofs._book.oracle import Leak
 from proofs._book.session import Session
@@ -68,7 +68,7 @@ async def import_one(s: Session) -> None:
     answer = await s.told(asking, party, WHOLE, "import")
     if isinstance(answer, LimitReached) and s.held(party) >= world.LIMITS.memories_per_owner:
         return
-    if isinstance(answer, CommonplaceError):
+    if isinstance(answer, MemorandaError):
         if own or not isinstance(answer, Conflict):
             raise Leak(f"import by {how} of {strange} into {party.parts}: {answer}")
         return

@@ -11,7 +11,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-import commonplace
+import memoranda
 from proofs._book.opening import without_syncs
 from proofs._book.racing import EMBEDDERS, Action, Outcome, perform
 
@@ -71,14 +71,14 @@ def _live(pipe: Connection) -> None:
 
 
 async def _serve(pipe: Connection) -> None:
-    book: commonplace.Book | None = None
+    book: memoranda.Book | None = None
     while (asked := await asyncio.to_thread(pipe.recv)) is not None:
         answer: object = []
         try:
             if isinstance(asked, Path):
                 if book is not None:
                     await book.close()
-                book = await commonplace.open(asked, embed=EMBEDDERS[0])
+                book = await memoranda.open(asked, embed=EMBEDDERS[0])
             else:
                 assert book is not None
                 answer = await asyncio.gather(*(perform(book, action) for action in asked))

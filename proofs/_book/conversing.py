@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from uuid import UUID
 
-from commonplace.book.parsing import as_actor
-from commonplace.errors import BuiltUpon, CommonplaceError, Conflict, InvalidInput, NotFound, Stale
-from commonplace.model import changes as c
-from commonplace.model.ids import new_id
-from commonplace.model.messages import Thread
-from commonplace.model.owner import EVERYONE, Owner, OwnerKind, View
+from memoranda.book.parsing import as_actor
+from memoranda.errors import BuiltUpon, Conflict, InvalidInput, MemorandaError, NotFound, Stale
+from memoranda.model import changes as c
+from memoranda.model.ids import new_id
+from memoranda.model.messages import Thread
+from memoranda.model.owner import EVERYONE, Owner, OwnerKind, View
 from proofs._book import world
 from proofs._book.oracle import Leak, may_read
 from proofs._book.session import Session, who
@@ -32,7 +32,7 @@ async def undo(s: Session) -> None:
         raise Leak(f"undo of {position} by {party.parts} restored another record: {answer}")
     if isinstance(answer, BuiltUpon):
         _check_built_upon(s, party, position, answer.positions)
-    if not isinstance(answer, CommonplaceError):
+    if not isinstance(answer, MemorandaError):
         if position > last:
             raise Leak(f"undo of {position} by {party.parts}, whose ledger ends at {last}")
         done, asked = {item.id for item in answer.items}, s.truth.touched(party, position)
@@ -67,7 +67,7 @@ async def undo_what_an_agent_learnt_from(s: Session) -> None:
         s.absorb(added, agent, world.VIEWS[-1], born=EVERYONE)
     text = f"only {s.word(party, EVERYONE)}"
     said = await s.told(s.book(party).remember(party, text, audience=EVERYONE), party, View(), "remember")
-    if isinstance(said, CommonplaceError):
+    if isinstance(said, MemorandaError):
         return
     s.absorb(said, party, View(), born=EVERYONE)
     s.touched.add(agent)
@@ -79,7 +79,7 @@ async def undo_what_an_agent_learnt_from(s: Session) -> None:
         retired = await s.book(party).experience.retire("a", learnt.id)
         s.absorb(retired, agent, world.VIEWS[-1], asked=[learnt.id])
     undone = await s.told(s.book(party).undo(party, said.position, view="owner"), party, view, "undo")
-    if isinstance(undone, CommonplaceError):
+    if isinstance(undone, MemorandaError):
         if not isinstance(undone, Conflict) or isinstance(undone, BuiltUpon):
             raise Leak(f"an agent's experience stands in {party.parts}'s way: {undone}")
         return
@@ -107,7 +107,7 @@ async def append(s: Session) -> None:
     if any(not s.oracle.sees(party, view, watched) for watched in expect.last):
         raise Leak(f"an append by {party.parts} passed an expectation about what it may not see")
     seen = s.oracle.sees(party, view, thread)
-    if isinstance(answer, CommonplaceError):
+    if isinstance(answer, MemorandaError):
         if seen:
             raise Leak(f"append to {thread} by {party.parts} as {view}: {answer}")
     elif not seen:
@@ -135,7 +135,7 @@ async def open_thread(s: Session) -> None:
     )  # fmt: skip
     asking = s.book(party).door.write(party, view, as_actor(view), [c.OpenThread(opened)], request=None)
     answer = await s.told(asking, party, view, "open a thread")
-    if isinstance(answer, CommonplaceError):
+    if isinstance(answer, MemorandaError):
         if not isinstance(answer, Conflict if may_read(audience, view) else InvalidInput):
             raise Leak(f"open a thread by {party.parts} as {view}: {answer}")
         return
@@ -153,7 +153,7 @@ async def profile(s: Session) -> None:
     word = s.word(party, audience)
     asking = s.book(party).profile.patch(party, {"town": word}, audience=audience, **who(view))
     answer = await s.told(asking, party, view, "patch a profile")
-    if isinstance(answer, CommonplaceError):
+    if isinstance(answer, MemorandaError):
         if may_read(audience, view) or not isinstance(answer, NotFound):
             raise Leak(f"patch of {party.parts} as {view}: {answer}")
     elif not may_read(audience, view):
@@ -174,7 +174,7 @@ async def episode(s: Session) -> None:
         party, audience=audience, goal=f"dig {word}", outcome="succeeded", sources=sources, **as_agent(view)
     )
     answer = await s.told(asking, party, view, "record an episode")
-    if isinstance(answer, CommonplaceError):
+    if isinstance(answer, MemorandaError):
         if seen and born is not None:
             raise Leak(f"episode by {party.parts} as {view} was refused: {answer}")
         return

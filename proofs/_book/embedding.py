@@ -18,14 +18,14 @@ from unittest.mock import patch
 import numpy as np
 from numpy.typing import NDArray
 
-import commonplace
-from commonplace.assembly import upkeep
-from commonplace.embedding import Maker
-from commonplace.engines.sqlite import sets
-from commonplace.model.values import utc_now
-from commonplace.model.vectors import EMBED
-from commonplace.testing.embedder import StubEmbedder
-from commonplace.worker import Worker
+import memoranda
+from memoranda.assembly import upkeep
+from memoranda.embedding import Maker
+from memoranda.engines.sqlite import sets
+from memoranda.model.values import utc_now
+from memoranda.model.vectors import EMBED
+from memoranda.testing.embedder import StubEmbedder
+from memoranda.worker import Worker
 from proofs._book.mutants import replaced, rewritten
 from proofs._book.opening import without_syncs
 
@@ -113,7 +113,7 @@ def _before(function: Any, strike: Callable[[], None]) -> Any:
 
 
 async def _work(given: Assignment, embedder: StubEmbedder, strike: Callable[[str], None]) -> None:
-    async with commonplace.open(given.path, embed=embedder, worker=False) as book:
+    async with memoranda.open(given.path, embed=embedder, worker=False) as book:
         put_vectors, switch_set = book.engine.put_vectors, book.engine.switch_set
 
         async def putting(*what: Any) -> int:

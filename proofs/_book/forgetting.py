@@ -10,22 +10,22 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
-import commonplace
-from commonplace import Book, CommonplaceError, assembly
-from commonplace.book.backups import restore
-from commonplace.embedding import Maker
-from commonplace.embedding.cache import Cached
-from commonplace.errors import Erased, NotFound
-from commonplace.model import changes as c
-from commonplace.model.erasure import ErasureReceipt
-from commonplace.model.ids import new_id
-from commonplace.model.jobs import Job
-from commonplace.model.ledger import Actor
-from commonplace.model.memories import Memory
-from commonplace.model.owner import WHOLE
-from commonplace.model.trust import Limits
-from commonplace.recall.recall import Recall
-from commonplace.worker import Worker
+import memoranda
+from memoranda import Book, MemorandaError, assembly
+from memoranda.book.backups import restore
+from memoranda.embedding import Maker
+from memoranda.embedding.cache import Cached
+from memoranda.errors import Erased, NotFound
+from memoranda.model import changes as c
+from memoranda.model.erasure import ErasureReceipt
+from memoranda.model.ids import new_id
+from memoranda.model.jobs import Job
+from memoranda.model.ledger import Actor
+from memoranda.model.memories import Memory
+from memoranda.model.owner import WHOLE
+from memoranda.model.trust import Limits
+from memoranda.recall.recall import Recall
+from memoranda.worker import Worker
 from proofs._book.person import FORM, LATER_SECONDS, PARTS, Moving, Part, Person
 from proofs._book.remains import Remains, check_tables
 from proofs._book.scanning import Marking, Marks, files_of, found_in
@@ -51,7 +51,7 @@ class Case:
         self._found = 0
 
     async def _open(self) -> Book:
-        return await commonplace.open(
+        return await memoranda.open(
             self._path, limits=_LIMITS, clock=self._clock, embed=self._embedders[0], worker=False
         )
 
@@ -98,10 +98,10 @@ class Case:
 
     async def _twin(self, backup: Path, person: Person) -> list[str]:
         """What an export tells of a copy that lived on by itself: records of the same era that the book never saw."""
-        folder = Path(tempfile.mkdtemp(prefix="commonplace-twin-"))
+        folder = Path(tempfile.mkdtemp(prefix="memoranda-twin-"))
         try:
             shutil.copyfile(backup, folder / "twin.db")
-            async with commonplace.open(folder / "twin.db", limits=_LIMITS, clock=self._clock) as twin:
+            async with memoranda.open(folder / "twin.db", limits=_LIMITS, clock=self._clock) as twin:
                 await twin.remember(person.owner, f"Elsewhere: {self._marks('elsewhere')}")
                 return await _all(twin.export(person.owner))
         finally:
@@ -292,7 +292,7 @@ async def _refused(asking: Any) -> bool:
         await asking
     except (Erased, NotFound):
         return True
-    except CommonplaceError as error:
+    except MemorandaError as error:
         raise Remains(f"a replay was answered with {error}") from error
     return False
 

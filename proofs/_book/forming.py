@@ -16,13 +16,13 @@ from pathlib import Path
 from typing import Any, Literal
 from unittest.mock import patch
 
-import commonplace
-from commonplace import Book
-from commonplace.door import Door
-from commonplace.formation.rules import extract
-from commonplace.model.asking import ModelAnswer, ModelRequest
-from commonplace.model.changes import AddExperience, MarkFormed, RecordEpisode, SummariseThread
-from commonplace.testing.scripted_models import Said, ScriptedModels, entries, handle
+import memoranda
+from memoranda import Book
+from memoranda.door import Door
+from memoranda.formation.rules import extract
+from memoranda.model.asking import ModelAnswer, ModelRequest
+from memoranda.model.changes import AddExperience, MarkFormed, RecordEpisode, SummariseThread
+from memoranda.testing.scripted_models import Said, ScriptedModels, entries, handle
 from proofs._book.opening import without_syncs, without_threads
 
 #: Each step of a run, before it and after it; ``random``: whenever its starter likes.
@@ -134,11 +134,11 @@ async def _work(path: Path, start: datetime, doom: _Doom, manner: Manner, ready:
 async def forming(path: Path, clock: Ticking, models: ScriptedModels | None) -> AsyncIterator[Book]:
     """A book that forms by these models, a little at a time."""
     environment = {
-        "COMMONPLACE_FORMING_PROMPT_TOKENS": str(PROMPT_TOKENS),
-        "COMMONPLACE_FORMING_WINDOW_TOKENS": str(WINDOW_TOKENS),
+        "MEMORANDA_FORMING_PROMPT_TOKENS": str(PROMPT_TOKENS),
+        "MEMORANDA_FORMING_WINDOW_TOKENS": str(WINDOW_TOKENS),
     }
     with patch.dict(os.environ, environment):
-        book = await commonplace.open(path, clock=clock, models=models, worker=False)
+        book = await memoranda.open(path, clock=clock, models=models, worker=False)
     async with book:
         yield book
 

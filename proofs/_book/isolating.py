@@ -8,16 +8,16 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from commonplace.book import parsing
-from commonplace.book.book import Book
-from commonplace.book.transfer import Transfer
-from commonplace.engines.sqlite import reading
-from commonplace.engines.sqlite.statements import statements
-from commonplace.model.ledger import Entry
-from commonplace.model.owner import Audience
-from commonplace.recall import facets, filters
-from commonplace.settle import erasing, memories, operations, others, threads, undoing
-from commonplace.settle.desk import Desk
+from memoranda.book import parsing
+from memoranda.book.book import Book
+from memoranda.book.transfer import Transfer
+from memoranda.engines.sqlite import reading
+from memoranda.engines.sqlite.statements import statements
+from memoranda.model.ledger import Entry
+from memoranda.model.owner import Audience
+from memoranda.recall import facets, filters
+from memoranda.settle import erasing, memories, operations, others, threads, undoing
+from memoranda.settle.desk import Desk
 from proofs._book import accounts, arrivals, conversing, labours, reads, recalls, works, writes
 from proofs._book.mutants import Mutant, of_function, of_statements, replaced
 from proofs._book.session import Session

@@ -12,16 +12,16 @@ from pathlib import Path
 from typing import Literal
 from unittest.mock import patch
 
-import commonplace
-from commonplace import Book, worker
-from commonplace.model import changes as c
-from commonplace.model.ids import new_id
-from commonplace.model.jobs import Job
-from commonplace.model.ledger import Actor
-from commonplace.model.memories import Memory
-from commonplace.model.owner import EVERYONE, WHOLE
-from commonplace.model.values import utc_now
-from commonplace.worker import Worker
+import memoranda
+from memoranda import Book, worker
+from memoranda.model import changes as c
+from memoranda.model.ids import new_id
+from memoranda.model.jobs import Job
+from memoranda.model.ledger import Actor
+from memoranda.model.memories import Memory
+from memoranda.model.owner import EVERYONE, WHOLE
+from memoranda.model.values import utc_now
+from memoranda.worker import Worker
 
 #: A kind of the proof's own: threads put work of theirs by themselves.
 FORM = "derive"
@@ -58,7 +58,7 @@ def hurried() -> AbstractContextManager[object]:
 
 
 async def _work(path: Path, fate: Fate, manner: Manner) -> None:
-    book = await commonplace.open(path)
+    book = await memoranda.open(path)
     seen = 0
 
     async def handler(job: Job) -> None:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Awaitable
 
-from commonplace.errors import CommonplaceError, LimitReached
-from commonplace.model import changes as c
-from commonplace.model.ids import new_id
-from commonplace.model.jobs import Job, JobDraft
-from commonplace.model.ledger import Actor
-from commonplace.model.memories import Memory
-from commonplace.model.owner import EVERYONE, WHOLE, OwnerKind
+from memoranda.errors import LimitReached, MemorandaError
+from memoranda.model import changes as c
+from memoranda.model.ids import new_id
+from memoranda.model.jobs import Job, JobDraft
+from memoranda.model.ledger import Actor
+from memoranda.model.memories import Memory
+from memoranda.model.owner import EVERYONE, WHOLE, OwnerKind
 from proofs._book import world
 from proofs._book.canaries import owner_of
 from proofs._book.oracle import Leak
@@ -125,7 +125,7 @@ async def _handle(s: Session, job: Job) -> None:
         operation=f"job {new_id()}",
     )  # fmt: skip
     answer = await s.told(asking, job.owner, WHOLE, "a job")
-    if isinstance(answer, CommonplaceError):
+    if isinstance(answer, MemorandaError):
         if seen and not isinstance(answer, LimitReached):
             raise Leak(f"a job of {job.owner.parts} with its own source: {answer}")
     elif not seen:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from commonplace import Book
-from commonplace.embedding import Maker
-from commonplace.engines.sqlite.engine import SqliteEngine
-from commonplace.model.records import PASSAGE_TYPES
-from commonplace.model.vectors import pack_vector
-from commonplace.testing.embedder import StubEmbedder
+from memoranda import Book
+from memoranda.embedding import Maker
+from memoranda.engines.sqlite.engine import SqliteEngine
+from memoranda.model.records import PASSAGE_TYPES
+from memoranda.model.vectors import pack_vector
+from memoranda.testing.embedder import StubEmbedder
 from proofs._book.racing import EMBEDDERS, Returned
 
 

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from commonplace.engines.sqlite import statements
+from memoranda.engines.sqlite import statements
 
 #: Columns that say whose, for whom, or which; others filter what an owner may see anyway.
 _BOUNDS = (
@@ -118,7 +118,7 @@ def rewritten(function: Any, old: str, new: str) -> Iterator[None]:
 
 def of_function(function: Any, old: str, new: str) -> Mutant:
     """A function without a condition."""
-    name = f"{function.__module__.removeprefix('commonplace.')}.{function.__qualname__}"
+    name = f"{function.__module__.removeprefix('memoranda.')}.{function.__qualname__}"
     return Mutant(name, old, lambda: rewritten(function, old, new))
 
 

@@ -8,15 +8,15 @@ from functools import partial
 from typing import Any
 from unittest.mock import patch
 
-from commonplace.book.backups import Backups, note_erasure
-from commonplace.embedding.cache import Cached
-from commonplace.engines.sqlite.engine import SqliteEngine
-from commonplace.engines.sqlite.erasing import _Erasing
-from commonplace.engines.sqlite.file import SqliteFile
-from commonplace.engines.sqlite.sets import Shrinking
-from commonplace.engines.sqlite.statements import statements
-from commonplace.recall.recall import Recall
-from commonplace.settle import erasing
+from memoranda.book.backups import Backups, note_erasure
+from memoranda.embedding.cache import Cached
+from memoranda.engines.sqlite.engine import SqliteEngine
+from memoranda.engines.sqlite.erasing import _Erasing
+from memoranda.engines.sqlite.file import SqliteFile
+from memoranda.engines.sqlite.sets import Shrinking
+from memoranda.engines.sqlite.statements import statements
+from memoranda.recall.recall import Recall
+from memoranda.settle import erasing
 from proofs._book.mutants import both, replaced, rewritten
 
 Omission = Callable[[], AbstractContextManager[Any]]

@@ -10,14 +10,14 @@ from pathlib import Path
 from typing import Any, TypeVar, cast
 from unittest.mock import patch
 
-from commonplace.assembly import engines
-from commonplace.engines.sqlite import engine as sqlite_engine
-from commonplace.engines.sqlite.connections import Connector
-from commonplace.engines.sqlite.engine import SqliteEngine
-from commonplace.engines.sqlite.faults import translated
-from commonplace.engines.sqlite.file import SqliteFile
-from commonplace.engines.sqlite.writer import Counters
-from commonplace.ports import Engine
+from memoranda.assembly import engines
+from memoranda.engines.sqlite import engine as sqlite_engine
+from memoranda.engines.sqlite.connections import Connector
+from memoranda.engines.sqlite.engine import SqliteEngine
+from memoranda.engines.sqlite.faults import translated
+from memoranda.engines.sqlite.file import SqliteFile
+from memoranda.engines.sqlite.writer import Counters
+from memoranda.ports import Engine
 
 T = TypeVar("T")
 

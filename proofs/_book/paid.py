@@ -5,10 +5,10 @@ from __future__ import annotations
 from datetime import datetime
 from uuid import UUID
 
-from commonplace import Book
-from commonplace.model.jobs import JobDraft
-from commonplace.model.owner import Owner
-from commonplace.model.spending import Spent
+from memoranda import Book
+from memoranda.model.jobs import JobDraft
+from memoranda.model.owner import Owner
+from memoranda.model.spending import Spent
 
 #: Kind of the book's own work that outlives what is forgotten: only what is kept with it has to go.
 PAID = "paid"

@@ -9,13 +9,13 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID
 
-from commonplace import Book
-from commonplace.model import changes as c
-from commonplace.model.ids import new_id
-from commonplace.model.jobs import JobDraft
-from commonplace.model.ledger import Actor, Receipt
-from commonplace.model.memories import Memory
-from commonplace.model.owner import WHOLE, Audience, Owner, View
+from memoranda import Book
+from memoranda.model import changes as c
+from memoranda.model.ids import new_id
+from memoranda.model.jobs import JobDraft
+from memoranda.model.ledger import Actor, Receipt
+from memoranda.model.memories import Memory
+from memoranda.model.owner import WHOLE, Audience, Owner, View
 from proofs._book.paid import keep_answer, pay
 from proofs._book.scanning import Marks
 

@@ -10,19 +10,19 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 from uuid import UUID
 
-from commonplace import Book
-from commonplace.book.threads import ThreadHandle
-from commonplace.embedding import Maker
-from commonplace.errors import Erased, NotFound
-from commonplace.model import changes as c
-from commonplace.model.ids import new_id
-from commonplace.model.jobs import Job, JobDraft
-from commonplace.model.ledger import Actor
-from commonplace.model.memories import Memory
-from commonplace.model.owner import EVERYONE, WHOLE, Owner
-from commonplace.model.values import utc_now
-from commonplace.testing.embedder import StubEmbedder
-from commonplace.worker import Worker
+from memoranda import Book
+from memoranda.book.threads import ThreadHandle
+from memoranda.embedding import Maker
+from memoranda.errors import Erased, NotFound
+from memoranda.model import changes as c
+from memoranda.model.ids import new_id
+from memoranda.model.jobs import Job, JobDraft
+from memoranda.model.ledger import Actor
+from memoranda.model.memories import Memory
+from memoranda.model.owner import EVERYONE, WHOLE, Owner
+from memoranda.model.values import utc_now
+from memoranda.testing.embedder import StubEmbedder
+from memoranda.worker import Worker
 
 #: Two models whose vectors take each other's place.
 EMBEDDERS = (StubEmbedder("one"), StubEmbedder("two"))

@@ -6,8 +6,8 @@ import json
 from typing import Any
 from uuid import UUID
 
-from commonplace.errors import CommonplaceError, NotAllowed
-from commonplace.model.owner import WHOLE, Owner, OwnerKind, View
+from memoranda.errors import MemorandaError, NotAllowed
+from memoranda.model.owner import WHOLE, Owner, OwnerKind, View
 from proofs._book import world
 from proofs._book.oracle import Leak
 from proofs._book.session import Session, who
@@ -105,7 +105,7 @@ async def history(s: Session) -> None:
     known = s.oracle.records[id]
     seen = s.oracle.sees(party, view, id)
     steps = await s.told(s.book(party).history(party, id, **who(view)), party, view, "history")
-    if isinstance(steps, CommonplaceError):
+    if isinstance(steps, MemorandaError):
         if seen:
             raise Leak(f"history of {id} as {view}: {steps}")
     elif not seen and not (known.party == party and known.status == "withdrawn"):
@@ -151,7 +151,7 @@ async def ledger(s: Session) -> None:
     entries = await s.told(
         s.book(party).ledger(party, after=after, limit=50, **who(view)), party, view, "ledger"
     )
-    if isinstance(entries, CommonplaceError) or not view.whole:
+    if isinstance(entries, MemorandaError) or not view.whole:
         if view.whole or not isinstance(entries, NotAllowed):
             raise Leak(f"the ledger of {party.parts} as {view}: {entries!r:.200}")
         return

@@ -5,21 +5,21 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from commonplace.book.asking import MODES
-from commonplace.door import pack_terms
-from commonplace.embedding import Maker
-from commonplace.engines.inmemory import InMemoryEngine
-from commonplace.errors import CommonplaceError
-from commonplace.model import changes as c
-from commonplace.model.episodes import Episode, Outcome
-from commonplace.model.ids import new_id
-from commonplace.model.ledger import Actor
-from commonplace.model.owner import WHOLE, Audience, Owner, OwnerKind, View
-from commonplace.model.passages import Sight
-from commonplace.model.query import Filter
-from commonplace.model.records import PASSAGE_TYPES, RecordType
-from commonplace.model.vectors import pack_vector
-from commonplace.recall.recall import Recall
+from memoranda.book.asking import MODES
+from memoranda.door import pack_terms
+from memoranda.embedding import Maker
+from memoranda.engines.inmemory import InMemoryEngine
+from memoranda.errors import MemorandaError
+from memoranda.model import changes as c
+from memoranda.model.episodes import Episode, Outcome
+from memoranda.model.ids import new_id
+from memoranda.model.ledger import Actor
+from memoranda.model.owner import WHOLE, Audience, Owner, OwnerKind, View
+from memoranda.model.passages import Sight
+from memoranda.model.query import Filter
+from memoranda.model.records import PASSAGE_TYPES, RecordType
+from memoranda.model.vectors import pack_vector
+from memoranda.recall.recall import Recall
 from proofs._book import world
 from proofs._book.canaries import canaries_in
 from proofs._book.oracle import Leak, may_read
@@ -116,7 +116,7 @@ async def recall_what_moved(s: Session) -> None:
     for audience in s.rng.sample(world.AUDIENCES, 2):
         await book.recall(party, "garden", view="owner")
         shared = await s.told(book.share(party, moving.id, audience, view="owner"), party, WHOLE, "share")
-        if isinstance(shared, CommonplaceError):
+        if isinstance(shared, MemorandaError):
             return
         s.absorb(shared, party, WHOLE, moved=audience, asked=[moving.id])
         for _ in range(2):

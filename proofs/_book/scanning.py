@@ -11,8 +11,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from commonplace.model.vectors import pack_vector
-from commonplace.testing.embedder import StubEmbedder
+from memoranda.model.vectors import pack_vector
+from memoranda.testing.embedder import StubEmbedder
 
 _LETTERS = "abcdefghijklmnop"
 _LENGTH = 14

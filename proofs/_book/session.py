@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import Any, TypeVar
 from uuid import UUID
 
-import commonplace
-from commonplace import Book, CommonplaceError
-from commonplace.embedding import Maker
-from commonplace.errors import NotFound
-from commonplace.model.ledger import Receipt, ReceiptItem, Verb
-from commonplace.model.owner import Audience, Owner, View
-from commonplace.testing.embedder import StubEmbedder
+import memoranda
+from memoranda import Book, MemorandaError
+from memoranda.embedding import Maker
+from memoranda.errors import NotFound
+from memoranda.model.ledger import Receipt, ReceiptItem, Verb
+from memoranda.model.owner import Audience, Owner, View
+from memoranda.testing.embedder import StubEmbedder
 from proofs._book import world
 from proofs._book.canaries import Mint, canaries_in, owner_of
 from proofs._book.oracle import Known, Leak, Oracle, may_read
@@ -77,7 +77,7 @@ class Session:
             "embed": EMBEDDER,
             "worker": False,
         }
-        books = {tenant: await commonplace.open(path, tenant=tenant, **given) for tenant in world.TENANTS}
+        books = {tenant: await memoranda.open(path, tenant=tenant, **given) for tenant in world.TENANTS}
         return cls(path, notes, books, rng)
 
     async def close(self) -> None:
@@ -149,11 +149,11 @@ class Session:
 
     # ── judging ──────────────────────────────────────────────────────────────────────────────────────────────────
 
-    async def told(self, asking: Awaitable[T], party: Owner, view: View, what: str) -> T | CommonplaceError:
+    async def told(self, asking: Awaitable[T], party: Owner, view: View, what: str) -> T | MemorandaError:
         """What was answered, an error of the book's own among it, once the oracle has looked at it."""
         try:
-            answer: T | CommonplaceError = await asking
-        except CommonplaceError as error:
+            answer: T | MemorandaError = await asking
+        except MemorandaError as error:
             answer = error
         self.oracle.judge(str(answer) if isinstance(answer, Exception) else answer, party, view, what)
         return answer
@@ -163,7 +163,7 @@ class Session:
     ) -> T | None:
         """The answer where it is allowed, and NotFound where it is not; anything else is a leak or a fault."""
         answer = await self.told(asking, party, view, what)
-        if isinstance(answer, CommonplaceError):
+        if isinstance(answer, MemorandaError):
             if isinstance(answer, NotFound) and not allowed:
                 return None
             raise Leak(f"{what} of {party.parts} as {view}: {type(answer).__name__}: {answer}")

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from uuid import UUID
 
-from commonplace.model.owner import Audience, AudienceKind, Owner, OwnerKind
-from commonplace.model.spending import Spent, price_of
+from memoranda.model.owner import Audience, AudienceKind, Owner, OwnerKind
+from memoranda.model.spending import Spent, price_of
 
 
 class Row(NamedTuple):

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from uuid import UUID
 
-from commonplace.book.parsing import as_actor
-from commonplace.errors import CommonplaceError, Erased, LimitReached, NotAllowed, NotFound
-from commonplace.model import changes as c
-from commonplace.model.erasure import ErasureReceipt
-from commonplace.model.ids import new_id
-from commonplace.model.ledger import Receipt
-from commonplace.model.memories import Memory, Use
-from commonplace.model.owner import EVERYONE, WHOLE, Owner, OwnerKind, View
+from memoranda.book.parsing import as_actor
+from memoranda.errors import Erased, LimitReached, MemorandaError, NotAllowed, NotFound
+from memoranda.model import changes as c
+from memoranda.model.erasure import ErasureReceipt
+from memoranda.model.ids import new_id
+from memoranda.model.ledger import Receipt
+from memoranda.model.memories import Memory, Use
+from memoranda.model.owner import EVERYONE, WHOLE, Owner, OwnerKind, View
 from proofs._book import world
 from proofs._book.oracle import Leak
 from proofs._book.session import Session, who
@@ -29,7 +29,7 @@ async def forget(s: Session) -> None:
         s.oracle.records[id].agent != view.agent or not view.agent for id in seen
     )
     answer = await s.told(s.book(party).forget(party, ids, **who(view)), party, view, "forget")
-    if isinstance(answer, CommonplaceError):
+    if isinstance(answer, MemorandaError):
         if not (foreign and isinstance(answer, NotAllowed)):
             raise Leak(f"forget of {ids} by {party.parts} as {view}: {answer}")
         return
@@ -75,7 +75,7 @@ async def forget_everything(s: Session) -> None:
     answer = await s.told(
         s.book(party).forget(party, everything=True, **who(view)), party, view, "forget everything"
     )
-    if isinstance(answer, CommonplaceError):
+    if isinstance(answer, MemorandaError):
         if view.whole or not isinstance(answer, NotAllowed):
             raise Leak(f"forget everything of {party.parts} as {view}: {answer}")
         return
@@ -149,7 +149,7 @@ async def operation(s: Session) -> None:
         if isinstance(answer, Erased) and party not in s.oracle.ended:
             raise Leak(f"{party.parts} is told that the operation of {whose.parts} was erased")
         return
-    if isinstance(answer, CommonplaceError):
+    if isinstance(answer, MemorandaError):
         raise Leak(f"{party.parts} may not use an operation id of {whose.parts}: {answer}")
     if answer.repeated:
         raise Leak(f"{party.parts} was given the receipt of {whose.parts}")
@@ -176,7 +176,7 @@ async def _repeat(s: Session) -> None:
         raise Leak(
             f"{party.parts} repeats an operation, whose record is {'gone' if erased else 'there'}: {answer}"
         )
-    if not erased and (isinstance(answer, CommonplaceError) or not answer.repeated or answer.id != id):
+    if not erased and (isinstance(answer, MemorandaError) or not answer.repeated or answer.id != id):
         raise Leak(f"{party.parts} repeats an operation and is answered {answer}")
 
 
@@ -189,7 +189,7 @@ async def experience(s: Session) -> None:
         retiring = s.book(party).experience.retire(agent.id, line)
         answer = await s.told(retiring, agent, WHOLE, "retire")
         seen = s.oracle.sees(agent, WHOLE, line) and s.oracle.records[line].type == "experience"
-        if isinstance(answer, CommonplaceError):
+        if isinstance(answer, MemorandaError):
             if seen or not isinstance(answer, NotFound):
                 raise Leak(f"retire of {line}: {answer}")
         elif not seen:
@@ -201,9 +201,9 @@ async def experience(s: Session) -> None:
         key = s.pick(tenant, WHOLE, "key", strange=0.9)
         answer = await s.told(s.book(party).keys.revoke(key), tenant, WHOLE, "revoke")
         is_its_key = s.oracle.sees(tenant, WHOLE, key) and s.oracle.records[key].type == "key"
-        if isinstance(answer, CommonplaceError) == is_its_key:
+        if isinstance(answer, MemorandaError) == is_its_key:
             raise Leak(f"{tenant.parts} revoking {key}: {answer}")
-        if not isinstance(answer, CommonplaceError):
+        if not isinstance(answer, MemorandaError):
             s.absorb(answer, tenant, WHOLE, asked=[key])
 
 

@@ -8,19 +8,19 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID
 
-from commonplace import Book
-from commonplace.door import Door
-from commonplace.model import changes as c
-from commonplace.model.episodes import Episode, Outcome, ToolCall
-from commonplace.model.experience import Evidence, ExperienceLine
-from commonplace.model.ids import new_id
-from commonplace.model.jobs import JobDraft
-from commonplace.model.ledger import Actor, Receipt
-from commonplace.model.memories import Cardinality, Memory
-from commonplace.model.messages import Message, Thread, ThreadStatus
-from commonplace.model.owner import EVERYONE, WHOLE, Audience, Owner, OwnerKind, View
-from commonplace.model.profiles import Agent, Key, Schema
-from commonplace.model.trust import Limits
+from memoranda import Book
+from memoranda.door import Door
+from memoranda.model import changes as c
+from memoranda.model.episodes import Episode, Outcome, ToolCall
+from memoranda.model.experience import Evidence, ExperienceLine
+from memoranda.model.ids import new_id
+from memoranda.model.jobs import JobDraft
+from memoranda.model.ledger import Actor, Receipt
+from memoranda.model.memories import Cardinality, Memory
+from memoranda.model.messages import Message, Thread, ThreadStatus
+from memoranda.model.owner import EVERYONE, WHOLE, Audience, Owner, OwnerKind, View
+from memoranda.model.profiles import Agent, Key, Schema
+from memoranda.model.trust import Limits
 from proofs._book.canaries import Mint
 
 TENANTS = ("default", "default%", "Default")

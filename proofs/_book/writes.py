@@ -6,10 +6,10 @@ from collections.abc import Awaitable, Sequence
 from typing import Any
 from uuid import UUID
 
-from commonplace import Receipt
-from commonplace.errors import CommonplaceError, InvalidInput, LimitReached, NotFound, Stale
-from commonplace.model.ids import new_id
-from commonplace.model.owner import EVERYONE, Audience, AudienceKind, Owner, View
+from memoranda import Receipt
+from memoranda.errors import InvalidInput, LimitReached, MemorandaError, NotFound, Stale
+from memoranda.model.ids import new_id
+from memoranda.model.owner import EVERYONE, Audience, AudienceKind, Owner, View
 from proofs._book import world
 from proofs._book.oracle import Leak, may_read
 from proofs._book.session import Session, who
@@ -27,7 +27,7 @@ async def remember(s: Session) -> None:
     run = s.rng.choice(("r", "r%")) if chance() < 0.3 else None
     audience = s.audience(view) if chance() < 0.7 else None
     grounds = sources or ([thread] if thread else [])
-    problems: set[type[CommonplaceError]] = set()
+    problems: set[type[MemorandaError]] = set()
     if expected is not None and not s.oracle.sees(party, view, expected):
         problems.add(Stale)
     if not all(s.oracle.sees(party, view, id) for id in (*sources, *([thread] if thread else []))):
@@ -48,7 +48,7 @@ async def remember(s: Session) -> None:
         ),
         party, view, "remember",
     )  # fmt: skip
-    if isinstance(answer, CommonplaceError):
+    if isinstance(answer, MemorandaError):
         _expected_refusal(s, answer, problems, party, thread)
         return
     if problems:
@@ -100,8 +100,8 @@ def born_as(s: Session, grounds: Sequence[UUID], audience: Audience | None, view
 
 def _expected_refusal(
     s: Session,
-    answer: CommonplaceError,
-    problems: set[type[CommonplaceError]],
+    answer: MemorandaError,
+    problems: set[type[MemorandaError]],
     party: Owner,
     thread: UUID | None,
 ) -> None:
@@ -137,7 +137,7 @@ async def upon(
     """A change to one record: refused as not found where the view does not see it."""
     seen = s.oracle.sees(party, view, id)
     answer = await s.told(asking, party, view, what)
-    if isinstance(answer, CommonplaceError):
+    if isinstance(answer, MemorandaError):
         if seen == isinstance(answer, NotFound):
             raise Leak(f"{what} of {id} by {party.parts} as {view}: {answer}")
         return None
@@ -198,7 +198,7 @@ async def corroborate(s: Session) -> None:
     answer = await s.told(
         s.book(party).corroborate(party, id, sources=[source], **who(view)), party, view, "corroborate"
     )
-    if isinstance(answer, CommonplaceError):
+    if isinstance(answer, MemorandaError):
         if (seen or already) and isinstance(answer, NotFound):
             raise Leak(f"corroborate of {id} by {source}: {answer}")
     elif not seen and not already:
@@ -216,7 +216,7 @@ async def supersede(s: Session) -> None:
     answer = await s.told(
         s.book(party).supersede(party, loser, winner, **who(view)), party, view, "supersede"
     )
-    if isinstance(answer, CommonplaceError):
+    if isinstance(answer, MemorandaError):
         raise Leak(f"supersede by {party.parts} as {view}: {answer}")
     # Of a winner that it sees, and that is no longer held, a view is told so first.
     codes = {"unknown", "self"} | ({"retracted", "cycle"} if s.oracle.sees(party, view, winner) else set())

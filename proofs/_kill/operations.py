@@ -7,15 +7,15 @@ from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
 
-from commonplace import Book, Receipt, ThreadHandle
-from commonplace.book.parsing import as_actor, as_owner, as_view, message_of
-from commonplace.model.changes import Append, OpenThread
-from commonplace.model.ids import new_id
-from commonplace.model.jobs import JobDraft
-from commonplace.model.ledger import Verb
-from commonplace.model.messages import Message, Thread
-from commonplace.model.owner import Audience
-from commonplace.model.records import Record
+from memoranda import Book, Receipt, ThreadHandle
+from memoranda.book.parsing import as_actor, as_owner, as_view, message_of
+from memoranda.model.changes import Append, OpenThread
+from memoranda.model.ids import new_id
+from memoranda.model.jobs import JobDraft
+from memoranda.model.ledger import Verb
+from memoranda.model.messages import Message, Thread
+from memoranda.model.owner import Audience
+from memoranda.model.records import Record
 
 OWNERS = ("ann", "ben", "cleo")
 AGENT = "helper"

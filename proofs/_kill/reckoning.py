@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from uuid import UUID
 
-from commonplace import Book, CommonplaceError
-from commonplace.door import pack_terms
-from commonplace.model.episodes import Episode
-from commonplace.model.ledger import Entry, receipt_of
-from commonplace.model.owner import Owner
-from commonplace.model.records import PASSAGE_TYPES, Record
+from memoranda import Book, MemorandaError
+from memoranda.door import pack_terms
+from memoranda.model.episodes import Episode
+from memoranda.model.ledger import Entry, receipt_of
+from memoranda.model.owner import Owner
+from memoranda.model.records import PASSAGE_TYPES, Record
 from proofs._kill.operations import JOB, OWNERS, Operation, perform
 from proofs._kill.writer import opened, spelled
 
@@ -136,7 +136,7 @@ class Reckoning:
         self.resent += 1
         try:
             receipt = await perform(book, operation)
-        except CommonplaceError as error:
+        except MemorandaError as error:
             if landed or await book.operation(operation.owner, operation.id, view="owner"):
                 raise Broken(f"{operation} is in the ledger and refused when sent again: {error}") from error
             return

@@ -14,11 +14,11 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
-from commonplace import Book, CommonplaceError, Limits, Receipt
-from commonplace.assembly import engines
-from commonplace.assembly import opening as assembly
-from commonplace.engines.sqlite.engine import SqliteEngine
-from commonplace.engines.sqlite.file import SqliteFile
+from memoranda import Book, Limits, MemorandaError, Receipt
+from memoranda.assembly import engines
+from memoranda.assembly import opening as assembly
+from memoranda.engines.sqlite.engine import SqliteEngine
+from memoranda.engines.sqlite.file import SqliteFile
 from proofs._kill.marks import Aim, Marks, Point, Watch, watched
 from proofs._kill.operations import OWNERS, Known, Operation, perform
 
@@ -92,7 +92,7 @@ class _Writer:
             self._say({"asked": asdict(operation)})
             try:
                 receipt = await perform(book, operation)
-            except CommonplaceError as error:
+            except MemorandaError as error:
                 self._say({"refused": id, "code": error.code})
             else:
                 self._watch.received()

@@ -9,17 +9,17 @@ from functools import partial
 from typing import Any
 from unittest.mock import patch
 
-from commonplace.book import bringing
-from commonplace.book.moving import Moving
-from commonplace.engines.inmemory import InMemoryEngine
-from commonplace.errors import Conflict, StorageError
-from commonplace.model.erasure import Target
-from commonplace.model.ledger import Actor
-from commonplace.model.moving import Arrival, Frame, PieceKind, ShelfPiece
-from commonplace.model.owner import WHOLE
-from commonplace.ports import Engine
-from commonplace.settle.rows import owner_of
-from commonplace.testing.suite_moving import of_kind
+from memoranda.book import bringing
+from memoranda.book.moving import Moving
+from memoranda.engines.inmemory import InMemoryEngine
+from memoranda.errors import Conflict, StorageError
+from memoranda.model.erasure import Target
+from memoranda.model.ledger import Actor
+from memoranda.model.moving import Arrival, Frame, PieceKind, ShelfPiece
+from memoranda.model.owner import WHOLE
+from memoranda.ports import Engine
+from memoranda.settle.rows import owner_of
+from memoranda.testing.suite_moving import of_kind
 from proofs._server.agreeing import ENDING, NAMESAKES, among_namesakes, erase, program, seen
 from tests.engines.dice import Dice
 from tests.engines.pair import Pair

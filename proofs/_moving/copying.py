@@ -11,12 +11,12 @@ from dataclasses import dataclass
 from typing import Any
 from unittest.mock import patch
 
-import commonplace
-from commonplace.assembly import engines
-from commonplace.book import bringing
-from commonplace.book.bringing import Bringing
-from commonplace.errors import StorageError
-from commonplace.ports import Engine
+import memoranda
+from memoranda.assembly import engines
+from memoranda.book import bringing
+from memoranda.book.bringing import Bringing
+from memoranda.errors import StorageError
+from memoranda.ports import Engine
 
 #: The steps of a copy that its own hand strikes at; ``depart`` is the source's, the others are the target's.
 STEPS = ("arrive", "lay_book", "lay_frame", "lay", "depart", "end_arrival")
@@ -44,7 +44,7 @@ def copy(source: str, target: str, switch: bool, aim: Aim | None, omission: str 
         if omission:
             changed.enter_context(_OMISSIONS[omission]())
         try:
-            asyncio.run(commonplace.copy(source, target, switch=switch))
+            asyncio.run(memoranda.copy(source, target, switch=switch))
         except StorageError as error:
             if not omission or _UNLIKE not in str(error):
                 raise
@@ -92,7 +92,7 @@ def _lets_writers_go_on() -> Any:
     async def nothing(*_: Any, **__: Any) -> None:
         """The source is not told that it moves."""
 
-    return patch("commonplace.engines.sqlite.moving.Moving.depart", nothing)
+    return patch("memoranda.engines.sqlite.moving.Moving.depart", nothing)
 
 
 def _forgets_tombstones() -> Any:

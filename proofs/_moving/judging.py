@@ -7,16 +7,16 @@ from pathlib import Path
 from typing import Any
 from uuid import UUID
 
-from commonplace import Owner
-from commonplace.assembly import open_engine
-from commonplace.model.changes import Import
-from commonplace.model.ledger import Entry
-from commonplace.model.moving import PieceKind
-from commonplace.model.owner import WHOLE
-from commonplace.ports import Engine
-from commonplace.settle.rows import owner_of
-from commonplace.testing.builders import Pen, a_memory
-from commonplace.testing.suite_keeping import everything
+from memoranda import Owner
+from memoranda.assembly import open_engine
+from memoranda.model.changes import Import
+from memoranda.model.ledger import Entry
+from memoranda.model.moving import PieceKind
+from memoranda.model.owner import WHOLE
+from memoranda.ports import Engine
+from memoranda.settle.rows import owner_of
+from memoranda.testing.builders import Pen, a_memory
+from memoranda.testing.suite_keeping import everything
 from proofs._moving.living import GUIDES, OWNERS, told
 
 _PEOPLE = (*OWNERS, *GUIDES.values())

@@ -13,13 +13,13 @@ from multiprocessing.synchronize import Event
 from pathlib import Path
 from typing import Any
 
-import commonplace
-from commonplace import Book, CommonplaceError, Limits, Moved, OutcomeUnknown
-from commonplace.model.changes import AddExperience
-from commonplace.model.ids import new_id
-from commonplace.model.ledger import Actor
-from commonplace.model.owner import WHOLE, Owner, OwnerKind
-from commonplace.testing.builders import a_line
+import memoranda
+from memoranda import Book, Limits, MemorandaError, Moved, OutcomeUnknown
+from memoranda.model.changes import AddExperience
+from memoranda.model.ids import new_id
+from memoranda.model.ledger import Actor
+from memoranda.model.owner import WHOLE, Owner, OwnerKind
+from memoranda.testing.builders import a_line
 
 TENANTS = ("default", "other")
 #: In each tenant there are owners of the same names, and an agent who learns from them.
@@ -48,7 +48,7 @@ async def _live(address: str, stop: Event, once: Callable[[Books], Any]) -> None
     async with AsyncExitStack() as opened:
         books = {}
         for tenant in TENANTS:
-            book = commonplace.open(address, tenant=tenant, worker=False, limits=LIMITS, embed=None)
+            book = memoranda.open(address, tenant=tenant, worker=False, limits=LIMITS, embed=None)
             books[tenant] = await opened.enter_async_context(book)
         while not stop.is_set():
             try:
@@ -57,7 +57,7 @@ async def _live(address: str, stop: Event, once: Callable[[Books], Any]) -> None
                 departure = (await books[TENANTS[0]].engine.whereabouts()).departure
                 if departure is not None and departure.whole:
                     return
-            except CommonplaceError:
+            except MemorandaError:
                 pass  # somebody forgot, or replaced, what this one built upon
             await asyncio.sleep(rng.uniform(*_PAUSE))
 
@@ -136,7 +136,7 @@ class _Eraser:
             receipt = await book.forget(owner, everything=True, view="owner")
         except OutcomeUnknown:
             raise
-        except CommonplaceError:
+        except MemorandaError:
             self._log.say(kept=owner.parts)
             raise
         self._log.say(ended=owner.parts, at=time.monotonic_ns(), ids=[str(id) for id in receipt.ids])

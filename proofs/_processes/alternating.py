@@ -12,9 +12,9 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
-import commonplace
-from commonplace import Book, CommonplaceError, Limits
-from commonplace.testing.embedder import StubEmbedder
+import memoranda
+from memoranda import Book, Limits, MemorandaError
+from memoranda.testing.embedder import StubEmbedder
 from proofs._processes.together import Wrong, fork
 
 OWNERS = tuple(f"owner {number}" for number in range(6))
@@ -85,7 +85,7 @@ class _Process:
         self._book: Book
 
     async def _open(self, embedder: int) -> None:
-        self._book = await commonplace.open(self._path, limits=_LIMITS, embed=EMBEDDERS[embedder])
+        self._book = await memoranda.open(self._path, limits=_LIMITS, embed=EMBEDDERS[embedder])
 
     async def serve(self, connection: Connection) -> None:
         await self._open(0)
@@ -93,7 +93,7 @@ class _Process:
         while (asked := await asyncio.to_thread(connection.recv)).verb != "end":
             try:
                 answer: object = await self._do(asked)
-            except CommonplaceError as error:
+            except MemorandaError as error:
                 answer = Wrong(f"{asked}: {type(error).__name__}: {error}")
             connection.send(answer)
         await self._book.close()
@@ -129,7 +129,7 @@ class _Process:
                 return "", 0
 
 
-def _made(receipt: commonplace.Receipt) -> tuple[str, int]:
+def _made(receipt: memoranda.Receipt) -> tuple[str, int]:
     """The id of what a write made, and its position in the ledger."""
     return str(receipt.items[0].id), receipt.position
 

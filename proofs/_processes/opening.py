@@ -10,9 +10,9 @@ from multiprocessing.synchronize import Barrier
 from pathlib import Path
 from typing import Any
 
-import commonplace
-from commonplace import VersionMismatch
-from commonplace.engines.sqlite.migrations import APPLICATION_ID, Migration, Migrations, book_migrations
+import memoranda
+from memoranda import VersionMismatch
+from memoranda.engines.sqlite.migrations import APPLICATION_ID, Migration, Migrations, book_migrations
 from proofs._kill.writer import opened
 from proofs._processes.together import AGENT, OWNER, Wrong, at_once, check_whole, made_thread
 
@@ -53,7 +53,7 @@ async def _open_and_write(barrier: Barrier, number: int, path: Path, forward: bo
 
 
 async def _check_openings(path: Path, count: int) -> None:
-    async with commonplace.open(path, create=False) as book:
+    async with memoranda.open(path, create=False) as book:
         if (held := await book.count(OWNER, types="memory", view="owner")) != count:
             raise Wrong(f"{held} statements of {count} processes that made the same book")
         await check_whole(book)

@@ -10,8 +10,8 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
-import commonplace
-from commonplace import CommonplaceError
+import memoranda
+from memoranda import MemorandaError
 from proofs._processes.together import AGENT, OWNER, Wrong, fork, made_thread
 
 RECALLS = 1000
@@ -71,7 +71,7 @@ def _ask(connection: Connection, question: tuple[str, str, bool]) -> Any:
 
 def _serve(connection: Connection, path: Path, number: int) -> None:
     async def serve() -> None:
-        async with commonplace.open(path) as book:
+        async with memoranda.open(path) as book:
             thread = await book.thread(OWNER, name=f"of {number}", agent=AGENT)
             while (asked := connection.recv())[0] != "end":
                 verb, word, remembers = asked
@@ -85,7 +85,7 @@ def _serve(connection: Connection, path: Path, number: int) -> None:
                     else:
                         receipt = await thread.append("user", f"they spoke of {word} and tea")
                         connection.send(str(receipt.id))
-                except CommonplaceError as error:
+                except MemorandaError as error:
                     connection.send(error)
 
     asyncio.run(serve())

@@ -9,7 +9,7 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
-import commonplace
+import memoranda
 
 OWNER = "ann"
 AGENT = "helper"
@@ -63,11 +63,11 @@ def _answer(connection: Connection, work: Work, *arguments: Any) -> None:
 
 async def made_thread(path: Path) -> str:
     """A new book with one thread."""
-    async with commonplace.open(path) as book:
+    async with memoranda.open(path) as book:
         return str((await book.thread(OWNER, agent=AGENT)).id)
 
 
-async def check_whole(book: commonplace.Book) -> None:
+async def check_whole(book: memoranda.Book) -> None:
     """The book is as its ledger says."""
     if faults := (await book.engine.verify()).faults:
         raise Wrong(f"the ledger says: {faults[0]}")

@@ -10,17 +10,17 @@ from functools import partial
 from typing import Any
 from uuid import UUID
 
-from commonplace.engines.inmemory import InMemoryEngine
-from commonplace.model import changes as c
-from commonplace.model.erasure import Target
-from commonplace.model.ledger import Actor
-from commonplace.model.memories import Use
-from commonplace.model.owner import WHOLE, Audience, Owner, OwnerKind, View
-from commonplace.model.query import Filter
-from commonplace.model.records import RecordType
-from commonplace.model.spending import ALL_SPENT, Spent, SpentFilter
-from commonplace.ports import Engine
-from commonplace.testing.builders import ANN, BEN, ROOMY, START, a_memory, a_message, a_thread
+from memoranda.engines.inmemory import InMemoryEngine
+from memoranda.model import changes as c
+from memoranda.model.erasure import Target
+from memoranda.model.ledger import Actor
+from memoranda.model.memories import Use
+from memoranda.model.owner import WHOLE, Audience, Owner, OwnerKind, View
+from memoranda.model.query import Filter
+from memoranda.model.records import RecordType
+from memoranda.model.spending import ALL_SPENT, Spent, SpentFilter
+from memoranda.ports import Engine
+from memoranda.testing.builders import ANN, BEN, ROOMY, START, a_memory, a_message, a_thread
 from tests.engines.dice import Dice
 from tests.engines.pair import Pair
 from tests.engines.random_runs import OWNERS

@@ -8,12 +8,12 @@ from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any
 
-import commonplace
-from commonplace import Book
-from commonplace.embedding import Maker
-from commonplace.engines.postgres.engine import PostgresEngine
-from commonplace.model.erasure import ErasureReceipt, Scrubbed
-from commonplace.model.trust import Limits
+import memoranda
+from memoranda import Book
+from memoranda.embedding import Maker
+from memoranda.engines.postgres.engine import PostgresEngine
+from memoranda.model.erasure import ErasureReceipt, Scrubbed
+from memoranda.model.trust import Limits
 from proofs._book.person import PARTS, Moving, Part, Person
 from proofs._book.remains import Remains
 from proofs._book.scanning import Marking, Marks
@@ -71,7 +71,7 @@ class Life:
 
         ``sampled`` is a control, in which the server samples every column; ``clearing`` clears the files, as the book does.
         """
-        opened = commonplace.open(
+        opened = memoranda.open(
             self._address, limits=_LIMITS, clock=self._clock, embed=self._embedders[0], worker=False
         )
         async with opened as book:

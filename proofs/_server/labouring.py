@@ -12,17 +12,17 @@ from multiprocessing.synchronize import Barrier
 from typing import Any
 from unittest.mock import patch
 
-import commonplace
-from commonplace import Book, Limits
-from commonplace.engines.postgres import jobs
-from commonplace.model import changes as c
-from commonplace.model.ids import new_id
-from commonplace.model.jobs import Job, JobDraft
-from commonplace.model.ledger import Actor
-from commonplace.model.memories import Memory
-from commonplace.model.owner import EVERYONE, WHOLE, Owner
-from commonplace.model.values import utc_now
-from commonplace.worker import Worker
+import memoranda
+from memoranda import Book, Limits
+from memoranda.engines.postgres import jobs
+from memoranda.model import changes as c
+from memoranda.model.ids import new_id
+from memoranda.model.jobs import Job, JobDraft
+from memoranda.model.ledger import Actor
+from memoranda.model.memories import Memory
+from memoranda.model.owner import EVERYONE, WHOLE, Owner
+from memoranda.model.values import utc_now
+from memoranda.worker import Worker
 from proofs._processes.together import Wrong, at_once, check_whole
 from proofs._server.own import OwnServer
 
@@ -68,7 +68,7 @@ def worked_off(server: OwnServer, workers: int, count: int, *, trusting: bool = 
 
 
 def _opened(address: str, **how: Any) -> Any:
-    return commonplace.open(address, limits=_LIMITS, embed=None, worker=False, **how)
+    return memoranda.open(address, limits=_LIMITS, embed=None, worker=False, **how)
 
 
 async def _put(address: str, count: int) -> None:

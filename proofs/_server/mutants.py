@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import asyncpg
 
-from commonplace.engines.postgres import statements
+from memoranda.engines.postgres import statements
 from proofs._server.omissions import replaced
 
 _VALUE = r"(?P<value>\?|:\w+|'\w+'|\w+\.\w+|NULL|ANY\((?P<list>(?:\?|:\w+)::\w+\[\])\))(?P<cast>::\w+)?"

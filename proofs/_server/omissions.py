@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from functools import partial
 
-from commonplace.engines.postgres import erasing, scrubbing, statements
+from memoranda.engines.postgres import erasing, scrubbing, statements
 from proofs._book.mutants import rewritten
 
 Omission = Callable[[], AbstractContextManager[object]]

@@ -35,7 +35,7 @@ class OwnServer:
     def __init__(self, **settings: str) -> None:
         #: What the server is told to do otherwise than by default.
         self._settings = settings
-        self._room = tempfile.TemporaryDirectory(prefix="commonplace-server-")
+        self._room = tempfile.TemporaryDirectory(prefix="memoranda-server-")
         self.folder = Path(self._room.name, "data")
         self._numbers = itertools.count(1)
         self._server: Any = None

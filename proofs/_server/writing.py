@@ -15,12 +15,12 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
-import commonplace
-from commonplace import Book, CommonplaceError, OutcomeUnknown
-from commonplace.assembly import Opening
-from commonplace.engines.postgres import server as servers
-from commonplace.engines.postgres.server import Server
-from commonplace.engines.postgres.session import Session
+import memoranda
+from memoranda import Book, MemorandaError, OutcomeUnknown
+from memoranda.assembly import Opening
+from memoranda.engines.postgres import server as servers
+from memoranda.engines.postgres.server import Server
+from memoranda.engines.postgres.session import Session
 from proofs._kill.operations import OWNERS, Known, perform
 from proofs._kill.reckoning import QUERIES, Reckoning, Stored
 from proofs._kill.writer import LIMITS, spelled
@@ -59,7 +59,7 @@ class Assignment:
 
 def opened(address: str) -> Opening:
     """A book with limits of our own."""
-    return commonplace.open(address, limits=LIMITS, embed=None, worker=False)
+    return memoranda.open(address, limits=LIMITS, embed=None, worker=False)
 
 
 def live(connection: Connection) -> None:
@@ -99,7 +99,7 @@ class _Writer:
                 receipt = await perform(book, operation)
             except OutcomeUnknown:
                 await asyncio.sleep(_PAUSE_SECONDS)  # nobody was told anything
-            except CommonplaceError as error:
+            except MemorandaError as error:
                 self._say({"refused": id, "code": error.code})
                 await asyncio.sleep(_PAUSE_SECONDS)
             else:

@@ -10,15 +10,15 @@ from pathlib import Path
 
 import pytest
 
-import commonplace
-from commonplace import Corrupt, InvalidInput, Owner, StorageError
-from commonplace.assembly import open_engine
-from commonplace.book.backups import Backups, noted_erasures, restore
-from commonplace.model.erasure import Target
-from commonplace.model.ledger import Actor
-from commonplace.model.owner import WHOLE
-from commonplace.model.values import utc_now
-from commonplace.ports import Engine
+import memoranda
+from memoranda import Corrupt, InvalidInput, Owner, StorageError
+from memoranda.assembly import open_engine
+from memoranda.book.backups import Backups, noted_erasures, restore
+from memoranda.model.erasure import Target
+from memoranda.model.ledger import Actor
+from memoranda.model.owner import WHOLE
+from memoranda.model.values import utc_now
+from memoranda.ports import Engine
 
 
 async def opened(path: Path) -> Engine:
@@ -30,18 +30,18 @@ def found(folder: Path, text: str) -> set[str]:
     return {path.name for path in folder.iterdir() if text.encode() in path.read_bytes()}
 
 
-async def test_a_backup_is_proven_and_opens_as_a_book(book: commonplace.Book, tmp_path: Path) -> None:
+async def test_a_backup_is_proven_and_opens_as_a_book(book: memoranda.Book, tmp_path: Path) -> None:
     told = await book.remember("ana", "Plays the cello", agent="coach")
     findings = await book.backup(tmp_path / "copy.db")
     assert (findings.records, findings.faults) == (1, ())
-    async with commonplace.open(tmp_path / "copy.db") as copy:
+    async with memoranda.open(tmp_path / "copy.db") as copy:
         assert (await copy.get("ana", told.id, agent="coach")).id == told.id
     with pytest.raises(InvalidInput, match="target"):
         await book.backup(tmp_path / "copy.db")
 
 
 async def test_a_backup_that_was_cancelled_is_known_to_forgetting(
-    book: commonplace.Book, tmp_path: Path
+    book: memoranda.Book, tmp_path: Path
 ) -> None:
     told = await book.remember("ana", "Has a blue canary", agent="coach")
 
@@ -56,7 +56,7 @@ async def test_a_backup_that_was_cancelled_is_known_to_forgetting(
 
 
 async def test_forgetting_names_backups_and_on_request_reaches_them(tmp_path: Path) -> None:
-    async with commonplace.open(tmp_path / "book.db") as book:
+    async with memoranda.open(tmp_path / "book.db") as book:
         told = await book.remember("ana", "Has a blue canary", agent="coach")
         kept = await book.remember("ana", "Plays the cello", agent="coach")
         await book.backup(tmp_path / "one.db")
@@ -64,18 +64,18 @@ async def test_forgetting_names_backups_and_on_request_reaches_them(tmp_path: Pa
         named = await book.forget("ana", told.id, agent="coach")
         assert {Path(path).name for path in named.held_by} == {"one.db", "two.db"}
     assert found(tmp_path, "canary") == {"one.db", "two.db"}
-    async with commonplace.open(tmp_path / "book.db") as book:
+    async with memoranda.open(tmp_path / "book.db") as book:
         again = await book.remember("ana", "Has a blue canary, still", agent="coach")
         await book.backup(tmp_path / "three.db")
         receipt = await book.forget("ana", again.id, agent="coach", backups=True)
         assert receipt.held_by == ()
     assert "three.db" not in found(tmp_path, "canary")
-    async with commonplace.open(tmp_path / "three.db") as copy:
+    async with memoranda.open(tmp_path / "three.db") as copy:
         assert (await copy.get("ana", kept.id, agent="coach")).id == kept.id
 
 
 async def test_what_rests_on_it_in_another_agents_shelf_goes_from_the_backup_too(tmp_path: Path) -> None:
-    async with commonplace.open(tmp_path / "book.db") as book:
+    async with memoranda.open(tmp_path / "book.db") as book:
         thread = await book.thread("ana", agent="coach", audience="global")
         said = await thread.append("user", "I have a blue canary")
         await book.remember("ana", "Has a blue canary", agent="tutor", sources=[said.id])
@@ -87,7 +87,7 @@ async def test_what_rests_on_it_in_another_agents_shelf_goes_from_the_backup_too
 
 
 async def test_forgetting_in_parallel_reaches_every_backup(tmp_path: Path) -> None:
-    async with commonplace.open(tmp_path / "book.db") as book:
+    async with memoranda.open(tmp_path / "book.db") as book:
         told = [await book.remember("ana", f"Has canary {number}", agent="coach") for number in range(6)]
         await book.backup(tmp_path / "copy.db")
         receipts = await asyncio.gather(
@@ -99,7 +99,7 @@ async def test_forgetting_in_parallel_reaches_every_backup(tmp_path: Path) -> No
 
 
 async def test_a_restored_backup_lacks_what_was_erased_since(tmp_path: Path) -> None:
-    async with commonplace.open(tmp_path / "book.db") as book:
+    async with memoranda.open(tmp_path / "book.db") as book:
         told = await book.remember("ana", "Has a blue canary", agent="coach")
         kept = await book.remember("ana", "Plays the cello", agent="coach")
         await book.remember("ben", "Has a red canary", agent="coach")
@@ -109,7 +109,7 @@ async def test_a_restored_backup_lacks_what_was_erased_since(tmp_path: Path) -> 
     removed = await restore(opened, tmp_path / "copy.db", tmp_path / "restored.db", at=utc_now())
     assert removed == 2
     assert "restored.db" not in found(tmp_path, "canary")
-    async with commonplace.open(tmp_path / "restored.db") as restored:
+    async with memoranda.open(tmp_path / "restored.db") as restored:
         assert (await restored.get("ana", kept.id, agent="coach")).id == kept.id
         assert [owner.id for owner in await restored.owners()] == ["ana"]
     with pytest.raises(InvalidInput, match="target"):
@@ -117,7 +117,7 @@ async def test_a_restored_backup_lacks_what_was_erased_since(tmp_path: Path) -> 
 
 
 async def test_a_torn_note_neither_stops_a_restore_nor_swallows_the_next(tmp_path: Path) -> None:
-    async with commonplace.open(tmp_path / "book.db") as book:
+    async with memoranda.open(tmp_path / "book.db") as book:
         told = await book.remember("ana", "Has a blue canary", agent="coach")
         await book.backup(tmp_path / "copy.db")
         (tmp_path / "copy.db.erasures").write_bytes(b'{"records": ["01')
@@ -127,7 +127,7 @@ async def test_a_torn_note_neither_stops_a_restore_nor_swallows_the_next(tmp_pat
 
 
 async def test_a_note_that_cannot_be_written_waits_with_the_erasure_done(tmp_path: Path) -> None:
-    async with commonplace.open(tmp_path / "book.db") as book:
+    async with memoranda.open(tmp_path / "book.db") as book:
         told = await book.remember("ana", "Has a blue canary", agent="coach")
         await book.backup(tmp_path / "copy.db")
         (tmp_path / "copy.db.erasures").mkdir()
@@ -140,14 +140,14 @@ async def test_a_note_that_cannot_be_written_waits_with_the_erasure_done(tmp_pat
 
 
 async def test_a_book_in_use_is_no_backup_to_restore(tmp_path: Path) -> None:
-    async with commonplace.open(tmp_path / "book.db") as book:
+    async with memoranda.open(tmp_path / "book.db") as book:
         await book.remember("ana", "Plays the cello", agent="coach")
         with pytest.raises(InvalidInput, match="in use"):
             await restore(opened, tmp_path / "book.db", tmp_path / "restored.db", at=utc_now())
 
 
 async def test_a_note_that_a_crash_left_undone_is_done_by_the_worker(tmp_path: Path) -> None:
-    async with commonplace.open(tmp_path / "book.db") as book:
+    async with memoranda.open(tmp_path / "book.db") as book:
         told = await book.remember("ana", "Has a blue canary", agent="coach")
         await book.backup(tmp_path / "copy.db")
         # As far as the commit, and no further.
@@ -160,7 +160,7 @@ async def test_a_note_that_a_crash_left_undone_is_done_by_the_worker(tmp_path: P
 async def test_forgetting_and_restoring_open_nothing_to_others(tmp_path: Path) -> None:
     umask = os.umask(0o022)
     try:
-        async with commonplace.open(tmp_path / "book.db") as book:
+        async with memoranda.open(tmp_path / "book.db") as book:
             secret = await book.remember("ana", "the secret", agent="helper")
             await book.remember("ana", "the rest", agent="helper")
             await book.backup(tmp_path / "copy.db")
@@ -176,7 +176,7 @@ async def test_forgetting_and_restoring_open_nothing_to_others(tmp_path: Path) -
 async def test_a_book_stays_where_it_was_opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "elsewhere").mkdir()
     monkeypatch.chdir(tmp_path)
-    async with commonplace.open("book.db") as book:
+    async with memoranda.open("book.db") as book:
         told = await book.remember("ana", "the secret", agent="helper")
         await book.backup(Path("copy.db"))
         monkeypatch.chdir(tmp_path / "elsewhere")
@@ -187,7 +187,7 @@ async def test_a_book_stays_where_it_was_opened(tmp_path: Path, monkeypatch: pyt
 
 @pytest.mark.parametrize("suffix", ["-journal", "-wal", "-shm"])
 async def test_a_backup_has_no_name_that_sqlite_removes(tmp_path: Path, suffix: str) -> None:
-    async with commonplace.open(tmp_path / "book.db") as book:
+    async with memoranda.open(tmp_path / "book.db") as book:
         await book.remember("ana", "likes tea", agent="helper")
         with pytest.raises(InvalidInput, match=r"another one|is there already"):
             await book.backup(tmp_path / f"book.db{suffix}")
@@ -202,7 +202,7 @@ async def test_a_copy_that_could_not_be_proven_is_not_kept(
         raise StorageError("it does not hold what its ledger says")
 
     monkeypatch.setattr(Backups, "prove", unproven)
-    async with commonplace.open(tmp_path / "book.db") as book:
+    async with memoranda.open(tmp_path / "book.db") as book:
         await book.remember("ana", "likes tea", agent="helper")
         (tmp_path / "copy.db2").write_text("another file")
         with pytest.raises(StorageError):
@@ -219,12 +219,12 @@ async def test_a_copy_that_could_not_be_proven_is_not_kept(
     ],
 )
 async def test_what_cannot_be_read_is_told_as_damage(tmp_path: Path, damage: str) -> None:
-    async with commonplace.open(tmp_path / "book.db") as book:
+    async with memoranda.open(tmp_path / "book.db") as book:
         told = await book.remember("ana", "likes tea", agent="helper")
     with closing(sqlite3.connect(tmp_path / "book.db")) as connection:
         connection.execute(damage)
         connection.commit()
-    async with commonplace.open(tmp_path / "book.db") as book:
+    async with memoranda.open(tmp_path / "book.db") as book:
         with pytest.raises(Corrupt, match="restore a backup"):
             await book.history("ana", told.id, agent="helper")
         with pytest.raises(Corrupt, match="restore a backup"):

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-import commonplace
-from commonplace import (
+import memoranda
+from memoranda import (
     Audience,
     Conflict,
     InvalidInput,
@@ -20,17 +20,17 @@ from commonplace import (
     OperationReused,
     Owner,
 )
-from commonplace.model.changes import Remember
-from commonplace.model.ids import new_id
-from commonplace.model.ledger import Actor
-from commonplace.model.memories import Memory
-from commonplace.model.owner import WHOLE
+from memoranda.model.changes import Remember
+from memoranda.model.ids import new_id
+from memoranda.model.ledger import Actor
+from memoranda.model.memories import Memory
+from memoranda.model.owner import WHOLE
 
 NOW = datetime(2026, 3, 2, tzinfo=UTC)
 NAIVE = NOW.replace(tzinfo=None)
 
 
-async def nothing_is_stored(book: commonplace.Book) -> bool:
+async def nothing_is_stored(book: memoranda.Book) -> bool:
     facts = await book.facts()
     return not facts.records and not facts.owners
 
@@ -59,7 +59,7 @@ async def nothing_is_stored(book: commonplace.Book) -> bool:
     ids=lambda value: repr(value)[:40],
 )
 async def test_a_malformed_statement_is_refused_by_the_name_of_its_field(
-    book: commonplace.Book, fields: dict[str, Any], field: str
+    book: memoranda.Book, fields: dict[str, Any], field: str
 ) -> None:
     with pytest.raises(InvalidInput) as refused:
         await book.remember_all("ana", [fields], agent="coach")
@@ -75,14 +75,14 @@ def nested(depth: int) -> dict[str, Any]:
     return value
 
 
-async def test_data_that_is_too_deep_or_too_large_is_refused(book: commonplace.Book) -> None:
+async def test_data_that_is_too_deep_or_too_large_is_refused(book: memoranda.Book) -> None:
     for data in (nested(40), nested(5000), {"big": "x" * 2_000_000}):
         with pytest.raises(InvalidInput, match="data"):
             await book.remember("ana", "x", agent="coach", data=data)
     assert await nothing_is_stored(book)
 
 
-async def test_a_batch_reports_every_bad_item_and_stores_none(book: commonplace.Book) -> None:
+async def test_a_batch_reports_every_bad_item_and_stores_none(book: memoranda.Book) -> None:
     thread = await book.thread("ana", agent="coach")
     messages: list[dict[str, Any]] = [
         {"role": "user", "content": "good"},
@@ -101,7 +101,7 @@ async def test_a_batch_reports_every_bad_item_and_stores_none(book: commonplace.
 
 
 async def test_a_message_of_a_megabyte_is_kept_and_found_and_a_longer_one_refused(
-    book: commonplace.Book,
+    book: memoranda.Book,
 ) -> None:
     thread = await book.thread("ana", agent="coach")
     text = "ordinary words " * 69_000 + "needle"
@@ -136,7 +136,7 @@ HOSTILE = [
 ]
 
 
-async def test_names_are_just_characters(book: commonplace.Book) -> None:
+async def test_names_are_just_characters(book: memoranda.Book) -> None:
     for name in ["a", "ab", *HOSTILE]:
         await book.remember(name, f"belongs to {name!r}", agent=name, key=name, tags=[name])
     for name in ["a", "ab", *HOSTILE]:
@@ -147,7 +147,7 @@ async def test_names_are_just_characters(book: commonplace.Book) -> None:
 
 
 @pytest.mark.parametrize("owner", ["", "  ", "x" * 256, "nul\x00", "tab\t", "\ud800"])
-async def test_an_owner_that_is_no_name_is_refused(book: commonplace.Book, owner: str) -> None:
+async def test_an_owner_that_is_no_name_is_refused(book: memoranda.Book, owner: str) -> None:
     for call in (
         book.remember(owner, "x", agent="coach"),
         book.recall(owner, "x"),
@@ -158,18 +158,18 @@ async def test_an_owner_that_is_no_name_is_refused(book: commonplace.Book, owner
             await call
 
 
-async def test_another_tenants_owner_is_refused(book: commonplace.Book) -> None:
+async def test_another_tenants_owner_is_refused(book: memoranda.Book) -> None:
     with pytest.raises(NotAllowed):
         await book.recall(Owner(tenant="other", id="ana"), "x", view="owner")
 
 
-async def test_a_view_that_is_none_is_refused(book: commonplace.Book) -> None:
+async def test_a_view_that_is_none_is_refused(book: memoranda.Book) -> None:
     for who in ({"view": "admin"}, {"view": "owner", "agent": "a"}, {"groups": ["g"]}, {"agent": ""}):
         with pytest.raises(InvalidInput):
             await book.list("ana", **who)
 
 
-async def test_an_id_of_another_owner_is_as_unknown_as_any(book: commonplace.Book) -> None:
+async def test_an_id_of_another_owner_is_as_unknown_as_any(book: memoranda.Book) -> None:
     theirs = (await book.remember("ben", "Likes chess", agent="coach")).id
     messages = []
     for id in (theirs, new_id()):
@@ -189,7 +189,7 @@ async def test_an_id_of_another_owner_is_as_unknown_as_any(book: commonplace.Boo
     assert (await book.get("ben", theirs, agent="coach")).status == "active"  # type: ignore[attr-defined]
 
 
-async def test_ids_are_made_here_alone(book: commonplace.Book) -> None:
+async def test_ids_are_made_here_alone(book: memoranda.Book) -> None:
     with pytest.raises(InvalidInput, match="id"):
         await book.remember("ana", "one", id=new_id(), agent="coach")
     with pytest.raises(InvalidInput, match="id"):
@@ -204,7 +204,7 @@ async def test_ids_are_made_here_alone(book: commonplace.Book) -> None:
     assert await nothing_is_stored(book)
 
 
-async def test_a_reason_that_cannot_be_kept_is_refused(book: commonplace.Book) -> None:
+async def test_a_reason_that_cannot_be_kept_is_refused(book: memoranda.Book) -> None:
     told = await book.remember("ana", "Likes tea", agent="coach")
     for reason in ("nul \x00", "half \ud83d", "x" * 1001):
         with pytest.raises(InvalidInput, match="reason"):
@@ -212,7 +212,7 @@ async def test_a_reason_that_cannot_be_kept_is_refused(book: commonplace.Book) -
     assert (await book.get("ana", told.id, agent="coach")).version == 1
 
 
-async def test_keys_of_documents_are_checked_like_their_values(book: commonplace.Book) -> None:
+async def test_keys_of_documents_are_checked_like_their_values(book: memoranda.Book) -> None:
     thread = await book.thread("ana", agent="coach")
     for key in ("nul\x00", "\ud800"):
         with pytest.raises(InvalidInput):
@@ -221,7 +221,7 @@ async def test_keys_of_documents_are_checked_like_their_values(book: commonplace
             await book.profile.patch("ana", {key: 1}, agent="coach")
 
 
-async def test_moments_beyond_the_calendar_are_refused(book: commonplace.Book) -> None:
+async def test_moments_beyond_the_calendar_are_refused(book: memoranda.Book) -> None:
     thread = await book.thread("ana", agent="coach")
     for said in (
         datetime(1, 1, 1, tzinfo=timezone(timedelta(hours=14))),
@@ -232,7 +232,7 @@ async def test_moments_beyond_the_calendar_are_refused(book: commonplace.Book) -
     await thread.append("user", "long ago", observed_at=datetime(1, 1, 1, tzinfo=UTC))
 
 
-async def test_an_agent_writes_nothing_for_readers_that_it_is_not_among(book: commonplace.Book) -> None:
+async def test_an_agent_writes_nothing_for_readers_that_it_is_not_among(book: memoranda.Book) -> None:
     own = await book.remember("ana", "Likes tea", agent="coach")
     theirs = Audience.of_agent("tutor")
     for call in (
@@ -248,7 +248,7 @@ async def test_an_agent_writes_nothing_for_readers_that_it_is_not_among(book: co
     assert await book.count("ana", agent="tutor") == 1
 
 
-async def test_a_write_that_changes_nothing_names_no_position_of_another(book: commonplace.Book) -> None:
+async def test_a_write_that_changes_nothing_names_no_position_of_another(book: memoranda.Book) -> None:
     first = await book.remember("ana", "Likes tea", agent="coach")
     await book.retract("ana", first.id, agent="coach")
     await book.remember("ana", "Likes coffee", agent="coach")
@@ -258,13 +258,13 @@ async def test_a_write_that_changes_nothing_names_no_position_of_another(book: c
         await book.undo("ana", nothing.position, agent="coach")
 
 
-async def test_an_operation_id_is_not_shared_between_views(book: commonplace.Book) -> None:
+async def test_an_operation_id_is_not_shared_between_views(book: memoranda.Book) -> None:
     await book.remember("ana", "Likes tea", agent="coach", operation="op")
     with pytest.raises(OperationReused):
         await book.remember("ana", "Likes tea", agent="tutor", operation="op")
 
 
-async def test_what_is_of_another_type_is_refused_by_its_name(book: commonplace.Book) -> None:
+async def test_what_is_of_another_type_is_refused_by_its_name(book: memoranda.Book) -> None:
     wrong: list[tuple[Any, str]] = [
         (book.remember("ana", "x", operation="\ud800"), "operation"),
         (book.remember("ana", "x", operation=5), "operation"),  # type: ignore[arg-type]
@@ -290,19 +290,19 @@ async def test_what_is_of_another_type_is_refused_by_its_name(book: commonplace.
         (book.experience.add("coach", "heuristics", "x", evidence={"ana": [new_id()]}), "evidence"),
     ]
     for call, field in wrong:
-        with pytest.raises(commonplace.CommonplaceError, match=field):
+        with pytest.raises(memoranda.MemorandaError, match=field):
             await call
     assert await nothing_is_stored(book)
 
 
-async def test_what_a_person_says_in_their_own_view_is_theirs(book: commonplace.Book) -> None:
+async def test_what_a_person_says_in_their_own_view_is_theirs(book: memoranda.Book) -> None:
     told = await book.remember("ana", "I am left-handed", view="owner")
     step = (await book.history("ana", told.id, view="owner"))[0]
     assert step.actor.kind == "owner"
     assert await book.count("ana", agent="anyone") == 1
 
 
-async def test_malformed_ids_cursors_and_limits_name_themselves(book: commonplace.Book) -> None:
+async def test_malformed_ids_cursors_and_limits_name_themselves(book: memoranda.Book) -> None:
     for call, field in (
         (book.get("ana", "no-id", view="owner"), "id"),
         (book.list("ana", cursor="nonsense", view="owner"), "cursor"),
@@ -331,11 +331,11 @@ async def test_a_file_of_another_program_is_left_alone(tmp_path: Path) -> None:
     foreign = tmp_path / "notes.txt"
     foreign.write_text("my diary, not a database " * 500)
     with pytest.raises(NotABook):
-        await commonplace.open(foreign)
+        await memoranda.open(foreign)
     assert foreign.read_text() == "my diary, not a database " * 500
 
 
 async def test_an_address_of_no_engine_is_refused(tmp_path: Path) -> None:
     for address in ("redis://x", "sqlite://host/x", "sqlite:///"):
         with pytest.raises(InvalidInput, match="address"):
-            await commonplace.open(address)
+            await memoranda.open(address)

@@ -10,23 +10,23 @@ from uuid import UUID
 
 import pytest
 
-import commonplace
+import memoranda
 from bench.standin import StandIn
-from commonplace.engines.sqlite.engine import SqliteEngine
-from commonplace.model.memories import Use
-from commonplace.model.owner import WHOLE, Owner
+from memoranda.engines.sqlite.engine import SqliteEngine
+from memoranda.model.memories import Use
+from memoranda.model.owner import WHOLE, Owner
 from tests.conftest import HandClock
 
 ANA = Owner(id="ana")
 
 
-async def use_of(book: commonplace.Book, id: UUID | None) -> Use | None:
+async def use_of(book: memoranda.Book, id: UUID | None) -> Use | None:
     await book._contexts.uses.settled()
     assert id is not None
     return (await book.engine.uses(ANA, WHOLE, [id])).get(id)
 
 
-async def test_a_context_holds_what_a_new_conversation_needs(book: commonplace.Book) -> None:
+async def test_a_context_holds_what_a_new_conversation_needs(book: memoranda.Book) -> None:
     before = await book.thread("ana", agent="guide")
     await before.append([{"role": "user", "content": "I prefer action films to romances"}])
     await before.close("completed", episode={"goal": "Recommend a film", "outcome": "succeeded"})
@@ -50,20 +50,20 @@ async def test_a_context_holds_what_a_new_conversation_needs(book: commonplace.B
     assert again.text == context.text
 
 
-async def test_a_context_shows_nothing_that_its_view_may_not_see(book: commonplace.Book) -> None:
+async def test_a_context_shows_nothing_that_its_view_may_not_see(book: memoranda.Book) -> None:
     thread = await book.thread("ana", agent="guide")
     await thread.append("user", "My secret word is walnut")
     await book.remember("ana", "Secret word: walnut", agent="guide")
     await book.profile.patch("ana", {"secret": "walnut"}, agent="guide")
     await book.experience.add("guide", "heuristics", "Never say walnut")
     assert "walnut" not in (await book.context("ana", "secret word walnut", agent="other")).text
-    with pytest.raises(commonplace.NotFound):
+    with pytest.raises(memoranda.NotFound):
         await book.context("ana", thread=thread.id, agent="other")
-    with pytest.raises(commonplace.NotFound):
+    with pytest.raises(memoranda.NotFound):
         await book.context("bob", thread=thread.id, agent="guide")
 
 
-async def test_pinned_memories_are_there_whatever_is_asked(book: commonplace.Book) -> None:
+async def test_pinned_memories_are_there_whatever_is_asked(book: memoranda.Book) -> None:
     pinned = await book.remember("ana", "Is allergic to walnuts", pinned=True)
     for number in range(30):
         await book.remember("ana", f"Train number {number} was late")
@@ -73,7 +73,7 @@ async def test_pinned_memories_are_there_whatever_is_asked(book: commonplace.Boo
     assert len(memories.placed) == 6
 
 
-async def test_what_was_superseded_is_not_placed(book: commonplace.Book) -> None:
+async def test_what_was_superseded_is_not_placed(book: memoranda.Book) -> None:
     await book.remember("ana", "Lives in Boston", key="home", pinned=True)
     await book.remember("ana", "Lives in Lisbon", key="home")
     text = (await book.context("ana", "Where does she live? Boston, Lisbon?")).text
@@ -81,7 +81,7 @@ async def test_what_was_superseded_is_not_placed(book: commonplace.Book) -> None
 
 
 async def test_being_placed_in_a_context_is_use_and_looking_is_not(
-    book: commonplace.Book, clock: HandClock
+    book: memoranda.Book, clock: HandClock
 ) -> None:
     memory = (await book.remember("ana", "Prefers metric units", kind="preference")).id
     await book.list("ana")
@@ -97,7 +97,7 @@ async def test_being_placed_in_a_context_is_use_and_looking_is_not(
 
 
 async def test_what_contexts_place_at_about_the_same_time_is_noted_in_one_write(tmp_path: Path) -> None:
-    async with commonplace.open(tmp_path / "book.db") as book:
+    async with memoranda.open(tmp_path / "book.db") as book:
         metric = (await book.remember("ana", "Prefers metric units", kind="preference")).id
         tea = (await book.remember("ana", "Prefers green tea", kind="preference")).id
         assert isinstance(book.engine, SqliteEngine)
@@ -113,7 +113,7 @@ async def test_what_contexts_place_at_about_the_same_time_is_noted_in_one_write(
 async def test_a_use_is_noted_soon_without_being_waited_for(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async with commonplace.open(tmp_path / "book.db") as book:
+    async with memoranda.open(tmp_path / "book.db") as book:
         memory = (await book.remember("ana", "Prefers metric units")).id
         noted = asyncio.Event()
         note_use = book.engine.note_use
@@ -133,20 +133,20 @@ async def test_a_use_is_noted_soon_without_being_waited_for(
 
 async def test_the_questions_vector_can_be_given_with_it_and_not_without(tmp_path: Path) -> None:
     stand_in = StandIn(1)
-    async with commonplace.open(tmp_path / "book.db", embed=stand_in) as book:
+    async with memoranda.open(tmp_path / "book.db", embed=stand_in) as book:
         await book.remember("ana", "Drinks green tea")
         await book.remember("ana", "Prefers metric units")
         await book.embed()
         near_tea = (await stand_in.query("Drinks green tea")).tolist()
         text = (await book.context("ana", "?", vector=near_tea, limit=1)).text
         assert "green tea" in text and "metric units" not in text
-        with pytest.raises(commonplace.InvalidInput, match="vector"):
+        with pytest.raises(memoranda.InvalidInput, match="vector"):
             await book.context("ana", "tea", vector=[1.0])
-        with pytest.raises(commonplace.InvalidInput, match="give the query too"):
+        with pytest.raises(memoranda.InvalidInput, match="give the query too"):
             await book.context("ana", vector=near_tea)
 
 
-async def test_what_is_left_out_for_want_of_room_is_not_used(book: commonplace.Book) -> None:
+async def test_what_is_left_out_for_want_of_room_is_not_used(book: memoranda.Book) -> None:
     ids = [(await book.remember("ana", f"Metric unit {n} " + "of measure " * 20)).id for n in range(6)]
     context = await book.context("ana", "metric units", budget=300)
     assert 0 < len(context.memories) < 6
@@ -155,24 +155,24 @@ async def test_what_is_left_out_for_want_of_room_is_not_used(book: commonplace.B
 
 
 async def test_a_book_that_takes_no_writes_makes_contexts_all_the_same(tmp_path: Path) -> None:
-    async with commonplace.open(tmp_path / "book.db") as book:
+    async with memoranda.open(tmp_path / "book.db") as book:
         memory = (await book.remember("ana", "Prefers metric units")).id
-    async with commonplace.open(tmp_path / "book.db", read_only=True) as book:
+    async with memoranda.open(tmp_path / "book.db", read_only=True) as book:
         assert "metric" in (await book.context("ana", "units")).text
         assert await use_of(book, memory) is None
 
 
 async def test_a_use_is_noted_before_the_book_closes(tmp_path: Path) -> None:
-    async with commonplace.open(tmp_path / "book.db") as book:
+    async with memoranda.open(tmp_path / "book.db") as book:
         memory = (await book.remember("ana", "Prefers metric units")).id
         await book.context("ana", "units")
-    async with commonplace.open(tmp_path / "book.db") as book:
+    async with memoranda.open(tmp_path / "book.db") as book:
         use = await use_of(book, memory)
         assert use is not None and use.count == 1
 
 
 async def test_strength_fades_by_half_in_thirty_days_and_use_gives_some_back(
-    book: commonplace.Book, clock: HandClock
+    book: memoranda.Book, clock: HandClock
 ) -> None:
     memory = await book.get("ana", (await book.remember("ana", "Prefers metric units")).id)
     learnt = clock.now
@@ -201,7 +201,7 @@ async def test_a_clock_that_goes_back_strengthens_nothing() -> None:
     assert Use(strength=0.4, used_at=at).strength_at(at - timedelta(days=300), at) == 0.4
 
 
-async def test_the_steady_beginning_is_the_same_from_turn_to_turn(book: commonplace.Book) -> None:
+async def test_the_steady_beginning_is_the_same_from_turn_to_turn(book: memoranda.Book) -> None:
     for number in range(6):
         await book.remember("ana", f"Fact {number} about trains", agent="guide")
     await book.profile.patch("ana", {"name": "Ana"}, agent="guide")
@@ -215,18 +215,18 @@ async def test_the_steady_beginning_is_the_same_from_turn_to_turn(book: commonpl
     assert len(beginnings) == 1
 
 
-async def test_tokens_are_counted_by_the_counter_that_is_given(book: commonplace.Book) -> None:
+async def test_tokens_are_counted_by_the_counter_that_is_given(book: memoranda.Book) -> None:
     await book.remember("ana", "Lives in Lisbon")
     context = await book.context("ana", "Lisbon", budget=700, count=len)
     assert context.counted == "exact" and context.tokens == len(context.text) <= 700
 
 
 @pytest.mark.parametrize("budget", [0, -1, 1.5, "many", True])
-async def test_a_malformed_budget_is_refused(book: commonplace.Book, budget: object) -> None:
-    with pytest.raises(commonplace.InvalidInput, match="budget"):
+async def test_a_malformed_budget_is_refused(book: memoranda.Book, budget: object) -> None:
+    with pytest.raises(memoranda.InvalidInput, match="budget"):
         await book.context("ana", "Lisbon", budget=budget)  # type: ignore[arg-type]
 
 
-async def test_an_owner_of_whom_nothing_is_known_has_an_empty_context(book: commonplace.Book) -> None:
+async def test_an_owner_of_whom_nothing_is_known_has_an_empty_context(book: memoranda.Book) -> None:
     context = await book.context("nobody", "anything")
     assert (context.text, context.tokens, context.blocks) == ("", 0, ())

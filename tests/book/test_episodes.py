@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-import commonplace
-from commonplace.errors import InvalidInput, NotFound
-from commonplace.model.trust import Limits
+import memoranda
+from memoranda.errors import InvalidInput, NotFound
+from memoranda.model.trust import Limits
 
 SMALL = Limits(tool_output_length=10, tool_calls=2, overflow_length=400)
 
@@ -21,7 +21,7 @@ async def tried(book, goal, outcome="succeeded", tags=(), agent="guide", **field
 
 
 async def test_it_answers_whether_this_was_tried_before(tmp_path: Path):
-    async with commonplace.open(tmp_path / "book.db", embed=None) as book:
+    async with memoranda.open(tmp_path / "book.db", embed=None) as book:
         refund = await tried(book, "Refund order 8842", "failed", ["refund", "orders"])
         again = await tried(book, "Refund order 8842 by the other card", "succeeded", ["refund"])
         await tried(book, "Book a table", "succeeded", ["dinner"])
@@ -38,7 +38,7 @@ async def test_it_answers_whether_this_was_tried_before(tmp_path: Path):
 
 
 async def test_only_what_the_view_may_see_was_tried():
-    async with commonplace.open("memory://", embed=None) as book:
+    async with memoranda.open("memory://", embed=None) as book:
         await tried(book, "Refund order 8842")
         assert await book.episodes("ana", like="refund order", agent="other") == []
         assert len(await book.episodes("ana", like="refund order", view="owner")) == 1
@@ -52,7 +52,7 @@ async def test_only_what_the_view_may_see_was_tried():
     [({"outcome": "great"}, "outcome"), ({"tags": "refund"}, "tags"), ({"tags": [7]}, "tags")],
 )
 async def test_a_list_of_episodes_refuses_what_no_episode_has(wrong: dict[str, Any], field: str):
-    async with commonplace.open("memory://", embed=None) as book:
+    async with memoranda.open("memory://", embed=None) as book:
         await tried(book, "Refund order 8842", "failed", ["refund", "orders"])
         with pytest.raises(InvalidInput) as refused:
             await book.episodes.list("ana", view="owner", **wrong)
@@ -70,11 +70,11 @@ async def call_much(book):
     return await tried(book, "Look it up", tool_calls=calls)
 
 
-async def test_what_an_episode_cuts_off_is_kept_beside_it(book_of_small: commonplace.Book):
+async def test_what_an_episode_cuts_off_is_kept_beside_it(book_of_small: memoranda.Book):
     book = book_of_small
     id = await call_much(book)
     episode = await book.get("ana", id, agent="guide")
-    assert isinstance(episode, commonplace.model.episodes.Episode)
+    assert isinstance(episode, memoranda.model.episodes.Episode)
     assert [len(call.output) for call in episode.tool_calls] == [10, 4] and episode.calls_omitted == 1
     overflow = await book.episodes.overflow("ana", id, agent="guide")
     assert overflow is not None and overflow.calls_omitted == 0
@@ -91,11 +91,11 @@ async def test_what_an_episode_cuts_off_is_kept_beside_it(book_of_small: commonp
     assert "z" * 12 not in repr(hit)
 
 
-async def test_what_was_cut_off_goes_and_comes_with_its_episode(book_of_small: commonplace.Book):
+async def test_what_was_cut_off_goes_and_comes_with_its_episode(book_of_small: memoranda.Book):
     book = book_of_small
     id = await call_much(book)
     lines = [line async for line in book.export("ana")]
-    async with commonplace.open("memory://", embed=None) as other:
+    async with memoranda.open("memory://", embed=None) as other:
         await other.import_(lines)
         assert await other.episodes.overflow("ana", id, view="owner") == await book.episodes.overflow(
             "ana", id, view="owner"
@@ -106,7 +106,7 @@ async def test_what_was_cut_off_goes_and_comes_with_its_episode(book_of_small: c
     assert (await book.verify()).faults == ()
 
 
-async def test_an_episode_that_is_undone_takes_what_was_cut_off_along(book_of_small: commonplace.Book):
+async def test_an_episode_that_is_undone_takes_what_was_cut_off_along(book_of_small: memoranda.Book):
     book = book_of_small
     id = await call_much(book)
     undone = await book.undo("ana", (await book.history("ana", id, view="owner"))[0].position, view="owner")
@@ -117,14 +117,14 @@ async def test_an_episode_that_is_undone_takes_what_was_cut_off_along(book_of_sm
 
 async def test_what_is_kept_beside_an_episode_has_an_end_too():
     limits = Limits(tool_output_length=10, tool_calls=1, overflow_length=106)
-    async with commonplace.open("memory://", embed=None, limits=limits) as book:
+    async with memoranda.open("memory://", embed=None, limits=limits) as book:
         calls = [{"tool": "search", "output": letter * 60} for letter in "abcd"]
         id = await tried(book, "Look it up", tool_calls=calls)
         overflow = await book.episodes.overflow("ana", id, agent="guide")
         assert overflow is not None
         assert [len(one.call.output) for one in overflow.calls] == [60, 17]
         assert (overflow.calls[1].call.cut, overflow.calls_omitted) == (43, 2)
-    async with commonplace.open(
+    async with memoranda.open(
         "memory://", embed=None, limits=Limits(tool_calls=0, overflow_length=0)
     ) as book:
         id = await tried(book, "Look it up", tool_calls=calls)
@@ -134,5 +134,5 @@ async def test_what_is_kept_beside_an_episode_has_an_end_too():
 @pytest.fixture(params=["memory://", "file"])
 async def book_of_small(request: pytest.FixtureRequest, tmp_path: Path):
     address = tmp_path / "book.db" if request.param == "file" else request.param
-    async with commonplace.open(address, embed=None, limits=SMALL) as book:
+    async with memoranda.open(address, embed=None, limits=SMALL) as book:
         yield book

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-import commonplace
-from commonplace.errors import InvalidInput, NotFound
-from commonplace.model.trust import Limits
+import memoranda
+from memoranda.errors import InvalidInput, NotFound
+from memoranda.model.trust import Limits
 
 
 async def learnt(book, line, *users):
@@ -30,7 +30,7 @@ async def lines_for(book, user):
 
 
 async def test_a_line_serves_others_only_once_it_stems_from_three():
-    async with commonplace.open("memory://", embed=None) as book:
+    async with memoranda.open("memory://", embed=None) as book:
         id = await learnt(book, "Keep it short", "ana", "ben")
         assert (await lines_for(book, "ana"))[0] == (await lines_for(book, "ben"))[0] == ["Keep it short"]
         listed, block = await lines_for(book, "carl")
@@ -42,7 +42,7 @@ async def test_a_line_serves_others_only_once_it_stems_from_three():
 
 
 async def test_a_line_that_falls_below_the_bar_serves_others_no_more_at_once():
-    async with commonplace.open("memory://", embed=None) as book:
+    async with memoranda.open("memory://", embed=None) as book:
         await learnt(book, "Keep it short", "ana", "ben", "carl")
         assert (await lines_for(book, "dora"))[0] == ["Keep it short"]
         await book.forget("ben", everything=True, view="owner")
@@ -51,7 +51,7 @@ async def test_a_line_that_falls_below_the_bar_serves_others_no_more_at_once():
 
 
 async def test_a_line_that_names_one_of_those_from_whom_it_stems_serves_them_alone_until_it_is_approved():
-    async with commonplace.open("memory://", embed=None) as book:
+    async with memoranda.open("memory://", embed=None) as book:
         id = await learnt(book, "Ben likes it short", "ana", "ben", "carl")
         assert (await lines_for(book, "carl"))[0] == ["Ben likes it short"]
         assert (await lines_for(book, "dora"))[0] == []
@@ -65,7 +65,7 @@ async def test_a_line_that_names_one_of_those_from_whom_it_stems_serves_them_alo
 
 
 async def test_what_an_operator_adds_is_approved_and_what_is_retired_serves_nobody():
-    async with commonplace.open("memory://", embed=None) as book:
+    async with memoranda.open("memory://", embed=None) as book:
         id = (await book.experience.add("guide", "heuristics", "Be kind")).id
         assert (await lines_for(book, "ana"))[0] == ["Be kind"]
         await book.experience.retire("guide", id)
@@ -75,13 +75,13 @@ async def test_what_an_operator_adds_is_approved_and_what_is_retired_serves_nobo
 
 
 async def test_how_many_users_a_line_needs_is_a_setting():
-    async with commonplace.open("memory://", embed=None, limits=Limits(experience_users=1)) as book:
+    async with memoranda.open("memory://", embed=None, limits=Limits(experience_users=1)) as book:
         await learnt(book, "Keep it short", "ana")
         assert (await lines_for(book, "ben"))[0] == ["Keep it short"]
 
 
 async def test_a_line_is_guarded_again_when_the_user_has_forgotten_what_it_told():
-    async with commonplace.open("memory://", embed=None, limits=Limits(experience_users=1)) as book:
+    async with memoranda.open("memory://", embed=None, limits=Limits(experience_users=1)) as book:
         home = (await book.remember("ana", "Lives in Ullapool")).id
         id = await learnt(book, "Ullapool has few trains", "ana")
         assert (await lines_for(book, "ben"))[0] == []
@@ -91,7 +91,7 @@ async def test_a_line_is_guarded_again_when_the_user_has_forgotten_what_it_told(
 
 
 async def test_evidence_that_is_not_there_is_refused():
-    async with commonplace.open("memory://", embed=None) as book:
+    async with memoranda.open("memory://", embed=None) as book:
         id = (await book.experience.add("guide", "heuristics", "Be kind")).id
         nothing = "01900000-0000-7000-8000-000000000000"
         with pytest.raises(NotFound):

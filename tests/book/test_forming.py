@@ -9,30 +9,30 @@ from pathlib import Path
 
 import pytest
 
-import commonplace
-from commonplace.errors import Conflict, NotFound, Stale
-from commonplace.model.jobs import Job
-from commonplace.model.owner import View
+import memoranda
+from memoranda.errors import Conflict, NotFound, Stale
+from memoranda.model.jobs import Job
+from memoranda.model.owner import View
 from tests.conftest import HandClock
 
 
 @pytest.fixture
-async def hasty(tmp_path: Path, clock: HandClock) -> AsyncIterator[commonplace.Book]:
+async def hasty(tmp_path: Path, clock: HandClock) -> AsyncIterator[memoranda.Book]:
     config = tmp_path / "settings.toml"
     config.write_text("[forming]\nsilence = 30\nmax_wait = 100\n", "utf-8")
-    async with commonplace.open(tmp_path / "hasty.db", clock=clock, config=config) as opened:
+    async with memoranda.open(tmp_path / "hasty.db", clock=clock, config=config) as opened:
         yield opened
 
 
-async def forming_jobs(book: commonplace.Book) -> list[Job]:
+async def forming_jobs(book: memoranda.Book) -> list[Job]:
     return [job for job in await book.engine.jobs(None, 100) if job.kind in ("form", "reform")]
 
 
 async def test_nothing_is_due_where_formation_is_off(
     tmp_path: Path, clock: HandClock, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setenv("COMMONPLACE_FORMING_ON", "false")
-    async with commonplace.open(tmp_path / "book.db", clock=clock) as book:
+    monkeypatch.setenv("MEMORANDA_FORMING_ON", "false")
+    async with memoranda.open(tmp_path / "book.db", clock=clock) as book:
         thread = await book.thread("ann", agent="guide")
         await thread.append("user", "I like tea")
         await thread.flush()
@@ -43,15 +43,15 @@ async def test_nothing_is_due_where_formation_is_off(
 async def test_a_thread_is_not_formed_again_where_formation_is_off(
     tmp_path: Path, clock: HandClock, monkeypatch: pytest.MonkeyPatch
 ):
-    async with commonplace.open(tmp_path / "book.db", clock=clock) as book:
+    async with memoranda.open(tmp_path / "book.db", clock=clock) as book:
         thread = await book.thread("ann", agent="guide")
         await thread.append("user", "I like tea")
         await thread.reform()
         await book.agents.put("waiter", settings={"forming": {"on": False}})
         with pytest.raises(Conflict, match=r"forming\.on"):
             await (await book.thread("ann", agent="waiter")).reform()
-    monkeypatch.setenv("COMMONPLACE_FORMING_ON", "false")
-    async with commonplace.open(tmp_path / "book.db", clock=clock, worker=False) as book:
+    monkeypatch.setenv("MEMORANDA_FORMING_ON", "false")
+    async with memoranda.open(tmp_path / "book.db", clock=clock, worker=False) as book:
         thread = await book.thread("ann", agent="guide", id=thread.id)
         with pytest.raises(Conflict, match=r"forming\.on"):
             await thread.reform()
@@ -61,7 +61,7 @@ async def test_a_thread_is_not_formed_again_where_formation_is_off(
         assert (await thread.get()).formed_through == 0 and await book.count("ann", types="memory") == 0
 
 
-async def test_a_thread_is_due_after_a_silence(book: commonplace.Book, clock: HandClock):
+async def test_a_thread_is_due_after_a_silence(book: memoranda.Book, clock: HandClock):
     thread = await book.thread("ann", agent="guide")
     for text in ("I like tea", "and cake", "and rum"):
         said = await thread.append("user", text)
@@ -72,7 +72,7 @@ async def test_a_thread_is_due_after_a_silence(book: commonplace.Book, clock: Ha
     assert job.run_at == said.at + timedelta(seconds=30)
 
 
-async def test_an_agents_own_silence_holds_as_soon_as_it_is_said(book: commonplace.Book):
+async def test_an_agents_own_silence_holds_as_soon_as_it_is_said(book: memoranda.Book):
     for silence in (5, 90):
         await book.agents.put("guide", settings={"forming": {"silence": silence}})
         thread = await book.thread("ann", agent="guide")
@@ -81,7 +81,7 @@ async def test_an_agents_own_silence_holds_as_soon_as_it_is_said(book: commonpla
         assert job.run_at == said.at + timedelta(seconds=silence)
 
 
-async def test_a_conversation_without_an_end_is_due_all_the_same(hasty: commonplace.Book, clock: HandClock):
+async def test_a_conversation_without_an_end_is_due_all_the_same(hasty: memoranda.Book, clock: HandClock):
     thread = await hasty.thread("ann", agent="guide")
     first = await thread.append("user", "I like tea")
     for _ in range(10):
@@ -91,7 +91,7 @@ async def test_a_conversation_without_an_end_is_due_all_the_same(hasty: commonpl
     assert job.run_at == first.at + timedelta(seconds=100)
 
 
-async def test_what_was_not_said_makes_nothing_due(book: commonplace.Book):
+async def test_what_was_not_said_makes_nothing_due(book: memoranda.Book):
     thread = await book.thread("ann", agent="guide")
     with pytest.raises(Stale):
         await thread.append("user", "I like tea", expect_last=7)
@@ -99,7 +99,7 @@ async def test_what_was_not_said_makes_nothing_due(book: commonplace.Book):
     assert await forming_jobs(book) == []
 
 
-async def test_an_append_sent_twice_makes_its_thread_due_once(book: commonplace.Book, clock: HandClock):
+async def test_an_append_sent_twice_makes_its_thread_due_once(book: memoranda.Book, clock: HandClock):
     thread = await book.thread("ann", agent="guide")
     for _ in range(2):
         await thread.append("user", "I like tea", operation="one")
@@ -108,7 +108,7 @@ async def test_an_append_sent_twice_makes_its_thread_due_once(book: commonplace.
     assert job.generation == 1
 
 
-async def test_a_flush_and_a_close_wait_for_no_silence(book: commonplace.Book, clock: HandClock):
+async def test_a_flush_and_a_close_wait_for_no_silence(book: memoranda.Book, clock: HandClock):
     for end in ("flush", "close"):
         thread = await book.thread("ann", agent="guide")
         await thread.append("user", "I like tea")
@@ -120,7 +120,7 @@ async def test_a_flush_and_a_close_wait_for_no_silence(book: commonplace.Book, c
 @pytest.mark.parametrize("end", ["append", "close"])
 @pytest.mark.parametrize("handed", ["by id", "by name", "at once"])
 async def test_the_wishes_are_those_of_the_threads_agent_whoever_writes(
-    book: commonplace.Book, handed: str, end: str
+    book: memoranda.Book, handed: str, end: str
 ):
     await book.agents.put("guide", settings={"forming": {"on": False}})
     await book.agents.put("waiter", settings={"forming": {"silence": 5}})
@@ -138,7 +138,7 @@ async def test_the_wishes_are_those_of_the_threads_agent_whoever_writes(
         assert found == ([] if due is None else [said.at + timedelta(seconds=due)])
 
 
-async def test_a_flush_lifts_a_postponement_and_an_append_does_not(book: commonplace.Book, clock: HandClock):
+async def test_a_flush_lifts_a_postponement_and_an_append_does_not(book: memoranda.Book, clock: HandClock):
     thread = await book.thread("ann", agent="guide")
     await thread.append("user", "I like tea")
     clock.advance(seconds=30)
@@ -154,14 +154,14 @@ async def test_a_flush_lifts_a_postponement_and_an_append_does_not(book: commonp
     assert (job.run_at < clock(), job.error) == (True, "")
 
 
-async def test_what_is_said_at_the_end_of_time_is_kept_all_the_same(book: commonplace.Book, clock: HandClock):
+async def test_what_is_said_at_the_end_of_time_is_kept_all_the_same(book: memoranda.Book, clock: HandClock):
     thread = await book.thread("ann", agent="guide")
     clock.now = datetime.max.replace(tzinfo=UTC) - timedelta(seconds=5)
     await thread.append("user", "I like tea")
     assert [job.run_at for job in await forming_jobs(book)] == [datetime.max.replace(tzinfo=UTC)]
 
 
-async def test_a_view_that_does_not_see_a_thread_cannot_make_it_due(book: commonplace.Book):
+async def test_a_view_that_does_not_see_a_thread_cannot_make_it_due(book: memoranda.Book):
     thread = await book.thread("ann", agent="guide")
     with pytest.raises(NotFound):
         await replace(thread, _view=View(agent="waiter")).flush()

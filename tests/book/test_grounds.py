@@ -7,22 +7,22 @@ from pathlib import Path
 import pytest
 from pydantic import ValidationError
 
-import commonplace
-from commonplace.book.retention import RETAIN, Retention, first_retention, retaining
-from commonplace.model.changes import MarkFormed, PatchProfile, Remember
-from commonplace.model.cited import Cited
-from commonplace.model.ids import new_id
-from commonplace.model.jobs import JobState
-from commonplace.model.ledger import Actor
-from commonplace.model.memories import Memory
-from commonplace.model.owner import EVERYONE, WHOLE, Owner
-from commonplace.worker import Worker
+import memoranda
+from memoranda.book.retention import RETAIN, Retention, first_retention, retaining
+from memoranda.model.changes import MarkFormed, PatchProfile, Remember
+from memoranda.model.cited import Cited
+from memoranda.model.ids import new_id
+from memoranda.model.jobs import JobState
+from memoranda.model.ledger import Actor
+from memoranda.model.memories import Memory
+from memoranda.model.owner import EVERYONE, WHOLE, Owner
+from memoranda.worker import Worker
 from tests.conftest import HandClock
 
 ANA = Owner(id="ana")
 
 
-async def test_why_tells_what_a_profile_rests_on_now(book: commonplace.Book) -> None:
+async def test_why_tells_what_a_profile_rests_on_now(book: memoranda.Book) -> None:
     thread = await book.thread("ana")
     first = await thread.append("user", "I live in Rome")
     second = await thread.append("user", "I moved to Bonn")
@@ -40,7 +40,7 @@ async def test_why_tells_what_a_profile_rests_on_now(book: commonplace.Book) -> 
 async def test_a_message_leaves_after_its_days_and_the_memory_is_still_explained_with_its_quote(
     tmp_path: Path, clock: HandClock
 ) -> None:
-    async with commonplace.open(tmp_path / "book.db", clock=clock) as book:
+    async with memoranda.open(tmp_path / "book.db", clock=clock) as book:
         thread = await book.thread("ana")
         said = (await thread.append("user", "I drink canaryword tea, and only in the morning")).ids()[0]
         late = (await thread.append("user", "I am not formed yet")).ids()[0]
@@ -76,7 +76,7 @@ async def test_a_message_leaves_after_its_days_and_the_memory_is_still_explained
 
 
 async def test_without_a_limit_no_message_leaves_and_no_other_day_is_put(
-    book: commonplace.Book, clock: HandClock
+    book: memoranda.Book, clock: HandClock
 ) -> None:
     thread = await book.thread("ana")
     await thread.append("user", "tea")
@@ -95,7 +95,7 @@ async def test_a_limit_is_a_number_of_days() -> None:
             Retention(messages_days=days)
 
 
-async def test_a_source_that_was_undone_is_not_said_to_have_left(book: commonplace.Book) -> None:
+async def test_a_source_that_was_undone_is_not_said_to_have_left(book: memoranda.Book) -> None:
     tried = await book.episodes.record(
         "ana", goal="Book a table", summary="Nobody answers mail", outcome="failed"
     )

@@ -13,11 +13,11 @@ from typing import Any
 
 import pytest
 
-import commonplace
-from commonplace import Erased, InvalidInput
-from commonplace.door import pack_terms
-from commonplace.engines.inmemory import InMemoryEngine
-from commonplace.model.owner import Owner
+import memoranda
+from memoranda import Erased, InvalidInput
+from memoranda.door import pack_terms
+from memoranda.engines.inmemory import InMemoryEngine
+from memoranda.model.owner import Owner
 from tests.conftest import HandClock
 
 ANA = Owner(id="ana")
@@ -25,14 +25,14 @@ Line = dict[str, Any]
 
 
 @pytest.fixture(params=["memory", "file"])
-async def target(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[commonplace.Book]:
+async def target(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[memoranda.Book]:
     address = "memory://" if request.param == "memory" else tmp_path / "target.db"
-    async with commonplace.open(address) as opened:
+    async with memoranda.open(address) as opened:
         yield opened
         assert (await opened.verify()).faults == ()
 
 
-async def live(book: commonplace.Book) -> None:
+async def live(book: memoranda.Book) -> None:
     """Two owners with a bit of everything, and one who was erased."""
     thread = await book.thread("ana", agent="coach", name="order 7")
     said = await thread.append([{"role": "user", "content": f"line {n}"} for n in range(3)], operation="said")
@@ -50,7 +50,7 @@ async def live(book: commonplace.Book) -> None:
 
 
 async def _exported() -> list[str]:
-    async with commonplace.open("memory://", clock=HandClock()) as book:
+    async with memoranda.open("memory://", clock=HandClock()) as book:
         await live(book)
         return [line async for line in book.export()]
 
@@ -65,7 +65,7 @@ def exported(made: list[str]) -> list[str]:
     return list(made)
 
 
-async def contents(book: commonplace.Book, owner: str) -> list[Any]:
+async def contents(book: memoranda.Book, owner: str) -> list[Any]:
     return list((await book.list(owner, view="owner", limit=1000)).records)
 
 
@@ -185,7 +185,7 @@ AGAINST_ANOTHER = {
 
 @pytest.mark.parametrize("name", EDITS)
 async def test_an_edited_owner_is_refused_by_line_and_the_others_come(
-    name: str, exported: list[str], target: commonplace.Book
+    name: str, exported: list[str], target: memoranda.Book
 ) -> None:
     await target.remember("ben", "was here before")
     lines = [json.loads(line) for line in exported]
@@ -200,7 +200,7 @@ async def test_an_edited_owner_is_refused_by_line_and_the_others_come(
     assert await contents(target, "ana") == []
 
 
-async def test_two_holders_of_one_key_are_refused(exported: list[str], target: commonplace.Book) -> None:
+async def test_two_holders_of_one_key_are_refused(exported: list[str], target: memoranda.Book) -> None:
     lines = [json.loads(line) for line in exported]
     older = lines[find(lines, "record", content="Plays the cello")]["record"]
     older["status"] = "active"
@@ -228,7 +228,7 @@ BOOK_EDITS: dict[str, tuple[str, Any]] = {
 
 @pytest.mark.parametrize("name", BOOK_EDITS)
 async def test_a_book_line_at_fault_refuses_the_file_and_the_book_stays_usable(
-    name: str, exported: list[str], target: commonplace.Book
+    name: str, exported: list[str], target: memoranda.Book
 ) -> None:
     field, value = BOOK_EDITS[name]
     line = {**json.loads(exported[1]), field: value}
@@ -240,11 +240,11 @@ async def test_a_book_line_at_fault_refuses_the_file_and_the_book_stays_usable(
 
 
 async def test_a_file_that_is_cut_off_anywhere_says_so_and_brings_whole_owners_only(
-    exported: list[str], target: commonplace.Book
+    exported: list[str], target: memoranda.Book
 ) -> None:
     ends = [number for number, line in enumerate(exported, 1) if json.loads(line)["line"] == "end"]
     for length in range(1, len(exported)):
-        async with commonplace.open("memory://") as copied:
+        async with memoranda.open("memory://") as copied:
             report = await copied.import_(exported[:length])
             assert report.adopted == sum(end <= length for end in ends)
             assert report.errors[-1] == (length, report.errors[-1][1])
@@ -260,7 +260,7 @@ async def test_a_file_that_is_cut_off_anywhere_says_so_and_brings_whole_owners_o
 
 
 async def test_an_owner_whose_part_is_cut_is_not_merged_either(
-    exported: list[str], target: commonplace.Book
+    exported: list[str], target: memoranda.Book
 ) -> None:
     await target.remember("ana", "was here before")
     end = next(place for place, line in enumerate(exported) if json.loads(line)["line"] == "end")
@@ -273,7 +273,7 @@ async def test_an_owner_whose_part_is_cut_is_not_merged_either(
 
 
 async def test_the_order_of_an_owners_lines_does_not_matter(
-    exported: list[str], target: commonplace.Book
+    exported: list[str], target: memoranda.Book
 ) -> None:
     end = next(place for place, line in enumerate(exported) if json.loads(line)["line"] == "end")
     middle = exported[3:end]
@@ -284,7 +284,7 @@ async def test_the_order_of_an_owners_lines_does_not_matter(
 
 
 async def test_a_copy_exports_what_it_was_made_of_and_refuses_what_was_erased(
-    book: commonplace.Book, target: commonplace.Book
+    book: memoranda.Book, target: memoranda.Book
 ) -> None:
     await live(book)
     exported = [line async for line in book.export()]
@@ -298,7 +298,7 @@ async def test_a_copy_exports_what_it_was_made_of_and_refuses_what_was_erased(
 
 
 async def test_lines_that_belong_nowhere_are_reported_by_number(
-    exported: list[str], target: commonplace.Book
+    exported: list[str], target: memoranda.Book
 ) -> None:
     stray = [json.dumps({"line": "music"}), "{", json.dumps([1]), '{"line": "use"}', "", "[" * 100_000]
     report = await target.import_([*exported[:2], *stray, *exported[2:], exported[3], *exported[1:2]])
@@ -309,7 +309,7 @@ async def test_lines_that_belong_nowhere_are_reported_by_number(
         await target.import_([json.dumps({**json.loads(exported[0]), "line": "owner"}), *exported[1:]])
 
 
-async def test_an_owner_comes_once_in_a_file(exported: list[str], target: commonplace.Book) -> None:
+async def test_an_owner_comes_once_in_a_file(exported: list[str], target: memoranda.Book) -> None:
     report = await target.import_([*exported[:-1], *exported[2:-1], '{"line": "last", "owners": 3}'])
     assert report.adopted == 2
     assert [reason for _, reason in report.errors if "same owner" in reason]
@@ -401,13 +401,13 @@ async def test_verify_finds_what_was_done_to_a_file_behind_its_back(
     name: str, tmp_path: Path, clock: HandClock
 ) -> None:
     path = tmp_path / "planted.db"
-    async with commonplace.open(path, clock=clock) as book:
+    async with memoranda.open(path, clock=clock) as book:
         await live(book)
         assert (await book.verify()).faults == ()
     statement, told = PLANTED[name]
     with sqlite3.connect(path) as connection:
         connection.execute(statement)
     connection.close()
-    async with commonplace.open(path, clock=clock) as book:
+    async with memoranda.open(path, clock=clock) as book:
         faults = (await book.verify()).faults
         assert [fault for fault in faults if told in fault], faults

@@ -8,38 +8,38 @@ from pathlib import Path
 
 import pytest
 
-import commonplace
-from commonplace.book import unformed
-from commonplace.model.jobs import Job
-from commonplace.model.messages import Thread
-from commonplace.model.owner import Owner
-from commonplace.ports import Records
+import memoranda
+from memoranda.book import unformed
+from memoranda.model.jobs import Job
+from memoranda.model.messages import Thread
+from memoranda.model.owner import Owner
+from memoranda.ports import Records
 from tests.conftest import HandClock
 
 
 @pytest.fixture
-async def target(tmp_path: Path, clock: HandClock) -> AsyncIterator[commonplace.Book]:
-    async with commonplace.open(tmp_path / "target.db", clock=clock, worker=False) as opened:
+async def target(tmp_path: Path, clock: HandClock) -> AsyncIterator[memoranda.Book]:
+    async with memoranda.open(tmp_path / "target.db", clock=clock, worker=False) as opened:
         yield opened
 
 
-async def said(book: commonplace.Book, *owners: str, agent: str = "guide") -> None:
+async def said(book: memoranda.Book, *owners: str, agent: str = "guide") -> None:
     for owner in owners:
         for text in ("I live in Oslo.", "I like tea."):
             thread = await book.thread(owner, agent=agent)
             await thread.append("user", text)
 
 
-async def exported(book: commonplace.Book) -> list[str]:
+async def exported(book: memoranda.Book) -> list[str]:
     return [line async for line in book.export()]
 
 
-async def forming_jobs(book: commonplace.Book) -> list[Job]:
+async def forming_jobs(book: memoranda.Book) -> list[Job]:
     return [job for job in await book.engine.jobs(None, 100) if job.kind == "form"]
 
 
 async def test_what_was_not_formed_is_formed_after_a_silence(
-    book: commonplace.Book, target: commonplace.Book, clock: HandClock, monkeypatch: pytest.MonkeyPatch
+    book: memoranda.Book, target: memoranda.Book, clock: HandClock, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr(unformed, "_PAGE", 1)
     await said(book, "ann", "ben")
@@ -55,7 +55,7 @@ async def test_what_was_not_formed_is_formed_after_a_silence(
 
 
 async def test_what_was_formed_is_not_formed_again(
-    book: commonplace.Book, target: commonplace.Book, clock: HandClock
+    book: memoranda.Book, target: memoranda.Book, clock: HandClock
 ):
     await said(book, "ann")
     clock.advance(seconds=31)
@@ -64,7 +64,7 @@ async def test_what_was_formed_is_not_formed_again(
     assert await forming_jobs(target) == []
 
 
-async def test_an_owner_who_is_there_already_is_formed_too(book: commonplace.Book, target: commonplace.Book):
+async def test_an_owner_who_is_there_already_is_formed_too(book: memoranda.Book, target: memoranda.Book):
     await target.remember("ann", "Likes tea")
     await said(book, "ann")
     report = await target.import_(await exported(book))
@@ -73,7 +73,7 @@ async def test_an_owner_who_is_there_already_is_formed_too(book: commonplace.Boo
 
 
 async def test_nothing_is_due_where_the_agent_that_comes_along_wishes_none(
-    book: commonplace.Book, target: commonplace.Book
+    book: memoranda.Book, target: memoranda.Book
 ):
     await (await target.thread("zoe", agent="guide")).append("user", "I like rum.")
     await book.agents.put("guide", settings={"forming": {"on": False}})
@@ -84,7 +84,7 @@ async def test_nothing_is_due_where_the_agent_that_comes_along_wishes_none(
 
 
 async def test_what_is_forgotten_meanwhile_keeps_nothing_else(
-    book: commonplace.Book, target: commonplace.Book, monkeypatch: pytest.MonkeyPatch
+    book: memoranda.Book, target: memoranda.Book, monkeypatch: pytest.MonkeyPatch
 ):
     await said(book, "ann")
     found = unformed.unformed

@@ -7,16 +7,16 @@ from typing import Any, cast
 
 import pytest
 
-import commonplace
-from commonplace.book.asking import Only
-from commonplace.errors import InvalidInput
-from commonplace.model.memories import Memory
+import memoranda
+from memoranda.book.asking import Only
+from memoranda.errors import InvalidInput
+from memoranda.model.memories import Memory
 
 NOW = datetime(2025, 3, 1, 9, tzinfo=UTC)
 
 
 async def test_a_list_meets_every_condition_that_is_given():
-    async with commonplace.open("memory://", clock=lambda: NOW) as book:
+    async with memoranda.open("memory://", clock=lambda: NOW) as book:
         tea = await book.remember("ana", "likes tea", key="drink", subject="Ana", tags=["taste"])
         await book.remember("ana", "likes chess", tags=["play"])
 
@@ -55,6 +55,6 @@ async def test_a_list_meets_every_condition_that_is_given():
     ],
 )
 async def test_a_malformed_condition_is_refused_by_its_name(field: str, value: Any):
-    async with commonplace.open("memory://") as book:
+    async with memoranda.open("memory://") as book:
         with pytest.raises(InvalidInput, match=f"^{field}"):
             await book.list("ana", only=cast(Only, {field: value}))

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-import commonplace
-from commonplace.errors import InvalidInput
+import memoranda
+from memoranda.errors import InvalidInput
 
 
-async def test_a_document_that_is_put_takes_the_place_of_the_one_there_was(book: commonplace.Book) -> None:
+async def test_a_document_that_is_put_takes_the_place_of_the_one_there_was(book: memoranda.Book) -> None:
     await book.profile.patch("ann", {"name": "Ann", "home": "Oslo"}, agent="guide")
     await book.profile.put("ann", {"home": "Rome", "interests": ["tea"]}, agent="guide")
     assert await book.profile.get("ann", agent="guide") == {"home": "Rome", "interests": ["tea"]}
@@ -16,7 +16,7 @@ async def test_a_document_that_is_put_takes_the_place_of_the_one_there_was(book:
     assert [part.code for part in again.ignored] == ["unchanged"]
 
 
-async def test_what_a_person_puts_is_pinned_and_a_program_leaves_it(book: commonplace.Book) -> None:
+async def test_what_a_person_puts_is_pinned_and_a_program_leaves_it(book: memoranda.Book) -> None:
     await book.profile.put("ann", {"home": "Rome"}, view="owner")
     receipt = await book.profile.patch(
         "ann", {"home": "Oslo", "name": "Ann"}, audience="global", agent="guide"
@@ -26,14 +26,14 @@ async def test_what_a_person_puts_is_pinned_and_a_program_leaves_it(book: common
 
 
 @pytest.mark.parametrize("body", [{"age": "old"}, {"age": 900}, ["home"], None])
-async def test_a_document_that_does_not_fit_is_refused_whole(book: commonplace.Book, body: object) -> None:
+async def test_a_document_that_does_not_fit_is_refused_whole(book: memoranda.Book, body: object) -> None:
     await book.profile.put("ann", {"home": "Rome"}, agent="guide")
     with pytest.raises(InvalidInput):
         await book.profile.put("ann", body, agent="guide")  # type: ignore[arg-type]
     assert await book.profile.get("ann", agent="guide") == {"home": "Rome"}
 
 
-async def test_a_document_that_fits_its_schema_no_more_is_read_and_reported(book: commonplace.Book) -> None:
+async def test_a_document_that_fits_its_schema_no_more_is_read_and_reported(book: memoranda.Book) -> None:
     shape = {"type": "object", "properties": {"goal": {"type": "string"}}}
     await book.schemas.put("Trip", parameters=shape, description="A journey.")
     await book.profile.put("ann", {"goal": "Rome"}, schema="Trip", agent="guide")

@@ -6,15 +6,15 @@ from pathlib import Path
 
 import pytest
 
-import commonplace
-from commonplace.errors import InvalidInput, NotFound
-from commonplace.model.memories import Memory
+import memoranda
+from memoranda.errors import InvalidInput, NotFound
+from memoranda.model.memories import Memory
 
 
 @pytest.fixture(params=["memory://", "file"])
 async def book(request: pytest.FixtureRequest, tmp_path: Path):
     address = tmp_path / "book.db" if request.param == "file" else request.param
-    async with commonplace.open(address, embed=None) as opened:
+    async with memoranda.open(address, embed=None) as opened:
         yield opened
 
 

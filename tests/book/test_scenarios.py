@@ -6,19 +6,19 @@ from pathlib import Path
 
 import pytest
 
-import commonplace
-from commonplace import Erased, LimitReached, NotAllowed, NotFound
-from commonplace.model.changes import Remember
-from commonplace.model.ids import new_id
-from commonplace.model.jobs import Job, JobDraft
-from commonplace.model.ledger import Actor
-from commonplace.model.memories import Memory
-from commonplace.model.owner import WHOLE, Owner
-from commonplace.worker import Worker
+import memoranda
+from memoranda import Erased, LimitReached, NotAllowed, NotFound
+from memoranda.model.changes import Remember
+from memoranda.model.ids import new_id
+from memoranda.model.jobs import Job, JobDraft
+from memoranda.model.ledger import Actor
+from memoranda.model.memories import Memory
+from memoranda.model.owner import WHOLE, Owner
+from memoranda.worker import Worker
 from tests.conftest import HandClock
 
 
-async def contents(book: commonplace.Book, **who: object) -> set[str]:
+async def contents(book: memoranda.Book, **who: object) -> set[str]:
     page = await book.list("ana", types="memory", only={"statuses": ["active"]}, **who)  # type: ignore[arg-type]
     return {record.content for record in page.records if isinstance(record, Memory)}
 
@@ -26,7 +26,7 @@ async def contents(book: commonplace.Book, **who: object) -> set[str]:
 # ── two agents: private, global, group ───────────────────────────────────────────────────────────────────────────
 
 
-async def test_an_agent_neither_sees_nor_deletes_what_another_keeps_to_itself(book: commonplace.Book) -> None:
+async def test_an_agent_neither_sees_nor_deletes_what_another_keeps_to_itself(book: memoranda.Book) -> None:
     private = await book.remember("ana", "Is looking for another job", agent="coach")
     assert await contents(book, agent="tutor") == set()
     assert await book.recall("ana", "another job", agent="tutor") == []
@@ -40,13 +40,13 @@ async def test_an_agent_neither_sees_nor_deletes_what_another_keeps_to_itself(bo
     assert await contents(book, agent="coach") == {"Is looking for another job"}
 
 
-async def test_both_agents_see_what_is_global(book: commonplace.Book) -> None:
+async def test_both_agents_see_what_is_global(book: memoranda.Book) -> None:
     await book.remember("ana", "Speaks Spanish", agent="coach", audience="global")
     assert await contents(book, agent="coach") == await contents(book, agent="tutor") == {"Speaks Spanish"}
 
 
 async def test_a_global_memory_of_another_agent_can_be_retracted_but_not_forgotten(
-    book: commonplace.Book,
+    book: memoranda.Book,
 ) -> None:
     shared = await book.remember("ana", "Speaks Spanish", agent="coach", audience="global")
     with pytest.raises(NotAllowed):
@@ -56,7 +56,7 @@ async def test_a_global_memory_of_another_agent_can_be_retracted_but_not_forgott
     assert await contents(book, agent="tutor") == {"Speaks Spanish"}
 
 
-async def test_a_group_memory_is_seen_on_overlap_alone(book: commonplace.Book) -> None:
+async def test_a_group_memory_is_seen_on_overlap_alone(book: memoranda.Book) -> None:
     groups = ["blue", "green"]
     await book.remember("ana", "Leads the sprint", agent="coach", groups=groups, audience="group")
     assert await contents(book, agent="tutor", groups=["green", "red"]) == {"Leads the sprint"}
@@ -67,13 +67,13 @@ async def test_a_group_memory_is_seen_on_overlap_alone(book: commonplace.Book) -
 # ── the cap of 500 ───────────────────────────────────────────────────────────────────────────────────────────────
 
 
-async def fill(book: commonplace.Book, count: int, agent: str) -> None:
+async def fill(book: memoranda.Book, count: int, agent: str) -> None:
     for start in range(0, count, 10):
         statements = [{"content": f"{agent} fact {start + place}"} for place in range(min(10, count - start))]
         await book.remember_all("ana", statements, agent=agent)
 
 
-async def test_at_the_cap_the_writers_own_oldest_makes_room(book: commonplace.Book) -> None:
+async def test_at_the_cap_the_writers_own_oldest_makes_room(book: memoranda.Book) -> None:
     await fill(book, 250, "tutor")
     await fill(book, 250, "coach")
     await book.remember("ana", "the 501st", agent="coach")
@@ -84,7 +84,7 @@ async def test_at_the_cap_the_writers_own_oldest_makes_room(book: commonplace.Bo
     assert [record.content for record in evicted if isinstance(record, Memory)] == ["coach fact 0"]
 
 
-async def test_what_is_pinned_is_never_evicted(book: commonplace.Book) -> None:
+async def test_what_is_pinned_is_never_evicted(book: memoranda.Book) -> None:
     pinned = await book.remember("ana", "Is allergic to nuts", agent="coach", pinned=True)
     await fill(book, 499, "coach")
     await book.remember("ana", "one more", agent="coach")
@@ -92,7 +92,7 @@ async def test_what_is_pinned_is_never_evicted(book: commonplace.Book) -> None:
 
 
 async def test_an_agent_with_nothing_of_its_own_to_give_is_refused_with_the_numbers(
-    book: commonplace.Book,
+    book: memoranda.Book,
 ) -> None:
     await fill(book, 500, "coach")
     with pytest.raises(LimitReached, match=r"500/500.*only 0 of the 1"):
@@ -100,8 +100,8 @@ async def test_an_agent_with_nothing_of_its_own_to_give_is_refused_with_the_numb
 
 
 async def test_reject_refuses_at_the_cap_and_allows_an_update(tmp_path: Path, clock: HandClock) -> None:
-    limits = commonplace.Limits(when_full="reject")
-    async with commonplace.open(tmp_path / "rejecting.db", limits=limits, clock=clock) as book:
+    limits = memoranda.Limits(when_full="reject")
+    async with memoranda.open(tmp_path / "rejecting.db", limits=limits, clock=clock) as book:
         await book.remember("ana", "Boston", key="home", agent="coach")
         await fill(book, 499, "coach")
         with pytest.raises(LimitReached, match=r"500/500"):
@@ -114,7 +114,7 @@ async def test_reject_refuses_at_the_cap_and_allows_an_update(tmp_path: Path, cl
 
 
 async def test_the_eleventh_write_of_a_turn_is_refused_and_the_next_turn_may_write(
-    book: commonplace.Book,
+    book: memoranda.Book,
 ) -> None:
     thread = await book.thread("ana", agent="coach")
     await thread.append("user", "Let me tell you about my family.")
@@ -140,7 +140,7 @@ async def test_after_an_erasure_and_a_restart_no_waiting_job_brings_it_back(
 ) -> None:
     ana = Owner(id="ana")
     ran: list[str] = []
-    async with commonplace.open(tmp_path / "book.db", clock=clock) as book:
+    async with memoranda.open(tmp_path / "book.db", clock=clock) as book:
         thread = await book.thread("ana", agent="coach")
         said = await thread.append("user", "My secret is the blue canary.", operation="said")
         memory = Memory(
@@ -156,7 +156,7 @@ async def test_after_an_erasure_and_a_restart_no_waiting_job_brings_it_back(
         assert receipt.state == "complete"
         assert receipt.removed["jobs"] == 2
 
-    async with commonplace.open(tmp_path / "book.db", clock=clock) as book:
+    async with memoranda.open(tmp_path / "book.db", clock=clock) as book:
 
         async def derive(job: Job) -> None:
             ran.append(job.key)
@@ -183,7 +183,7 @@ async def test_after_an_erasure_and_a_restart_no_waiting_job_brings_it_back(
 # ── a thread is read in the order in which it was said ───────────────────────────────────────────────────────────
 
 
-async def test_a_thread_is_read_in_the_order_of_its_places_page_by_page(book: commonplace.Book) -> None:
+async def test_a_thread_is_read_in_the_order_of_its_places_page_by_page(book: memoranda.Book) -> None:
     thread = await book.thread("ana", agent="coach")
     for number in range(0, 25, 5):
         await thread.append([{"role": "user", "content": f"line {number + step}"} for step in range(5)])
@@ -202,18 +202,18 @@ async def test_a_thread_is_read_in_the_order_of_its_places_page_by_page(book: co
 # ── undo reaches what was built upon, and no further back ────────────────────────────────────────────────────────
 
 
-async def test_an_undo_together_leaves_what_was_there_before(book: commonplace.Book) -> None:
+async def test_an_undo_together_leaves_what_was_there_before(book: memoranda.Book) -> None:
     held = await book.remember("ana", "Likes tea", agent="coach")
     ground = await book.remember("ana", "Ordered tea again", agent="coach")
     again = await book.corroborate("ana", held.id, sources=[ground.id], agent="coach")
-    with pytest.raises(commonplace.BuiltUpon) as refused:
+    with pytest.raises(memoranda.BuiltUpon) as refused:
         await book.undo("ana", ground.position, agent="coach")
     assert refused.value.positions == (again.position,)
     await book.undo("ana", ground.position, together=True, agent="coach")
     assert await contents(book, agent="coach") == {"Likes tea"}
 
 
-async def test_what_an_agent_says_in_a_shared_thread_is_its_own(book: commonplace.Book) -> None:
+async def test_what_an_agent_says_in_a_shared_thread_is_its_own(book: memoranda.Book) -> None:
     shared = await book.thread("ana", agent="coach", audience="global", name="standup")
     mine = await shared.append("assistant", "Coach speaking")
     theirs = await (await book.thread("ana", id=shared.id, agent="tutor")).append(

@@ -6,16 +6,16 @@ from datetime import timedelta
 
 import pytest
 
-import commonplace
-from commonplace.book.threads import ThreadHandle
-from commonplace.errors import InvalidInput
-from commonplace.model.changes import SummariseThread
-from commonplace.model.ledger import Actor
-from commonplace.model.owner import WHOLE
+import memoranda
+from memoranda.book.threads import ThreadHandle
+from memoranda.errors import InvalidInput
+from memoranda.model.changes import SummariseThread
+from memoranda.model.ledger import Actor
+from memoranda.model.owner import WHOLE
 from tests.conftest import HandClock
 
 
-async def test_a_window_begins_with_a_user_and_keeps_calls_with_results(book: commonplace.Book) -> None:
+async def test_a_window_begins_with_a_user_and_keeps_calls_with_results(book: memoranda.Book) -> None:
     thread = await book.thread("ana", agent="guide")
     call = {"role": "assistant", "tool_calls": [{"id": "c1"}]}
     result = {"role": "tool", "tool_call_id": "c1"}
@@ -36,21 +36,21 @@ async def test_a_window_begins_with_a_user_and_keeps_calls_with_results(book: co
     assert counted.counted == "exact" and counted.tokens <= 400
 
 
-async def test_a_summary_that_does_not_fit_is_left_out(book: commonplace.Book) -> None:
+async def test_a_summary_that_does_not_fit_is_left_out(book: memoranda.Book) -> None:
     thread = await book.thread("ana")
     await thread.append("user", "hello")
     window = await thread.window(20, summary="words " * 100)
     assert (window.summary, [message.content for message in window.messages]) == ("", ["hello"])
 
 
-async def test_the_newest_turn_goes_before_the_summary(book: commonplace.Book) -> None:
+async def test_the_newest_turn_goes_before_the_summary(book: memoranda.Book) -> None:
     thread = await book.thread("ana")
     await thread.append("user", "hello " * 10)
     window = await thread.window(25, summary="words " * 15)
     assert (window.summary, len(window.messages)) == ("", 1)
 
 
-async def test_a_message_that_is_too_long_leaves_the_window_empty(book: commonplace.Book) -> None:
+async def test_a_message_that_is_too_long_leaves_the_window_empty(book: memoranda.Book) -> None:
     thread = await book.thread("ana")
     await thread.append("user", "words " * 1000)
     window = await thread.window(50)
@@ -64,7 +64,7 @@ async def summed_up(thread: ThreadHandle, summary: str, through: int) -> None:
     await door.write(thread.owner, WHOLE, Actor("system"), [change], request=[summary])
 
 
-async def test_the_threads_own_summary_stands_for_the_turns_that_are_left_out(book: commonplace.Book) -> None:
+async def test_the_threads_own_summary_stands_for_the_turns_that_are_left_out(book: memoranda.Book) -> None:
     thread = await book.thread("ana")
     for place in range(20):
         await thread.append("user", f"Turn {place} is about the weather and the garden.")
@@ -83,7 +83,7 @@ async def test_the_threads_own_summary_stands_for_the_turns_that_are_left_out(bo
 
 
 async def test_a_long_silence_ends_the_window_and_nothing_else(
-    book: commonplace.Book, clock: HandClock
+    book: memoranda.Book, clock: HandClock
 ) -> None:
     thread = await book.thread("ana")
     await thread.append("user", "I drink tea.")

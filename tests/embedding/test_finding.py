@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from pydantic_ai.embeddings import TestEmbeddingModel
 
-from commonplace.embedding import (
+from memoranda.embedding import (
     Cached,
     EmbeddingSettings,
     Missing,
@@ -22,8 +22,8 @@ from commonplace.embedding import (
     installing,
     weights,
 )
-from commonplace.embedding.local import LocalEmbedder
-from commonplace.errors import EmbeddingFailed, InvalidInput, WeightsUnfit
+from memoranda.embedding.local import LocalEmbedder
+from memoranda.errors import EmbeddingFailed, InvalidInput, WeightsUnfit
 from tests.embedding.conftest import Counting
 
 
@@ -57,14 +57,14 @@ async def test_a_machine_without_weights_says_what_to_run(
     monkeypatch.setattr(finding, "missing_libraries", list)
     found = await find("auto")
     assert isinstance(found, Missing)
-    assert "commonplace weights install" in found.reason
+    assert "memoranda weights install" in found.reason
 
 
 async def test_a_machine_without_the_libraries_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(finding, "missing_libraries", lambda: ["onnxruntime"])
     found = await find()
     assert isinstance(found, Missing)
-    assert "onnxruntime not installed" in found.reason and "commonplace[embed]" in found.reason
+    assert "onnxruntime not installed" in found.reason and "memoranda[embed]" in found.reason
 
 
 async def test_none_is_words_alone(weights_folder: Path) -> None:
@@ -84,7 +84,7 @@ async def test_a_given_folder_comes_before_all_else(weights_folder: Path, bare: 
 
 async def test_the_cache_is_looked_in_last(bare: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(finding, "missing_libraries", list)
-    folder = bare / ".cache" / "commonplace" / "weights" / weights.PACKAGE / "model"
+    folder = bare / ".cache" / "memoranda" / "weights" / weights.PACKAGE / "model"
     put(folder)
     found = await find()
     assert isinstance(found, Cached) and isinstance(found.embedder, LocalEmbedder)
@@ -204,7 +204,7 @@ class TestInstalling:
 
 def test_importing_the_room_brings_in_none_of_the_libraries() -> None:
     code = (
-        "import sys, commonplace.embedding; "
+        "import sys, memoranda.embedding; "
         "sys.exit(any(name in sys.modules for name in ('onnxruntime', 'tokenizers', 'pydantic_ai')))"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False, timeout=60).returncode == 0

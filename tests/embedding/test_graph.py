@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from commonplace.embedding import minilm, weights
+from memoranda.embedding import minilm, weights
 
 onnx = pytest.importorskip("onnx", reason="a tool of this checkout's environment")
 

@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from commonplace.embedding import LocalEmbedder, minilm, weights
-from commonplace.errors import EmbeddingFailed, WeightsUnfit
-from commonplace.ports import Embedder
+from memoranda.embedding import LocalEmbedder, minilm, weights
+from memoranda.errors import EmbeddingFailed, WeightsUnfit
+from memoranda.ports import Embedder
 
 #: The first numbers that the model's own page shows for these sentences.
 PUBLISHED = {
@@ -148,14 +148,14 @@ async def test_a_library_that_cannot_be_imported_is_named(
     weights_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "tokenizers", None)
-    with pytest.raises(EmbeddingFailed, match=r"commonplace\[embed\]"):
+    with pytest.raises(EmbeddingFailed, match=r"memoranda\[embed\]"):
         minilm.Model(weights_folder, 1).one("hello")
 
 
 _FORKS = """
 import asyncio, os, sys
 from pathlib import Path
-from commonplace.embedding import LocalEmbedder
+from memoranda.embedding import LocalEmbedder
 local = LocalEmbedder(Path(sys.argv[1]), threads=1)
 before = asyncio.run(local.query("hello"))
 if child := os.fork():

@@ -14,9 +14,9 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-import commonplace
-from commonplace import EmbedderDown, EmbeddingFailed
-from commonplace.embedding import making, weights
+import memoranda
+from memoranda import EmbedderDown, EmbeddingFailed
+from memoranda.embedding import making, weights
 from tests.embedding.topics import Down, Larger, Topics, by_meaning, opened, vectors
 
 
@@ -73,7 +73,7 @@ class TestMakingThemAside:
         self, path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr(making, "STEP", 2)
-        monkeypatch.setenv("COMMONPLACE_EMBEDDING_CACHE_BYTES", "0")
+        monkeypatch.setenv("MEMORANDA_EMBEDDING_CACHE_BYTES", "0")
         embedder = Topics()
         async with opened(path, embedder) as book:
             texts = [f"tea number {number}" for number in range(7)]
@@ -116,7 +116,7 @@ class TestByMeaningAlone:
             assert len(await book.recall("ana", "hive", mode="meaning", vector=vector)) == 1
         async with opened(path, Larger()) as book:
             vector = Larger.of("hive").tolist()
-            with pytest.raises(EmbeddingFailed, match="commonplace reembed"):
+            with pytest.raises(EmbeddingFailed, match="memoranda reembed"):
                 await book.recall("ana", "hive", mode="meaning", vector=vector)
 
 
@@ -181,7 +181,7 @@ class TestTelling:
     async def test_the_log_says_once_by_what_recall_goes(
         self, path: Path, caplog: pytest.LogCaptureFixture
     ) -> None:
-        caplog.set_level(logging.INFO, "commonplace.embedding")
+        caplog.set_level(logging.INFO, "memoranda.embedding")
         async with opened(path, Topics()):
             pass
         assert self.said(caplog) == [
@@ -194,7 +194,7 @@ class TestTelling:
     ) -> None:
         async with opened(path, Topics()):
             pass
-        caplog.set_level(logging.INFO, "commonplace.embedding")
+        caplog.set_level(logging.INFO, "memoranda.embedding")
         async with opened(path, embed) as book:
             assert self.said(caplog) == [(level, f"recall goes by words alone: {book.why_words}")]
 
@@ -225,15 +225,15 @@ class TestSettings:
     async def test_words_alone_may_be_the_settings_wish(
         self, path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setenv("COMMONPLACE_EMBEDDING_USE", "none")
-        async with commonplace.open(path) as book:
+        monkeypatch.setenv("MEMORANDA_EMBEDDING_USE", "none")
+        async with memoranda.open(path) as book:
             assert book.why_words == "words alone were asked for"
 
     async def test_the_settings_may_name_a_folder(
         self, path: Path, monkeypatch: pytest.MonkeyPatch, weights_folder: Path
     ) -> None:
-        monkeypatch.setenv("COMMONPLACE_EMBEDDING_USE", str(weights_folder))
-        async with commonplace.open(path) as book:
+        monkeypatch.setenv("MEMORANDA_EMBEDDING_USE", str(weights_folder))
+        async with memoranda.open(path) as book:
             assert book.why_words == ""
 
 
@@ -254,6 +254,6 @@ class TestSayingSo:
         for file in (weights.TENSORS, weights.TOKENIZER):
             with (tmp_path / file.name).open("wb") as made:
                 made.truncate(file.size)
-        async with commonplace.open(path, embed=tmp_path) as book:
+        async with memoranda.open(path, embed=tmp_path) as book:
             await book.meaning.examine()
             assert "SHA-256" in (await book.facts()).details["vectors"]["words_alone"]

@@ -18,9 +18,9 @@ from pydantic_ai.exceptions import (
     ModelRequestRejectedError,
 )
 
-from commonplace.embedding import RemoteEmbedder
-from commonplace.errors import EmbedderDown, EmbeddingFailed, InvalidInput
-from commonplace.ports import Embedder
+from memoranda.embedding import RemoteEmbedder
+from memoranda.errors import EmbedderDown, EmbeddingFailed, InvalidInput
+from memoranda.ports import Embedder
 
 
 class Provider(EmbeddingModel):

@@ -14,12 +14,12 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-import commonplace
-from commonplace import EmbedderDown
-from commonplace.assembly import opening as assembly
-from commonplace.embedding import Cached, Missing
-from commonplace.surfaces.cli import health
-from commonplace.surfaces.cli.program import program
+import memoranda
+from memoranda import EmbedderDown
+from memoranda.assembly import opening as assembly
+from memoranda.embedding import Cached, Missing
+from memoranda.surfaces.cli import health
+from memoranda.surfaces.cli.program import program
 from tests.embedding.topics import Down, Larger, Topics, by_meaning, vectors
 
 ROOT = Path(__file__).parent.parent.parent
@@ -28,9 +28,9 @@ ROOT = Path(__file__).parent.parent.parent
 #: A change of the model that comes to a stand after two steps, and says so.
 STANDING_STILL = """
 import asyncio
-from commonplace.assembly import opening as assembly
-from commonplace.embedding import Cached, making
-from commonplace.surfaces.cli import main
+from memoranda.assembly import opening as assembly
+from memoranda.embedding import Cached, making
+from memoranda.surfaces.cli import main
 from tests.embedding.topics import Larger
 
 class Slow(Larger):
@@ -49,7 +49,7 @@ main()
 #: A command that says at its end whether the model's runtime was loaded.
 TELLING = """
 import sys
-from commonplace.surfaces.cli import main
+from memoranda.surfaces.cli import main
 try:
     main()
 finally:
@@ -60,7 +60,7 @@ finally:
 def begun(code: str, *words: str) -> subprocess.Popen[str]:
     """A process of its own that runs a command."""
     path = os.pathsep.join([str(ROOT / "src"), str(ROOT)])
-    environment = {**os.environ, "PYTHONPATH": path, "COMMONPLACE_EMBEDDING_USE": "auto"}
+    environment = {**os.environ, "PYTHONPATH": path, "MEMORANDA_EMBEDDING_USE": "auto"}
     return subprocess.Popen(
         [sys.executable, "-c", code, *words],
         cwd=ROOT,
@@ -109,7 +109,7 @@ def shell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Shell:
     return made
 
 
-LACK = "weights are not installed; run: commonplace weights install"
+LACK = "weights are not installed; run: memoranda weights install"
 
 
 class TestWriting:
@@ -133,7 +133,7 @@ class TestWriting:
     def test_what_is_left_is_told_of_and_made_by_the_jobs(self, shell: Shell) -> None:
         lines = "".join(json.dumps({"role": "user", "content": text}) + "\n" for text in ("tea", "bees"))
         told = shell.run("append", "ana", "--no-wait", text=lines)
-        assert "2 passages wait for their vectors" in told.stderr and "commonplace jobs run" in told.stderr
+        assert "2 passages wait for their vectors" in told.stderr and "memoranda jobs run" in told.stderr
         assert "1 passage waits" in shell.run("remember", "ana", "trains", "--no-wait").stderr
         found = shell.meaning()
         assert found["state"] == "note" and "3 wait" in found["found"]
@@ -179,13 +179,13 @@ class TestDoctor:
         found = shell.meaning()
         assert found["state"] == "note" and "words alone" in found["found"]
         assert "1 of 1 passages have vectors of test/topics/3" in found["found"]
-        assert found["advice"] == "run: commonplace weights install"
+        assert found["advice"] == "run: memoranda weights install"
 
     def test_it_says_whose_vectors_recall_reads(self, shell: Shell) -> None:
         shell.use(Larger())
         found = shell.meaning()
         assert "vectors of test/topics/3, not of test/larger/4" in found["found"]
-        assert found["advice"] == "run: commonplace reembed"
+        assert found["advice"] == "run: memoranda reembed"
 
     def test_vectors_that_nobody_here_can_make_are_no_illness(
         self, shell: Shell, monkeypatch: pytest.MonkeyPatch
@@ -229,7 +229,7 @@ class TestReembed:
             shell.run("remember", "ana", text)
 
         async def asked() -> tuple[list[str], dict[str, int]]:
-            async with commonplace.open(shell.path, worker=False) as book:
+            async with memoranda.open(shell.path, worker=False) as book:
                 return await by_meaning(book, "Drinks"), (await vectors(book))["making"]
 
         with begun(STANDING_STILL, "reembed", "--book", str(shell.path)) as killed:
@@ -240,7 +240,7 @@ class TestReembed:
         assert asyncio.run(asked()) == (["Drinks tea"], {"test/larger/4": 4})
         checks = shell.json("doctor")["checks"]
         coming = next(check for check in checks if check["name"] == "meaning to come")
-        assert "4 of 7" in coming["found"] and "commonplace reembed" in coming["advice"]
+        assert "4 of 7" in coming["found"] and "memoranda reembed" in coming["advice"]
         shell.use(Larger())
         assert shell.json("reembed")["made"] == 3
         assert asyncio.run(asked()) == (["Drinks tea"], {})

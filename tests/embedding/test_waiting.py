@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from commonplace import Book, EmbedderDown, InvalidInput, Receipt, open_sync
-from commonplace.embedding import LocalEmbedder
+from memoranda import Book, EmbedderDown, InvalidInput, Receipt, open_sync
+from memoranda.embedding import LocalEmbedder
 from tests.embedding.topics import Down, Topics, by_meaning, opened, vectors
 
 

@@ -9,9 +9,9 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-import commonplace
-from commonplace import Book, EmbedderDown
-from commonplace.model.vectors import Embedding
+import memoranda
+from memoranda import Book, EmbedderDown
+from memoranda.model.vectors import Embedding
 from tests.embedding.conftest import Counting
 
 
@@ -64,7 +64,7 @@ class Down(Topics):
 
 def opened(path: Path, embed: Any, *, worker: bool | None = False) -> Any:
     """A book that makes vectors only where it is told to."""
-    return commonplace.open(path, embed=embed, worker=worker)
+    return memoranda.open(path, embed=embed, worker=worker)
 
 
 async def vectors(book: Book) -> dict[str, Any]:

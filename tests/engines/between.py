@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from enum import Enum, auto
 from urllib.parse import parse_qs, urlsplit, urlunsplit
 
-from commonplace.testing.builders import Pen
+from memoranda.testing.builders import Pen
 
 #: Whoever waits for longer hangs.
 HANGING_SECONDS = 60
@@ -202,7 +202,7 @@ def through(url: str, *ways: Between, **options: object) -> str:
 
 async def contents(address: str) -> list[str]:
     """What the book holds, seen by another way."""
-    from commonplace.engines.postgres.engine import PostgresEngine  # noqa: PLC0415 - it needs the driver
+    from memoranda.engines.postgres.engine import PostgresEngine  # noqa: PLC0415 - it needs the driver
 
     engine = await PostgresEngine.open(address)
     found = [record.passage_text() for record in await Pen(engine).scan()]

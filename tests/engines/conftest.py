@@ -1,4 +1,4 @@
-"""A PostgreSQL server for the tests of a session: COMMONPLACE_TEST_POSTGRES names one, or one is started."""
+"""A PostgreSQL server for the tests of a session: MEMORANDA_TEST_POSTGRES names one, or one is started."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.engines.postgres_server import Place
 def postgres() -> Iterator[Place]:
     """A database on a real server."""
     asyncpg = pytest.importorskip("asyncpg", reason="the driver is not installed: asyncpg")
-    named = os.environ.get("COMMONPLACE_TEST_POSTGRES")
+    named = os.environ.get("MEMORANDA_TEST_POSTGRES")
     if named:
         yield Place(named)
         return
@@ -37,7 +37,7 @@ def postgres() -> Iterator[Place]:
         await connection.execute("SELECT pg_reload_conf()")
         await connection.close()
 
-    with tempfile.TemporaryDirectory(prefix="commonplace-postgres-") as folder:
+    with tempfile.TemporaryDirectory(prefix="memoranda-postgres-") as folder:
         Path(folder).chmod(0o755)  # the server runs as a user of its own
         server = pgserver.get_server(f"{folder}/data", cleanup_mode="stop")
         try:

@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 from uuid import UUID
 
-from commonplace.errors import BuiltUpon, Busy, CommonplaceError
-from commonplace.model.jobs import Job
-from commonplace.model.owner import Owner, View
-from commonplace.ports import Engine
-from commonplace.testing.builders import Follower
+from memoranda.errors import BuiltUpon, Busy, MemorandaError
+from memoranda.model.jobs import Job
+from memoranda.model.owner import Owner, View
+from memoranda.ports import Engine
+from memoranda.testing.builders import Follower
 from tests.engines.shapes import difference
 
 T = TypeVar("T")
@@ -35,7 +35,7 @@ class Pair:
                 done.append((None, await call(number, engine)))
             except Busy:
                 raise  # an engine that is away has not answered
-            except CommonplaceError as exc:
+            except MemorandaError as exc:
                 positions = exc.positions if isinstance(exc, BuiltUpon) else ()
                 done.append(((type(exc), positions, str(exc)), None))
         (one, _), (two, _) = done

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from commonplace.model import changes as c
-from commonplace.model.episodes import Overflow, ToolCall, WholeCall
-from commonplace.model.experience import Evidence
-from commonplace.model.owner import EVERYONE, Audience, Owner
-from commonplace.testing.builders import (
+from memoranda.model import changes as c
+from memoranda.model.episodes import Overflow, ToolCall, WholeCall
+from memoranda.model.experience import Evidence
+from memoranda.model.owner import EVERYONE, Audience, Owner
+from memoranda.testing.builders import (
     ANN,
     BEN,
     FOR_A,

@@ -9,16 +9,16 @@ from functools import partial
 from typing import Any
 from uuid import UUID
 
-from commonplace.model import changes as c
-from commonplace.model.erasure import Target
-from commonplace.model.ids import new_id
-from commonplace.model.jobs import JobDraft
-from commonplace.model.ledger import Actor, Receipt
-from commonplace.model.messages import ThreadStatus
-from commonplace.model.owner import EVERYONE, WHOLE, Audience, Owner, View
-from commonplace.model.profiles import Agent, Key
-from commonplace.model.trust import Limits, Trust
-from commonplace.testing.builders import (
+from memoranda.model import changes as c
+from memoranda.model.erasure import Target
+from memoranda.model.ids import new_id
+from memoranda.model.jobs import JobDraft
+from memoranda.model.ledger import Actor, Receipt
+from memoranda.model.messages import ThreadStatus
+from memoranda.model.owner import EVERYONE, WHOLE, Audience, Owner, View
+from memoranda.model.profiles import Agent, Key
+from memoranda.model.trust import Limits, Trust
+from memoranda.testing.builders import (
     ANN,
     AT_A,
     AT_B,

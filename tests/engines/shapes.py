@@ -7,9 +7,9 @@ from dataclasses import replace
 from typing import Any
 from uuid import UUID
 
-from commonplace.model.erasure import ErasureReceipt
-from commonplace.model.jobs import Job
-from commonplace.model.ledger import Entry
+from memoranda.model.erasure import ErasureReceipt
+from memoranda.model.jobs import Job
+from memoranda.model.ledger import Entry
 from tests.engines.random_work import KINDS
 
 #: What an erasure counts in the same way everywhere; other places are an engine's own.

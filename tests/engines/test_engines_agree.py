@@ -16,24 +16,24 @@ from uuid import UUID
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from commonplace.engines.inmemory import InMemoryEngine
-from commonplace.engines.sqlite.engine import SqliteEngine
-from commonplace.model.changes import Batch
-from commonplace.model.ledger import Receipt
-from commonplace.model.memories import Use
-from commonplace.model.owner import WHOLE, Owner, View
-from commonplace.model.query import Filter
-from commonplace.model.vectors import EMBED, Embedding
-from commonplace.ports import Engine
-from commonplace.testing.builders import ANN, AT_B, START, Follower, terms_of_record
-from commonplace.text.terms import RULE
+from memoranda.engines.inmemory import InMemoryEngine
+from memoranda.engines.sqlite.engine import SqliteEngine
+from memoranda.model.changes import Batch
+from memoranda.model.ledger import Receipt
+from memoranda.model.memories import Use
+from memoranda.model.owner import WHOLE, Owner, View
+from memoranda.model.query import Filter
+from memoranda.model.vectors import EMBED, Embedding
+from memoranda.ports import Engine
+from memoranda.testing.builders import ANN, AT_B, START, Follower, terms_of_record
+from memoranda.text.terms import RULE
 from tests.engines.dice import Dice
 from tests.engines.pair import Pair
 from tests.engines.random_runs import OWNERS
 from tests.engines.random_work import VIEWS, World
 from tests.engines.shapes import entry_shape, erasure, job_shape
 
-EXAMPLES = int(os.environ.get("COMMONPLACE_EXAMPLES", "15"))
+EXAMPLES = int(os.environ.get("MEMORANDA_EXAMPLES", "15"))
 
 #: How often each step is taken, of those in this list.
 STEPS = (
@@ -273,7 +273,7 @@ async def beside_the_reference(steps: list[tuple[str, int]], engine: Engine) -> 
         await engine.close()
 
 
-@settings(max_examples=EXAMPLES, deadline=None, derandomize="COMMONPLACE_EXAMPLES" not in os.environ)
+@settings(max_examples=EXAMPLES, deadline=None, derandomize="MEMORANDA_EXAMPLES" not in os.environ)
 @given(st.lists(st.tuples(st.sampled_from(STEPS), st.integers(0, 2**32)), min_size=1, max_size=60))
 def test_two_engines_given_the_same_work_say_and_hold_the_same(steps: list[tuple[str, int]]) -> None:
     with tempfile.TemporaryDirectory(dir="/dev/shm" if os.path.isdir("/dev/shm") else None) as folder:

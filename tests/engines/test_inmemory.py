@@ -8,10 +8,10 @@ from dataclasses import replace
 from pathlib import Path
 from uuid import UUID
 
-from commonplace.engines.inmemory import InMemoryEngine
-from commonplace.model.changes import Retract
-from commonplace.testing import StoreSuite
-from commonplace.testing.builders import Pen
+from memoranda.engines.inmemory import InMemoryEngine
+from memoranda.model.changes import Retract
+from memoranda.testing import StoreSuite
+from memoranda.testing.builders import Pen
 
 
 class TestInMemory(StoreSuite):

@@ -9,21 +9,21 @@ from uuid import UUID
 
 import pytest
 
-from commonplace.errors import Busy, NotABook, ReadOnly, StorageError
-from commonplace.model.changes import Retract
-from commonplace.model.jobs import JobDraft, JobState
-from commonplace.model.owner import WHOLE
-from commonplace.model.values import utc_now
-from commonplace.model.vectors import EMBED
-from commonplace.testing import StoreSuite
-from commonplace.testing.builders import ANN, BEN, SMALL, Pen, vectors_of
+from memoranda.errors import Busy, NotABook, ReadOnly, StorageError
+from memoranda.model.changes import Retract
+from memoranda.model.jobs import JobDraft, JobState
+from memoranda.model.owner import WHOLE
+from memoranda.model.values import utc_now
+from memoranda.model.vectors import EMBED
+from memoranda.testing import StoreSuite
+from memoranda.testing.builders import ANN, BEN, SMALL, Pen, vectors_of
 from tests.engines.postgres_server import Place
 
 asyncpg = pytest.importorskip("asyncpg", reason="the driver is not installed: asyncpg")
 
-from commonplace.engines.postgres import reading  # noqa: E402
-from commonplace.engines.postgres.engine import PostgresEngine  # noqa: E402
-from commonplace.engines.postgres.session import Row, Session  # noqa: E402
+from memoranda.engines.postgres import reading  # noqa: E402
+from memoranda.engines.postgres.engine import PostgresEngine  # noqa: E402
+from memoranda.engines.postgres.session import Row, Session  # noqa: E402
 
 
 class TestPostgres(StoreSuite):
@@ -183,7 +183,7 @@ async def test_connections_that_the_server_ended_while_they_were_idle_are_not_no
     await asyncio.gather(*(pen.remember(str(n)) for n in range(6)))
     administrator = await asyncpg.connect(own_server.administrator)
     await administrator.execute(
-        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'commonplace'"
+        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'memoranda'"
     )
     await asyncio.gather(*(pen.remember(str(n)) for n in range(6)))
     assert len(await pen.scan()) == 12

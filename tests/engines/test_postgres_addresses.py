@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from commonplace import errors
-from commonplace.errors import CommonplaceError, InvalidInput
+from memoranda import errors
+from memoranda.errors import InvalidInput, MemorandaError
 
 asyncpg = pytest.importorskip("asyncpg", reason="the driver is not installed: asyncpg")
 
-from commonplace.engines.postgres.address import parse  # noqa: E402
-from commonplace.engines.postgres.engine import PostgresEngine  # noqa: E402
-from commonplace.engines.postgres.faults import from_server, translated  # noqa: E402
-from commonplace.engines.postgres.way import Way  # noqa: E402
+from memoranda.engines.postgres.address import parse  # noqa: E402
+from memoranda.engines.postgres.engine import PostgresEngine  # noqa: E402
+from memoranda.engines.postgres.faults import from_server, translated  # noqa: E402
+from memoranda.engines.postgres.way import Way  # noqa: E402
 
 
 def test_what_is_the_books_own_is_told_from_what_is_the_drivers():
@@ -44,7 +44,7 @@ def test_each_host_of_an_address_is_asked_by_itself():
     [
         ("postgresql://ann:hush@DB/books", {}, "postgresql://db:5432/books"),
         (
-            "postgresql://ann@db:5433/books?schema=commonplace&sslmode=require",
+            "postgresql://ann@db:5433/books?schema=memoranda&sslmode=require",
             {},
             "postgresql://db:5433/books",
         ),
@@ -122,7 +122,7 @@ def test_a_setting_that_a_book_makes_itself_is_refused_with_the_option_that_says
 
 
 def test_the_name_of_an_application_is_the_addresss_own():
-    assert parse("postgresql:///books").application == "commonplace"
+    assert parse("postgresql:///books").application == "memoranda"
     place = parse("postgresql:///books?application_name=night%20shift")
     assert (place.application, place.urls) == ("night shift", ("postgresql:///books",))
     settings = Way(place, read_only=False)._settings
@@ -153,7 +153,7 @@ def test_a_password_that_is_not_written_as_addresses_want_it_is_refused_and_not_
 
 @pytest.mark.parametrize("wrong", ["sslmode=maybe", "target_session_attrs=best", "port=many", "sslmode"])
 async def test_options_that_the_driver_does_not_take_are_refused(wrong: str, tmp_path: object):
-    with pytest.raises(CommonplaceError) as refused:
+    with pytest.raises(MemorandaError) as refused:
         await PostgresEngine.open(f"postgresql://ann:hush@/books?host={tmp_path}&{wrong}")
     assert "hush" not in str(refused.value)
     if wrong != "sslmode":

@@ -14,15 +14,15 @@ from tests.engines.test_engines_agree import STEPS, beside_the_reference
 
 pytest.importorskip("asyncpg", reason="the driver is not installed: asyncpg")
 
-from commonplace.engines.postgres.engine import PostgresEngine
+from memoranda.engines.postgres.engine import PostgresEngine
 
-EXAMPLES = int(os.environ.get("COMMONPLACE_EXAMPLES", "5"))
+EXAMPLES = int(os.environ.get("MEMORANDA_EXAMPLES", "5"))
 
 
 @settings(
     max_examples=EXAMPLES,
     deadline=None,
-    derandomize="COMMONPLACE_EXAMPLES" not in os.environ,
+    derandomize="MEMORANDA_EXAMPLES" not in os.environ,
     suppress_health_check=[HealthCheck.too_slow],
 )
 @given(steps=st.lists(st.tuples(st.sampled_from(STEPS), st.integers(0, 2**32)), min_size=1, max_size=60))

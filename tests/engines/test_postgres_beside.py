@@ -9,18 +9,18 @@ from typing import Any
 
 import pytest
 
-from commonplace.errors import Busy, InvalidInput, NotABook, StorageError
-from commonplace.model.changes import ChangeAudience
-from commonplace.model.owner import WHOLE
-from commonplace.testing.builders import ANN, FOR_A, FOR_B, SMALL, Pen, vectors_of
+from memoranda.errors import Busy, InvalidInput, NotABook, StorageError
+from memoranda.model.changes import ChangeAudience
+from memoranda.model.owner import WHOLE
+from memoranda.testing.builders import ANN, FOR_A, FOR_B, SMALL, Pen, vectors_of
 from tests.engines.between import nothing_hangs
 from tests.engines.postgres_server import Place
 
 asyncpg = pytest.importorskip("asyncpg", reason="the driver is not installed: asyncpg")
 
-from commonplace.engines.postgres import aids  # noqa: E402
-from commonplace.engines.postgres.engine import PostgresEngine  # noqa: E402
-from commonplace.engines.postgres.session import Session  # noqa: E402
+from memoranda.engines.postgres import aids  # noqa: E402
+from memoranda.engines.postgres.engine import PostgresEngine  # noqa: E402
+from memoranda.engines.postgres.session import Session  # noqa: E402
 
 
 @pytest.fixture(autouse=True)

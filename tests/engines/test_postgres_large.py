@@ -10,19 +10,19 @@ from uuid import UUID
 import pytest
 import pytest_asyncio
 
-import commonplace
+import memoranda
 from bench.shelves import AGENTS, BEGAN, ROOMY, STEP, Steps, fill_mixed, lend_vectors
 from bench.standin import StandIn
 from bench.text import Talk
-from commonplace import Book
-from commonplace.capabilities import SearchesTerms, SearchesVectors
-from commonplace.model.owner import WHOLE, Owner
-from commonplace.model.values import utc_now
+from memoranda import Book
+from memoranda.capabilities import SearchesTerms, SearchesVectors
+from memoranda.model.owner import WHOLE, Owner
+from memoranda.model.values import utc_now
 from tests.engines.postgres_server import Place
 
 asyncpg = pytest.importorskip("asyncpg", reason="the driver is not installed: asyncpg")
 
-from commonplace.engines.postgres.engine import PostgresEngine  # noqa: E402
+from memoranda.engines.postgres.engine import PostgresEngine  # noqa: E402
 
 PASSAGES = 300
 #: No shelf of these tests has so many.
@@ -36,7 +36,7 @@ async def large(postgres: Place, request: pytest.FixtureRequest) -> AsyncIterato
     """A book whose one shelf can be searched on the server, where the extension is."""
     url = f"{await with_extension(postgres)}&partitions={request.param}"
     clock = Steps()
-    async with commonplace.open(url, embed=StandIn(1), limits=ROOMY, clock=clock, worker=False) as book:
+    async with memoranda.open(url, embed=StandIn(1), limits=ROOMY, clock=clock, worker=False) as book:
         await fill_mixed(book, "ann", PASSAGES, Talk(1), clock)
         await lend_vectors(book, StandIn(1))
         await searched(book)
@@ -185,7 +185,7 @@ async def test_nothing_of_an_erased_owner_is_left_to_be_found(large: Book):
 async def test_a_shelf_that_becomes_large_is_followed_by_whoever_does_the_upkeep(postgres: Place):
     url = await with_extension(postgres)
     clock = Steps()
-    async with commonplace.open(url, embed=StandIn(1), limits=ROOMY, clock=clock, worker=False) as book:
+    async with memoranda.open(url, embed=StandIn(1), limits=ROOMY, clock=clock, worker=False) as book:
         engine = book.engine
         assert isinstance(engine, PostgresEngine)
         engine.large_shelf = PASSAGES // 2
@@ -206,7 +206,7 @@ async def test_a_shelf_that_becomes_large_is_followed_by_whoever_does_the_upkeep
 
 async def test_without_the_extension_the_shelf_is_held(postgres: Place):
     clock = Steps()
-    async with commonplace.open(
+    async with memoranda.open(
         postgres.new_book(), embed=StandIn(1), limits=ROOMY, clock=clock, worker=False
     ) as book:
         await fill_mixed(book, "ann", PASSAGES, Talk(1), clock)

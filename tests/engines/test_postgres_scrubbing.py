@@ -7,15 +7,15 @@ from typing import Any
 
 import pytest
 
-from commonplace.testing.builders import BEN, Pen
+from memoranda.testing.builders import BEN, Pen
 from tests.engines.postgres_server import Place
 
 asyncpg = pytest.importorskip("asyncpg", reason="the driver is not installed: asyncpg")
 
-from commonplace.engines.postgres import scrubbing  # noqa: E402
-from commonplace.engines.postgres.engine import PostgresEngine  # noqa: E402
-from commonplace.engines.postgres.server import Server  # noqa: E402
-from commonplace.engines.postgres.session import Session  # noqa: E402
+from memoranda.engines.postgres import scrubbing  # noqa: E402
+from memoranda.engines.postgres.engine import PostgresEngine  # noqa: E402
+from memoranda.engines.postgres.server import Server  # noqa: E402
+from memoranda.engines.postgres.session import Session  # noqa: E402
 
 #: Columns of text and bytes that tell of nobody: names of the book's own, ids made by it, keyed digests.
 OWN = {

@@ -11,29 +11,29 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
-import commonplace
+import memoranda
 from bench.shelves import ROOMY, Steps, fill_mixed, lend_vectors
 from bench.standin import StandIn
 from bench.text import Talk
-from commonplace import Book
-from commonplace.book.moving import Moving
-from commonplace.errors import StorageError
-from commonplace.model.jobs import FOLLOW, JobDraft
-from commonplace.model.owner import WHOLE, Owner
-from commonplace.model.passages import Look
-from commonplace.model.query import Filter
-from commonplace.model.values import utc_now
-from commonplace.model.vectors import EMBED
-from commonplace.testing.builders import BEN, LARGE, SMALL, Pen, vectors_of
+from memoranda import Book
+from memoranda.book.moving import Moving
+from memoranda.errors import StorageError
+from memoranda.model.jobs import FOLLOW, JobDraft
+from memoranda.model.owner import WHOLE, Owner
+from memoranda.model.passages import Look
+from memoranda.model.query import Filter
+from memoranda.model.values import utc_now
+from memoranda.model.vectors import EMBED
+from memoranda.testing.builders import BEN, LARGE, SMALL, Pen, vectors_of
 from tests.engines.between import nothing_hangs
 from tests.engines.postgres_server import Place
 from tests.engines.test_postgres_large import with_extension
 
 asyncpg = pytest.importorskip("asyncpg", reason="the driver is not installed: asyncpg")
 
-from commonplace.engines.postgres import following, large, searching  # noqa: E402
-from commonplace.engines.postgres.engine import PostgresEngine  # noqa: E402
-from commonplace.engines.postgres.session import Session  # noqa: E402
+from memoranda.engines.postgres import following, large, searching  # noqa: E402
+from memoranda.engines.postgres.engine import PostgresEngine  # noqa: E402
+from memoranda.engines.postgres.session import Session  # noqa: E402
 
 PASSAGES = 40
 SOON = "&longest_wait=1&longest_statement=1"
@@ -50,7 +50,7 @@ async def book(postgres: Place) -> AsyncIterator[Book]:
     """A book with one shelf that is large, and not followed yet."""
     url = f"{await with_extension(postgres)}{SOON}"
     clock = Steps()
-    async with commonplace.open(url, embed=StandIn(1), limits=ROOMY, clock=clock, worker=False) as opened:
+    async with memoranda.open(url, embed=StandIn(1), limits=ROOMY, clock=clock, worker=False) as opened:
         engine = engine_of(opened)
         await fill_mixed(opened, "ann", PASSAGES, Talk(1), clock)
         await lend_vectors(opened, StandIn(1))
@@ -281,7 +281,7 @@ async def test_a_shelf_of_words_alone_that_is_met_behind_is_followed_by_a_worker
     monkeypatch.setattr(following, "MOST_WAITING", 4)
     monkeypatch.setattr(large, "_SOON_SECONDS", 0)
     clock = Steps()
-    async with commonplace.open(
+    async with memoranda.open(
         postgres.new_book(), embed=None, limits=ROOMY, clock=clock, worker=False
     ) as book:
         engine = engine_of(book)

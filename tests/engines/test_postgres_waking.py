@@ -7,22 +7,22 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from commonplace.capabilities import WakesOthers
-from commonplace.model.jobs import Job, JobDraft, JobState
-from commonplace.model.values import utc_now
-from commonplace.testing.builders import Pen
-from commonplace.worker import Worker
+from memoranda.capabilities import WakesOthers
+from memoranda.model.jobs import Job, JobDraft, JobState
+from memoranda.model.values import utc_now
+from memoranda.testing.builders import Pen
+from memoranda.worker import Worker
 from tests.engines.between import between, nothing_hangs, through
 from tests.engines.postgres_server import Place
 
 asyncpg = pytest.importorskip("asyncpg", reason="the driver is not installed: asyncpg")
 
-from commonplace.engines.postgres import waking  # noqa: E402
-from commonplace.engines.postgres.engine import PostgresEngine  # noqa: E402
-from commonplace.engines.postgres.session import Session  # noqa: E402
+from memoranda.engines.postgres import waking  # noqa: E402
+from memoranda.engines.postgres.engine import PostgresEngine  # noqa: E402
+from memoranda.engines.postgres.session import Session  # noqa: E402
 
 NEVER = 3600.0
-LISTENERS = "SELECT pid FROM pg_stat_activity WHERE query LIKE 'LISTEN%' AND application_name = 'commonplace'"
+LISTENERS = "SELECT pid FROM pg_stat_activity WHERE query LIKE 'LISTEN%' AND application_name = 'memoranda'"
 
 
 @pytest.fixture(autouse=True)

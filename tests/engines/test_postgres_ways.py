@@ -9,16 +9,16 @@ from uuid import UUID
 
 import pytest
 
-from commonplace.model.owner import WHOLE
-from commonplace.model.query import Filter
-from commonplace.ports import Scan
-from commonplace.testing.builders import ANN, BEN, SMALL, Pen, vectors_of
+from memoranda.model.owner import WHOLE
+from memoranda.model.query import Filter
+from memoranda.ports import Scan
+from memoranda.testing.builders import ANN, BEN, SMALL, Pen, vectors_of
 from tests.engines.postgres_server import Place
 
 asyncpg = pytest.importorskip("asyncpg", reason="the driver is not installed: asyncpg")
 
-from commonplace.engines.postgres import statements  # noqa: E402
-from commonplace.engines.postgres.engine import PostgresEngine  # noqa: E402
+from memoranda.engines.postgres import statements  # noqa: E402
+from memoranda.engines.postgres.engine import PostgresEngine  # noqa: E402
 
 #: What reads whole tables by its nature, or tables that hold a few rows for a book.
 _WHOLE = {

@@ -13,13 +13,13 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from commonplace.engines.inmemory import InMemoryEngine
-from commonplace.engines.sqlite.engine import SqliteEngine
-from commonplace.model.jobs import Job, JobDraft
-from commonplace.model.owner import Owner, OwnerKind
-from commonplace.model.spending import ALL_SPENT, Spent, SpentFilter, total
-from commonplace.ports import Engine
-from commonplace.testing.builders import Pen
+from memoranda.engines.inmemory import InMemoryEngine
+from memoranda.engines.sqlite.engine import SqliteEngine
+from memoranda.model.jobs import Job, JobDraft
+from memoranda.model.owner import Owner, OwnerKind
+from memoranda.model.spending import ALL_SPENT, Spent, SpentFilter, total
+from memoranda.ports import Engine
+from memoranda.testing.builders import Pen
 from tests.engines.test_engines_agree import EXAMPLES
 
 OWNERS = (Owner(id="ann"), Owner(kind=OwnerKind.AGENT, id="ann"), Owner(tenant="Default", id="ann"))
@@ -80,7 +80,7 @@ async def work(steps: list[tuple[str, int, int, int]], folder: Path) -> None:
         await sqlite.close()
 
 
-@settings(max_examples=EXAMPLES, deadline=None, derandomize="COMMONPLACE_EXAMPLES" not in os.environ)
+@settings(max_examples=EXAMPLES, deadline=None, derandomize="MEMORANDA_EXAMPLES" not in os.environ)
 @given(st.lists(STEPS, min_size=1, max_size=30))
 def test_two_engines_told_of_the_same_spending_tell_the_same(steps: list[tuple[str, int, int, int]]) -> None:
     with tempfile.TemporaryDirectory(dir="/dev/shm" if os.path.isdir("/dev/shm") else None) as folder:

@@ -6,11 +6,11 @@ import sqlite3
 from contextlib import closing
 from pathlib import Path
 
-from commonplace.engines.sqlite.engine import SqliteEngine
-from commonplace.model.changes import Retract
-from commonplace.model.ledger import load_entry_body
-from commonplace.testing import StoreSuite
-from commonplace.testing.builders import SMALL, Pen, vectors_of
+from memoranda.engines.sqlite.engine import SqliteEngine
+from memoranda.model.changes import Retract
+from memoranda.model.ledger import load_entry_body
+from memoranda.testing import StoreSuite
+from memoranda.testing.builders import SMALL, Pen, vectors_of
 
 
 class TestSqlite(StoreSuite):

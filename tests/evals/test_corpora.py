@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from commonplace.errors import InvalidInput
 from evals.corpora import Corpus, load
 from evals.retrieval import SET_NAMES, SETS
+from memoranda.errors import InvalidInput
 
 
 def said(id: str, text: str, speaker: str = "Ana", **more: Any) -> dict[str, Any]:

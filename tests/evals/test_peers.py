@@ -102,21 +102,21 @@ def test_an_environment_is_found_by_its_name_in_a_folder(tmp_path: Path) -> None
     assert python_of("mem0", {}, tmp_path) is None
 
 
-@pytest.mark.parametrize("written", ["chroma", "nobody=python", "commonplace=python"])
+@pytest.mark.parametrize("written", ["chroma", "nobody=python", "memoranda=python"])
 def test_an_environment_of_nobody_is_refused(written: str) -> None:
     with pytest.raises(argparse.ArgumentTypeError, match="give NAME=PYTHON"):
         environment(written)
 
 
-def test_commonplace_takes_the_given_vectors_and_answers_by_them(tmp_path: Path) -> None:
+def test_memoranda_takes_the_given_vectors_and_answers_by_them(tmp_path: Path) -> None:
     task = task_of(CORPUS)
     numbers = array("f")
     for text in task["texts"]:
         numbers.extend([1.0, 0.0] if text in ("Ana: I keep bees.", "Who asks?") else [0.0, 1.0])
     (tmp_path / "task.json").write_text(json.dumps(task))
     (tmp_path / "vectors.f32").write_bytes(numbers.tobytes())
-    row = run("commonplace-meaning", Path(sys.executable), CORPUS, tmp_path)
-    assert (row.name, row.reason) == (PEERS["commonplace-meaning"], "")
+    row = run("memoranda-meaning", Path(sys.executable), CORPUS, tmp_path)
+    assert (row.name, row.reason) == (PEERS["memoranda-meaning"], "")
     # The vectors say the opposite of the words.
     assert row.mrr == 50.0
 

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from commonplace import CommonplaceError
 from evals.corpora import load
 from evals.measures import Ranked, summary
 from evals.retrieval import MODES, compared, main, measure
+from memoranda import MemorandaError
 
 TALK = {
     "speaker_a": "Ana",
@@ -70,7 +70,7 @@ def test_a_wrong_file_ends_plainly(tmp_path: Path, capsys: pytest.CaptureFixture
 
 
 async def test_an_arm_that_cannot_be_measured_is_refused(data: Path) -> None:
-    with pytest.raises(CommonplaceError, match="no meaning to measure: words alone were asked for"):
+    with pytest.raises(MemorandaError, match="no meaning to measure: words alone were asked for"):
         await measure(load(data), MODES, embed=None)
 
 

@@ -7,12 +7,12 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
-import commonplace
-from commonplace.book import Book
-from commonplace.model.asking import ModelRequest
-from commonplace.model.jobs import Job
-from commonplace.model.memories import Memory
-from commonplace.testing.scripted_models import Said, ScriptedModels, entries
+import memoranda
+from memoranda.book import Book
+from memoranda.model.asking import ModelRequest
+from memoranda.model.jobs import Job
+from memoranda.model.memories import Memory
+from memoranda.testing.scripted_models import Said, ScriptedModels, entries
 from tests.conftest import HandClock
 
 TALK = [
@@ -25,7 +25,7 @@ TALK = [
 async def opened(
     where: Path | str, clock: HandClock, models: ScriptedModels | None = None, **more: Any
 ) -> AsyncIterator[Book]:
-    async with commonplace.open(where, clock=clock, models=models, worker=False, **more) as book:
+    async with memoranda.open(where, clock=clock, models=models, worker=False, **more) as book:
         yield book
 
 

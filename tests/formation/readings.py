@@ -5,13 +5,13 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import Any
 
-from commonplace.formation.reconcile import Held, Reconciled, reconcile
-from commonplace.formation.schemas import DEFAULTS, FormationSchema
-from commonplace.model.forming import Formed, Reading, ReadMessage, WantedSchema
-from commonplace.model.messages import Thread
-from commonplace.model.owner import Audience
-from commonplace.model.trust import TRUST_OF_ROLE
-from commonplace.testing.builders import ANN, START, a_message, a_thread
+from memoranda.formation.reconcile import Held, Reconciled, reconcile
+from memoranda.formation.schemas import DEFAULTS, FormationSchema
+from memoranda.model.forming import Formed, Reading, ReadMessage, WantedSchema
+from memoranda.model.messages import Thread
+from memoranda.model.owner import Audience
+from memoranda.model.trust import TRUST_OF_ROLE
+from memoranda.testing.builders import ANN, START, a_message, a_thread
 
 THREAD: Thread = a_thread(ANN, agent="guide", audience=Audience.of_agent("guide"))
 

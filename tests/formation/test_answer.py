@@ -11,13 +11,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from commonplace.formation.answer import read_answer
-from commonplace.formation.prompt import compose
-from commonplace.model.forming import Formed, Reading
-from commonplace.model.ids import new_id
-from commonplace.model.memories import Cardinality
-from commonplace.model.trust import Limits, Trust
-from commonplace.testing.builders import ANN, START, a_memory
+from memoranda.formation.answer import read_answer
+from memoranda.formation.prompt import compose
+from memoranda.model.forming import Formed, Reading
+from memoranda.model.ids import new_id
+from memoranda.model.memories import Cardinality
+from memoranda.model.trust import Limits, Trust
+from memoranda.testing.builders import ANN, START, a_memory
 from tests.formation.readings import talk
 
 TEA = talk(("assistant", "Hello"), ("user", "I like green tea, until Friday only."))

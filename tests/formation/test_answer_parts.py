@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from commonplace.model.forming import WantedSchema
-from commonplace.model.ids import new_id
-from commonplace.model.profiles import ProfileDocument
-from commonplace.testing.builders import ANN
+from memoranda.model.forming import WantedSchema
+from memoranda.model.ids import new_id
+from memoranda.model.profiles import ProfileDocument
+from memoranda.testing.builders import ANN
 from tests.formation.readings import SCHEMAS, talk
 from tests.formation.test_answer import TEA, codes, formed, note
 

@@ -6,9 +6,9 @@ import asyncio
 from pathlib import Path
 from typing import Any
 
-from commonplace.model.asking import ModelRequest
-from commonplace.model.memories import Memory
-from commonplace.testing.scripted_models import Said, ScriptedModels, entries, handle
+from memoranda.model.asking import ModelRequest
+from memoranda.model.memories import Memory
+from memoranda.testing.scripted_models import Said, ScriptedModels, entries, handle
 from tests.conftest import HandClock
 from tests.formation.books import known, opened, settle
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from commonplace.errors import ModelDown
-from commonplace.formation.calls import calls_of
-from commonplace.formation.summary import TASK, TOKENS, answered, extracted
-from commonplace.model.asking import ModelRequest
-from commonplace.model.changes import SummariseThread
-from commonplace.testing.builders import ANN, START, a_message
-from commonplace.testing.scripted_models import Said, ScriptedModels
-from commonplace.text.tokens import estimate
+from memoranda.errors import ModelDown
+from memoranda.formation.calls import calls_of
+from memoranda.formation.summary import TASK, TOKENS, answered, extracted
+from memoranda.model.asking import ModelRequest
+from memoranda.model.changes import SummariseThread
+from memoranda.testing.builders import ANN, START, a_message
+from memoranda.testing.scripted_models import Said, ScriptedModels
+from memoranda.text.tokens import estimate
 from tests.conftest import HandClock
 from tests.formation.books import opened, settle
 from tests.formation.readings import THREAD

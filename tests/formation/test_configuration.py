@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from commonplace.formation.configuration import (
+from memoranda.formation.configuration import (
     CHAIN,
     KNOWN,
     PATTERNS,
@@ -17,8 +17,8 @@ from commonplace.formation.configuration import (
     SCHEMA_BYTES,
     schema_faults,
 )
-from commonplace.formation.operations import OPERATIONS
-from commonplace.formation.patterns import (
+from memoranda.formation.operations import OPERATIONS
+from memoranda.formation.patterns import (
     PATTERN_LENGTH,
     PATTERN_WEIGHT,
     TEXT_LENGTH,
@@ -26,8 +26,8 @@ from commonplace.formation.patterns import (
     pattern_fault,
     weight,
 )
-from commonplace.formation.schemas import FormationSchema
-from commonplace.model.values import DATA_DEPTH
+from memoranda.formation.schemas import FormationSchema
+from memoranda.model.values import DATA_DEPTH
 
 
 def described(**properties: Any) -> dict[str, Any]:

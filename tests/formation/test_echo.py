@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from commonplace.formation.alike import coverage, densest, same
-from commonplace.formation.echo import Witness
-from commonplace.model.trust import Trust
-from commonplace.testing.builders import ANN, a_memory
+from memoranda.formation.alike import coverage, densest, same
+from memoranda.formation.echo import Witness
+from memoranda.model.trust import Trust
+from memoranda.testing.builders import ANN, a_memory
 from tests.formation.readings import talk
 
 

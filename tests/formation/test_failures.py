@@ -11,16 +11,16 @@ from typing import Any, cast
 
 import pytest
 
-import commonplace
-from commonplace.book import Book
-from commonplace.model.asking import ModelRequest
-from commonplace.model.jobs import Job, JobState
-from commonplace.surfaces.cli import health
-from commonplace.testing import model_replies as replies
-from commonplace.testing.comparing import differences, told
-from commonplace.testing.model_replies import Reply
-from commonplace.testing.model_server import Asked, ModelServer
-from commonplace.testing.scripted_models import handle
+import memoranda
+from memoranda.book import Book
+from memoranda.model.asking import ModelRequest
+from memoranda.model.jobs import Job, JobState
+from memoranda.surfaces.cli import health
+from memoranda.testing import model_replies as replies
+from memoranda.testing.comparing import differences, told
+from memoranda.testing.model_replies import Reply
+from memoranda.testing.model_server import Asked, ModelServer
+from memoranda.testing.scripted_models import handle
 from tests.conftest import HandClock
 
 MODEL = "openai-chat:gpt-4o-mini"
@@ -41,7 +41,7 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[ModelServer]:
 
 @asynccontextmanager
 async def opened(clock: HandClock, where: Path | str = "memory://") -> AsyncIterator[Book]:
-    async with commonplace.open(where, clock=clock, models=MODEL, worker=False) as book:
+    async with memoranda.open(where, clock=clock, models=MODEL, worker=False) as book:
         yield book
 
 
@@ -178,7 +178,7 @@ async def test_what_goes_wrong_at_a_provider_leaves_no_trace_once_it_is_well(
     server.script = ill.reply
     with monkeypatch.context() as hasty:
         if name == "no answer in time":
-            hasty.setenv("COMMONPLACE_MODELS_TIMEOUT_SECONDS", "0.2")
+            hasty.setenv("MEMORANDA_MODELS_TIMEOUT_SECONDS", "0.2")
         async with opened(clock, tmp_path / "book.db") as book:
             thread = await talked(book)
             await settle(book, clock, 31)

@@ -6,15 +6,15 @@ from typing import Any
 
 import pytest
 
-from commonplace.engines.inmemory import InMemoryEngine
-from commonplace.formation.distinctive import distinctive
-from commonplace.formation.guard import Guard
-from commonplace.formation.numerals import numbers
-from commonplace.model.changes import AddEvidence, AddExperience, PatchProfile, RecordEpisode
-from commonplace.model.experience import Evidence
-from commonplace.model.ids import new_id
-from commonplace.model.owner import EVERYONE
-from commonplace.testing.builders import ANN, BEN, GUIDE, START, Pen, a_line, an_episode
+from memoranda.engines.inmemory import InMemoryEngine
+from memoranda.formation.distinctive import distinctive
+from memoranda.formation.guard import Guard
+from memoranda.formation.numerals import numbers
+from memoranda.model.changes import AddEvidence, AddExperience, PatchProfile, RecordEpisode
+from memoranda.model.experience import Evidence
+from memoranda.model.ids import new_id
+from memoranda.model.owner import EVERYONE
+from memoranda.testing.builders import ANN, BEN, GUIDE, START, Pen, a_line, an_episode
 from tests.formation.guarded_lines import HARMLESS, IDENTIFYING, MEMORIES, PROFILE, SAID
 
 

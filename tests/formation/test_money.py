@@ -13,17 +13,17 @@ import pytest
 import pytest_asyncio
 from pydantic import ValidationError
 
-from commonplace.engines.inmemory import InMemoryEngine
-from commonplace.engines.sqlite.engine import SqliteEngine
-from commonplace.errors import InvalidInput
-from commonplace.formation.money import Budgets, Purse
-from commonplace.model.asking import Usage
-from commonplace.model.jobs import Postponed
-from commonplace.model.owner import Owner
-from commonplace.model.spending import SpentFilter, total
-from commonplace.ports import Engine
-from commonplace.settings import settings
-from commonplace.testing.builders import ANN, BEN, Pen
+from memoranda.engines.inmemory import InMemoryEngine
+from memoranda.engines.sqlite.engine import SqliteEngine
+from memoranda.errors import InvalidInput
+from memoranda.formation.money import Budgets, Purse
+from memoranda.model.asking import Usage
+from memoranda.model.jobs import Postponed
+from memoranda.model.owner import Owner
+from memoranda.model.spending import SpentFilter, total
+from memoranda.ports import Engine
+from memoranda.settings import settings
+from memoranda.testing.builders import ANN, BEN, Pen
 
 NOON = datetime(2025, 2, 27, 12, tzinfo=UTC)
 NOTHING = Usage()
@@ -237,10 +237,10 @@ async def test_two_processes_count_together(tmp_path: Path, clock: Clock):
 def test_budgets_are_settings(monkeypatch: pytest.MonkeyPatch):
     found = settings("budgets", Budgets, {"budgets": {"user_day_price": 0.1, "run_tokens": 5}}, {})
     assert (found.user_day_price, found.run_tokens, found.tenant_month_price) == (Decimal("0.1"), 5, None)
-    found = settings("budgets", Budgets, {}, {"COMMONPLACE_BUDGETS_TENANT_MONTH_PRICE": "12.50"})
+    found = settings("budgets", Budgets, {}, {"MEMORANDA_BUDGETS_TENANT_MONTH_PRICE": "12.50"})
     assert found.tenant_month_price == Decimal("12.5")
     for wrong in ("-1", "nan", "inf", "much"):
         with pytest.raises(InvalidInput, match=r"budgets\.run_price"):
-            settings("budgets", Budgets, {}, {"COMMONPLACE_BUDGETS_RUN_PRICE": wrong})
+            settings("budgets", Budgets, {}, {"MEMORANDA_BUDGETS_RUN_PRICE": wrong})
     with pytest.raises(ValidationError):
         Budgets(run_tokens=-1)

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from commonplace.formation.operations import FAULTS, OPERATIONS
-from commonplace.formation.patching import patch
-from commonplace.formation.schemas import PROFILE
-from commonplace.formation.shapes import Shape
-from commonplace.model.values import DATA_BYTES
+from memoranda.formation.operations import FAULTS, OPERATIONS
+from memoranda.formation.patching import patch
+from memoranda.formation.schemas import PROFILE
+from memoranda.formation.shapes import Shape
+from memoranda.model.values import DATA_BYTES
 
 ANA: dict[str, Any] = {"name": "Ana", "interests": ["films", "chess", "tea"], "age": 20}
 

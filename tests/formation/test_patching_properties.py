@@ -8,8 +8,8 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from commonplace.formation.operations import OPERATIONS
-from commonplace.formation.patching import fields_between, patch
+from memoranda.formation.operations import OPERATIONS
+from memoranda.formation.patching import fields_between, patch
 from tests.formation.plain_patch import differences, equal, plain_patch
 
 KEYS = st.sampled_from(["a", "b", "0", "1", "a/b", "~m", "", "ключ", "-"])

@@ -7,14 +7,14 @@ import re
 
 import pytest
 
-from commonplace.formation.configuration import schema_faults
-from commonplace.formation.prompt import Prompt, compose
-from commonplace.formation.schemas import FormationSchema
-from commonplace.model.forming import Reading, WantedSchema
-from commonplace.model.ids import new_id
-from commonplace.model.profiles import ProfileDocument
-from commonplace.testing.builders import ANN, GUIDE, a_line, a_memory
-from commonplace.text.tokens import estimate
+from memoranda.formation.configuration import schema_faults
+from memoranda.formation.prompt import Prompt, compose
+from memoranda.formation.schemas import FormationSchema
+from memoranda.model.forming import Reading, WantedSchema
+from memoranda.model.ids import new_id
+from memoranda.model.profiles import ProfileDocument
+from memoranda.testing.builders import ANN, GUIDE, a_line, a_memory
+from memoranda.text.tokens import estimate
 from tests.formation.readings import SCHEMAS, talk, wanted
 
 HOSTILE = (

@@ -7,22 +7,22 @@ from typing import Any
 
 import pytest
 
-from commonplace.formation.reconcile import Held, Reconciled, reconcile
-from commonplace.model.changes import (
+from memoranda.formation.reconcile import Held, Reconciled, reconcile
+from memoranda.model.changes import (
     Corroborate,
     Remember,
 )
-from commonplace.model.cited import Cited
-from commonplace.model.forming import (
+from memoranda.model.cited import Cited
+from memoranda.model.forming import (
     Corroboration,
     Draft,
     Formed,
 )
-from commonplace.model.ids import new_id
-from commonplace.model.memories import Cardinality, Memory
-from commonplace.model.owner import EVERYONE, Audience
-from commonplace.model.trust import Trust
-from commonplace.testing.builders import ANN, START, a_memory
+from memoranda.model.ids import new_id
+from memoranda.model.memories import Cardinality, Memory
+from memoranda.model.owner import EVERYONE, Audience
+from memoranda.model.trust import Trust
+from memoranda.testing.builders import ANN, START, a_memory
 from tests.formation.readings import THREAD, at_once, talk
 
 READING = talk(*(("user", f"Turn {place}") for place in range(1, 7)))

@@ -6,16 +6,16 @@ from typing import Any
 
 import pytest
 
-from commonplace.formation.reconcile import Held, reconcile
-from commonplace.model.changes import AddEvidence, AddExperience, PatchProfile, RecordEpisode
-from commonplace.model.cited import Cited
-from commonplace.model.episodes import Outcome
-from commonplace.model.forming import EpisodeDraft, Formed, Lesson, ProfilePatch, Reading
-from commonplace.model.grounds import Grounds
-from commonplace.model.ids import new_id
-from commonplace.model.owner import OwnerKind
-from commonplace.model.profiles import ProfileDocument
-from commonplace.testing.builders import ANN, FOR_A, START, a_line
+from memoranda.formation.reconcile import Held, reconcile
+from memoranda.model.changes import AddEvidence, AddExperience, PatchProfile, RecordEpisode
+from memoranda.model.cited import Cited
+from memoranda.model.episodes import Outcome
+from memoranda.model.forming import EpisodeDraft, Formed, Lesson, ProfilePatch, Reading
+from memoranda.model.grounds import Grounds
+from memoranda.model.ids import new_id
+from memoranda.model.owner import OwnerKind
+from memoranda.model.profiles import ProfileDocument
+from memoranda.testing.builders import ANN, FOR_A, START, a_line
 from tests.formation.readings import THREAD, at_once
 from tests.formation.test_reconcile import READING, codes
 

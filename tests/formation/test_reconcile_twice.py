@@ -8,23 +8,23 @@ from uuid import UUID
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from commonplace.engines.inmemory import InMemoryEngine
-from commonplace.formation.reconcile import Held, reconcile
-from commonplace.model.changes import (
+from memoranda.engines.inmemory import InMemoryEngine
+from memoranda.formation.reconcile import Held, reconcile
+from memoranda.model.changes import (
     Append,
     OpenThread,
     Remember,
     Supersede,
 )
-from commonplace.model.episodes import Episode, Outcome
-from commonplace.model.forming import (
+from memoranda.model.episodes import Episode, Outcome
+from memoranda.model.forming import (
     EpisodeDraft,
     Formed,
 )
-from commonplace.model.memories import Cardinality, Memory
-from commonplace.model.profiles import ProfileDocument
-from commonplace.model.trust import Trust
-from commonplace.testing.builders import ANN, Pen, packed
+from memoranda.model.memories import Cardinality, Memory
+from memoranda.model.profiles import ProfileDocument
+from memoranda.model.trust import Trust
+from memoranda.testing.builders import ANN, Pen, packed
 from tests.formation.readings import THREAD
 from tests.formation.test_reconcile import BEFORE, READING, note
 from tests.formation.test_reconcile_parts import a_patch

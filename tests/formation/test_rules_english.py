@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from commonplace.formation.rules import Stated, extract
-from commonplace.model.memories import Cardinality
+from memoranda.formation.rules import Stated, extract
+from memoranda.model.memories import Cardinality
 
 
 def said(text: str) -> list[tuple[str, str]]:

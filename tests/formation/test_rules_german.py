@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from commonplace.formation.rules import LANGUAGES, TOPICS, extract
+from memoranda.formation.rules import LANGUAGES, TOPICS, extract
 
 
 @pytest.mark.parametrize(

@@ -8,16 +8,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from commonplace.formation.rules import extract
-from commonplace.formation.rules.reading import MOST_STATEMENTS
-from commonplace.formation.rules.sentences import (
+from memoranda.formation.rules import extract
+from memoranda.formation.rules.reading import MOST_STATEMENTS
+from memoranda.formation.rules.sentences import (
     LONGEST_SENTENCE,
     MOST_CHARACTERS,
     covered,
     readable,
     sentences,
 )
-from commonplace.model.values import text_fault
+from memoranda.model.values import text_fault
 
 _WORDS = "I |I'm |I like |a |and |, |\"|'|“|`|```\n|\n|. |?|: |my dog |A |call me |always |remember that |if |live in |Ich |bin |🙂|{|’|3. "
 _PIECES = st.sampled_from([*_WORDS.split("|"), "\x00", "\ud800", "\ue000", "\u202e"])

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-import commonplace
-from commonplace.errors import InvalidInput
-from commonplace.model.asking import ModelAnswer, ModelRequest
-from commonplace.testing.scripted_models import Said, ScriptedModels, entries, handle
+import memoranda
+from memoranda.errors import InvalidInput
+from memoranda.model.asking import ModelAnswer, ModelRequest
+from memoranda.testing.scripted_models import Said, ScriptedModels, entries, handle
 from tests.conftest import HandClock
 from tests.formation.books import TALK, jobs, known, notes, opened, settle
 
@@ -173,7 +173,7 @@ async def test_everything_forgotten_while_the_model_thinks_leaves_no_work(clock:
 
 
 async def test_a_note_that_the_door_refuses_does_not_keep_the_others_out(clock: HandClock):
-    limits = commonplace.Limits(memories_per_owner=1, when_full="reject")
+    limits = memoranda.Limits(memories_per_owner=1, when_full="reject")
     models = ScriptedModels(notes("Likes jazz", "Likes tea"))
     async with opened("memory://", clock, models, limits=limits) as book:
         thread = await book.thread("ann", agent="guide")

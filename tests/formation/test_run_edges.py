@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from commonplace.model.asking import ModelRequest
-from commonplace.model.experience import ExperienceLine
-from commonplace.model.jobs import JobState
-from commonplace.model.owner import WHOLE, Owner, OwnerKind
-from commonplace.model.query import Filter
-from commonplace.model.records import RecordType
-from commonplace.testing.scripted_models import Said, ScriptedModels, handle
+from memoranda.model.asking import ModelRequest
+from memoranda.model.experience import ExperienceLine
+from memoranda.model.jobs import JobState
+from memoranda.model.owner import WHOLE, Owner, OwnerKind
+from memoranda.model.query import Filter
+from memoranda.model.records import RecordType
+from memoranda.testing.scripted_models import Said, ScriptedModels, handle
 from tests.conftest import HandClock
 from tests.formation.books import TALK, known, notes, opened, settle
 
@@ -54,9 +54,9 @@ async def test_a_thread_that_closes_long_after_it_was_formed_gets_its_episode_an
 async def test_the_budget_of_a_run_is_one_runs_and_the_next_one_goes_on(
     clock: HandClock, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setenv("COMMONPLACE_BUDGETS_RUN_TOKENS", "3300")
-    monkeypatch.setenv("COMMONPLACE_FORMING_PROMPT_TOKENS", "1000")
-    monkeypatch.setenv("COMMONPLACE_FORMING_ANSWER_TOKENS", "100")
+    monkeypatch.setenv("MEMORANDA_BUDGETS_RUN_TOKENS", "3300")
+    monkeypatch.setenv("MEMORANDA_FORMING_PROMPT_TOKENS", "1000")
+    monkeypatch.setenv("MEMORANDA_FORMING_ANSWER_TOKENS", "100")
     models = ScriptedModels([{}])
     async with opened("memory://", clock, models) as book:
         thread = await book.thread("ann", agent="guide")

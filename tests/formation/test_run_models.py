@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from commonplace.errors import ModelDown, ModelRefused
-from commonplace.model.asking import ModelAnswer, ModelRequest
-from commonplace.model.jobs import JobState
-from commonplace.testing.scripted_models import Said, ScriptedModels
+from memoranda.errors import ModelDown, ModelRefused
+from memoranda.model.asking import ModelAnswer, ModelRequest
+from memoranda.model.jobs import JobState
+from memoranda.testing.scripted_models import Said, ScriptedModels
 from tests.conftest import HandClock
 from tests.formation.books import TALK, jobs, known, notes, opened, settle
 

@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 
-from commonplace.model.asking import ModelRequest
-from commonplace.model.memories import Memory
-from commonplace.testing.scripted_models import Said, ScriptedModels, handle
+from memoranda.model.asking import ModelRequest
+from memoranda.model.memories import Memory
+from memoranda.testing.scripted_models import Said, ScriptedModels, handle
 from tests.conftest import HandClock
 from tests.formation.books import known, opened, settle
 
@@ -101,9 +101,9 @@ async def test_2_three_friends_are_three_notes_and_the_one_with_a_new_name_is_up
 
 
 DAY_ONE = """
-import asyncio, sys, commonplace
+import asyncio, sys, memoranda
 async def main():
-    async with commonplace.open(sys.argv[1], models=None, embed=None, worker=False) as book:
+    async with memoranda.open(sys.argv[1], models=None, embed=None, worker=False) as book:
         thread = await book.thread("ann", agent="guide", name="movies")
         await thread.append([
             {"role": "user", "content": "Recommend me a movie"},
@@ -115,9 +115,9 @@ async def main():
 asyncio.run(main())
 """
 DAY_TWO = """
-import asyncio, json, sys, commonplace
+import asyncio, json, sys, memoranda
 async def main():
-    async with commonplace.open(sys.argv[1], models=None, embed=None, worker=False) as book:
+    async with memoranda.open(sys.argv[1], models=None, embed=None, worker=False) as book:
         context = await book.context("ann", "Recommend me a movie", agent="guide")
         episodes = await book.episodes.list("ann", agent="guide")
         print(json.dumps({

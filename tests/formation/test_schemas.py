@@ -11,8 +11,8 @@ from uuid import UUID
 import pytest
 from pydantic import BaseModel, Field
 
-import commonplace
-from commonplace.formation.schemas import (
+import memoranda
+from memoranda.formation.schemas import (
     DEFAULTS,
     EPISODE,
     EXPERIENCE,
@@ -22,9 +22,9 @@ from commonplace.formation.schemas import (
     ready,
     serving,
 )
-from commonplace.model.ids import new_id
-from commonplace.model.owner import Owner, OwnerKind
-from commonplace.model.profiles import ProfileDocument, Schema
+from memoranda.model.ids import new_id
+from memoranda.model.owner import Owner, OwnerKind
+from memoranda.model.profiles import ProfileDocument, Schema
 
 TENANT = Owner(tenant="acme", kind=OwnerKind.TENANT, id="acme")
 ANA = Owner(tenant="acme", kind=OwnerKind.USER, id="ana")
@@ -98,9 +98,9 @@ def test_a_class_that_json_schema_cannot_tell_is_refused_in_words():
     class Odd(BaseModel):
         how: Callable[[int], int]
 
-    with pytest.raises(commonplace.InvalidInput, match="looks around"):
+    with pytest.raises(memoranda.InvalidInput, match="looks around"):
         parameters_of(Priced)
-    with pytest.raises(commonplace.InvalidInput, match="parameters"):
+    with pytest.raises(memoranda.InvalidInput, match="parameters"):
         parameters_of(Odd)
 
 
@@ -147,7 +147,7 @@ def test_an_agent_is_served_by_the_defaults_and_by_what_its_tenant_made_for_it()
     assert "Trip" not in {one.name for one in serving(None, [own, profile])}
 
 
-async def test_the_book_keeps_a_schema_and_says_what_is_wrong_with_one(book: commonplace.Book):
+async def test_the_book_keeps_a_schema_and_says_what_is_wrong_with_one(book: memoranda.Book):
     first = await book.schemas.put(
         "Household", parameters=Household, instructions="Ask about pets.", operation="h"
     )
@@ -160,7 +160,7 @@ async def test_the_book_keeps_a_schema_and_says_what_is_wrong_with_one(book: com
     assert (kept.update_mode, kept.trigger, kept.agents) == ("patch", "silence", ())
     await book.profile.patch("ana", {"pets": []}, schema="Household")
     assert (await book.profile.documents("ana", "Household"))[0].schema_hash == ready(kept).digest
-    with pytest.raises(commonplace.InvalidInput) as caught:
+    with pytest.raises(memoranda.InvalidInput) as caught:
         await book.schemas.put("Trip", parameters=described(a={"$ref": "http://x"}, b={"type": "text"}))
     assert [error.field for error in caught.value.errors] == [
         "parameters/properties/a/$ref",
@@ -169,7 +169,7 @@ async def test_the_book_keeps_a_schema_and_says_what_is_wrong_with_one(book: com
     assert await book.schemas.get("Trip") is None
 
 
-async def test_a_changed_schema_never_stands_between_a_reader_and_a_document(book: commonplace.Book):
+async def test_a_changed_schema_never_stands_between_a_reader_and_a_document(book: memoranda.Book):
     await book.schemas.put("Trip", parameters=described(to={"type": "string"}))
     await book.profile.patch("ana", {"to": "Porto"}, schema="Trip")
     await book.schemas.put("Trip", parameters=described(to={"type": "array"}))
@@ -201,14 +201,14 @@ async def test_a_changed_schema_never_stands_between_a_reader_and_a_document(boo
     ],
 )
 async def test_what_a_schema_cannot_be_is_refused_by_its_field(
-    book: commonplace.Book, name: Any, fields: Any, field: str
+    book: memoranda.Book, name: Any, fields: Any, field: str
 ):
-    with pytest.raises(commonplace.InvalidInput) as caught:
+    with pytest.raises(memoranda.InvalidInput) as caught:
         await book.schemas.put(name, **fields)
     assert caught.value.field == field
 
 
-async def test_what_is_said_around_a_default_can_be_said_otherwise(book: commonplace.Book):
+async def test_what_is_said_around_a_default_can_be_said_otherwise(book: memoranda.Book):
     await book.schemas.put("Note", instructions="Keep what concerns travel.")
     await book.schemas.put("Episode", instructions="Be brief.")
     assert {one.name: one.trigger for one in serving("guide", await book.schemas.list())}[
@@ -226,8 +226,8 @@ async def test_what_is_said_around_a_default_can_be_said_otherwise(book: commonp
     assert found["Profile"].digest == PROFILE.digest
 
 
-async def test_what_a_person_sets_is_held_to_the_same_schema(book: commonplace.Book):
-    with pytest.raises(commonplace.InvalidInput, match="it should be a whole number or null") as caught:
+async def test_what_a_person_sets_is_held_to_the_same_schema(book: memoranda.Book):
+    with pytest.raises(memoranda.InvalidInput, match="it should be a whole number or null") as caught:
         await book.profile.patch("ana", {"age": "old", "interests": ["films", 7]}, view="owner")
     assert [error.field for error in caught.value.errors] == ["set/age", "set/interests/1"]
     await book.profile.patch("ana", {"age": 20, "favourite colour": "red"}, view="owner")
@@ -235,6 +235,6 @@ async def test_what_a_person_sets_is_held_to_the_same_schema(book: commonplace.B
         "Profile", parameters={**described(age={"type": "string"}), "additionalProperties": False}
     )
     await book.profile.patch("ana", unset=["favourite colour"], view="owner")
-    with pytest.raises(commonplace.InvalidInput, match="not a field of this schema"):
+    with pytest.raises(memoranda.InvalidInput, match="not a field of this schema"):
         await book.profile.patch("ana", {"favourite colour": "blue"}, agent="guide", audience="global")
     assert await book.profile.get("ana") == {"age": 20}

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from commonplace.model.asking import ModelRequest
-from commonplace.testing.scripted_models import Said, ScriptedModels, handle
+from memoranda.model.asking import ModelRequest
+from memoranda.testing.scripted_models import Said, ScriptedModels, handle
 from tests.conftest import HandClock
 from tests.formation.books import TALK, known, notes, opened, settle
 

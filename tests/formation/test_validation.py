@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from commonplace.formation.configuration import schema_faults
-from commonplace.formation.validation import document_faults
+from memoranda.formation.configuration import schema_faults
+from memoranda.formation.validation import document_faults
 
 
 def at(**keywords: Any) -> dict[str, Any]:

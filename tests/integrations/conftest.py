@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-import commonplace
+import memoranda
 
 
 @pytest.fixture(params=["sqlite", "memory"])
-async def book(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[commonplace.Book]:
+async def book(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[memoranda.Book]:
     address = tmp_path / "book.db" if request.param == "sqlite" else "memory://"
-    async with commonplace.open(address) as opened:
+    async with memoranda.open(address) as opened:
         yield opened
         assert (await opened.verify()).faults == ()

@@ -17,9 +17,9 @@ from pydantic_ai.messages import (
 )
 from pydantic_ai.models.function import AgentInfo, DeltaToolCall, DeltaToolCalls, FunctionModel
 
-import commonplace
-from commonplace.integrations.pydantic_ai import Commonplace, Scope
-from commonplace.model.messages import Message
+import memoranda
+from memoranda.integrations.pydantic_ai import Memoranda, Scope
+from memoranda.model.messages import Message
 
 COACH = Scope("ana", "coach")
 
@@ -82,17 +82,17 @@ def prompts(messages: Sequence[ModelMessage]) -> list[str]:
     ]
 
 
-def agent_of(script: Script, book: commonplace.Book, scope: Any = COACH, **settings: Any) -> Agent[Any, str]:
-    return Agent(script.model, deps_type=object, capabilities=[Commonplace(book, scope, **settings)])
+def agent_of(script: Script, book: memoranda.Book, scope: Any = COACH, **settings: Any) -> Agent[Any, str]:
+    return Agent(script.model, deps_type=object, capabilities=[Memoranda(book, scope, **settings)])
 
 
-async def asked(book: commonplace.Book, tool: str, scope: Scope = COACH, **arguments: Any) -> str:
+async def asked(book: memoranda.Book, tool: str, scope: Scope = COACH, **arguments: Any) -> str:
     """What a tool answers an agent's model."""
     script = Script(call(tool, **arguments))
     await agent_of(script, book, scope).run("Go on.")
     return script.answered[0]
 
 
-async def said(book: commonplace.Book, owner: str = "ana", agent: str = "coach") -> list[Message]:
+async def said(book: memoranda.Book, owner: str = "ana", agent: str = "coach") -> list[Message]:
     page = await book.list(owner, types="message", agent=agent, limit=1000)
     return [record for record in page.records if isinstance(record, Message)]

@@ -8,19 +8,17 @@ from typing import Any, cast
 import pytest
 from pydantic_ai import Agent
 
-import commonplace
-from commonplace.integrations.pydantic_ai import Commonplace, Scope
-from commonplace.model.episodes import Episode
-from commonplace.model.messages import ThreadStatus
+import memoranda
+from memoranda.integrations.pydantic_ai import Memoranda, Scope
+from memoranda.model.episodes import Episode
+from memoranda.model.messages import ThreadStatus
 from tests.integrations.scripted import Script, call
 
 TASK = Scope("ana", "support", thread="ticket-7")
 
 
-def support(
-    script: Script, book: commonplace.Book, **settings: Any
-) -> tuple[Agent[Any, str], Commonplace[Any]]:
-    memory: Commonplace[Any] = Commonplace(book, TASK, **settings)
+def support(script: Script, book: memoranda.Book, **settings: Any) -> tuple[Agent[Any, str], Memoranda[Any]]:
+    memory: Memoranda[Any] = Memoranda(book, TASK, **settings)
     agent: Agent[Any, str] = Agent(script.model, deps_type=object, capabilities=[memory])
 
     @agent.tool_plain
@@ -32,12 +30,12 @@ def support(
     return agent, memory
 
 
-async def episodes(book: commonplace.Book) -> list[Episode]:
+async def episodes(book: memoranda.Book) -> list[Episode]:
     page = await book.list("ana", types="episode", agent="support")
     return [cast(Episode, record) for record in page.records]
 
 
-async def test_goal_answer_and_calls_are_taken_from_what_was_said(book: commonplace.Book) -> None:
+async def test_goal_answer_and_calls_are_taken_from_what_was_said(book: memoranda.Book) -> None:
     script = Script([call("reboot", device="router"), call("recall")], "It works again.")
     agent, memory = support(script, book)
     await agent.run("The router is dead.")
@@ -56,7 +54,7 @@ async def test_goal_answer_and_calls_are_taken_from_what_was_said(book: commonpl
     assert (await thread.get()).status is ThreadStatus.COMPLETED
 
 
-async def test_a_run_that_raised_makes_the_outcome_failed(book: commonplace.Book) -> None:
+async def test_a_run_that_raised_makes_the_outcome_failed(book: memoranda.Book) -> None:
     agent, memory = support(Script(call("reboot", device="toaster")), book)
     with pytest.raises(RuntimeError):
         await agent.run("The toaster burns.")
@@ -69,7 +67,7 @@ async def test_a_run_that_raised_makes_the_outcome_failed(book: commonplace.Book
     assert (await thread.get()).status is ThreadStatus.FAILED
 
 
-async def test_a_thread_that_went_on_well_after_a_failure_did_not_fail(book: commonplace.Book) -> None:
+async def test_a_thread_that_went_on_well_after_a_failure_did_not_fail(book: memoranda.Book) -> None:
     agent, memory = support(Script(call("reboot", device="toaster"), "Call the firemen."), book)
     with pytest.raises(RuntimeError):
         await agent.run("The toaster burns.")
@@ -78,7 +76,7 @@ async def test_a_thread_that_went_on_well_after_a_failure_did_not_fail(book: com
     assert [one.outcome for one in await episodes(book)] == ["succeeded"]
 
 
-async def test_what_is_given_is_not_taken_from_what_was_said(book: commonplace.Book) -> None:
+async def test_what_is_given_is_not_taken_from_what_was_said(book: memoranda.Book) -> None:
     agent, memory = support(Script(), book)
     await agent.run("Hello! " + "x" * 5000)
     thread = await book.thread("ana", name="ticket-7", agent="support")
@@ -87,7 +85,7 @@ async def test_what_is_given_is_not_taken_from_what_was_said(book: commonplace.B
     assert (episode.goal, episode.outcome, episode.summary) == ("Say hello", "abandoned", "Nobody answered")
 
 
-async def test_a_long_goal_is_cut_and_an_empty_thread_has_one(book: commonplace.Book) -> None:
+async def test_a_long_goal_is_cut_and_an_empty_thread_has_one(book: memoranda.Book) -> None:
     agent, memory = support(Script(), book)
     thread = await book.thread("ana", name="ticket-7", agent="support")
     await memory.close(thread)
@@ -96,7 +94,7 @@ async def test_a_long_goal_is_cut_and_an_empty_thread_has_one(book: commonplace.
     assert [len(one.goal) for one in await episodes(book)] == [len("(nothing was asked)"), 1000]
 
 
-async def test_each_run_may_be_a_task_that_is_closed_by_itself(book: commonplace.Book) -> None:
+async def test_each_run_may_be_a_task_that_is_closed_by_itself(book: memoranda.Book) -> None:
     agent, _ = support(
         Script(call("reboot", device="router"), "It works.", RuntimeError()), book, closes=True
     )
@@ -108,8 +106,8 @@ async def test_each_run_may_be_a_task_that_is_closed_by_itself(book: commonplace
 
 
 async def test_no_more_calls_are_kept_than_the_limit(tmp_path: Path) -> None:
-    limits = commonplace.Limits(tool_calls=2)
-    async with commonplace.open(tmp_path / "book.db", limits=limits) as book:
+    limits = memoranda.Limits(tool_calls=2)
+    async with memoranda.open(tmp_path / "book.db", limits=limits) as book:
         agent, _ = support(Script([call("reboot", device=f"d{n}") for n in range(5)]), book, closes=True)
         await agent.run("Reboot all.")
         (episode,) = await episodes(book)

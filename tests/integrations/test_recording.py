@@ -21,19 +21,19 @@ from pydantic_ai.messages import (
 from pydantic_ai.models.function import AgentInfo, FunctionModel
 from pydantic_ai.models.test import TestModel
 
-import commonplace
-from commonplace.integrations.pydantic_ai import Commonplace, Scope, history
-from commonplace.model.trust import Trust
+import memoranda
+from memoranda.integrations.pydantic_ai import Memoranda, Scope, history
+from memoranda.model.trust import Trust
 from tests.integrations.scripted import COACH, Script, agent_of, call, prompts, said
 
 MONDAY = Scope("ana", "coach", thread="monday")
 
 
-async def reloaded(book: commonplace.Book, name: str = "monday") -> list[ModelMessage]:
+async def reloaded(book: memoranda.Book, name: str = "monday") -> list[ModelMessage]:
     return await history(await book.thread("ana", name=name, agent="coach"))
 
 
-def with_tools(script: Script, book: commonplace.Book, **settings: Any) -> Agent[Any, str]:
+def with_tools(script: Script, book: memoranda.Book, **settings: Any) -> Agent[Any, str]:
     agent = agent_of(script, book, MONDAY, **settings)
 
     @agent.tool_plain
@@ -51,7 +51,7 @@ def with_tools(script: Script, book: commonplace.Book, **settings: Any) -> Agent
     return agent
 
 
-async def test_messages_come_back_equal_to_the_originals(book: commonplace.Book) -> None:
+async def test_messages_come_back_equal_to_the_originals(book: memoranda.Book) -> None:
     script = Script(
         [ThinkingPart("Where?", signature="s1"), "One moment.", call("weather", city="Atlantis")],
         [call("weather", city="Lisbon"), call("tides"), call("remember", content="Likes Lisbon")],
@@ -66,27 +66,27 @@ async def test_messages_come_back_equal_to_the_originals(book: commonplace.Book)
     assert second.all_messages()[: len(first.all_messages())] == first.all_messages()
 
 
-async def test_a_test_model_with_every_tool_comes_back_equal(book: commonplace.Book) -> None:
+async def test_a_test_model_with_every_tool_comes_back_equal(book: memoranda.Book) -> None:
     agent = with_tools(Script(), book)
     with agent.override(model=TestModel(call_tools=["tides", "recall", "search"])):
         result = await agent.run("Go on.")
     assert await reloaded(book) == result.all_messages()
 
 
-async def test_structured_output_and_its_retries_come_back_equal(book: commonplace.Book) -> None:
+async def test_structured_output_and_its_retries_come_back_equal(book: memoranda.Book) -> None:
     class City(BaseModel):
         name: str
         people: int
 
     script = Script(call("final_result", name="Lisbon"), call("final_result", name="Lisbon", people=5))
-    agent = Agent(script.model, output_type=City, capabilities=[Commonplace(book, MONDAY)])
+    agent = Agent(script.model, output_type=City, capabilities=[Memoranda(book, MONDAY)])
     result = await agent.run("Which city?")
     assert result.output == City(name="Lisbon", people=5)
     assert await reloaded(book) == result.all_messages()
     assert '"people":5' in (await said(book))[-2].content.replace(" ", "")
 
 
-async def test_who_said_what_has_its_role_and_its_trust(book: commonplace.Book) -> None:
+async def test_who_said_what_has_its_role_and_its_trust(book: memoranda.Book) -> None:
     script = Script([call("weather", city="Lisbon"), call("tides")], "Sunny.")
     await with_tools(script, book).run("How is the weather?")
     assert [(one.role, one.speaker, one.trust, one.content) for one in await said(book)] == [
@@ -98,13 +98,13 @@ async def test_who_said_what_has_its_role_and_its_trust(book: commonplace.Book) 
     ]
 
 
-async def test_what_memory_showed_is_no_passage_of_its_own(book: commonplace.Book) -> None:
+async def test_what_memory_showed_is_no_passage_of_its_own(book: memoranda.Book) -> None:
     await book.remember("ana", "Keeps bees", agent="coach")
     await agent_of(Script(call("recall")), book).run("Go on.")
     assert [one.content for one in await said(book)] == ["Go on.", "(…)", "(…)", "Well."]
 
 
-async def test_a_streamed_run_is_kept_like_any_other(book: commonplace.Book) -> None:
+async def test_a_streamed_run_is_kept_like_any_other(book: memoranda.Book) -> None:
     agent = with_tools(Script([call("tides")], "It is high at noon"), book)
     async with agent.run_stream("When?") as streamed:
         async for _ in streamed.stream_text():
@@ -114,7 +114,7 @@ async def test_a_streamed_run_is_kept_like_any_other(book: commonplace.Book) -> 
     assert len(await said(book)) == 4
 
 
-async def test_a_run_that_is_stepped_through_is_kept_once(book: commonplace.Book) -> None:
+async def test_a_run_that_is_stepped_through_is_kept_once(book: memoranda.Book) -> None:
     agent = with_tools(Script([call("tides")], "At noon"), book)
     async with agent.iter("When?") as run:
         async for _ in run:
@@ -123,7 +123,7 @@ async def test_a_run_that_is_stepped_through_is_kept_once(book: commonplace.Book
     assert await reloaded(book) == run.result.all_messages()
 
 
-async def test_a_stream_that_is_left_is_kept_as_far_as_it_came(book: commonplace.Book) -> None:
+async def test_a_stream_that_is_left_is_kept_as_far_as_it_came(book: memoranda.Book) -> None:
     agent = with_tools(Script("It is high at noon"), book)
     async with agent.run_stream("When?") as streamed:
         async for _ in streamed.stream_text(delta=True, debounce_by=None):
@@ -132,7 +132,7 @@ async def test_a_stream_that_is_left_is_kept_as_far_as_it_came(book: commonplace
 
 
 async def test_a_run_that_fails_keeps_what_was_said_with_an_answer_to_every_call(
-    book: commonplace.Book,
+    book: memoranda.Book,
 ) -> None:
     script = Script(["One moment.", call("weather", city="Pompeii"), call("tides")], "Well then.")
     agent = with_tools(script, book)
@@ -149,7 +149,7 @@ async def test_a_run_that_fails_keeps_what_was_said_with_an_answer_to_every_call
     assert await reloaded(book) == result.all_messages()
 
 
-async def test_a_run_that_is_cancelled_keeps_what_was_said(book: commonplace.Book) -> None:
+async def test_a_run_that_is_cancelled_keeps_what_was_said(book: memoranda.Book) -> None:
     asked = asyncio.Event()
 
     async def never(messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
@@ -167,7 +167,7 @@ async def test_a_run_that_is_cancelled_keeps_what_was_said(book: commonplace.Boo
     assert prompts(await reloaded(book)) == ["When?"]
 
 
-async def test_a_run_that_fails_before_a_model_is_asked_keeps_its_prompt(book: commonplace.Book) -> None:
+async def test_a_run_that_fails_before_a_model_is_asked_keeps_its_prompt(book: memoranda.Book) -> None:
     agent = agent_of(Script(), book, MONDAY)
 
     @agent.instructions
@@ -179,13 +179,13 @@ async def test_a_run_that_fails_before_a_model_is_asked_keeps_its_prompt(book: c
     assert [one.content for one in await said(book)] == ["When?"]
 
 
-async def test_a_run_that_is_made_again_is_there_once(book: commonplace.Book) -> None:
+async def test_a_run_that_is_made_again_is_there_once(book: memoranda.Book) -> None:
     for answer in ("At noon.", "At one."):
         await agent_of(Script(answer), book, MONDAY).run("When?", run_id="request-7")
     assert [one.content for one in await said(book)] == ["When?", "At noon."]
 
 
-async def test_a_run_that_failed_and_is_made_again_has_its_prompt_once(book: commonplace.Book) -> None:
+async def test_a_run_that_failed_and_is_made_again_has_its_prompt_once(book: memoranda.Book) -> None:
     for answer in (RuntimeError(), RuntimeError(), "At noon."):
         script = Script(answer)
         agent = agent_of(script, book, MONDAY)
@@ -199,13 +199,13 @@ async def test_a_run_that_failed_and_is_made_again_has_its_prompt_once(book: com
     assert len(await said(book)) == 2
 
 
-async def test_one_run_id_in_two_threads_is_two_runs(book: commonplace.Book) -> None:
+async def test_one_run_id_in_two_threads_is_two_runs(book: memoranda.Book) -> None:
     for name in ("monday", "tuesday"):
         await agent_of(Script(), book, Scope("ana", "coach", thread=name)).run("When?", run_id="1")
     assert len(await said(book)) == 4
 
 
-async def test_a_thread_is_named_by_its_id_or_by_the_conversation(book: commonplace.Book) -> None:
+async def test_a_thread_is_named_by_its_id_or_by_the_conversation(book: memoranda.Book) -> None:
     thread = await book.thread("ana", agent="coach")
     await agent_of(Script(), book, Scope("ana", "coach", thread=thread.id)).run("Hello!")
     assert len(await history(thread)) == 2
@@ -218,7 +218,7 @@ async def test_a_thread_is_named_by_its_id_or_by_the_conversation(book: commonpl
 
 
 async def test_what_no_book_keeps_is_shortened_and_told(
-    book: commonplace.Book, caplog: pytest.LogCaptureFixture
+    book: memoranda.Book, caplog: pytest.LogCaptureFixture
 ) -> None:
     script = Script([call("weather", city="x" * 2_000_000)], "a\x00b \ud800")
     agent = with_tools(script, book)
@@ -236,14 +236,14 @@ async def test_what_no_book_keeps_is_shortened_and_told(
 
 
 async def test_more_messages_than_one_call_takes_are_all_kept(tmp_path: Any) -> None:
-    limits = commonplace.Limits(batch=3)
-    async with commonplace.open(tmp_path / "book.db", limits=limits) as book:
+    limits = memoranda.Limits(batch=3)
+    async with memoranda.open(tmp_path / "book.db", limits=limits) as book:
         script = Script([call("tides")], [call("tides")], "At noon.")
         result = await with_tools(script, book).run("When?")
         assert await reloaded(book) == result.all_messages()
 
 
-async def test_messages_that_came_by_other_ways_have_their_place(book: commonplace.Book) -> None:
+async def test_messages_that_came_by_other_ways_have_their_place(book: memoranda.Book) -> None:
     thread = await book.thread("ana", name="monday", agent="coach")
     await thread.append(
         [{"role": "user", "content": "Hello!"}, {"role": "assistant", "content": "Hello, Ana."}]
@@ -255,7 +255,7 @@ async def test_messages_that_came_by_other_ways_have_their_place(book: commonpla
     assert isinstance(kept[1].parts[0], TextPart) and kept[1].parts[0].content == "Hello, Ana."
 
 
-async def test_a_part_of_a_message_that_was_forgotten_is_not_there(book: commonplace.Book) -> None:
+async def test_a_part_of_a_message_that_was_forgotten_is_not_there(book: memoranda.Book) -> None:
     script = Script([call("weather", city="Lisbon"), call("tides")], "Sunny.")
     await with_tools(script, book).run("How is the weather?")
     gone = next(one for one in await said(book) if one.speaker == "weather")
@@ -266,7 +266,7 @@ async def test_a_part_of_a_message_that_was_forgotten_is_not_there(book: commonp
 
 
 async def test_a_budget_gives_the_newest_turns_and_parts_no_answer_from_its_call(
-    book: commonplace.Book,
+    book: memoranda.Book,
 ) -> None:
     agent = with_tools(Script("Hello.", [call("tides")], "At noon."), book)
     await agent.run("Hello! " + "How long is the story? " * 900)
@@ -276,18 +276,18 @@ async def test_a_budget_gives_the_newest_turns_and_parts_no_answer_from_its_call
     assert prompts(kept) == ["When?"] and len(kept) == 4
 
 
-async def test_a_memory_may_be_given_to_one_run(book: commonplace.Book) -> None:
+async def test_a_memory_may_be_given_to_one_run(book: memoranda.Book) -> None:
     await book.remember("ana", "Keeps bees", agent="coach")
     script = Script(call("recall"))
     agent: Agent[None, str] = Agent(script.model)
-    await agent.run("Go on.", capabilities=[Commonplace(book, MONDAY)])
+    await agent.run("Go on.", capabilities=[Memoranda(book, MONDAY)])
     assert "Keeps bees" in script.told and "Keeps bees" in script.answered[0]
     assert len(await said(book)) == 4
     await agent.run("Go on.")
     assert script.told == "Go on." and len(await said(book)) == 4
 
 
-async def test_parallel_runs_in_one_thread_stay_whole(book: commonplace.Book) -> None:
+async def test_parallel_runs_in_one_thread_stay_whole(book: memoranda.Book) -> None:
     await book.thread("ana", name="monday", agent="coach")
     scripts = [Script([call("tides")], f"Answer {n}") for n in range(6)]
     await asyncio.gather(*(with_tools(one, book).run(f"Question {n}") for n, one in enumerate(scripts)))

@@ -15,8 +15,8 @@ import asyncio, json, re, sys
 from pydantic_ai import Agent
 from pydantic_ai.messages import ModelResponse, TextPart
 from pydantic_ai.models.function import FunctionModel
-import commonplace
-from commonplace.integrations.pydantic_ai import Commonplace, Scope
+import memoranda
+from memoranda.integrations.pydantic_ai import Memoranda, Scope
 
 path, prompt = sys.argv[1:3]
 
@@ -47,8 +47,8 @@ seen = []
 
 async def main():
     model = FunctionModel(remember, model_name="memory")
-    async with commonplace.open(path, models=model, embed=None, worker=False) as book:
-        memory = Commonplace(book, Scope(owner="ann", agent="movies", thread=prompt[:20]))
+    async with memoranda.open(path, models=model, embed=None, worker=False) as book:
+        memory = Memoranda(book, Scope(owner="ann", agent="movies", thread=prompt[:20]))
         agent = Agent(FunctionModel(answer), capabilities=[memory])
         told = await agent.run(prompt)
         thread = await book.thread("ann", name=prompt[:20], agent="movies")

@@ -8,20 +8,20 @@ from typing import Any
 import pytest
 from pydantic_ai.messages import RetryPromptPart, ToolReturnPart
 
-import commonplace
-from commonplace.integrations.pydantic_ai import Scope
-from commonplace.model.memories import Memory
+import memoranda
+from memoranda.integrations.pydantic_ai import Scope
+from memoranda.model.memories import Memory
 from tests.integrations.scripted import COACH, Script, agent_of, asked, call
 
 TUTOR = Scope("ana", "tutor")
 
 
-async def memories(book: commonplace.Book, owner: str = "ana") -> list[Memory]:
+async def memories(book: memoranda.Book, owner: str = "ana") -> list[Memory]:
     page = await book.list(owner, types="memory", only={"statuses": ["active"]}, view="owner")
     return [record for record in page.records if isinstance(record, Memory)]
 
 
-async def test_what_is_remembered_is_the_agents_own_and_has_its_trust(book: commonplace.Book) -> None:
+async def test_what_is_remembered_is_the_agents_own_and_has_its_trust(book: memoranda.Book) -> None:
     answer = await asked(book, "remember", content="Blue", kind="Preference ", key=" favorite_color ")
     assert answer == "Remembered: favorite_color = Blue [preference, self]"
     (memory,) = await memories(book)
@@ -30,13 +30,13 @@ async def test_what_is_remembered_is_the_agents_own_and_has_its_trust(book: comm
     assert memory.thread is not None
 
 
-async def test_a_key_holds_one_at_a_time(book: commonplace.Book) -> None:
+async def test_a_key_holds_one_at_a_time(book: memoranda.Book) -> None:
     await asked(book, "remember", content="Blue", key="favorite_color")
     await asked(book, "remember", content="Green", key="favorite_color")
     assert [memory.content for memory in await memories(book)] == ["Green"]
 
 
-async def test_what_is_remembered_is_recalled_and_searched(book: commonplace.Book) -> None:
+async def test_what_is_remembered_is_recalled_and_searched(book: memoranda.Book) -> None:
     assert await asked(book, "recall") == "No memories found for this user."
     assert await asked(book, "search", query="bees") == "No memories matching 'bees' found."
     await asked(book, "remember", content="Keeps bees", applies_when="in summer")
@@ -51,7 +51,7 @@ async def test_what_is_remembered_is_recalled_and_searched(book: commonplace.Boo
     assert await asked(book, "search", query="  ") == await asked(book, "recall")
 
 
-async def test_search_finds_what_was_done_before(book: commonplace.Book) -> None:
+async def test_search_finds_what_was_done_before(book: memoranda.Book) -> None:
     await book.episodes.record(
         "ana", goal="Reset the router", outcome="failed", tool_calls=[{"tool": "reboot"}], agent="coach"
     )
@@ -59,7 +59,7 @@ async def test_search_finds_what_was_done_before(book: commonplace.Book) -> None
     assert answer.splitlines()[1] == "- [episode, failed] Reset the router (tools: reboot)"
 
 
-async def test_refusals_are_texts(book: commonplace.Book) -> None:
+async def test_refusals_are_texts(book: memoranda.Book) -> None:
     refusals: dict[str, dict[str, Any]] = {
         "Not remembered. Content must not be empty.": {"content": "  "},
         "Not remembered. Content too long. Maximum 1000 characters.": {"content": "x" * 1001},
@@ -83,14 +83,14 @@ async def test_refusals_are_texts(book: commonplace.Book) -> None:
     )
 
 
-async def test_an_audience_that_is_not_understood_is_the_narrowest(book: commonplace.Book) -> None:
+async def test_an_audience_that_is_not_understood_is_the_narrowest(book: memoranda.Book) -> None:
     answer = await asked(book, "remember", content="Keeps bees", audience="everybody!")
     assert answer == "Remembered: Keeps bees [fact, self]"
 
 
 async def test_a_run_may_write_so_much_and_no_more(tmp_path: Path) -> None:
-    limits = commonplace.Limits(writes_per_run=2)
-    async with commonplace.open(tmp_path / "book.db", limits=limits) as book:
+    limits = memoranda.Limits(writes_per_run=2)
+    async with memoranda.open(tmp_path / "book.db", limits=limits) as book:
         script = Script([call("remember", content=f"Fact {n}") for n in range(3)])
         await agent_of(script, book).run("Go on.")
         assert min(script.answered) == (
@@ -100,14 +100,14 @@ async def test_a_run_may_write_so_much_and_no_more(tmp_path: Path) -> None:
 
 
 async def test_a_full_memory_refuses_in_words(tmp_path: Path) -> None:
-    limits = commonplace.Limits(memories_per_owner=1, when_full="reject")
-    async with commonplace.open(tmp_path / "book.db", limits=limits) as book:
+    limits = memoranda.Limits(memories_per_owner=1, when_full="reject")
+    async with memoranda.open(tmp_path / "book.db", limits=limits) as book:
         await asked(book, "remember", content="One")
         assert (await asked(book, "remember", content="Two")).startswith("Not remembered. ")
         assert [memory.content for memory in await memories(book)] == ["One"]
 
 
-async def test_another_agent_neither_sees_nor_forgets_what_is_not_for_it(book: commonplace.Book) -> None:
+async def test_another_agent_neither_sees_nor_forgets_what_is_not_for_it(book: memoranda.Book) -> None:
     await asked(book, "remember", content="Is afraid of dogs", key="fear")
     (memory,) = await memories(book)
     assert await asked(book, "recall", TUTOR) == "No memories found for this user."
@@ -119,7 +119,7 @@ async def test_another_agent_neither_sees_nor_forgets_what_is_not_for_it(book: c
     assert await memories(book) == [memory]
 
 
-async def test_what_another_agent_wrote_for_all_is_seen_and_not_removed(book: commonplace.Book) -> None:
+async def test_what_another_agent_wrote_for_all_is_seen_and_not_removed(book: memoranda.Book) -> None:
     await asked(book, "remember", content="Blue", key="color", audience="global")
     assert "color = Blue" in await asked(book, "recall", TUTOR)
     assert await asked(book, "forget", TUTOR, key="color") == (
@@ -128,7 +128,7 @@ async def test_what_another_agent_wrote_for_all_is_seen_and_not_removed(book: co
     assert len(await memories(book)) == 1
 
 
-async def test_a_group_reads_what_is_for_it(book: commonplace.Book) -> None:
+async def test_a_group_reads_what_is_for_it(book: memoranda.Book) -> None:
     blue, tutor_in_blue = Scope("ana", "coach", ["blue"]), Scope("ana", "tutor", ["blue"])
     await asked(book, "remember", blue, content="Plays on Sundays", audience="group")
     assert "Plays on Sundays" in await asked(book, "recall", tutor_in_blue)
@@ -136,7 +136,7 @@ async def test_a_group_reads_what_is_for_it(book: commonplace.Book) -> None:
 
 
 async def test_forgetting_is_for_good_and_takes_what_stood_under_the_key_before(
-    book: commonplace.Book,
+    book: memoranda.Book,
 ) -> None:
     await asked(book, "remember", content="Lives in Ypsilanti", key="home")
     await asked(book, "remember", content="Lives in Kyzyl", key="home")
@@ -149,7 +149,7 @@ async def test_forgetting_is_for_good_and_takes_what_stood_under_the_key_before(
     assert await memories(book) == []
 
 
-async def test_only_memories_can_be_forgotten(book: commonplace.Book) -> None:
+async def test_only_memories_can_be_forgotten(book: memoranda.Book) -> None:
     await agent_of(Script(), book).run("Hello!")
     page = await book.list("ana", types=["thread", "message"], view="owner")
     for record in page.records:
@@ -162,9 +162,7 @@ async def test_only_memories_can_be_forgotten(book: commonplace.Book) -> None:
 @pytest.mark.parametrize(
     "extra", [{"owner": "ben"}, {"agent": "tutor"}, {"view": "owner"}, {"groups": ["x"]}]
 )
-async def test_a_model_cannot_name_an_owner_or_a_view(
-    book: commonplace.Book, extra: dict[str, object]
-) -> None:
+async def test_a_model_cannot_name_an_owner_or_a_view(book: memoranda.Book, extra: dict[str, object]) -> None:
     await book.remember("ben", "Keeps snakes", agent="coach", audience="global")
     await book.remember("ana", "Is afraid of dogs", agent="tutor")
     script = Script(
@@ -191,7 +189,7 @@ async def test_a_model_cannot_name_an_owner_or_a_view(
         "🐝" * 300,
     ],
 )
-async def test_hostile_arguments_reach_nothing(book: commonplace.Book, hostile: str) -> None:
+async def test_hostile_arguments_reach_nothing(book: memoranda.Book, hostile: str) -> None:
     await book.remember("ben", "Keeps snakes", key="pet", agent="coach")
     await book.remember("ana", "Keeps bees", key="hobby", agent="coach")
     tools: dict[str, dict[str, Any]] = {
@@ -206,7 +204,7 @@ async def test_hostile_arguments_reach_nothing(book: commonplace.Book, hostile: 
     assert "Keeps bees" in [memory.content for memory in await memories(book)]
 
 
-async def test_arguments_of_the_wrong_sort_come_back_to_the_model(book: commonplace.Book) -> None:
+async def test_arguments_of_the_wrong_sort_come_back_to_the_model(book: memoranda.Book) -> None:
     script = Script(call("remember", content=["a", "b"]))
     await agent_of(script, book).run("Go on.")
     (part,) = script.sent[-1][-1].parts
@@ -214,13 +212,13 @@ async def test_arguments_of_the_wrong_sort_come_back_to_the_model(book: commonpl
     assert await memories(book) == []
 
 
-async def test_which_tools_are_offered_is_a_setting(book: commonplace.Book) -> None:
+async def test_which_tools_are_offered_is_a_setting(book: memoranda.Book) -> None:
     script = Script()
     await agent_of(script, book, COACH, tools=("search",)).run("Hello!")
     assert script.offered == ["search"]
 
 
-async def test_a_call_that_is_made_again_is_one_write(book: commonplace.Book) -> None:
+async def test_a_call_that_is_made_again_is_one_write(book: memoranda.Book) -> None:
     for _ in range(2):
         part = call("remember", content="Keeps bees")
         part.tool_call_id = "call-1"
@@ -228,7 +226,7 @@ async def test_a_call_that_is_made_again_is_one_write(book: commonplace.Book) ->
     assert len(await memories(book)) == 1
 
 
-async def test_most_used_is_an_order(book: commonplace.Book) -> None:
+async def test_most_used_is_an_order(book: memoranda.Book) -> None:
     await asked(book, "remember", content="Keeps bees")
     for n in range(3):
         await book.remember("ana", f"Newer fact {n}", agent="coach")

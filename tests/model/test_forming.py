@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 from pydantic import ValidationError
 
-from commonplace.model.cited import Cited
-from commonplace.model.forming import Draft, Formed, ProfilePatch, Reading, ReadMessage, WantedSchema
-from commonplace.model.ids import new_id
-from commonplace.testing.builders import ANN, BEN, START, a_memory, a_message, a_thread
+from memoranda.model.cited import Cited
+from memoranda.model.forming import Draft, Formed, ProfilePatch, Reading, ReadMessage, WantedSchema
+from memoranda.model.ids import new_id
+from memoranda.testing.builders import ANN, BEN, START, a_memory, a_message, a_thread
 
 THREAD = a_thread(ANN)
 

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from commonplace.model.asking import Usage
-from commonplace.model.owner import Owner
-from commonplace.model.spending import MOST_TOKENS, Spent, Sums, price_of, steps_of, total, totals
+from memoranda.model.asking import Usage
+from memoranda.model.owner import Owner
+from memoranda.model.spending import MOST_TOKENS, Spent, Sums, price_of, steps_of, total, totals
 
 ANN, BEN = Owner(id="ann"), Owner(id="ben")
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from commonplace.errors import InvalidInput
-from commonplace.model.vectors import Embedding, check_packed, pack_vector, pack_vectors, unpack_vectors
+from memoranda.errors import InvalidInput
+from memoranda.model.vectors import Embedding, check_packed, pack_vector, pack_vectors, unpack_vectors
 
 
 def units(count: int, dimension: int) -> NDArray[np.float32]:

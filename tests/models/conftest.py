@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from commonplace.testing import model_replies as replies
-from commonplace.testing.model_server import ModelServer
+from memoranda.testing import model_replies as replies
+from memoranda.testing.model_server import ModelServer
 from tests.models.questions import GOOD
 
 

@@ -6,9 +6,9 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
-from commonplace.model.asking import ModelRequest
-from commonplace.models import RemoteModels
-from commonplace.testing.model_server import ModelServer, Script
+from memoranda.model.asking import ModelRequest
+from memoranda.models import RemoteModels
+from memoranda.testing.model_server import ModelServer, Script
 
 #: Longer than a good answer takes on a busy machine, in seconds.
 LONG = 30.0

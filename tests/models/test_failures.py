@@ -18,8 +18,8 @@ from pydantic_ai.exceptions import (
 )
 from pydantic_ai.models.fallback import FallbackModel
 
-from commonplace.errors import ModelDown, ModelFailed, ModelRefused
-from commonplace.models import RemoteModels
+from memoranda.errors import ModelDown, ModelFailed, ModelRefused
+from memoranda.models import RemoteModels
 from tests.models.questions import CANARY, GOOD, assert_tells_nothing, question
 from tests.models.scripted import Gate, raises, says
 

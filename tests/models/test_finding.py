@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 from pydantic_ai.models.test import TestModel
 
-from commonplace.errors import InvalidInput
-from commonplace.model.asking import ModelAnswer, ModelRequest
-from commonplace.models import DEFAULT, ModelsSettings, RemoteModels, find
-from commonplace.settings import settings
+from memoranda.errors import InvalidInput
+from memoranda.model.asking import ModelAnswer, ModelRequest
+from memoranda.models import DEFAULT, ModelsSettings, RemoteModels, find
+from memoranda.settings import settings
 from tests.models.questions import question
 
 
@@ -73,7 +73,7 @@ def test_settings_are_read_from_file_and_environment() -> None:
         "models",
         ModelsSettings,
         {"models": {"use": "openai:gpt-5-mini", "at_once": 2}},
-        {"COMMONPLACE_MODELS_TASKS": "summary=test, episode=test"},
+        {"MEMORANDA_MODELS_TASKS": "summary=test, episode=test"},
     )
     assert (read.use, read.at_once, read.tasks) == ("openai:gpt-5-mini", 2, ("summary=test", "episode=test"))
 
@@ -81,12 +81,12 @@ def test_settings_are_read_from_file_and_environment() -> None:
 @pytest.mark.parametrize(
     ("code", "said"),
     [
-        ("import commonplace, commonplace.models; print('pydantic_ai' in sys.modules)", "False"),
+        ("import memoranda, memoranda.models; print('pydantic_ai' in sys.modules)", "False"),
         (
-            """sys.modules['pydantic_ai'] = None; from commonplace.models import find
+            """sys.modules['pydantic_ai'] = None; from memoranda.models import find
 try: find('openai:x')
 except ValueError as exc: print(exc)""",
-            "pip install 'commonplace[models]'",
+            "pip install 'memoranda[models]'",
         ),
     ],
     ids=["lazily", "missing"],

@@ -9,11 +9,11 @@ import pytest
 from pydantic_ai.models.openai import OpenAIChatModel
 from pydantic_ai.providers.openai import OpenAIProvider
 
-from commonplace.errors import ModelDown, ModelRefused
-from commonplace.models import RemoteModels
-from commonplace.testing import model_replies as replies
-from commonplace.testing.model_replies import Reply
-from commonplace.testing.model_server import ModelServer
+from memoranda.errors import ModelDown, ModelRefused
+from memoranda.models import RemoteModels
+from memoranda.testing import model_replies as replies
+from memoranda.testing.model_replies import Reply
+from memoranda.testing.model_server import ModelServer
 from tests.models.questions import CANARY, GOOD, LONG, asking, assert_tells_nothing, question
 
 
@@ -141,12 +141,12 @@ async def test_the_log_never_holds_what_was_said(
     server: ModelServer, name: str, reply: Reply, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.INFO)
-    caplog.set_level(logging.DEBUG, "commonplace")
+    caplog.set_level(logging.DEBUG, "memoranda")
     async with asking(server, name, [reply], seconds=0.3 if reply == replies.silent() else LONG) as models:
         try:
             assert CANARY not in repr(await models.ask(question()))
         except (ModelDown, ModelRefused):
-            logging.getLogger("commonplace.tests").exception("it failed")
+            logging.getLogger("memoranda.tests").exception("it failed")
     assert CANARY not in caplog.text
 
 

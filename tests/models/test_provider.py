@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from commonplace.model.asking import Earlier
-from commonplace.testing import model_replies as replies
-from commonplace.testing.model_replies import Reply
-from commonplace.testing.model_server import ModelServer
+from memoranda.model.asking import Earlier
+from memoranda.testing import model_replies as replies
+from memoranda.testing.model_replies import Reply
+from memoranda.testing.model_server import ModelServer
 from tests.models.questions import GOOD, SCHEMA, asking, question
 
 ROOT = Path(__file__).parents[2]
@@ -134,7 +134,7 @@ async def test_what_was_wrong_is_handed_back_behind_an_unchanged_beginning(
 
 def test_another_process_may_ask_the_same_server(server: ModelServer) -> None:
     code = (
-        "import asyncio; from commonplace.models import RemoteModels; "
+        "import asyncio; from memoranda.models import RemoteModels; "
         "from tests.models.questions import question; "
         "print(asyncio.run(RemoteModels('openai-chat:gpt-4o-mini').ask(question())).value)"
     )

@@ -15,10 +15,10 @@ from pydantic_ai.models.instrumented import InstrumentedModel
 from pydantic_ai.models.test import TestModel
 from pydantic_ai.usage import RequestUsage
 
-from commonplace.errors import InvalidInput
-from commonplace.model.asking import Earlier
-from commonplace.models import RemoteModels
-from commonplace.ports import Models
+from memoranda.errors import InvalidInput
+from memoranda.model.asking import Earlier
+from memoranda.models import RemoteModels
+from memoranda.ports import Models
 from tests.models.questions import GOOD, question
 from tests.models.scripted import Gate, says
 

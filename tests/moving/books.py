@@ -5,13 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import commonplace
-from commonplace.assembly import open_engine
-from commonplace.model.moving import Departure, PieceKind
-from commonplace.ports import Engine
-from commonplace.testing.builders import ANN, BEN, SMALL, Pen, vectors_of
-from commonplace.testing.suite_keeping import a_full_life
-from commonplace.testing.suite_moving import of_kind
+import memoranda
+from memoranda.assembly import open_engine
+from memoranda.model.moving import Departure, PieceKind
+from memoranda.ports import Engine
+from memoranda.testing.builders import ANN, BEN, SMALL, Pen, vectors_of
+from memoranda.testing.suite_keeping import a_full_life
+from memoranda.testing.suite_moving import of_kind
 
 
 async def make_book(address: str | Path) -> None:
@@ -50,7 +50,7 @@ async def assert_same(one: str | Path, two: str | Path) -> None:
 
 async def begun(source: Path, target: Path) -> Departure:
     """Begin a copy; returns the mark of a book that a run, which is stopped then, lets move there."""
-    await commonplace.copy(source, target)
+    await memoranda.copy(source, target)
     engine = await open_engine(target, create=False, unfinished=True)
     there = await engine.whereabouts()
     await engine.close()
@@ -60,7 +60,7 @@ async def begun(source: Path, target: Path) -> Departure:
 
 async def said(
     address: str | Path, text: str, owner: str = "ann", *, tenant: str = "default", **how: Any
-) -> commonplace.Receipt:
+) -> memoranda.Receipt:
     """Remember something in a book that is opened for it alone."""
-    async with commonplace.open(address, tenant=tenant, worker=False, embed=None) as book:
+    async with memoranda.open(address, tenant=tenant, worker=False, embed=None) as book:
         return await book.remember(owner, text, **how)

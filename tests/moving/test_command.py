@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from commonplace.assembly import open_engine
-from commonplace.model.moving import Departure
-from commonplace.surfaces.cli.exits import EXIT_CODES, USAGE
+from memoranda.assembly import open_engine
+from memoranda.model.moving import Departure
+from memoranda.surfaces.cli.exits import EXIT_CODES, USAGE
 from tests.surfaces.test_cli import Shell
 
 

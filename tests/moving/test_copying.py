@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-import commonplace
-from commonplace import InvalidInput, NotABook, Unfinished, VersionMismatch
-from commonplace.assembly import open_engine
-from commonplace.testing.builders import ANN, BEN, Pen
+import memoranda
+from memoranda import InvalidInput, NotABook, Unfinished, VersionMismatch
+from memoranda.assembly import open_engine
+from memoranda.testing.builders import ANN, BEN, Pen
 from tests.moving.books import assert_same, make_book, said
 
 
@@ -23,9 +23,9 @@ async def place(tmp_path: Path) -> Path:
 
 
 async def test_a_copy_holds_all_that_the_book_holds_and_the_book_goes_on(place: Path, tmp_path: Path) -> None:
-    report = await commonplace.copy(place, tmp_path / "copy.db")
+    report = await memoranda.copy(place, tmp_path / "copy.db")
     await assert_same(place, tmp_path / "copy.db")
-    async with commonplace.open(place, worker=False) as book:
+    async with memoranda.open(place, worker=False) as book:
         findings = await book.verify()
         assert (report.records, report.versions) == (findings.records, findings.versions)
         assert (report.switched, report.already, report.owners) == (False, False, 2)
@@ -34,21 +34,21 @@ async def test_a_copy_holds_all_that_the_book_holds_and_the_book_goes_on(place: 
 
 async def test_progress_is_told_and_comes_to_its_end(place: Path, tmp_path: Path) -> None:
     told: list[tuple[int, int]] = []
-    await commonplace.copy(place, tmp_path / "copy.db", switch=True, progress=lambda *at: told.append(at))
+    await memoranda.copy(place, tmp_path / "copy.db", switch=True, progress=lambda *at: told.append(at))
     assert [done for done, _ in told] == sorted(done for done, _ in told)
     assert told[-1][0] == told[-1][1] > 0
 
 
 async def test_a_copy_that_is_run_again_brings_what_came_since(place: Path, tmp_path: Path) -> None:
-    await commonplace.copy(place, tmp_path / "copy.db")
-    again = await commonplace.copy(place, tmp_path / "copy.db")
+    await memoranda.copy(place, tmp_path / "copy.db")
+    again = await memoranda.copy(place, tmp_path / "copy.db")
     assert again.brought == 0
     engine = await open_engine(place)
     ann, ben = Pen(engine, ANN), Pen(engine, BEN)
     await ann.remember("likes rum", key="drink", agent="a")
     gone = await ann.remember("goes")
     await engine.close()
-    brought = (await commonplace.copy(place, tmp_path / "copy.db")).brought
+    brought = (await memoranda.copy(place, tmp_path / "copy.db")).brought
     assert 0 < brought < 15
     await assert_same(place, tmp_path / "copy.db")
     engine = await open_engine(place)
@@ -56,36 +56,36 @@ async def test_a_copy_that_is_run_again_brings_what_came_since(place: Path, tmp_
     await ann.erase(gone)
     await ben.erase_all()
     await engine.close()
-    await commonplace.copy(place, tmp_path / "copy.db")
+    await memoranda.copy(place, tmp_path / "copy.db")
     await assert_same(place, tmp_path / "copy.db")
 
 
 async def test_digests_of_the_same_content_are_the_same(place: Path, tmp_path: Path) -> None:
-    one = await commonplace.copy(place, tmp_path / "one.db")
-    two = await commonplace.copy(place, tmp_path / "two.db", switch=True)
+    one = await memoranda.copy(place, tmp_path / "one.db")
+    two = await memoranda.copy(place, tmp_path / "two.db", switch=True)
     assert one.digest == two.digest
     await said(tmp_path / "two.db", "and now another")
-    three = await commonplace.copy(tmp_path / "two.db", tmp_path / "three.db")
+    three = await memoranda.copy(tmp_path / "two.db", tmp_path / "three.db")
     assert three.digest != two.digest
 
 
 async def test_an_unfinished_copy_does_not_open_and_says_what_to_do(place: Path, tmp_path: Path) -> None:
-    await commonplace.copy(place, tmp_path / "copy.db")
+    await memoranda.copy(place, tmp_path / "copy.db")
     for read_only in (False, True):
         with pytest.raises(Unfinished, match=r"unfinished copy of .*book\.db.*--switch.*delete"):
-            await commonplace.open(tmp_path / "copy.db", read_only=read_only)
+            await memoranda.open(tmp_path / "copy.db", read_only=read_only)
     with pytest.raises(Unfinished):
-        await commonplace.copy(tmp_path / "copy.db", tmp_path / "third.db")
+        await memoranda.copy(tmp_path / "copy.db", tmp_path / "third.db")
 
 
 async def test_who_had_an_empty_book_open_cannot_write_it_once_it_is_a_copy(
     place: Path, tmp_path: Path
 ) -> None:
-    async with commonplace.open(tmp_path / "copy.db", worker=False) as early:
-        await commonplace.copy(place, tmp_path / "copy.db")
+    async with memoranda.open(tmp_path / "copy.db", worker=False) as early:
+        await memoranda.copy(place, tmp_path / "copy.db")
         with pytest.raises(Unfinished):
             await early.remember("ann", "in between")
-        await commonplace.copy(place, tmp_path / "copy.db", switch=True)
+        await memoranda.copy(place, tmp_path / "copy.db", switch=True)
         await early.remember("ann", "afterwards")
 
 
@@ -93,28 +93,28 @@ async def test_a_book_is_not_copied_to_itself(place: Path, tmp_path: Path) -> No
     (tmp_path / "link.db").symlink_to(place)
     for same in (str(place), f"sqlite:///{place}", tmp_path / "link.db"):
         with pytest.raises(InvalidInput, match="this very book"):
-            await commonplace.copy(place, same)
+            await memoranda.copy(place, same)
     await said(place, "goes on")
 
 
 async def test_a_book_is_not_copied_over_another(place: Path, tmp_path: Path) -> None:
     await said(tmp_path / "other.db", "mine")
     with pytest.raises(InvalidInput, match="a book with content"):
-        await commonplace.copy(place, tmp_path / "other.db")
-    async with commonplace.open(tmp_path / "other.db") as other:
+        await memoranda.copy(place, tmp_path / "other.db")
+    async with memoranda.open(tmp_path / "other.db") as other:
         assert await other.count("ann", types="memory", view="owner") == 1
 
 
 async def test_a_copy_of_one_book_is_not_gone_on_with_from_another(place: Path, tmp_path: Path) -> None:
-    await commonplace.copy(place, tmp_path / "copy.db")
+    await memoranda.copy(place, tmp_path / "copy.db")
     await said(tmp_path / "other.db", "another book")
     with pytest.raises(InvalidInput, match=r"a copy of another book.*book\.db"):
-        await commonplace.copy(tmp_path / "other.db", tmp_path / "copy.db")
+        await memoranda.copy(tmp_path / "other.db", tmp_path / "copy.db")
 
 
 async def test_a_book_that_is_not_there_is_not_made(tmp_path: Path) -> None:
     with pytest.raises(NotABook):
-        await commonplace.copy(tmp_path / "none.db", tmp_path / "copy.db")
+        await memoranda.copy(tmp_path / "none.db", tmp_path / "copy.db")
     assert list(tmp_path.iterdir()) == []
 
 
@@ -123,23 +123,23 @@ async def test_a_newer_format_is_neither_read_nor_written(place: Path, tmp_path:
     with closing(sqlite3.connect(tmp_path / "newer.db")) as connection:
         connection.execute("PRAGMA user_version = 99")
     with pytest.raises(VersionMismatch, match="format 99"):
-        await commonplace.copy(place, tmp_path / "newer.db")
+        await memoranda.copy(place, tmp_path / "newer.db")
     with pytest.raises(VersionMismatch, match="format 99"):
-        await commonplace.copy(tmp_path / "newer.db", tmp_path / "copy.db")
+        await memoranda.copy(tmp_path / "newer.db", tmp_path / "copy.db")
 
 
 async def test_an_empty_book_can_move(tmp_path: Path) -> None:
-    async with commonplace.open(tmp_path / "book.db", worker=False):
+    async with memoranda.open(tmp_path / "book.db", worker=False):
         pass
-    report = await commonplace.copy(tmp_path / "book.db", tmp_path / "copy.db", switch=True)
+    report = await memoranda.copy(tmp_path / "book.db", tmp_path / "copy.db", switch=True)
     assert (report.switched, report.owners) == (True, 0)
     await said(tmp_path / "copy.db", "first")
-    assert (await commonplace.copy(tmp_path / "book.db", tmp_path / "copy.db", switch=True)).already
+    assert (await memoranda.copy(tmp_path / "book.db", tmp_path / "copy.db", switch=True)).already
 
 
 def test_programs_without_an_event_loop_copy_too(tmp_path: Path) -> None:
-    with commonplace.open_sync(tmp_path / "book.db") as book:
+    with memoranda.open_sync(tmp_path / "book.db") as book:
         book.remember("ann", "likes tea")
-    assert commonplace.copy_sync(tmp_path / "book.db", tmp_path / "copy.db", switch=True).switched
-    with commonplace.open_sync(tmp_path / "copy.db") as book:
+    assert memoranda.copy_sync(tmp_path / "book.db", tmp_path / "copy.db", switch=True).switched
+    with memoranda.open_sync(tmp_path / "copy.db") as book:
         assert book.count("ann", types="memory", view="owner") == 1

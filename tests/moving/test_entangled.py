@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
-from commonplace.book.moving import Moving
-from commonplace.engines.inmemory import InMemoryEngine
-from commonplace.errors import CommonplaceError, Moved, OutcomeUnknown, StorageError
-from commonplace.model.owner import WHOLE
-from commonplace.ports import Engine
-from commonplace.testing.builders import ANN, Pen
+from memoranda.book.moving import Moving
+from memoranda.engines.inmemory import InMemoryEngine
+from memoranda.errors import MemorandaError, Moved, OutcomeUnknown, StorageError
+from memoranda.model.owner import WHOLE
+from memoranda.ports import Engine
+from memoranda.testing.builders import ANN, Pen
 
 #: Where it matters most what fails.
 _MARKING = ("arrive", "depart", "end_arrival", "end_arrival")
@@ -74,7 +74,7 @@ class Books:
             Entangled(engine, self.dice, life, failing)
             for engine in (self.source, self.dice.choice(self.targets))
         )
-        with suppress(CommonplaceError, Killed):
+        with suppress(MemorandaError, Killed):
             report = await Moving(source, target, switch=self.dice.random() < 0.7).run()
             if not report.switched:
                 assert report.records >= 0

@@ -7,20 +7,20 @@ from typing import Any
 
 import pytest
 
-import commonplace
-from commonplace import Moved, StorageError
-from commonplace.assembly import open_engine
-from commonplace.book import moving
-from commonplace.book.backups import noted_erasures
-from commonplace.engines.sqlite.engine import SqliteEngine
-from commonplace.model.jobs import JobDraft
-from commonplace.model.moving import Departure
-from commonplace.testing.builders import ANN, START, Pen
+import memoranda
+from memoranda import Moved, StorageError
+from memoranda.assembly import open_engine
+from memoranda.book import moving
+from memoranda.book.backups import noted_erasures
+from memoranda.engines.sqlite.engine import SqliteEngine
+from memoranda.model.jobs import JobDraft
+from memoranda.model.moving import Departure
+from memoranda.testing.builders import ANN, START, Pen
 from tests.moving.books import begun, make_book, said
 
 
-async def move(source: Path, target: Path) -> commonplace.CopyReport:
-    return await commonplace.copy(source, target, switch=True)
+async def move(source: Path, target: Path) -> memoranda.CopyReport:
+    return await memoranda.copy(source, target, switch=True)
 
 
 @pytest.fixture
@@ -33,7 +33,7 @@ async def place(tmp_path: Path) -> Path:
 async def test_an_erasure_that_cannot_be_noted_beside_a_backup_leaves_the_book_where_it_is(
     place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async with commonplace.open(place, worker=False) as book:
+    async with memoranda.open(place, worker=False) as book:
         told = await book.remember("ann", "has a blue canary")
         await book.backup(tmp_path / "backup.db")
     engine = await open_engine(place)
@@ -62,7 +62,7 @@ async def test_a_book_that_begins_to_move_while_it_is_opened_is_opened_to_be_rea
         return await lacking(self, rule, limit)
 
     monkeypatch.setattr(SqliteEngine, "stale_terms", just_in_time)
-    async with commonplace.open(place, worker=True, embed=None) as book:
+    async with memoranda.open(place, worker=True, embed=None) as book:
         assert await book.count("ann", types="memory", view="owner")
         with pytest.raises(Moved):
             await book.remember("ann", "after")

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-import commonplace
-from commonplace import Conflict
-from commonplace.assembly import open_engine
-from commonplace.testing.builders import ANN, BEN, Pen
+import memoranda
+from memoranda import Conflict
+from memoranda.assembly import open_engine
+from memoranda.testing.builders import ANN, BEN, Pen
 from tests.moving.books import said
 
 
@@ -24,24 +24,24 @@ async def refused(place: Path, target: Path) -> None:
     """Neither copied nor moved, and the book goes on where it is."""
     for switch in (False, True):
         with pytest.raises(Conflict, match="delete the copy"):
-            await commonplace.copy(place, target, switch=switch)
+            await memoranda.copy(place, target, switch=switch)
     await said(place, "goes on", owner="ben")
 
 
 async def test_an_owner_whom_a_restored_book_does_not_know_does_not_come_back(tmp_path: Path) -> None:
     place, target = tmp_path / "book.db", tmp_path / "there.db"
     await said(place, "likes tea")
-    async with commonplace.open(place, worker=False, embed=None) as book:
+    async with memoranda.open(place, worker=False, embed=None) as book:
         await book.backup(tmp_path / "backup.db")
     await said(place, "has a blue canary", owner="zoe")
-    await commonplace.copy(place, target)
-    async with commonplace.open(place, worker=False, embed=None) as book:
+    await memoranda.copy(place, target)
+    async with memoranda.open(place, worker=False, embed=None) as book:
         await book.forget("zoe", everything=True, view="owner")
     await restored(tmp_path / "backup.db", place)
     await refused(place, target)
     target.unlink()
-    await commonplace.copy(place, target, switch=True)
-    async with commonplace.open(target, worker=False, embed=None) as book:
+    await memoranda.copy(place, target, switch=True)
+    async with memoranda.open(target, worker=False, embed=None) as book:
         assert await book.count("zoe", view="owner") == 0
 
 
@@ -50,12 +50,12 @@ async def test_an_owner_of_one_book_does_not_come_into_another_that_took_in_its_
 ) -> None:
     one, two, target = (tmp_path / name for name in ("one.db", "two.db", "there.db"))
     await said(one, "likes tea")
-    async with commonplace.open(one, worker=False, embed=None) as book:
+    async with memoranda.open(one, worker=False, embed=None) as book:
         lines = [line async for line in book.export()]
-    async with commonplace.open(two, worker=False, embed=None) as book:
+    async with memoranda.open(two, worker=False, embed=None) as book:
         await book.import_(lines)
     await said(one, "has a blue canary", owner="zoe")
-    await commonplace.copy(one, target)
+    await memoranda.copy(one, target)
     await refused(two, target)
 
 
@@ -63,14 +63,14 @@ async def test_an_owner_of_one_book_does_not_come_into_another_that_took_in_its_
 async def test_what_the_copy_knows_as_erased_does_not_come_back(tmp_path: Path, everything: bool) -> None:
     place, target = tmp_path / "book.db", tmp_path / "there.db"
     await said(place, "has a blue canary", owner="zoe")
-    async with commonplace.open(place, worker=False, embed=None) as book:
+    async with memoranda.open(place, worker=False, embed=None) as book:
         await book.backup(tmp_path / "backup.db")
         told = (await book.list("zoe", view="owner")).records[0]
         if everything:
             await book.forget("zoe", everything=True, view="owner")
         else:
             await book.forget("zoe", told.id, view="owner")
-    await commonplace.copy(place, target)
+    await memoranda.copy(place, target)
     await restored(tmp_path / "backup.db", place)
     await refused(place, target)
 
@@ -78,11 +78,11 @@ async def test_what_the_copy_knows_as_erased_does_not_come_back(tmp_path: Path, 
 async def test_owners_who_come_while_the_book_is_copied_are_known_to_it(tmp_path: Path) -> None:
     place, target = tmp_path / "book.db", tmp_path / "there.db"
     await said(place, "likes tea")
-    await commonplace.copy(place, target)
+    await memoranda.copy(place, target)
     engine = await open_engine(place)
     for owner in (ANN, BEN):
         await Pen(engine, owner).remember("likes tea")
         await Pen(engine, owner).erase_all()
         await Pen(engine, owner).remember("is back")
     await engine.close()
-    assert (await commonplace.copy(place, target, switch=True)).owners == 2
+    assert (await memoranda.copy(place, target, switch=True)).owners == 2

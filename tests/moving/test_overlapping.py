@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 
-from commonplace.book.elsewhere import give_up
-from commonplace.book.moving import Moving
-from commonplace.engines.inmemory import InMemoryEngine
-from commonplace.errors import Conflict, Moved, OutcomeUnknown, StorageError
-from commonplace.model.moving import Departure
-from commonplace.ports import Engine
-from commonplace.testing.builders import Pen
+from memoranda.book.elsewhere import give_up
+from memoranda.book.moving import Moving
+from memoranda.engines.inmemory import InMemoryEngine
+from memoranda.errors import Conflict, Moved, OutcomeUnknown, StorageError
+from memoranda.model.moving import Departure
+from memoranda.ports import Engine
+from memoranda.testing.builders import Pen
 from tests.moving.books import content
 
 Step = Callable[[], Awaitable[Any]]

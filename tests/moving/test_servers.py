@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-import commonplace
-from commonplace import InvalidInput, Moved, Unfinished
-from commonplace.engines.postgres.address import parse
-from commonplace.errors import Conflict
+import memoranda
+from memoranda import InvalidInput, Moved, Unfinished
+from memoranda.engines.postgres.address import parse
+from memoranda.errors import Conflict
 from tests.engines.postgres_server import Place
 from tests.moving.books import assert_same, make_book, said
 
@@ -20,14 +20,14 @@ async def test_a_book_moves_to_a_server_and_back_and_stays_what_it_is(
     await make_book(tmp_path / "book.db")
     there, back = postgres.new_book(), tmp_path / "back.db"
     told = await said(tmp_path / "book.db", "likes rye", key="bread", operation="rye")
-    one = await commonplace.copy(tmp_path / "book.db", there, switch=True)
+    one = await memoranda.copy(tmp_path / "book.db", there, switch=True)
     await assert_same(tmp_path / "book.db", there)
-    two = await commonplace.copy(there, back, switch=True)
+    two = await memoranda.copy(there, back, switch=True)
     await assert_same(tmp_path / "book.db", back)
     assert (one.digest, one.entries) == (two.digest, two.entries)
     again = await said(back, "likes rye", key="bread", operation="rye")
     assert (again.repeated, again.id) == (True, told.id)
-    async with commonplace.open(back, worker=False, embed=None) as book:
+    async with memoranda.open(back, worker=False, embed=None) as book:
         await book.undo("ann", told.position)
         assert (await book.verify()).faults == ()
 
@@ -40,20 +40,20 @@ async def test_a_book_of_several_tenants_moves_from_server_to_server_into_partit
     told = {}
     for tenant in ("default", "other"):
         # The same name in another tenant is somebody else.
-        async with commonplace.open(one, tenant=tenant, worker=False, embed=None) as book:
+        async with memoranda.open(one, tenant=tenant, worker=False, embed=None) as book:
             told[tenant] = await book.remember("ann", f"likes rye, {tenant}", key="bread", operation="rye")
             gone = await book.remember("ben", f"{tenant} passes", operation="gone")
-            await commonplace.copy(one, parted)
+            await memoranda.copy(one, parted)
             await book.forget("ben", gone.id, view="owner")
-    there = await commonplace.copy(one, parted, switch=True)
+    there = await memoranda.copy(one, parted, switch=True)
     await assert_same(one, parted)
-    back = await commonplace.copy(parted, two, switch=True)
+    back = await memoranda.copy(parted, two, switch=True)
     await assert_same(parted, two)
     assert (there.digest, there.owners) == (back.digest, back.owners) == (there.digest, 4)
     for tenant, receipt in told.items():
         with pytest.raises(Moved):
             await said(one, "late", tenant=tenant)
-        async with commonplace.open(two, tenant=tenant, worker=False, embed=None) as book:
+        async with memoranda.open(two, tenant=tenant, worker=False, embed=None) as book:
             again = await book.remember("ann", f"likes rye, {tenant}", key="bread", operation="rye")
             assert (again.repeated, again.id) == (True, receipt.id)
             assert (await book.get("ann", receipt.id)).content == f"likes rye, {tenant}"  # type: ignore[attr-defined]
@@ -66,37 +66,37 @@ async def test_a_server_refuses_who_writes_a_book_that_moved_and_lets_it_be_read
     postgres: Place, tmp_path: Path
 ) -> None:
     address = postgres.new_book()
-    async with commonplace.open(address, worker=False, embed=None) as book:
+    async with memoranda.open(address, worker=False, embed=None) as book:
         told = await book.remember("ann", "before")
-        await commonplace.copy(address, tmp_path / "there.db", switch=True)
+        await memoranda.copy(address, tmp_path / "there.db", switch=True)
         with pytest.raises(Moved, match=r"there\.db") as refused:
             await book.remember("ann", "after")
         assert refused.value.address == str(tmp_path / "there.db")
         assert (await book.get("ann", told.id)).id == told.id
-    async with commonplace.open(address, embed=None) as book:
+    async with memoranda.open(address, embed=None) as book:
         assert (await book.get("ann", told.id)).id == told.id
-    assert (await commonplace.copy(address, tmp_path / "there.db", switch=True)).already
+    assert (await memoranda.copy(address, tmp_path / "there.db", switch=True)).already
 
 
 async def test_a_copy_on_a_server_is_no_book_until_it_is_whole(postgres: Place, tmp_path: Path) -> None:
     await make_book(tmp_path / "book.db")
     there = postgres.new_book()
-    await commonplace.copy(tmp_path / "book.db", there)
+    await memoranda.copy(tmp_path / "book.db", there)
     with pytest.raises(Unfinished, match=r"book\.db"):
-        await commonplace.open(there)
-    await commonplace.copy(tmp_path / "book.db", f"{there}", switch=True)
+        await memoranda.open(there)
+    await memoranda.copy(tmp_path / "book.db", f"{there}", switch=True)
     await said(there, "goes on")
 
 
 async def test_where_a_book_went_is_told_without_a_password(postgres: Place, tmp_path: Path) -> None:
     await make_book(tmp_path / "book.db")
     there = postgres.new_book()
-    report = await commonplace.copy(tmp_path / "book.db", there, switch=True)
+    report = await memoranda.copy(tmp_path / "book.db", there, switch=True)
     with pytest.raises(Moved, match="postgresql://") as refused:
         await said(tmp_path / "book.db", "after")
     assert ":secret@" in there
     assert parse(refused.value.address).name == parse(there).name
-    assert (await commonplace.copy(tmp_path / "book.db", there)).already
+    assert (await memoranda.copy(tmp_path / "book.db", there)).already
     for text in (str(refused.value), refused.value.address, report.target):
         assert "secret" not in text
 
@@ -108,14 +108,14 @@ async def test_what_a_copy_on_a_server_holds_still_of_what_is_forgotten_is_told(
     for name in ("other.db", "book.db"):
         told = await said(tmp_path / name, "has a blue canary")
         await said(tmp_path / name, "likes tea")
-    assert (await commonplace.copy(tmp_path / "other.db", untouched, switch=True)).pending == ""
-    await commonplace.copy(tmp_path / "book.db", there)
-    async with commonplace.open(tmp_path / "book.db", worker=False, embed=None) as book:
+    assert (await memoranda.copy(tmp_path / "other.db", untouched, switch=True)).pending == ""
+    await memoranda.copy(tmp_path / "book.db", there)
+    async with memoranda.open(tmp_path / "book.db", worker=False, embed=None) as book:
         await book.forget("ann", told.id, view="owner")
-    assert (await commonplace.copy(tmp_path / "book.db", there)).pending == ""
-    report = await commonplace.copy(tmp_path / "book.db", there, switch=True)
+    assert (await memoranda.copy(tmp_path / "book.db", there)).pending == ""
+    report = await memoranda.copy(tmp_path / "book.db", there, switch=True)
     assert "dead rows" in report.pending and "--scrub" in report.pending
-    async with commonplace.open(there, worker=False, embed=None) as book:
+    async with memoranda.open(there, worker=False, embed=None) as book:
         assert "dead rows" not in (await book.scrub()).pending
 
 
@@ -126,13 +126,13 @@ async def test_a_book_on_a_server_is_not_copied_to_itself_nor_over_another(
     for address in (one, two):
         await said(address, "mine")
     with pytest.raises(InvalidInput, match="this very book"):
-        await commonplace.copy(one, one)
+        await memoranda.copy(one, one)
     with pytest.raises((InvalidInput, Conflict), match="content"):
-        await commonplace.copy(one, two)
+        await memoranda.copy(one, two)
 
 
 async def test_a_copy_may_be_spread_over_partitions(postgres: Place, tmp_path: Path) -> None:
     await make_book(tmp_path / "book.db")
     there = f"{postgres.new_book()}&partitions=3"
-    await commonplace.copy(tmp_path / "book.db", there, switch=True)
+    await memoranda.copy(tmp_path / "book.db", there, switch=True)
     await assert_same(tmp_path / "book.db", there)

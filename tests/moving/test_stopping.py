@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 
-from commonplace.book import bringing, moving
-from commonplace.book.moving import Moving
-from commonplace.engines.inmemory import InMemoryEngine
-from commonplace.errors import Conflict, Moved
-from commonplace.model.owner import Owner
-from commonplace.ports import Engine
-from commonplace.testing.builders import ANN, BEN, GUIDE, SMALL, Pen, vectors_of
+from memoranda.book import bringing, moving
+from memoranda.book.moving import Moving
+from memoranda.engines.inmemory import InMemoryEngine
+from memoranda.errors import Conflict, Moved
+from memoranda.model.owner import Owner
+from memoranda.ports import Engine
+from memoranda.testing.builders import ANN, BEN, GUIDE, SMALL, Pen, vectors_of
 from tests.moving.books import content
 
 

@@ -9,21 +9,21 @@ from typing import Any
 
 import pytest
 
-import commonplace
-from commonplace import Conflict, InvalidInput, Moved, OperationReused, StorageError, worker
-from commonplace.assembly import open_engine
-from commonplace.book.backups import NOTE, noted_erasures
-from commonplace.book.moving import Moving
-from commonplace.engines.inmemory import InMemoryEngine
-from commonplace.model.jobs import Job, JobDraft
-from commonplace.model.moving import Departure, Piece, PieceKind
-from commonplace.model.values import utc_now
-from commonplace.testing.builders import ANN, START, Pen
+import memoranda
+from memoranda import Conflict, InvalidInput, Moved, OperationReused, StorageError, worker
+from memoranda.assembly import open_engine
+from memoranda.book.backups import NOTE, noted_erasures
+from memoranda.book.moving import Moving
+from memoranda.engines.inmemory import InMemoryEngine
+from memoranda.model.jobs import Job, JobDraft
+from memoranda.model.moving import Departure, Piece, PieceKind
+from memoranda.model.values import utc_now
+from memoranda.testing.builders import ANN, START, Pen
 from tests.moving.books import assert_same, begun, make_book, said
 
 
-async def move(source: str | Path, target: str | Path) -> commonplace.CopyReport:
-    return await commonplace.copy(source, target, switch=True)
+async def move(source: str | Path, target: str | Path) -> memoranda.CopyReport:
+    return await memoranda.copy(source, target, switch=True)
 
 
 @pytest.fixture
@@ -37,14 +37,14 @@ async def test_the_copy_is_the_book_and_proves_itself(place: Path, tmp_path: Pat
     report = await move(place, tmp_path / "there.db")
     await assert_same(place, tmp_path / "there.db")
     assert (report.switched, report.already) == (True, False)
-    async with commonplace.open(tmp_path / "there.db") as book:
+    async with memoranda.open(tmp_path / "there.db") as book:
         found = await book.verify()
         assert (found.faults, found.records, found.versions) == ((), report.records, report.versions)
         await book.remember("ann", "goes on there")
 
 
 async def test_who_had_the_book_open_is_told_where_it_is_and_still_reads(place: Path, tmp_path: Path) -> None:
-    async with commonplace.open(place, worker=False) as book:
+    async with memoranda.open(place, worker=False) as book:
         told = await book.remember("ann", "before")
         await move(place, tmp_path / "there.db")
         for write in (
@@ -84,14 +84,14 @@ async def test_a_worker_rests_while_the_book_moves_and_goes_on_if_it_is_taken_ba
 
 async def test_a_book_that_moved_opens_to_be_read(place: Path, tmp_path: Path) -> None:
     await move(place, tmp_path / "there.db")
-    async with commonplace.open(place, worker=True) as book:
+    async with memoranda.open(place, worker=True) as book:
         assert await book.count("ann", types="memory", view="owner")
         with pytest.raises(Moved):
             await book.remember("ann", "after")
 
 
 async def test_what_was_done_before_is_repeated_and_undone_there(place: Path, tmp_path: Path) -> None:
-    async with commonplace.open(place, worker=False) as book:
+    async with memoranda.open(place, worker=False) as book:
         first = await book.remember("ann", "likes rye", key="bread", operation="rye")
         second = await book.remember("ann", "likes spelt", key="bread", operation="spelt")
         history = await book.history("ann", first.id)
@@ -99,7 +99,7 @@ async def test_what_was_done_before_is_repeated_and_undone_there(place: Path, tm
         thread = await book.thread("ann", name="bakery")
         appended = await thread.append("user", "two rolls", operation="rolls")
     await move(place, tmp_path / "there.db")
-    async with commonplace.open(tmp_path / "there.db", worker=False) as book:
+    async with memoranda.open(tmp_path / "there.db", worker=False) as book:
         assert await book.history("ann", first.id) == history
         assert await book.why("ann", second.id) == why
         again = await book.remember("ann", "likes spelt", key="bread", operation="spelt")
@@ -116,16 +116,16 @@ async def test_what_was_done_before_is_repeated_and_undone_there(place: Path, tm
 
 
 async def test_what_was_forgotten_before_does_not_come_back_there(place: Path, tmp_path: Path) -> None:
-    await commonplace.copy(place, tmp_path / "there.db")
-    async with commonplace.open(place, worker=False) as book:
+    await memoranda.copy(place, tmp_path / "there.db")
+    async with memoranda.open(place, worker=False) as book:
         told = await book.remember("ann", "has a blue canary")
         lines = [line async for line in book.export()]
-        await commonplace.copy(place, tmp_path / "there.db")
+        await memoranda.copy(place, tmp_path / "there.db")
         assert b"blue canary" in (tmp_path / "there.db").read_bytes() + _log(tmp_path / "there.db")
         await book.forget("ann", told.id, view="owner")
     await move(place, tmp_path / "there.db")
     assert b"blue canary" not in (tmp_path / "there.db").read_bytes() + _log(tmp_path / "there.db")
-    async with commonplace.open(tmp_path / "there.db", worker=False) as book:
+    async with memoranda.open(tmp_path / "there.db", worker=False) as book:
         report = await book.import_(lines)
         assert report.ignored["erased"] == 1
 
@@ -140,7 +140,7 @@ async def test_nothing_that_was_acknowledged_while_it_moved_is_missing(place: Pa
     begun = asyncio.Event()
 
     async def write(number: int) -> None:
-        async with commonplace.open(place, worker=False) as book:
+        async with memoranda.open(place, worker=False) as book:
             while True:
                 try:
                     receipt = await book.remember(f"owner {number % 2}", f"{number} says {len(acknowledged)}")
@@ -155,7 +155,7 @@ async def test_nothing_that_was_acknowledged_while_it_moved_is_missing(place: Pa
     await move(place, tmp_path / "there.db")
     await asyncio.gather(*writers)
     await assert_same(place, tmp_path / "there.db")
-    async with commonplace.open(tmp_path / "there.db", worker=False) as book:
+    async with memoranda.open(tmp_path / "there.db", worker=False) as book:
         for owner, id in acknowledged:
             assert (await book.get(owner, id)).id == id
 
@@ -164,7 +164,7 @@ async def test_a_move_that_is_asked_for_again_is_done_already(place: Path, tmp_p
     await move(place, tmp_path / "there.db")
     await said(tmp_path / "there.db", "goes on there")
     for switch in (True, False):
-        report = await commonplace.copy(place, tmp_path / "there.db", switch=switch)
+        report = await memoranda.copy(place, tmp_path / "there.db", switch=switch)
         assert (report.switched, report.already) == (True, True)
     with pytest.raises(Moved):
         await said(place, "still refused")
@@ -190,8 +190,8 @@ async def test_a_move_under_way_is_taken_back_by_copying_without_switching(
     with pytest.raises(Moved, match="without --switch"):
         await said(place, "not now")
     with pytest.raises(Conflict, match=r"there\.db"):
-        await commonplace.copy(place, tmp_path / "elsewhere.db")
-    report = await commonplace.copy(place, tmp_path / "there.db")
+        await memoranda.copy(place, tmp_path / "elsewhere.db")
+    report = await memoranda.copy(place, tmp_path / "there.db")
     assert not report.switched
     await said(place, "goes on")
     await move(place, tmp_path / "there.db")
@@ -222,7 +222,7 @@ async def test_a_copy_that_stays_unlike_the_book_is_not_switched_to(
 async def test_an_erasure_that_waits_to_be_noted_beside_backups_is_noted_before_the_switch(
     place: Path, tmp_path: Path
 ) -> None:
-    async with commonplace.open(place, worker=False) as book:
+    async with memoranda.open(place, worker=False) as book:
         told = await book.remember("ann", "has a blue canary")
         await book.backup(tmp_path / "backup.db")
     engine = await open_engine(place)
@@ -237,7 +237,7 @@ async def test_an_erasure_that_waits_to_be_noted_beside_backups_is_noted_before_
 async def test_what_is_forgotten_as_the_book_begins_to_move_is_told_as_forgotten(
     place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async with commonplace.open(place, worker=False) as book:
+    async with memoranda.open(place, worker=False) as book:
         told = await book.remember("ann", "has a blue canary")
         await book.backup(tmp_path / "backup.db")
         departure = await begun(place, tmp_path / "there.db")

@@ -10,12 +10,12 @@ from pathlib import Path
 
 import pytest
 
-import commonplace
-from commonplace.assembly import open_engine
-from commonplace.model.jobs import JobDraft
-from commonplace.model.moving import BookFrame, Frame, ShelfPiece, takes_away
-from commonplace.ports import Engine
-from commonplace.testing.builders import ANN, BEN, START, Pen
+import memoranda
+from memoranda.assembly import open_engine
+from memoranda.model.jobs import JobDraft
+from memoranda.model.moving import BookFrame, Frame, ShelfPiece, takes_away
+from memoranda.ports import Engine
+from memoranda.testing.builders import ANN, BEN, START, Pen
 from tests.engines.postgres_server import Place
 from tests.moving.books import assert_same, said
 
@@ -72,16 +72,16 @@ async def test_what_goes_beside_records_is_to_be_cleared_too(
     tmp_path: Path, there: str, change: Step, work: bool, told: bool
 ) -> None:
     await a_book(tmp_path / "book.db", work=work)
-    await commonplace.copy(tmp_path / "book.db", there)
+    await memoranda.copy(tmp_path / "book.db", there)
     engine = await open_engine(tmp_path / "book.db")
     await change(engine)
     await engine.close()
-    await commonplace.copy(tmp_path / "book.db", there)
+    await memoranda.copy(tmp_path / "book.db", there)
     if there.endswith(".db"):
         engine = await open_engine(there, unfinished=True)
         assert ("scrub" in {job.kind for job in await engine.jobs(None, 10)}) == told
         await engine.close()
-    report = await commonplace.copy(tmp_path / "book.db", there, switch=True)
+    report = await memoranda.copy(tmp_path / "book.db", there, switch=True)
     if not there.endswith(".db"):
         assert bool(report.pending) == told
     await assert_same(tmp_path / "book.db", there)
@@ -109,7 +109,7 @@ async def test_why_a_job_failed_comes_along_though_an_earlier_format_wrote_it(
     with closing(sqlite3.connect(book)) as connection:
         connection.execute("UPDATE jobs SET error = ?", ("a model said \0, and more",))
         connection.commit()
-    assert (await commonplace.copy(book, there, switch=True)).switched
+    assert (await memoranda.copy(book, there, switch=True)).switched
     await assert_same(book, there)
     engine = await open_engine(there)
     assert "a model said \ufffd, and more" in {job.error for job in await engine.jobs(None, 10)}

@@ -10,10 +10,10 @@ from unittest.mock import patch
 
 import pytest
 
-import commonplace
-from commonplace.engines.sqlite.engine import SqliteEngine
-from commonplace.errors import OutcomeUnknown, StorageError
-from commonplace.model.moving import PieceKind
+import memoranda
+from memoranda.engines.sqlite.engine import SqliteEngine
+from memoranda.errors import OutcomeUnknown, StorageError
+from memoranda.model.moving import PieceKind
 from proofs._kill.operations import Known
 from proofs._kill.reckoning import Broken, Lost
 from proofs._kill.writer import said
@@ -104,9 +104,9 @@ def test_a_copier_that_its_own_comparison_stops_ends_otherwise_than_one_that_fai
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     source, target = str(tmp_path / "one.db"), str(tmp_path / "two.db")
-    with commonplace.open_sync(source) as book:
+    with memoranda.open_sync(source) as book:
         book.remember("ann", "likes tea")
-    nowhere = patch("commonplace.book.bringing.NoSuchThing", None)
+    nowhere = patch("memoranda.book.bringing.NoSuchThing", None)
     monkeypatch.setattr(copying, "_OMISSIONS", {"a record": _lays_all_but_one, "a name": lambda: nowhere})
     with pytest.raises(SystemExit) as noticed:
         copying.copy(source, target, True, None, "a record")

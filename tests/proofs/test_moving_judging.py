@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from commonplace.engines.inmemory import InMemoryEngine
-from commonplace.model.owner import Owner
+from memoranda.engines.inmemory import InMemoryEngine
+from memoranda.model.owner import Owner
 from proofs._moving.judging import Unlike, _acknowledged
 
 ANN, BEN = (Owner(tenant="other", id=name).parts for name in ("ann", "ben"))

@@ -10,13 +10,13 @@ from collections.abc import Iterable, Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from commonplace.model.passages import PassageRow, ShelfDelta
-from commonplace.model.vectors import pack_vector, unpack_vectors
-from commonplace.recall.filters import PassageFilter
-from commonplace.recall.fusion import Arm
-from commonplace.recall.index import ShelfIndex, field_of
-from commonplace.recall.search import Found, Mode, Question, search
-from commonplace.text.terms import TermGroup, pack, term_hash
+from memoranda.model.passages import PassageRow, ShelfDelta
+from memoranda.model.vectors import pack_vector, unpack_vectors
+from memoranda.recall.filters import PassageFilter
+from memoranda.recall.fusion import Arm
+from memoranda.recall.index import ShelfIndex, field_of
+from memoranda.recall.search import Found, Mode, Question, search
+from memoranda.text.terms import TermGroup, pack, term_hash
 
 EVERYTHING = PassageFilter()
 #: A cosine of 0 may come out as large as this, in four dimensions, once the numbers of both vectors are rounded.

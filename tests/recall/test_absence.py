@@ -7,10 +7,10 @@ from uuid import UUID
 
 import pytest
 
-import commonplace
-from commonplace import InvalidInput
-from commonplace.model.memories import Memory
-from commonplace.model.query import Absent, Hit, Recalled
+import memoranda
+from memoranda import InvalidInput
+from memoranda.model.memories import Memory
+from memoranda.model.query import Absent, Hit, Recalled
 from tests.conftest import HandClock
 
 # ── Why it is not there ───────────────────────────────────────────────────────────────────────────────────
@@ -20,7 +20,7 @@ def reason(hits: Recalled, id: UUID) -> Absent:
     return next(one.because for one in hits.absent if one.id == id)
 
 
-async def test_for_every_reason_it_is_told_why_a_passage_is_no_hit(book: commonplace.Book) -> None:
+async def test_for_every_reason_it_is_told_why_a_passage_is_no_hit(book: memoranda.Book) -> None:
     best, second, unlike = [
         (await book.remember("ana", text)).id
         for text in ("green tea", "tea in the evening, if at all", "cake")
@@ -45,14 +45,14 @@ async def test_for_every_reason_it_is_told_why_a_passage_is_no_hit(book: commonp
     assert reason(hits, private) is reason(hits, UUID(int=7)) is Absent.UNKNOWN
 
 
-async def test_the_conditions_that_a_passage_does_not_meet_are_named(book: commonplace.Book) -> None:
+async def test_the_conditions_that_a_passage_does_not_meet_are_named(book: memoranda.Book) -> None:
     id = (await book.remember("ana", "green tea", kind="preference", tags=["drink"])).id
     only = {"kinds": ["note"], "tags": ["drink"], "subject": "bo"}
     hits = await book.recall("ana", "tea", only=only, types="memory", explain=id)  # type: ignore[arg-type]
     assert hits == [] and hits.absent[0].reason == "it does not meet: kinds, subject"
 
 
-async def test_what_comes_next_is_told_where_no_id_is_named(book: commonplace.Book) -> None:
+async def test_what_comes_next_is_told_where_no_id_is_named(book: memoranda.Book) -> None:
     for number in range(6):
         await book.remember("ana", f"tea {number}")
     hits = await book.recall("ana", "tea", limit=2, explain=True)
@@ -66,7 +66,7 @@ async def test_what_comes_next_is_told_where_no_id_is_named(book: commonplace.Bo
 # ── Days of one's own ─────────────────────────────────────────────────────────────────────────────────────
 
 
-async def noted(book: commonplace.Book, clock: HandClock, months: int = 12) -> None:
+async def noted(book: memoranda.Book, clock: HandClock, months: int = 12) -> None:
     """The same entry on many days, so that its day alone can tell it apart."""
     for _ in range(months * 2):
         await book.remember("ana", f"Diary of {clock.now:%j}: rested", observed_at=clock.now)
@@ -79,7 +79,7 @@ def days(hits: Sequence[Hit]) -> list[str]:
 
 @pytest.mark.parametrize("where", ["profile", "memory", "message"])
 async def test_times_are_counted_from_a_birthday_that_the_book_knows(
-    book: commonplace.Book, clock: HandClock, where: str
+    book: memoranda.Book, clock: HandClock, where: str
 ) -> None:
     await noted(book, clock)
     if where == "profile":
@@ -96,7 +96,7 @@ async def test_times_are_counted_from_a_birthday_that_the_book_knows(
 
 
 async def test_another_agents_knowledge_of_a_birthday_moves_no_score(
-    book: commonplace.Book, clock: HandClock
+    book: memoranda.Book, clock: HandClock
 ) -> None:
     await noted(book, clock)
     question = "What did the diary say two weeks before my birthday?"

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from commonplace.model.values import moment
-from commonplace.recall import anchors
-from commonplace.recall.anchors import anchored, day_told, stretches_from
-from commonplace.recall.dates import Day, days_in, times_of
+from memoranda.model.values import moment
+from memoranda.recall import anchors
+from memoranda.recall.anchors import anchored, day_told, stretches_from
+from memoranda.recall.dates import Day, days_in, times_of
 
 NOW = datetime(2026, 3, 20, 12, tzinfo=UTC)
 

@@ -10,17 +10,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from commonplace.model.episodes import Episode, Outcome
-from commonplace.model.experience import ExperienceLine
-from commonplace.model.ids import new_id
-from commonplace.model.memories import Memory
-from commonplace.model.messages import Message
-from commonplace.model.owner import Audience, Owner
-from commonplace.model.profiles import ProfileDocument
-from commonplace.recall.context.blocks import share
-from commonplace.recall.context.compose import Composer, Context, Material
-from commonplace.text.fence import BLOCKS, PREAMBLE
-from commonplace.text.tokens import estimate
+from memoranda.model.episodes import Episode, Outcome
+from memoranda.model.experience import ExperienceLine
+from memoranda.model.ids import new_id
+from memoranda.model.memories import Memory
+from memoranda.model.messages import Message
+from memoranda.model.owner import Audience, Owner
+from memoranda.model.profiles import ProfileDocument
+from memoranda.recall.context.blocks import share
+from memoranda.recall.context.compose import Composer, Context, Material
+from memoranda.text.fence import BLOCKS, PREAMBLE
+from memoranda.text.tokens import estimate
 
 ANA = Owner(id="ana")
 THREAD = new_id()

@@ -6,8 +6,8 @@ from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
 
-from commonplace.model.values import moment
-from commonplace.recall.dates import times_of
+from memoranda.model.values import moment
+from memoranda.recall.dates import times_of
 
 #: A Friday.
 NOW = datetime(2025, 11, 21, 14, 30, tzinfo=UTC)

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from commonplace.recall.context.compose import Composer, Material
-from commonplace.text.fence import BLOCKS, PREAMBLE, fenced
+from memoranda.recall.context.compose import Composer, Material
+from memoranda.text.fence import BLOCKS, PREAMBLE, fenced
 from tests.recall.test_context import episode, lesson, memory, message, profile
 
 _SEEN_AS_TAG = re.compile(r"<\s*/?\s*(?:" + "|".join(tag.replace("_", "") for tag in BLOCKS) + ")")

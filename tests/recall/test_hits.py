@@ -8,9 +8,9 @@ from uuid import UUID
 
 import pytest
 
-import commonplace
-from commonplace.model.memories import Use
-from commonplace.model.query import Because, Hit
+import memoranda
+from memoranda.model.memories import Use
+from memoranda.model.query import Because, Hit
 from tests.conftest import HandClock
 
 
@@ -18,7 +18,7 @@ def texts(hits: Sequence[Hit]) -> list[str]:
     return [hit.text for hit in hits]
 
 
-async def said(book: commonplace.Book, *turns: tuple[str, str], owner: str = "ana") -> list[UUID]:
+async def said(book: memoranda.Book, *turns: tuple[str, str], owner: str = "ana") -> list[UUID]:
     thread = await book.thread(owner)
     receipt = await thread.append([{"role": "user", "speaker": who, "content": what} for who, what in turns])
     return list(receipt.ids("message"))
@@ -44,7 +44,7 @@ def test_each_use_gives_back_three_tenths_of_what_is_lacking(clock: HandClock) -
     assert strengths == pytest.approx([0.65, 0.755, 0.8285, 0.88], abs=0.0005)
 
 
-async def test_of_like_memories_the_stronger_comes_first(book: commonplace.Book, clock: HandClock) -> None:
+async def test_of_like_memories_the_stronger_comes_first(book: memoranda.Book, clock: HandClock) -> None:
     old = await book.remember("ana", "Prefers metric units")
     clock.advance(days=60)
     new = await book.remember("ana", "Prefers imperial units")
@@ -60,7 +60,7 @@ async def test_of_like_memories_the_stronger_comes_first(book: commonplace.Book,
     assert [(hit.id, hit.uses) for hit in again] == [(old.id, 3), (new.id, 0)]
 
 
-async def test_looking_is_no_use_and_a_context_is(book: commonplace.Book) -> None:
+async def test_looking_is_no_use_and_a_context_is(book: memoranda.Book) -> None:
     await book.remember("ana", "Prefers metric units")
     for _ in range(3):
         assert (await book.recall("ana", "units"))[0].uses == 0
@@ -69,7 +69,7 @@ async def test_looking_is_no_use_and_a_context_is(book: commonplace.Book) -> Non
     assert (await book.recall("ana", "units"))[0].uses == 1
 
 
-async def test_scores_stay_the_same_within_the_hour(book: commonplace.Book, clock: HandClock) -> None:
+async def test_scores_stay_the_same_within_the_hour(book: memoranda.Book, clock: HandClock) -> None:
     await book.remember("ana", "Prefers metric units")
     clock.advance(days=3)
     first = await book.recall("ana", "units")
@@ -80,7 +80,7 @@ async def test_scores_stay_the_same_within_the_hour(book: commonplace.Book, cloc
 # ── Folding ───────────────────────────────────────────────────────────────────────────────────────────────
 
 
-async def test_what_one_says_again_in_the_same_words_is_one_hit(book: commonplace.Book) -> None:
+async def test_what_one_says_again_in_the_same_words_is_one_hit(book: memoranda.Book) -> None:
     once, other, again, almost = await said(
         book,
         ("Ana", "I am off to tea"),
@@ -98,13 +98,13 @@ async def test_what_one_says_again_in_the_same_words_is_one_hit(book: commonplac
     assert folded in ([(once, Because.SAME)], [(again, Because.SAME)])
 
 
-async def test_folds_leave_as_many_hits_as_were_asked_for(book: commonplace.Book) -> None:
+async def test_folds_leave_as_many_hits_as_were_asked_for(book: memoranda.Book) -> None:
     await said(book, *[("Ana", "tea again")] * 6, *[("Ana", f"tea {number}") for number in range(8)])
     hits = await book.recall("ana", "tea", limit=5)
     assert len(hits) == 5 and len(set(texts(hits))) == 5
 
 
-async def test_memories_that_differ_by_case_and_signs_alone_are_one_hit(book: commonplace.Book) -> None:
+async def test_memories_that_differ_by_case_and_signs_alone_are_one_hit(book: memoranda.Book) -> None:
     await book.remember("ana", "Likes green tea.")
     await book.remember("ana", "likes GREEN tea")
     await book.remember("ana", "Likes green tea", subject="Bo")
@@ -123,21 +123,19 @@ async def test_memories_that_differ_by_case_and_signs_alone_are_one_hit(book: co
         ("Prefers => over <=", "Prefers <= over =>"),
     ],
 )
-async def test_statements_that_a_sign_tells_apart_are_two(
-    book: commonplace.Book, one: str, other: str
-) -> None:
+async def test_statements_that_a_sign_tells_apart_are_two(book: memoranda.Book, one: str, other: str) -> None:
     await book.remember("ana", one)
     await book.remember("ana", other)
     assert len(await book.recall("ana", one)) == 2
 
 
-async def test_what_applies_at_other_times_is_another_statement(book: commonplace.Book) -> None:
+async def test_what_applies_at_other_times_is_another_statement(book: memoranda.Book) -> None:
     for when in ("in the morning", "never with alcohol"):
         await book.remember("ana", "Take two pills", applies_when=when)
     assert len(await book.recall("ana", "pills")) == 2
 
 
-async def test_a_summary_stands_beside_what_it_sums_up(book: commonplace.Book) -> None:
+async def test_a_summary_stands_beside_what_it_sums_up(book: memoranda.Book) -> None:
     cities = ("Kyoto", "Lima", "Oslo", "Rome", "Cairo", "Quito")
     ids = await said(book, *[("Ana", f"In {place} I lived and worked") for place in cities])
     await book.remember("ana", "Has lived and worked in many cities", sources=ids)
@@ -148,7 +146,7 @@ async def test_a_summary_stands_beside_what_it_sums_up(book: commonplace.Book) -
 
 
 async def test_what_was_concluded_from_one_message_is_not_folded_into_its_sisters(
-    book: commonplace.Book,
+    book: memoranda.Book,
 ) -> None:
     (source,) = await said(
         book, ("Ana", "Penicillin makes me ill, and Eva, my sister, lives in Kyoto, allergic too")
@@ -162,13 +160,13 @@ async def test_what_was_concluded_from_one_message_is_not_folded_into_its_sister
         )
 
 
-async def test_what_happens_again_and_again_is_told_each_time(book: commonplace.Book) -> None:
+async def test_what_happens_again_and_again_is_told_each_time(book: memoranda.Book) -> None:
     for _ in range(3):
         await book.remember("ana", "Took the medicine", cardinality="recurring")
     assert len(await book.recall("ana", "medicine")) == 3
 
 
-async def test_a_memory_and_what_it_rests_on_are_one_hit(book: commonplace.Book) -> None:
+async def test_a_memory_and_what_it_rests_on_are_one_hit(book: memoranda.Book) -> None:
     (source, _) = await said(
         book, ("Ana", "We moved, it was a long day, and home is Boston now, by the harbour"), ("Bo", "Fine")
     )
@@ -182,7 +180,7 @@ async def test_a_memory_and_what_it_rests_on_are_one_hit(book: commonplace.Book)
 
 
 async def test_where_the_source_answers_better_it_stands_for_what_was_concluded(
-    book: commonplace.Book,
+    book: memoranda.Book,
 ) -> None:
     (source,) = await said(book, ("Ana", "The harbour tour in Boston starts at nine at pier four"))
     memory = await book.remember("ana", "Was in Boston", sources=[source])
@@ -193,7 +191,7 @@ async def test_where_the_source_answers_better_it_stands_for_what_was_concluded(
     assert "Was in Boston" in context.text and "pier four" in context.text
 
 
-async def test_a_hit_quotes_the_sources_that_are_left(book: commonplace.Book) -> None:
+async def test_a_hit_quotes_the_sources_that_are_left(book: memoranda.Book) -> None:
     first, second = await said(book, ("Ana", "The harbour code is walnut"), ("Bo", "Yes, walnut"))
     await book.remember("ana", "There is a harbour code", sources=[first, second])
     assert [one.id for one in (await book.recall("ana", "harbour", types="memory"))[0].sources] == [
@@ -207,7 +205,7 @@ async def test_a_hit_quotes_the_sources_that_are_left(book: commonplace.Book) ->
 # ── Why it is there ───────────────────────────────────────────────────────────────────────────────────────
 
 
-async def test_a_hit_tells_what_each_way_of_finding_says_of_it(book: commonplace.Book) -> None:
+async def test_a_hit_tells_what_each_way_of_finding_says_of_it(book: memoranda.Book) -> None:
     await said(book, ("Ana", "green tea"), ("Bo", "fine"))
     first, second = await book.recall(
         "ana", "what did Ana say of tea", types="message", only={"kinds": ["user"]}
@@ -223,7 +221,7 @@ async def test_a_hit_tells_what_each_way_of_finding_says_of_it(book: commonplace
 # ── Orders ────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-async def test_pinned_memories_that_answer_come_first_where_asked(book: commonplace.Book) -> None:
+async def test_pinned_memories_that_answer_come_first_where_asked(book: memoranda.Book) -> None:
     await book.remember("ana", "tea tea tea")
     pinned = await book.remember("ana", "Is allergic to one sort of tea that was served", pinned=True)
     await book.remember("ana", "never late", pinned=True)
@@ -240,7 +238,7 @@ async def test_pinned_memories_that_answer_come_first_where_asked(book: commonpl
     assert (await book.recall("ana", "tea", pinned_first=True))[0].id != pinned.id
 
 
-async def test_the_most_used_come_with_one_place_in_five_for_the_newest(book: commonplace.Book) -> None:
+async def test_the_most_used_come_with_one_place_in_five_for_the_newest(book: memoranda.Book) -> None:
     ids = [(await book.remember("ana", f"fact {number}")).id for number in range(20)]
     for times, id in enumerate(ids[:9], start=1):
         for _ in range(times):
@@ -259,15 +257,15 @@ async def test_the_most_used_come_with_one_place_in_five_for_the_newest(book: co
     assert await book.recall("bo", "", mode="most_used") == []
 
 
-async def test_the_most_used_are_those_of_the_view(book: commonplace.Book) -> None:
+async def test_the_most_used_are_those_of_the_view(book: memoranda.Book) -> None:
     private = (await book.remember("ana", "between us", agent="coach")).id
     await book.mark_used("ana", [private], agent="coach")
     assert texts(await book.recall("ana", "", mode="most_used", agent="coach")) == ["between us"]
     assert await book.recall("ana", "", mode="most_used", agent="tutor") == []
 
 
-async def test_the_most_used_are_memories_and_tell_who_is_not_among_them(book: commonplace.Book) -> None:
-    with pytest.raises(commonplace.InvalidInput):
+async def test_the_most_used_are_memories_and_tell_who_is_not_among_them(book: memoranda.Book) -> None:
+    with pytest.raises(memoranda.InvalidInput):
         await book.recall("ana", "", mode="most_used", types=["message"])
     first, second = [(await book.remember("ana", text)).id for text in ("one", "two")]
     await book.mark_used("ana", [first])

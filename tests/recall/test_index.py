@@ -13,16 +13,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from commonplace.errors import Corrupt
-from commonplace.model.passages import PassageRow, ShelfDelta
-from commonplace.model.vectors import pack_vector
-from commonplace.recall import search as searching
-from commonplace.recall.filters import PassageFilter
-from commonplace.recall.fusion import Arm
-from commonplace.recall.index import ShelfIndex, field_of
-from commonplace.recall.search import Found, Mode, Question, search
-from commonplace.recall.segments import Segment
-from commonplace.text.terms import TermGroup, term_hash
+from memoranda.errors import Corrupt
+from memoranda.model.passages import PassageRow, ShelfDelta
+from memoranda.model.vectors import pack_vector
+from memoranda.recall import search as searching
+from memoranda.recall.filters import PassageFilter
+from memoranda.recall.fusion import Arm
+from memoranda.recall.index import ShelfIndex, field_of
+from memoranda.recall.search import Found, Mode, Question, search
+from memoranda.recall.segments import Segment
+from memoranda.text.terms import TermGroup, term_hash
 from tests.recall.plain import (
     EVERYTHING,
     change,

@@ -18,25 +18,25 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from commonplace.engines.inmemory import InMemoryEngine
-from commonplace.engines.sqlite.engine import SqliteEngine
-from commonplace.errors import CommonplaceError
-from commonplace.model.changes import Batch
-from commonplace.model.owner import EVERYONE, WHOLE, Owner, View
-from commonplace.model.query import Filter
-from commonplace.model.records import PASSAGE_TYPES, Record
-from commonplace.model.vectors import pack_vectors
-from commonplace.ports import Engine
-from commonplace.recall import search as searching
-from commonplace.recall.recall import Recall
-from commonplace.testing.builders import ANN, AT_A, AT_B, BEN, FOR_A, FOR_B, START, Pen
-from commonplace.testing.embedder import StubEmbedder
-from commonplace.text.terms import RULE
+from memoranda.engines.inmemory import InMemoryEngine
+from memoranda.engines.sqlite.engine import SqliteEngine
+from memoranda.errors import MemorandaError
+from memoranda.model.changes import Batch
+from memoranda.model.owner import EVERYONE, WHOLE, Owner, View
+from memoranda.model.query import Filter
+from memoranda.model.records import PASSAGE_TYPES, Record
+from memoranda.model.vectors import pack_vectors
+from memoranda.ports import Engine
+from memoranda.recall import search as searching
+from memoranda.recall.recall import Recall
+from memoranda.testing.builders import ANN, AT_A, AT_B, BEN, FOR_A, FOR_B, START, Pen
+from memoranda.testing.embedder import StubEmbedder
+from memoranda.text.terms import RULE
 from tests.engines.dice import Dice
 from tests.engines.random_runs import OWNERS
 from tests.engines.random_work import GROUPS, VIEWS, World
 
-EXAMPLES = int(os.environ.get("COMMONPLACE_EXAMPLES", "15"))
+EXAMPLES = int(os.environ.get("MEMORANDA_EXAMPLES", "15"))
 
 #: How often each step is taken, of those in this list.
 STEPS = (
@@ -118,7 +118,7 @@ class Life:
         for reader in self.readers:
             try:
                 self.world.written(await reader.engine.apply(batch))
-            except CommonplaceError:
+            except MemorandaError:
                 continue
 
     async def _write(self, dice: Dice) -> None:
@@ -132,7 +132,7 @@ class Life:
         for reader in self.readers:
             try:
                 await reader.engine.erase(target, self.world.now)
-            except CommonplaceError:
+            except MemorandaError:
                 continue
 
     async def _embed(self, dice: Dice) -> None:
@@ -200,7 +200,7 @@ async def lived(program: Program) -> AsyncIterator[Life]:
 
 
 programs = st.lists(st.tuples(st.sampled_from(STEPS), st.integers(0, 2**32)), min_size=1, max_size=50)
-sampled = settings(max_examples=EXAMPLES, deadline=None, derandomize="COMMONPLACE_EXAMPLES" not in os.environ)
+sampled = settings(max_examples=EXAMPLES, deadline=None, derandomize="MEMORANDA_EXAMPLES" not in os.environ)
 
 
 @pytest.fixture(autouse=True, scope="module", params=[searching.SHORT, 4], ids=["whole", "closer"])

@@ -9,22 +9,22 @@ from pathlib import Path
 
 import pytest
 
-import commonplace
-from commonplace import LimitReached
-from commonplace.model.passages import ShelfDelta
-from commonplace.recall import asking, holding
-from commonplace.recall.asking import Asked
-from commonplace.recall.index import ShelfIndex
-from commonplace.recall.recall import QUESTION_LENGTH, Recall
-from commonplace.text import languages, terms
+import memoranda
+from memoranda import LimitReached
+from memoranda.model.passages import ShelfDelta
+from memoranda.recall import asking, holding
+from memoranda.recall.asking import Asked
+from memoranda.recall.index import ShelfIndex
+from memoranda.recall.recall import QUESTION_LENGTH, Recall
+from memoranda.text import languages, terms
 
 
-def finder_of(book: commonplace.Book) -> Recall:
+def finder_of(book: memoranda.Book) -> Recall:
     assert isinstance(book.finder, Recall)
     return book.finder
 
 
-async def test_a_question_has_a_longest_length(book: commonplace.Book):
+async def test_a_question_has_a_longest_length(book: memoranda.Book):
     await book.remember("ana", "likes tea")
     with pytest.raises(LimitReached) as caught:
         await book.recall("ana", "t" * (QUESTION_LENGTH + 1))
@@ -33,7 +33,7 @@ async def test_a_question_has_a_longest_length(book: commonplace.Book):
 
 
 async def test_a_long_question_is_read_beside_the_event_loop(
-    book: commonplace.Book, monkeypatch: pytest.MonkeyPatch
+    book: memoranda.Book, monkeypatch: pytest.MonkeyPatch
 ):
     await book.remember("ana", "likes tea")
     threads = []
@@ -59,7 +59,7 @@ def remembered_words() -> int:
     return sum(cache.cache_info().currsize for cache in caches)
 
 
-async def test_forgetting_clears_the_words_that_were_read(book: commonplace.Book):
+async def test_forgetting_clears_the_words_that_were_read(book: memoranda.Book):
     kept = await book.remember("ana", "the canary is called Xylophona")
     assert await book.recall("ana", "Xylophona")
     assert remembered_words()
@@ -69,7 +69,7 @@ async def test_forgetting_clears_the_words_that_were_read(book: commonplace.Book
 
 
 async def test_an_erasure_elsewhere_drops_the_index_at_the_owners_next_read(tmp_path: Path):
-    async with commonplace.open(tmp_path / "book.db") as one, commonplace.open(tmp_path / "book.db") as other:
+    async with memoranda.open(tmp_path / "book.db") as one, memoranda.open(tmp_path / "book.db") as other:
         for owner in ("ana", "bo"):
             await one.remember(owner, "likes Xylophona", audience="self", agent="a")
             await one.remember(owner, "likes tea")
@@ -86,7 +86,7 @@ async def test_an_erasure_elsewhere_drops_the_index_at_the_owners_next_read(tmp_
 
 
 async def test_one_memory_erased_elsewhere_takes_the_remembered_words_along(tmp_path: Path):
-    async with commonplace.open(tmp_path / "book.db") as one, commonplace.open(tmp_path / "book.db") as other:
+    async with memoranda.open(tmp_path / "book.db") as one, memoranda.open(tmp_path / "book.db") as other:
         doomed = await one.remember("ana", "likes Xylophona")
         await one.remember("ana", "likes tea")
         assert len(await other.recall("ana", "likes Xylophona")) == 2
@@ -97,7 +97,7 @@ async def test_one_memory_erased_elsewhere_takes_the_remembered_words_along(tmp_
 
 
 async def test_an_erasure_while_an_index_is_built_leaves_no_index_of_before(
-    book: commonplace.Book, monkeypatch: pytest.MonkeyPatch
+    book: memoranda.Book, monkeypatch: pytest.MonkeyPatch
 ):
     await book.remember("ana", "likes Xylophona")
     finder, take_in, times = finder_of(book), holding._take_in, list[int]()
@@ -114,7 +114,7 @@ async def test_an_erasure_while_an_index_is_built_leaves_no_index_of_before(
 
 
 async def test_indexes_that_are_let_go_of_for_room_leave_nothing_behind(tmp_path: Path):
-    async with commonplace.open(tmp_path / "book.db") as book:
+    async with memoranda.open(tmp_path / "book.db") as book:
         finder = Recall(book.engine, index_bytes=1)
         book.finder = finder
         for owner in ("ana", "bo", "cy"):
@@ -135,7 +135,7 @@ async def test_a_write_during_a_search_does_not_part_what_is_searched_from_what_
             goes_on.wait(5)
         search(asked, shelves)
 
-    async with commonplace.open(tmp_path / "book.db") as book:
+    async with memoranda.open(tmp_path / "book.db") as book:
         await book.remember("ana", "likes tea", key="drink")
         await book.recall("ana", "likes")
         monkeypatch.setattr(Asked, "search", delayed)

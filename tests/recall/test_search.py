@@ -8,12 +8,12 @@ import random
 import numpy as np
 import pytest
 
-from commonplace.errors import Corrupt
-from commonplace.recall import search as searching
-from commonplace.recall.filters import PassageFilter
-from commonplace.recall.fusion import Arm
-from commonplace.recall.index import ShelfIndex, field_of
-from commonplace.recall.search import Mode, Question, search
+from memoranda.errors import Corrupt
+from memoranda.recall import search as searching
+from memoranda.recall.filters import PassageFilter
+from memoranda.recall.fusion import Arm
+from memoranda.recall.index import ShelfIndex, field_of
+from memoranda.recall.search import Mode, Question, search
 from tests.recall.plain import (
     EVERYTHING,
     change,

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from commonplace.model.vectors import pack_vectors
-from commonplace.recall import vectors as vectors_of_segments
-from commonplace.recall.vectors import Asked, Vectors
+from memoranda.model.vectors import pack_vectors
+from memoranda.recall import vectors as vectors_of_segments
+from memoranda.recall.vectors import Asked, Vectors
 from tests.recall.plain import change, find, passage, shelf_of, unit
 
 

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from commonplace.model.messages import Message
-from commonplace.recall.context.window import choose, is_users_turn
+from memoranda.model.messages import Message
+from memoranda.recall.context.window import choose, is_users_turn
 from tests.recall.test_context import message
 
 FORMS: dict[str, tuple[Any, Any]] = {

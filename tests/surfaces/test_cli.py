@@ -25,9 +25,9 @@ class Shell:
         return done.stdout if code == 0 else done.stderr
 
     def done(self, *words: str, text: str | None = None, code: int = 0) -> subprocess.CompletedProcess[str]:
-        environment = {**os.environ, "COMMONPLACE_BOOK": "book.db", "NO_COLOR": "1"}
+        environment = {**os.environ, "MEMORANDA_BOOK": "book.db", "NO_COLOR": "1"}
         done = subprocess.run(
-            [sys.executable, "-m", "commonplace", *words],
+            [sys.executable, "-m", "memoranda", *words],
             cwd=self.folder,
             env=environment,
             input=text,
@@ -200,8 +200,8 @@ def test_damage_is_found(shell: Shell) -> None:
     shell.run("remember", "ana", "Keeps bees", "--agent", "helper")
     book = shell.folder / "book.db"
     book.write_bytes(book.read_bytes().replace(b"Keeps bees", b"Keeps wasp"))
-    environment = {**os.environ, "COMMONPLACE_BOOK": "book.db"}
-    words = [sys.executable, "-m", "commonplace", "verify"]
+    environment = {**os.environ, "MEMORANDA_BOOK": "book.db"}
+    words = [sys.executable, "-m", "memoranda", "verify"]
     done = subprocess.run(
         words, cwd=shell.folder, env=environment, capture_output=True, text=True, check=False
     )
@@ -219,7 +219,7 @@ def test_a_closed_pipe_is_no_error(shell: Shell) -> None:
     for number in range(5):
         shell.run("remember", "ana", f"fact {number}", "--agent", "helper")
     done = subprocess.run(
-        f"{sys.executable} -m commonplace export --book book.db | head -1",
+        f"{sys.executable} -m memoranda export --book book.db | head -1",
         shell=True,
         cwd=shell.folder,
         capture_output=True,

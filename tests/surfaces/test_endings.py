@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 #: Runs the program after a line of preparation, which stands in for what a test cannot bring about from outside.
-PREPARED = "import sys; {}; from commonplace.surfaces.cli import main; main()"
-PROGRAM = (sys.executable, "-m", "commonplace")
+PREPARED = "import sys; {}; from memoranda.surfaces.cli import main; main()"
+PROGRAM = (sys.executable, "-m", "memoranda")
 
 needs_full_device = pytest.mark.skipif(not Path("/dev/full").exists(), reason="the system has no /dev/full")
 
@@ -23,8 +23,8 @@ class Shell:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self.environment = {**os.environ, "COMMONPLACE_BOOK": "book.db", "NO_COLOR": "1"}
-        self.environment.pop("COMMONPLACE_DEBUG", None)
+        self.environment = {**os.environ, "MEMORANDA_BOOK": "book.db", "NO_COLOR": "1"}
+        self.environment.pop("MEMORANDA_DEBUG", None)
 
     def run(self, *words: str, before: str = "", **environment: str) -> subprocess.CompletedProcess[str]:
         program = (sys.executable, "-c", PREPARED.format(before)) if before else PROGRAM
@@ -42,7 +42,7 @@ class Shell:
     def line(self, words: str, redirected: str) -> subprocess.CompletedProcess[str]:
         """A command with its streams put elsewhere."""
         return subprocess.run(
-            f"exec {sys.executable} -m commonplace {words} {redirected}",
+            f"exec {sys.executable} -m memoranda {words} {redirected}",
             shell=True,
             cwd=self.folder,
             env=self.environment,
@@ -171,21 +171,21 @@ def test_a_lost_answer_of_a_command_that_changed_nothing_is_a_storage_failure(sh
 @pytest.mark.parametrize("option", ["--book", "--tenant", "--config"])
 def test_an_empty_option_is_no_default(shell: Shell, option: str) -> None:
     shell.remember("Keeps bees")
-    (shell.folder / "book.db").rename(shell.folder / "commonplace.db")
+    (shell.folder / "book.db").rename(shell.folder / "memoranda.db")
     everything = ("forget", "ana", "--everything", "--as-owner", "--yes")
     for words in ((*everything, option, ""), (option, "", *everything)):
-        told = shell.run(*words, COMMONPLACE_BOOK="commonplace.db")
+        told = shell.run(*words, MEMORANDA_BOOK="memoranda.db")
         assert told.returncode == 2
         assert f"{option} is empty" in told.stderr
-    assert b"Keeps bees" in (shell.folder / "commonplace.db").read_bytes()
+    assert b"Keeps bees" in (shell.folder / "memoranda.db").read_bytes()
 
 
 def test_an_empty_variable_is_no_default(shell: Shell) -> None:
-    told = shell.run("init", COMMONPLACE_BOOK="")
+    told = shell.run("init", MEMORANDA_BOOK="")
     assert told.returncode == 2
-    assert "$COMMONPLACE_BOOK is empty" in told.stderr
-    assert not (shell.folder / "commonplace.db").exists()
-    assert shell.run("verify", "--book", "book.db", COMMONPLACE_BOOK="").returncode == 0
+    assert "$MEMORANDA_BOOK is empty" in told.stderr
+    assert not (shell.folder / "memoranda.db").exists()
+    assert shell.run("verify", "--book", "book.db", MEMORANDA_BOOK="").returncode == 0
 
 
 # ── signals ──────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -193,7 +193,7 @@ def test_an_empty_variable_is_no_default(shell: Shell) -> None:
 #: An export that says when it is in the middle, and then waits.
 SLOW_EXPORT = """
 import asyncio
-from commonplace.book import Book
+from memoranda.book import Book
 async def slow(self, owner=None):
     yield "{}"
     print("waiting", flush=True)
@@ -250,14 +250,14 @@ def test_a_book_that_cannot_be_written_is_told_without_python(shell: Shell) -> N
     (shell.folder / "empty.db").touch()
     empty = shell.run("list", "ana", "--book", "empty.db", before=UNWRITABLE)
     assert empty.returncode == 12
-    assert "commonplace init" in empty.stderr
+    assert "memoranda init" in empty.stderr
     assert "read_only" not in told.stderr + empty.stderr
 
 
 # ── faults of our own ────────────────────────────────────────────────────────────────────────────────────────────
 
-BROKEN = "from commonplace.book import Book; Book.count = lambda *_, **__: {}['bee']"
-BROKEN_ANSWER = "import commonplace.surfaces.cli.memories as m; m.tell_receipt = lambda *_: {}['bee']"
+BROKEN = "from memoranda.book import Book; Book.count = lambda *_, **__: {}['bee']"
+BROKEN_ANSWER = "import memoranda.surfaces.cli.memories as m; m.tell_receipt = lambda *_: {}['bee']"
 
 
 def test_a_fault_of_our_own_is_one_line_that_asks_to_report_it(shell: Shell) -> None:
@@ -270,7 +270,7 @@ def test_a_fault_of_our_own_is_one_line_that_asks_to_report_it(shell: Shell) -> 
 
 def test_its_traceback_is_shown_where_it_is_asked_for(shell: Shell) -> None:
     for told in (
-        shell.run("list", "ana", "--count", before=BROKEN, COMMONPLACE_DEBUG="1"),
+        shell.run("list", "ana", "--count", before=BROKEN, MEMORANDA_DEBUG="1"),
         shell.run("list", "ana", "--count", "--debug", before=BROKEN),
     ):
         assert told.returncode == 70

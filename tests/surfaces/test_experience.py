@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import commonplace
+import memoranda
 from tests.surfaces.test_cli import Shell
 
 
 def test_a_line_is_read_approved_guarded_and_retired_at_the_command_line(tmp_path: Path) -> None:
-    with commonplace.open_sync(tmp_path / "book.db", embed=None) as book:
+    with memoranda.open_sync(tmp_path / "book.db", embed=None) as book:
         home = book.remember("ana", "Lives in Ullapool").id
         line = str(book.experience.add("guide", "heuristics", "Ullapool is far", evidence={"ana": [home]}).id)
     shell = Shell(tmp_path)
@@ -26,7 +26,7 @@ def test_a_line_is_read_approved_guarded_and_retired_at_the_command_line(tmp_pat
 
 
 def test_what_rests_on_a_faulty_message_is_retracted_at_the_command_line(tmp_path: Path) -> None:
-    with commonplace.open_sync(tmp_path / "book.db", embed=None) as book:
+    with memoranda.open_sync(tmp_path / "book.db", embed=None) as book:
         said = str(book.thread("ana").append("tool", "Ana moved to Oslo").id)
         memory = book.remember("ana", "Lives in Oslo", sources=[said]).id
     shell = Shell(tmp_path)

@@ -10,15 +10,15 @@ from typing import Any
 
 import pytest
 
-import commonplace
-from commonplace.testing import model_replies as replies
-from commonplace.testing.model_server import ModelServer
+import memoranda
+from memoranda.testing import model_replies as replies
+from memoranda.testing.model_server import ModelServer
 from tests.surfaces.test_cli import Shell
 
 
 @pytest.fixture
 def shell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Shell:
-    monkeypatch.setenv("COMMONPLACE_EMBEDDING_USE", "none")
+    monkeypatch.setenv("MEMORANDA_EMBEDDING_USE", "none")
     made = Shell(tmp_path)
     say(made, "ana", "I live in Oslo.")
     return made
@@ -29,13 +29,13 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[ModelServer]:
     with ModelServer([replies.answer({})]) as serving:
         for variable, value in serving.environment.items():
             monkeypatch.setenv(variable, value)
-        monkeypatch.setenv("COMMONPLACE_MODELS_USE", "openai-chat:gpt-5-mini")
+        monkeypatch.setenv("MEMORANDA_MODELS_USE", "openai-chat:gpt-5-mini")
         yield serving
 
 
 def say(shell: Shell, owner: str, text: str, **settings: Any) -> None:
     async def said() -> None:
-        async with commonplace.open(shell.folder / "book.db", worker=False, models=None) as book:
+        async with memoranda.open(shell.folder / "book.db", worker=False, models=None) as book:
             await book.agents.put("guide", settings=settings)
             await (await book.thread(owner, agent="guide", name="talk")).append("user", text)
 
@@ -63,7 +63,7 @@ def test_what_was_given_up_is_told_with_the_way_to_try_it_again(shell: Shell, se
     asked = len(server.asked)
     said = shell.done("form", "ana", code=1).stdout
     job = told["threads"][0]["job"]
-    assert "refuses" in said and f"commonplace jobs replay {job}" in said and "given up: 1" in said
+    assert "refuses" in said and f"memoranda jobs replay {job}" in said and "given up: 1" in said
     assert len(server.asked) == asked
     server.script = [replies.answer({})]
     thread = told["threads"][0]["thread"]
@@ -93,7 +93,7 @@ def test_a_job_that_waits_for_a_person_can_be_replayed(shell: Shell, server: Mod
 
 def test_that_formation_is_off_is_told(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as off:
-        off.setenv("COMMONPLACE_FORMING_ON", "false")
+        off.setenv("MEMORANDA_FORMING_ON", "false")
         assert form(shell)[0] == [("off", "")]
         assert "formation is off" in shell.run("form", "ana")
     assert form(shell)[0] == [("formed", "")]

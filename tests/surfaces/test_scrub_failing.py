@@ -7,9 +7,9 @@ import json
 import pytest
 from click.testing import CliRunner
 
-from commonplace.book import Book
-from commonplace.errors import Busy
-from commonplace.surfaces.cli.program import program
+from memoranda.book import Book
+from memoranda.errors import Busy
+from memoranda.surfaces.cli.program import program
 from tests.surfaces.test_cli import Shell, record_id, shell
 
 __all__ = ["shell"]

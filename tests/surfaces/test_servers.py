@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from commonplace.model.facts import ServerFacts
-from commonplace.surfaces.cli import servers
+from memoranda.model.facts import ServerFacts
+from memoranda.surfaces.cli import servers
 
 SOUND = ServerFacts(
     version="16.4 (Debian 16.4-1)",

@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-import commonplace
-from commonplace import InvalidInput, NotAllowed, Owner, open_sync
-from commonplace.model.asking import Usage
-from commonplace.model.spending import Spent
+import memoranda
+from memoranda import InvalidInput, NotAllowed, Owner, open_sync
+from memoranda.model.asking import Usage
+from memoranda.model.spending import Spent
 from tests.surfaces.test_cli import Shell
 
 ANA, BO = Owner(id="ana"), Owner(id="bo")
@@ -43,7 +43,7 @@ def answered(owner: Owner, price: str | None, **fields: Any) -> Spent:
 
 
 async def fill(path: Path) -> None:
-    async with commonplace.open(path, worker=False) as book:
+    async with memoranda.open(path, worker=False) as book:
         for owner in (ANA, BO):
             await book.remember(owner, "Likes tea")
         for one in (

@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
-from commonplace.testing.builders import Pen
+from memoranda.testing.builders import Pen
 from tests.engines.between import SOON, Between, between, nothing_hangs, through
 from tests.engines.postgres_server import Place
 
 asyncpg = pytest.importorskip("asyncpg", reason="the driver is not installed: asyncpg")
 
-from commonplace.engines.postgres.engine import PostgresEngine  # noqa: E402
+from memoranda.engines.postgres.engine import PostgresEngine  # noqa: E402
 
 
 @pytest.fixture(autouse=True)

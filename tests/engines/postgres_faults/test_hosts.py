@@ -7,14 +7,14 @@ from uuid import UUID
 
 import pytest
 
-from commonplace.errors import ReadOnly, StorageError
-from commonplace.testing.builders import BEN, Pen
+from memoranda.errors import ReadOnly, StorageError
+from memoranda.testing.builders import BEN, Pen
 from tests.engines.between import SOON, Between, between, contents, through
 from tests.engines.postgres_server import Place
 
 asyncpg = pytest.importorskip("asyncpg", reason="the driver is not installed: asyncpg")
 
-from commonplace.engines.postgres.engine import PostgresEngine  # noqa: E402
+from memoranda.engines.postgres.engine import PostgresEngine  # noqa: E402
 
 
 async def test_another_host_serves_where_the_first_is_down_silent_or_a_replica(address: str, way: Between):

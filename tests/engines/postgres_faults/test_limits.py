@@ -10,16 +10,16 @@ from typing import Any
 
 import pytest
 
-from commonplace.errors import Busy, InvalidInput, OutcomeUnknown
-from commonplace.testing.builders import Pen
+from memoranda.errors import Busy, InvalidInput, OutcomeUnknown
+from memoranda.testing.builders import Pen
 from tests.engines.between import Between, Fault, between, contents, through
 from tests.engines.postgres_server import Place
 
 asyncpg = pytest.importorskip("asyncpg", reason="the driver is not installed: asyncpg")
 
-from commonplace.engines.postgres import way as way_  # noqa: E402
-from commonplace.engines.postgres.engine import PostgresEngine  # noqa: E402
-from commonplace.engines.postgres.session import Session  # noqa: E402
+from memoranda.engines.postgres import way as way_  # noqa: E402
+from memoranda.engines.postgres.engine import PostgresEngine  # noqa: E402
+from memoranda.engines.postgres.session import Session  # noqa: E402
 
 
 async def test_a_full_pool_is_waited_for_and_then_told(address: str):

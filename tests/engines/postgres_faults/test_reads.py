@@ -6,13 +6,13 @@ import asyncio
 
 import pytest
 
-from commonplace.errors import Busy, StorageError
-from commonplace.testing.builders import Pen
+from memoranda.errors import Busy, StorageError
+from memoranda.testing.builders import Pen
 from tests.engines.between import COMMIT, SOON, Between, Fault, through
 
 asyncpg = pytest.importorskip("asyncpg", reason="the driver is not installed: asyncpg")
 
-from commonplace.engines.postgres.engine import PostgresEngine  # noqa: E402
+from memoranda.engines.postgres.engine import PostgresEngine  # noqa: E402
 
 
 @pytest.mark.parametrize("phrase", [b"BEGIN", b"FROM owners", COMMIT])

@@ -8,15 +8,15 @@ from typing import Any
 
 import pytest
 
-from commonplace.errors import Busy, OutcomeUnknown, StorageError
-from commonplace.model.ids import new_id
-from commonplace.testing.builders import BEN, Pen
+from memoranda.errors import Busy, OutcomeUnknown, StorageError
+from memoranda.model.ids import new_id
+from memoranda.testing.builders import BEN, Pen
 from tests.engines.between import COMMIT, SOON, Between, Fault, contents, through
 
 asyncpg = pytest.importorskip("asyncpg", reason="the driver is not installed: asyncpg")
 
-from commonplace.engines.postgres.engine import PostgresEngine  # noqa: E402
-from commonplace.engines.postgres.session import Session  # noqa: E402
+from memoranda.engines.postgres.engine import PostgresEngine  # noqa: E402
+from memoranda.engines.postgres.session import Session  # noqa: E402
 
 AT_EVERY_PHASE = pytest.mark.parametrize("phrase", [b"BEGIN", b"FOR UPDATE", b"INSERT INTO ledger"])
 
@@ -125,7 +125,7 @@ async def test_who_gives_up_in_any_phase_leaves_no_transaction_and_no_connection
         await task
     await Pen(engine).remember("coffee")
     assert await contents(address) == ["coffee"]
-    open_ones = "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'commonplace' AND state LIKE '%transaction%'"
+    open_ones = "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'memoranda' AND state LIKE '%transaction%'"
     assert await administrator.fetchval(open_ones) == 0
     await engine.close()
 

@@ -10,9 +10,9 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
-from commonplace.engines.sqlite.engine import SqliteEngine
-from commonplace.engines.sqlite.file import SqliteFile
-from commonplace.testing.builders import SMALL, vectors_of
+from memoranda.engines.sqlite.engine import SqliteEngine
+from memoranda.engines.sqlite.file import SqliteFile
+from memoranda.testing.builders import SMALL, vectors_of
 from tests.engines.sqlite.notes import V1, V2, open_notes, put
 
 Task = Callable[[Path, Any, Connection], Coroutine[Any, Any, None]]

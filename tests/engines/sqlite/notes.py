@@ -7,8 +7,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from commonplace.engines.sqlite.file import SqliteFile
-from commonplace.engines.sqlite.migrations import Migration, Migrations
+from memoranda.engines.sqlite.file import SqliteFile
+from memoranda.engines.sqlite.migrations import Migration, Migrations
 
 APPLICATION = 0x4E6F7465
 

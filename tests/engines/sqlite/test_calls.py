@@ -9,8 +9,8 @@ from queue import Empty
 
 import pytest
 
-from commonplace.engines.sqlite.calls import Call, Intake
-from commonplace.errors import StorageError
+from memoranda.engines.sqlite.calls import Call, Intake
+from memoranda.errors import StorageError
 
 
 async def test_waiting_for_next_to_no_time_ends() -> None:

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from commonplace.engines.sqlite.file import SqliteFile
-from commonplace.errors import Corrupt, InvalidInput
+from memoranda.engines.sqlite.file import SqliteFile
+from memoranda.errors import Corrupt, InvalidInput
 from tests.engines.sqlite.notes import bodies, open_notes, put
 
 

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from commonplace.engines.sqlite.faults import from_sqlite, translated
-from commonplace.engines.sqlite.file import SqliteFile
-from commonplace.errors import Busy, Corrupt, Full, NotABook, NotAllowed, ReadOnly, StorageError
+from memoranda.engines.sqlite.faults import from_sqlite, translated
+from memoranda.engines.sqlite.file import SqliteFile
+from memoranda.errors import Busy, Corrupt, Full, NotABook, NotAllowed, ReadOnly, StorageError
 from tests.engines.sqlite.notes import bodies, open_notes, put
 
 

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from commonplace.engines.sqlite.file import SqliteFile
-from commonplace.errors import StorageError
+from memoranda.engines.sqlite.file import SqliteFile
+from memoranda.errors import StorageError
 from tests.engines.sqlite.notes import bodies, open_notes, put
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="there is no fork")

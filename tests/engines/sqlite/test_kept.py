@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from commonplace.engines.sqlite.engine import SqliteEngine
-from commonplace.model.jobs import Job
-from commonplace.testing.builders import Pen
-from commonplace.testing.suite_waiting import leased, put
+from memoranda.engines.sqlite.engine import SqliteEngine
+from memoranda.model.jobs import Job
+from memoranda.testing.builders import Pen
+from memoranda.testing.suite_waiting import leased, put
 
 
 def kept(place: Path) -> int:

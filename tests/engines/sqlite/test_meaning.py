@@ -8,25 +8,25 @@ from importlib.resources import files
 from pathlib import Path
 from uuid import UUID
 
-from commonplace.engines.sqlite.engine import SqliteEngine
-from commonplace.engines.sqlite.migrations import APPLICATION_ID, book_migrations, statements_of
-from commonplace.model.changes import Amend, OpenThread, PatchProfile, RecordEpisode, Retract, Undo
-from commonplace.model.ids import new_id
-from commonplace.model.owner import EVERYONE
-from commonplace.model.passages import PassageRow
-from commonplace.model.trust import Limits, Trust
-from commonplace.model.values import micros
-from commonplace.ports import Engine
-from commonplace.testing.builders import ANN, BEN, SMALL, Follower, Pen, a_thread, an_episode, vectors_of
-from commonplace.testing.suite_keeping import a_full_life, everything
-from commonplace.testing.suite_vectors import lacking
+from memoranda.engines.sqlite.engine import SqliteEngine
+from memoranda.engines.sqlite.migrations import APPLICATION_ID, book_migrations, statements_of
+from memoranda.model.changes import Amend, OpenThread, PatchProfile, RecordEpisode, Retract, Undo
+from memoranda.model.ids import new_id
+from memoranda.model.owner import EVERYONE
+from memoranda.model.passages import PassageRow
+from memoranda.model.trust import Limits, Trust
+from memoranda.model.values import micros
+from memoranda.ports import Engine
+from memoranda.testing.builders import ANN, BEN, SMALL, Follower, Pen, a_thread, an_episode, vectors_of
+from memoranda.testing.suite_keeping import a_full_life, everything
+from memoranda.testing.suite_vectors import lacking
 
 STRANGE = 'Ann "B" \\ ☕ ü 👩‍🚀 / \u2028'
 
 
 def as_of_the_first_format(place: Path, target: Path) -> None:
     """A file that the first version of the schema made, with what a book holds now."""
-    first = files("commonplace.engines.sqlite").joinpath("schema", "0001_book.sql").read_text("utf-8")
+    first = files("memoranda.engines.sqlite").joinpath("schema", "0001_book.sql").read_text("utf-8")
     with closing(sqlite3.connect(target, isolation_level=None)) as connection:
         for statement in statements_of(first):
             connection.execute(statement)

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from commonplace.engines.sqlite.migrations import Migration, Migrations
-from commonplace.errors import Corrupt, StorageError, VersionMismatch
+from memoranda.engines.sqlite.migrations import Migration, Migrations
+from memoranda.errors import Corrupt, StorageError, VersionMismatch
 from tests.engines.sqlite.notes import APPLICATION, FIRST, SECOND, V1, V2, bodies, open_notes, put
 
 

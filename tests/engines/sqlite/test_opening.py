@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from commonplace.errors import Corrupt, InvalidInput, NotABook, ReadOnly, StorageError, VersionMismatch
+from memoranda.errors import Corrupt, InvalidInput, NotABook, ReadOnly, StorageError, VersionMismatch
 from tests.engines.sqlite.notes import APPLICATION, V1, V2, bodies, open_notes, put
 
 
@@ -123,7 +123,7 @@ async def test_a_newer_book_is_refused_and_left_alone(place: Path):
     await (await open_notes(place, V2)).close()
     content = place.read_bytes()
     for read_only in (False, True):
-        with pytest.raises(VersionMismatch, match=r"format 2.*up to 1.*upgrade Commonplace"):
+        with pytest.raises(VersionMismatch, match=r"format 2.*up to 1.*upgrade Memoranda"):
             await open_notes(place, V1, read_only=read_only)
     assert place.read_bytes() == content
 

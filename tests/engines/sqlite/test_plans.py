@@ -7,10 +7,10 @@ import sqlite3
 
 import pytest
 
-from commonplace.engines.sqlite.migrations import book_migrations
-from commonplace.engines.sqlite.rows import conditions
-from commonplace.engines.sqlite.statements import sql, statements
-from commonplace.model.query import Filter
+from memoranda.engines.sqlite.migrations import book_migrations
+from memoranda.engines.sqlite.rows import conditions
+from memoranda.engines.sqlite.statements import sql, statements
+from memoranda.model.query import Filter
 
 #: Statements that read a whole table on purpose: upkeep, or tables that stay small.
 WHOLE_TABLES = {

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from commonplace.engines.sqlite.engine import SqliteEngine
-from commonplace.testing.builders import LARGE, SMALL, Follower, Pen, vectors_of
-from commonplace.testing.suite_vectors import embed_jobs, lacking
+from memoranda.engines.sqlite.engine import SqliteEngine
+from memoranda.testing.builders import LARGE, SMALL, Follower, Pen, vectors_of
+from memoranda.testing.suite_vectors import embed_jobs, lacking
 from tests.engines.sqlite.companion import embed
 from tests.engines.sqlite.test_processes import together
 

@@ -1,6 +1,0 @@
-"""Rules: what a user says of themselves, found without a language model."""
-
-from commonplace.formation.rules.reading import LANGUAGES, extract
-from commonplace.formation.rules.stated import TOPICS, Stated, Topic
-
-__all__ = ["LANGUAGES", "TOPICS", "Stated", "Topic", "extract"]

@@ -1,1 +1,0 @@
-"""The words of Commonplace as values: what is kept, for whom, how it changes, and what a change may do."""

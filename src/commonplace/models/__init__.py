@@ -1,6 +1,0 @@
-"""Questions to language models, whoever provides them: asked once, read strictly, and paid for in the open."""
-
-from commonplace.models.finding import DEFAULT, NONE, ModelsSettings, find
-from commonplace.models.remote import RemoteModels
-
-__all__ = ["DEFAULT", "NONE", "ModelsSettings", "RemoteModels", "find"]

@@ -1,0 +1,90 @@
+"""Memoranda: the memory that AI agents can trust."""
+
+from memoranda.assembly import copy, give_up_copy, open
+from memoranda.book import Book, ThreadHandle
+from memoranda.book.moving import CopyReport
+from memoranda.errors import (
+    BuiltUpon,
+    Busy,
+    Conflict,
+    Corrupt,
+    EmbedderDown,
+    EmbeddingFailed,
+    Erased,
+    Full,
+    InvalidInput,
+    LimitReached,
+    MemorandaError,
+    Moved,
+    NotABook,
+    NotAllowed,
+    NotFound,
+    OperationReused,
+    OutcomeUnknown,
+    ReadOnly,
+    Stale,
+    StorageError,
+    Unfinished,
+    VersionMismatch,
+)
+from memoranda.model.erasure import ErasureReceipt
+from memoranda.model.ledger import Receipt
+from memoranda.model.owner import Audience, Owner, View
+from memoranda.model.query import Absence, Hit, Page, Recalled, Why
+from memoranda.model.trust import Limits, Trust
+from memoranda.model.vectors import Embedding
+from memoranda.recall.context.compose import Context
+from memoranda.recall.context.window import Window
+from memoranda.sync import SyncBook, copy_sync, give_up_copy_sync, open_sync
+
+__version__ = "0.1.0.dev0"
+
+__all__ = [
+    "Absence",
+    "Audience",
+    "Book",
+    "BuiltUpon",
+    "Busy",
+    "Conflict",
+    "Context",
+    "CopyReport",
+    "Corrupt",
+    "EmbedderDown",
+    "Embedding",
+    "EmbeddingFailed",
+    "Erased",
+    "ErasureReceipt",
+    "Full",
+    "Hit",
+    "InvalidInput",
+    "LimitReached",
+    "Limits",
+    "MemorandaError",
+    "Moved",
+    "NotABook",
+    "NotAllowed",
+    "NotFound",
+    "OperationReused",
+    "OutcomeUnknown",
+    "Owner",
+    "Page",
+    "ReadOnly",
+    "Recalled",
+    "Receipt",
+    "Stale",
+    "StorageError",
+    "SyncBook",
+    "ThreadHandle",
+    "Trust",
+    "Unfinished",
+    "VersionMismatch",
+    "View",
+    "Why",
+    "Window",
+    "copy",
+    "copy_sync",
+    "give_up_copy",
+    "give_up_copy_sync",
+    "open",
+    "open_sync",
+]

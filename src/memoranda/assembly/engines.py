@@ -1,0 +1,112 @@
+"""Which engine is behind an address; the only file that knows engines."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+from memoranda.engines.inmemory import InMemoryEngine
+from memoranda.engines.postgres.address import ESCAPES
+from memoranda.engines.postgres.address import parse as server_place
+from memoranda.engines.sqlite.engine import SqliteEngine
+from memoranda.errors import InvalidInput
+from memoranda.model.moving import Whereabouts
+from memoranda.model.moving import unfinished as refuse_unfinished
+from memoranda.ports import Engine
+
+#: The address of every book in memory.
+MEMORY = "memory://"
+
+
+async def open_engine(
+    address: str | Path, *, create: bool = True, read_only: bool = False, unfinished: bool = False
+) -> Engine:
+    """The engine behind an address; one that a copy has not ended is ``unfinished``, and refused where none is wanted."""
+    if unfinished:
+        return await _open_engine(address, create=create, read_only=read_only)
+    return (await find_book(address, create=create, read_only=read_only))[0]
+
+
+async def find_book(
+    address: str | Path, *, create: bool = True, read_only: bool = False
+) -> tuple[Engine, Whereabouts]:
+    """The engine of the book behind an address, and what becomes of that book."""
+    engine = await _open_engine(address, create=create, read_only=read_only)
+    try:
+        found = await engine.whereabouts()
+        if found.arrival is not None:
+            raise refuse_unfinished(found.arrival)
+    except BaseException:
+        await engine.close()
+        raise
+    return engine, found
+
+
+def read_address(address: str | Path) -> Path | str:
+    """What an address means: a file, ``MEMORY``, or a server's address as it stands."""
+    if isinstance(address, Path):
+        return address
+    if not isinstance(address, str) or not address:
+        raise _refused(f"give {_ADDRESSES}, not {address!r}")
+    if address in (":memory:", "memory:"):
+        raise _refused(f"{address} would be a file of that name; a book in memory is memory://")
+    return _read_url(address) if "://" in address else Path(address)
+
+
+def name_of(address: str | Path) -> str:
+    """The name that the engine behind an address gives to its book's place; nothing is opened."""
+    where = read_address(address)
+    if isinstance(where, Path):
+        if "\0" in str(where):
+            raise _refused("a path has no NUL character")
+        return str(where.resolve())
+    return InMemoryEngine.PLACE if where == MEMORY else server_place(where).name
+
+
+def _read_url(url: str) -> Path | str:
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        # The parser's own words may hold a password, and so may the address.
+        raise _refused(f"it cannot be read; {ESCAPES}") from None
+    if parts.scheme == "memory":
+        if url.lower() != MEMORY:
+            raise _refused("a book in memory has no name; give memory://")
+        return MEMORY
+    if parts.scheme in ("postgresql", "postgres"):
+        return url
+    if parts.scheme == "sqlite":
+        if "?" in url or "#" in url:
+            raise _refused("sqlite:/// takes a path and nothing more; write ? as %3F and # as %23 in it")
+        if not parts.netloc and len(parts.path) > 1:
+            return Path(unquote(parts.path[1:]))
+    raise _refused(f"{parts.scheme}:// names no engine here; give {_ADDRESSES}")
+
+
+async def _open_engine(address: str | Path, *, create: bool, read_only: bool) -> Engine:
+    where = read_address(address)
+    if isinstance(where, Path):
+        return await SqliteEngine.open(where, create=create, read_only=read_only)
+    if where != MEMORY:
+        return await _postgres_at(where, create=create, read_only=read_only)
+    if read_only or not create:
+        raise _refused("a book in memory is always new and empty: there is none to be only read or found")
+    return InMemoryEngine()
+
+
+async def _postgres_at(url: str, *, create: bool, read_only: bool) -> Engine:
+    try:
+        # Only a book on a server needs the driver.
+        from memoranda.engines.postgres.engine import PostgresEngine  # noqa: PLC0415
+    except ModuleNotFoundError as exc:
+        if exc.name != "asyncpg":
+            raise
+        raise _refused("a book on PostgreSQL needs its driver: pip install 'memoranda[postgres]'") from exc
+    return await PostgresEngine.open(url, create=create, read_only=read_only)
+
+
+_ADDRESSES = "a path, sqlite:///path, postgresql://user@host/database or memory://"
+
+
+def _refused(why: str) -> InvalidInput:
+    return InvalidInput(f"address: {why}", field="address")

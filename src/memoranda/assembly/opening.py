@@ -1,0 +1,267 @@
+"""Opens a book: settings, engine, door, recall, models and workers, wired to each other."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Generator
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from pydantic import Field, ValidationError
+
+from memoranda.assembly import forming as wiring
+from memoranda.assembly.engines import find_book, open_engine
+from memoranda.assembly.upkeep import embedding, refresh_terms, upkeep
+from memoranda.book import Book
+from memoranda.book.forming import Forming
+from memoranda.book.meaning import Meaning
+from memoranda.book.retention import RETAIN, Retention, first_retention, retaining
+from memoranda.capabilities import SearchesTerms
+from memoranda.door import Door
+from memoranda.embedding import AUTO, Cached, EmbeddingSettings, Maker, Missing, find
+from memoranda.errors import InvalidInput, Moved
+from memoranda.formation.alike import forget_statements
+from memoranda.formation.money import Budgets
+from memoranda.formation.wishes import FormingSettings
+from memoranda.model.jobs import FOLLOW, MOST_JOBS, JobDraft
+from memoranda.model.owner import DEFAULT_TENANT, Owner
+from memoranda.model.trust import Limits
+from memoranda.model.values import Value, refused, utc_now
+from memoranda.model.vectors import EMBED, embed_job
+from memoranda.models import ModelsSettings
+from memoranda.ports import Clock, Embedder, Engine
+from memoranda.recall.recall import INDEX_BYTES, LARGE_SHELF, Recall
+from memoranda.settings import read_file, settings
+from memoranda.text.terms import RULE, forget_words
+from memoranda.worker import Worker
+
+_log = logging.getLogger("memoranda.embedding")
+
+
+class RecallSettings(Value):
+    """How much recall may hold."""
+
+    index_bytes: int = Field(default=INDEX_BYTES, ge=1_048_576)
+    #: Passages of a shelf from which on it is not held but searched by the engine, where the engine can.
+    large_shelf: int = Field(default=LARGE_SHELF, ge=100)
+
+
+@dataclass(frozen=True, slots=True)
+class _Given:
+    """The settings that a book is opened with, a group for each room."""
+
+    limits: Limits
+    recall: RecallSettings
+    forming: FormingSettings
+    budgets: Budgets
+    retention: Retention
+    models: ModelsSettings
+    embedding: EmbeddingSettings
+
+
+#: The sections that a settings file may have.
+_SECTIONS = frozenset({"budgets", "embedding", "forming", "limits", "models", "recall", "retention"})
+
+
+class Opening:
+    """A book that is being opened: ``await`` it, or enter it with ``async with``."""
+
+    def __init__(self, **how: Any) -> None:
+        self._how = how
+        self._book: Book | None = None
+
+    def __await__(self) -> Generator[Any, None, Book]:
+        return _open(**self._how).__await__()
+
+    async def __aenter__(self) -> Book:
+        self._book = await _open(**self._how)
+        return self._book
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._book is not None:
+            await self._book.close()
+
+
+def open(
+    address: str | Path = "memoranda.db",
+    *,
+    tenant: str = DEFAULT_TENANT,
+    limits: Limits | None = None,
+    config: str | Path | None = None,
+    worker: bool | None = None,
+    create: bool = True,
+    read_only: bool = False,
+    clock: Clock = utc_now,
+    embed: Any = AUTO,
+    models: Any = AUTO,
+) -> Opening:
+    """Open a book: a file's path, ``sqlite:///path``, ``postgresql://user@host/database`` or ``memory://``.
+
+    ``limits`` are the guardrails; without them those of the ``config`` file and the environment hold. ``worker``: True
+    runs the book's upkeep in this process and forms what is said, False does none of it; left out, it makes vectors of
+    what is stored, and no more.
+    ``embed`` says what makes vectors: ``"auto"``, what the settings name, else the local model where it is installed,
+    else none; None, words alone; a folder with the model's files; ``"provider:model"``; or an embedder. ``models`` says
+    who reads conversations: ``"auto"``, what the settings name; None, rules without a model; ``"provider:model"``, a
+    mapping of tasks to such, a model of PydanticAI, or any ``Models``.
+    """
+    return Opening(
+        address=address,
+        tenant=tenant,
+        limits=limits,
+        config=config,
+        worker=worker,
+        create=create,
+        read_only=read_only,
+        clock=clock,
+        embed=embed,
+        models=models,
+    )
+
+
+async def _open(
+    *,
+    address: str | Path,
+    tenant: str,
+    limits: Limits | None,
+    config: str | Path | None,
+    worker: bool | None,
+    create: bool,
+    read_only: bool,
+    clock: Clock,
+    embed: Any,
+    models: Any,
+) -> Book:
+    _refuse(tenant, limits, worker=worker, read_only=read_only)
+    given = _given(config, limits)
+    asked = await wiring.models_of(models, given.models)
+    embedder = await find(embed, given.embedding)
+    engine, found = await find_book(address, create=create, read_only=read_only)
+    if isinstance(engine, SearchesTerms):
+        engine.large_shelf = given.recall.large_shelf
+    # A book that moves, or has moved, is only read.
+    read_only = read_only or found.departure is not None
+    maker = None if isinstance(embedder, Missing) else Maker(engine, embedder)
+    try:
+        if not read_only:
+            read_only = not await _is_made_due(engine, maker, given.retention, clock)
+        why_words = await _why_words(embedder, engine)
+    except BaseException:
+        await engine.close()
+        raise
+    finder = Recall(engine, index_bytes=given.recall.index_bytes, forget=_forgetting(embedder))
+    making = None
+    if maker is not None and not read_only:
+        making = Worker(engine, {EMBED: embedding(engine, clock, maker)}, clock)
+    meaning = Meaning(engine, maker, making, why_words=why_words)
+    former = wiring.former_of(
+        engine, finder, maker, asked, given.limits, given.forming, given.budgets, tenant, clock
+    )
+    work = {**upkeep(engine, clock, maker), **wiring.handlers(former)}
+    work[RETAIN] = retaining(engine, clock, tenant, given.retention)
+    book = Book(
+        engine,
+        Door(engine, given.limits, clock),
+        finder,
+        Worker(engine, work, clock),
+        tenant=tenant,
+        forming=Forming(engine, tenant, given.forming),
+        models=asked,
+        meaning=meaning,
+        on_erased=finder.let_go,
+        refresh_terms=lambda: refresh_terms(engine),
+        open_copy=lambda path: open_engine(path, create=False),
+    )
+    if worker and not read_only:
+        book.start_worker()
+    elif worker is None:
+        # What is written here becomes vectors here, even where nobody runs the book's other upkeep.
+        meaning.start()
+    return book
+
+
+def _refuse(tenant: str, limits: Limits | None, *, worker: bool | None, read_only: bool) -> None:
+    """Refuse what cannot be opened so, before anything is."""
+    try:
+        Owner(tenant=tenant, id=tenant)
+    except ValidationError as exc:
+        raise refused(exc) from exc
+    if limits is not None and not isinstance(limits, Limits):
+        raise InvalidInput(f"limits: give Limits, not {type(limits).__name__}", field="limits")
+    if worker and read_only:
+        raise InvalidInput("worker: a book that is opened to be read only does no upkeep", field="worker")
+
+
+def _given(config: str | Path | None, limits: Limits | None) -> _Given:
+    """The settings of the file and the environment; the caller's guardrails win."""
+    file = read_file(config, _SECTIONS) if config is not None else {}
+    return _Given(
+        limits=settings("limits", Limits, file) if limits is None else limits,
+        recall=settings("recall", RecallSettings, file),
+        forming=settings("forming", FormingSettings, file),
+        budgets=settings("budgets", Budgets, file),
+        retention=settings("retention", Retention, file),
+        models=settings("models", ModelsSettings, file),
+        embedding=settings("embedding", EmbeddingSettings, file),
+    )
+
+
+async def _is_put(engine: Engine, kind: str) -> bool:
+    """Whether such a job is there, whenever it is due."""
+    return any(job.kind == kind for job in await engine.jobs(None, MOST_JOBS))
+
+
+async def _is_made_due(engine: Engine, maker: Maker | None, keeping: Retention, clock: Clock) -> bool:
+    """Put the jobs for what this book lacks; False where it began to move right now."""
+    try:
+        await _make_due(engine, maker, keeping, clock)
+    except Moved:
+        return False
+    return True
+
+
+async def _make_due(engine: Engine, maker: Maker | None, keeping: Retention, clock: Clock) -> None:
+    """Put the jobs for what this book lacks: terms of today's rule, the first retention, vectors."""
+    if await engine.stale_terms(RULE, 1):
+        await engine.put(JobDraft(kind="terms", key=str(RULE)), clock())
+    if keeping.messages_days is not None and not await _is_put(engine, RETAIN):
+        await engine.put(first_retention(), clock())
+    if isinstance(engine, SearchesTerms) and await engine.shelves_behind():
+        await engine.put(JobDraft(kind=FOLLOW, key=FOLLOW), clock())
+    if maker is not None:
+        sets = await engine.vector_sets() or [await engine.begin_set(maker.embedding)]
+        if sets[0].name == maker.embedding.name and await engine.lacking(maker.embedding, 1):
+            await engine.put(embed_job(maker.embedding.name), clock())
+
+
+def _forgetting(embedder: Cached | Missing) -> Callable[[], None]:
+    """What lets go of everything that is remembered beside the engine, once something is erased."""
+
+    def forget() -> None:
+        forget_words()
+        forget_statements()
+        if not isinstance(embedder, Missing):
+            embedder.let_go()
+
+    return forget
+
+
+async def _why_words(embedder: Embedder | Missing, engine: Engine) -> str:
+    """Why recall goes by words alone, which the log tells; empty where it goes by meaning too."""
+    sets = await engine.vector_sets()
+    if isinstance(embedder, Missing):
+        # A book with vectors was meant to be found by meaning, too.
+        level = logging.WARNING if embedder.failed or (sets and not embedder.asked) else logging.INFO
+        _log.log(level, "recall goes by words alone: %s", embedder.reason)
+        return embedder.reason
+    name = embedder.embedding.name
+    if not sets or sets[0].name == name:
+        _log.info("recall goes by words and by meaning, with %s", name)
+        return ""
+    why = f"recall reads vectors of {sets[0].name}, not of {name}; run: memoranda reembed"
+    _log.warning("recall goes by words alone: %s", why)
+    return why

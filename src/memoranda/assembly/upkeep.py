@@ -1,0 +1,71 @@
+"""What workers do for a book itself: its file, its terms, its vectors, and what its backups still hold."""
+
+from __future__ import annotations
+
+from memoranda.book.backups import NOTE, note_erasure
+from memoranda.capabilities import SearchesTerms
+from memoranda.door import pack_terms
+from memoranda.embedding import Maker
+from memoranda.errors import Busy
+from memoranda.model.jobs import FOLLOW, Job, JobDraft
+from memoranda.model.vectors import EMBED
+from memoranda.ports import Clock, Engine
+from memoranda.text.terms import RULE
+from memoranda.worker import Handler
+
+#: Passages whose terms are made anew in one step.
+_TERMS_STEP = 500
+#: Between tries to clear the file while another process reads it.
+_SCRUB_SECONDS = 5.0
+#: Before work for another embedder is looked at again.
+_OTHERS_SECONDS = 60.0
+
+
+async def refresh_terms(engine: Engine) -> int:
+    """Make the terms anew that another rule made; the old ones serve until theirs are there."""
+    done = 0
+    while stale := await engine.stale_terms(RULE, _TERMS_STEP):
+        done += await engine.put_terms(RULE, {record.id: pack_terms(record) or b"" for record in stale})
+    return done
+
+
+def embedding(engine: Engine, clock: Clock, maker: Maker) -> Handler:
+    async def embed(job: Job) -> None:
+        if job.key == maker.embedding.name:
+            await maker.catch_up()
+        else:
+            # Another embedding's: whoever has that one takes it.
+            await engine.put(JobDraft(kind=job.kind, key=job.key, delay=_OTHERS_SECONDS), clock())
+
+    return embed
+
+
+def following(engine: SearchesTerms) -> Handler:
+    async def follow(_: Job) -> None:
+        await engine.follow_shelves()
+
+    return follow
+
+
+def upkeep(engine: Engine, clock: Clock, maker: Maker | None = None) -> dict[str, Handler]:
+    """What a worker does for the book itself."""
+
+    async def scrub(job: Job) -> None:
+        try:
+            clear = (await engine.scrub()).complete
+        except Busy:
+            clear = False
+        if not clear:
+            # Another process has the file. Put again, it waits anew, and no failure is counted.
+            await engine.put(JobDraft(kind=job.kind, key=job.key, delay=_SCRUB_SECONDS), clock())
+
+    async def terms(job: Job) -> None:
+        await refresh_terms(engine)
+
+    async def note(job: Job) -> None:
+        await note_erasure(engine, job)
+
+    handlers: dict[str, Handler] = {"scrub": scrub, "terms": terms, NOTE: note}
+    if isinstance(engine, SearchesTerms):
+        handlers[FOLLOW] = following(engine)
+    return handlers if maker is None else {**handlers, EMBED: embedding(engine, clock, maker)}

@@ -1,0 +1,445 @@
+"""The façade object that an application holds: append, remember, recall, explain, correct, undo, forget."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from types import TracebackType
+from typing import Literal, Self, Unpack
+from uuid import UUID
+
+from memoranda import telemetry
+from memoranda.book.accounts import Accounts
+from memoranda.book.anchors import Anchors
+from memoranda.book.asking import (
+    BY_MEANING,
+    SEARCHES,
+    Only,
+    as_counter,
+    as_explained,
+    as_filter,
+    as_mode,
+    as_vector,
+)
+from memoranda.book.backups import Backups, OpenCopy
+from memoranda.book.catalogue import Agents, Keys, Profiles, Schemas
+from memoranda.book.contexts import Contexts
+from memoranda.book.episodes import Episodes
+from memoranda.book.experience import Experience
+from memoranda.book.explaining import explain
+from memoranda.book.forming import Forming
+from memoranda.book.meaning import Meaning
+from memoranda.book.parsing import (
+    Who,
+    as_actor,
+    as_audience,
+    as_count,
+    as_cursor,
+    as_flag,
+    as_id,
+    as_ids,
+    as_limit,
+    as_names,
+    as_owner,
+    as_path,
+    as_text,
+    as_types,
+    as_view,
+    each,
+)
+from memoranda.book.retracting import Retracting
+from memoranda.book.rooms import Rooms
+from memoranda.book.statements import Statements
+from memoranda.book.threads import ThreadHandle, taken_up
+from memoranda.book.transfer import ImportReport, Transfer
+from memoranda.door import Door
+from memoranda.errors import InvalidInput, NotAllowed, NotFound
+from memoranda.model.changes import (
+    OpenThread,
+)
+from memoranda.model.erasure import ErasureReceipt, Target
+from memoranda.model.facts import Findings
+from memoranda.model.ids import new_id
+from memoranda.model.ledger import Entry, Receipt
+from memoranda.model.messages import Thread
+from memoranda.model.owner import EVERYONE, Audience, Owner
+from memoranda.model.profiles import Agent, Key, Schema
+from memoranda.model.query import HistoryStep, Hit, Page, Recalled, Why
+from memoranda.model.records import PASSAGE_TYPES, Record, RecordType
+from memoranda.ports import Engine, Finder, Models
+from memoranda.recall.context.compose import Context
+from memoranda.text.tokens import Count
+from memoranda.worker import Worker
+
+#: Jobs that are done at once where they wait for language models most of the time.
+_AT_ONCE = 4
+#: How long closing waits for the job in hand, and then for its end once it is cancelled: it stays for later.
+_LAST_JOB_SECONDS = 10.0
+
+
+class Book(Accounts, Statements):
+    """One opened Memoranda. Get one from ``memoranda.open``; close it, or use it with ``async with``."""
+
+    def __init__(
+        self,
+        engine: Engine,
+        door: Door,
+        finder: Finder,
+        worker: Worker,
+        *,
+        tenant: str,
+        meaning: Meaning,
+        forming: Forming,
+        models: Models | None,
+        on_erased: Callable[[], None],
+        refresh_terms: Callable[[], Awaitable[int]],
+        open_copy: OpenCopy,
+    ) -> None:
+        self.engine = engine
+        self.door = door
+        self.finder = finder
+        self.worker = worker
+        self.tenant = tenant
+        self._on_erased = on_erased
+        self._refresh_terms = refresh_terms
+        self.transfer = Transfer(engine, door, tenant, forming)
+        self.backups = Backups(engine, door.clock, open_copy)
+        self._models = models
+        self._rooms = rooms = Rooms(engine, door, tenant, meaning, forming, forming.window_ttl)
+        self.profile = Profiles(rooms)
+        self.episodes = Episodes(rooms, self.recall)
+        self.experience = Experience(rooms)
+        self.agents = Agents(rooms, Agent)
+        self.schemas = Schemas(rooms, Schema)
+        self.keys = Keys(rooms, Key)
+        self._contexts = Contexts(rooms)
+        self._retracting = Retracting(rooms)
+        self._anchors = Anchors(rooms, finder)
+        self.meaning = meaning
+        self._working: asyncio.Task[None] | None = None
+        self._stop = asyncio.Event()
+
+    # ── life ─────────────────────────────────────────────────────────────────────────────────────────────────────
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.close()
+
+    def start_worker(self) -> None:
+        """Work off jobs beside the application until the book is closed."""
+        if self._working is None:
+            self._working = asyncio.create_task(
+                self.worker.run(self._stop, at_once=_AT_ONCE if self._models else 1)
+            )
+
+    async def close(self) -> None:
+        """Finish the job in hand, if it is done soon, and all writes, and let go of the book."""
+        self._stop.set()
+        self.meaning.stop()
+        tasks = [task for task in (self._working, self.meaning.working) if task is not None]
+        self._working = self.meaning.working = None
+        try:
+            # A loop that is gone, or another thread's, never tells that the worker is done.
+            if tasks and tasks[0].get_loop() is asyncio.get_running_loop():
+                _, late = await asyncio.wait(tasks, timeout=_LAST_JOB_SECONDS)
+                for task in late:
+                    task.cancel()
+                if late:
+                    await asyncio.wait(late, timeout=_LAST_JOB_SECONDS)
+            await self._contexts.uses.settled()
+        finally:
+            await self.engine.close()
+            await self.meaning.close()
+            if self._models is not None:
+                await self._models.close()
+
+    @property
+    def forms_by_model(self) -> bool:
+        """Whether a language model reads conversations; else rules do."""
+        return self._models is not None
+
+    @property
+    def why_words(self) -> str:
+        """Why recall goes by words alone; empty where it goes by meaning too."""
+        return self.meaning.why_words
+
+    # ── what was said ────────────────────────────────────────────────────────────────────────────────────────────
+
+    async def thread(
+        self,
+        owner: str | Owner,
+        *,
+        id: UUID | str | None = None,
+        name: str | None = None,
+        title: str = "",
+        status: Literal["created", "running"] = "running",
+        tags: Sequence[str] = (),
+        audience: str | Audience | None = None,
+        operation: str | None = None,
+        **who: Unpack[Who],
+    ) -> ThreadHandle:
+        """Begin a thread, or take up the one with this ``id`` or this ``name`` of the application's own."""
+        party, view = as_owner(owner, self.tenant), as_view(who)
+        if id is not None:
+            return await taken_up(self._rooms, party, as_id(id), view)
+        if status not in ("created", "running"):
+            raise InvalidInput(
+                f"status: a thread begins as created or running, not {status!r}", field="status"
+            )
+        readers = as_audience(audience, view) or (
+            EVERYONE if view.agent is None else Audience.of_agent(view.agent)
+        )
+        now = self.door.clock()
+        fields = {
+            "name": name,
+            "title": title,
+            "status": status,
+            "tags": as_names(tags, "tags"),
+            "agent": view.agent,
+        }
+        made = each(
+            [fields],
+            "thread",
+            lambda d: Thread(id=new_id(), owner=party, audience=readers, started_at=now, **d),
+        )[0]
+        receipt = await self._rooms.write(
+            party, view, [OpenThread(made)], ["thread", fields, str(readers)], operation
+        )
+        if receipt.items:
+            return ThreadHandle(self._rooms, party, receipt.items[0].id, view, view.agent)
+        there = receipt.ignored[0].id
+        assert there is not None
+        return await taken_up(self._rooms, party, there, view)
+
+    # ── asking ───────────────────────────────────────────────────────────────────────────────────────────────────
+
+    async def recall(
+        self,
+        owner: str | Owner,
+        question: str,
+        *,
+        limit: int = 10,
+        types: Iterable[str] | str | None = None,
+        only: Only | None = None,
+        mode: str = "hybrid",
+        pinned_first: bool = False,
+        vector: Sequence[float] | None = None,
+        explain: bool | Iterable[UUID | str] | UUID | str = False,
+        **who: Unpack[Who],
+    ) -> Recalled:
+        """The passages that best answer a question, best first, each with its reasons.
+
+        ``mode`` is ``hybrid`` (words and meaning, as far as each is there), ``words`` or ``meaning``; ``recent``, the
+        newest, or ``most_used``, the memories used most with one place in five for the newest, whatever the question.
+        By meaning alone it is an error that there are no vectors to compare. ``vector`` is the question's, where the
+        caller has made it with the book's own embedding. ``explain`` names ids of which the answer's ``absent`` tells
+        why they are no hits, or is True for those that come next.
+        """
+        party, view = as_owner(owner, self.tenant), as_view(who)
+        as_text(question, "question")
+        wanted = PASSAGE_TYPES if types is None else as_types(types)
+        assert wanted is not None
+        if not wanted <= PASSAGE_TYPES:
+            raise InvalidInput("types: recall finds messages, memories and episodes", field="types")
+        chosen = as_mode(mode)
+        if chosen == "most_used" and RecordType.MEMORY not in wanted:
+            raise InvalidInput("types: most_used counts memories", field="types")
+        why_not = as_explained(explain)
+        maker = self.meaning.maker
+        asked = None if vector is None else as_vector(vector, maker)
+        if chosen in BY_MEANING:
+            asked = await self.meaning.of_question(question, asked, needed=chosen == "meaning")
+        found = await self.finder.find(
+            party,
+            view,
+            question,
+            limit=as_limit(limit),
+            types=wanted,
+            only=as_filter(wanted, only or {}),
+            mode=chosen,
+            vector=asked,
+            vectors=maker.embedding.name if maker is not None else "",
+            times=await self._anchors.times_of(party, view, question) if chosen in SEARCHES else (),
+            pinned_first=as_flag(pinned_first, "pinned_first"),
+            why_not=why_not,
+            now=self.door.clock(),
+        )
+        if chosen in BY_MEANING and asked is None:
+            found.words_alone = self.meaning.why_words or self.meaning.failing
+        return found
+
+    async def embed(self, progress: Callable[[int], None] | None = None) -> int:
+        """Make now the vectors that passages still lack; returns how many. Without an embedder there are none."""
+        return await self.meaning.catch_up(progress)
+
+    async def reembed(self, progress: Callable[[int], None] | None = None) -> int:
+        """Make all vectors with this book's embedder, beside those that recall reads meanwhile; then switch.
+
+        A call that was interrupted goes on where it stopped when it is made again; returns how many it made itself.
+        """
+        return await self.meaning.renew(progress)
+
+    async def context(
+        self,
+        owner: str | Owner,
+        query: str | None = None,
+        *,
+        thread: UUID | str | ThreadHandle | None = None,
+        budget: int = 2000,
+        limit: int = 10,
+        count: Count | None = None,
+        use: bool = True,
+        vector: Sequence[float] | None = None,
+        **who: Unpack[Who],
+    ) -> Context:
+        """The text that an agent should read before it answers, in at most ``budget`` tokens, and what it is made of.
+
+        Without a query, what was last said in the ``thread`` is the question. ``count`` counts tokens as the agent's
+        model does; without it they are estimated. The memories that are placed count as used, unless ``use`` is False.
+        ``vector`` is the query's, as ``recall`` takes it.
+        """
+        party, view = as_owner(owner, self.tenant), as_view(who)
+        if query is not None:
+            as_text(query, "query")
+        elif vector is not None:
+            raise InvalidInput("vector: it is a query's; give the query too", field="vector")
+        where = None
+        if thread is not None:
+            where = thread.id if isinstance(thread, ThreadHandle) else as_id(thread, "thread")
+
+        async def finding(question: str, type_: RecordType | None, most: int) -> Sequence[Hit]:
+            return await self.recall(party, question, types=type_, limit=most, vector=vector, **who)
+
+        budget, limit, count = as_count(budget, "budget", 1), as_limit(limit), as_counter(count)
+        with telemetry.span("context"):
+            made, placed = await self._contexts.make(party, view, finding, query, where, budget, limit, count)
+        telemetry.count("contexts")
+        if as_flag(use, "use"):
+            self._contexts.uses.note(party, view, placed)
+        return made
+
+    async def get(self, owner: str | Owner, id: UUID | str, **who: Unpack[Who]) -> Record:
+        """One record by its id."""
+        wanted = as_id(id)
+        found = await self.engine.get(as_owner(owner, self.tenant), as_view(who), [wanted])
+        if wanted not in found:
+            raise NotFound(f"there is nothing under {wanted} that this view may see")
+        return found[wanted]
+
+    async def list(
+        self,
+        owner: str | Owner,
+        *,
+        types: Iterable[str] | str | None = None,
+        only: Only | None = None,
+        newest_first: bool = False,
+        cursor: str | None = None,
+        limit: int = 100,
+        **who: Unpack[Who],
+    ) -> Page:
+        """A page of what a view sees."""
+        filter = as_filter(as_types(types), only or {}, newest_first=newest_first)
+        return await self.engine.scan(
+            as_owner(owner, self.tenant), as_view(who), filter, as_cursor(cursor), as_limit(limit)
+        )
+
+    async def count(
+        self,
+        owner: str | Owner,
+        *,
+        types: Iterable[str] | str | None = None,
+        only: Only | None = None,
+        **who: Unpack[Who],
+    ) -> int:
+        """How many records a list would give."""
+        return await self.engine.count(
+            as_owner(owner, self.tenant), as_view(who), as_filter(as_types(types), only or {})
+        )
+
+    async def why(self, owner: str | Owner, id: UUID | str, **who: Unpack[Who]) -> Why:
+        """Why the book holds a record: what it rests on, quoted, and how it came to be as it is."""
+        return await explain(self.engine, as_owner(owner, self.tenant), as_view(who), as_id(id))
+
+    async def history(self, owner: str | Owner, id: UUID | str, **who: Unpack[Who]) -> Sequence[HistoryStep]:
+        """Every change of a record, oldest first."""
+        steps = await self.engine.history(as_owner(owner, self.tenant), as_view(who), as_id(id))
+        if not steps:
+            raise NotFound(f"there is nothing under {as_id(id)} that this view may see")
+        return steps
+
+    async def ledger(
+        self, owner: str | Owner, *, after: int = 0, limit: int = 100, **who: Unpack[Who]
+    ) -> Sequence[Entry]:
+        """An owner's operations after a position, for the owner's own view; they hold no content."""
+        if not as_view(who).whole:
+            raise NotAllowed("the ledger tells of records of every audience: ask for it with view='owner'")
+        return await self.engine.entries(
+            as_owner(owner, self.tenant), as_count(after, "after"), as_limit(limit)
+        )
+
+    async def operation(self, owner: str | Owner, operation: str, **who: Unpack[Who]) -> Receipt | None:
+        """The receipt of an operation id, with what this view sees of it; None where it was never applied."""
+        party, view = as_owner(owner, self.tenant), as_view(who)
+        receipt = await self.engine.find_operation(party, as_text(operation, "operation"))
+        if receipt is None or view.whole:
+            return receipt
+        seen = await self.engine.get(party, view, receipt.ids())
+        return replace(receipt, items=tuple(item for item in receipt.items if item.id in seen), ignored=())
+
+    # ── forgetting ───────────────────────────────────────────────────────────────────────────────────────────────
+
+    async def forget(
+        self,
+        owner: str | Owner,
+        ids: Iterable[UUID | str] | UUID | str = (),
+        *,
+        everything: bool = False,
+        backups: bool = False,
+        **who: Unpack[Who],
+    ) -> ErasureReceipt:
+        """Remove for good: memories, messages, episodes or threads by id, with all that rests on them alone, or
+        ``everything`` of the owner. ``backups`` rewrites the book's own backups without it."""
+        party, view = as_owner(owner, self.tenant), as_view(who)
+        wanted = as_ids(ids)
+        if everything == bool(wanted):
+            raise InvalidInput("ids: name what to forget, or ask for everything", field="ids")
+        target = Target(party, view, as_actor(view), wanted, everything)
+        receipt = await self.backups.forget(target, backups=backups)
+        self._on_erased()
+        telemetry.count("erasures")
+        return receipt
+
+    # ── whole books ──────────────────────────────────────────────────────────────────────────────────────────────
+
+    def export(self, owner: str | Owner | None = None) -> AsyncIterator[str]:
+        """The book, or one owner's part of it, as the lines of a file."""
+        return self.transfer.export(None if owner is None else as_owner(owner, self.tenant))
+
+    async def import_(
+        self, lines: Iterable[str] | AsyncIterable[str], progress: Callable[[int, int], None] | None = None
+    ) -> ImportReport:
+        """Take in an export: what was erased here stays erased, what is here already stays as it is."""
+        return await self.transfer.import_(lines, progress)
+
+    async def backup(
+        self, target: str | Path, progress: Callable[[int, int], None] | None = None
+    ) -> Findings:
+        """Write a copy of the book while it is in use, and prove it."""
+        return await self.backups.backup(as_path(target, "target"), progress)
+
+    async def verify(self, progress: Callable[[int, int], None] | None = None) -> Findings:
+        """Hold every record against the ledger."""
+        return await self.engine.verify(progress)
+
+    async def rebuild(self, progress: Callable[[int, int], None] | None = None) -> Mapping[str, int]:
+        """Make everything that code derives anew, terms included; records, ledger and use stay as they are."""
+        done = dict(await self.engine.rebuild(progress))
+        done["terms"] = await self._refresh_terms()
+        self._on_erased()
+        return done

@@ -1,0 +1,161 @@
+"""What was done, and how it ended: kept, looked through, and asked whether it was tried before."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Sequence
+from typing import Any, Literal, Protocol, Unpack, cast
+from uuid import UUID
+
+from memoranda.book.asking import Only
+from memoranda.book.parsing import (
+    Who,
+    as_audience,
+    as_id,
+    as_limit,
+    as_names,
+    as_owner,
+    as_text,
+    as_view,
+    as_wait,
+    each,
+    episode_of,
+)
+from memoranda.book.rooms import Rooms, Shelf, WaitFor
+from memoranda.errors import InvalidInput, NotFound
+from memoranda.model.changes import RecordEpisode
+from memoranda.model.episodes import Episode, Outcome, Overflow
+from memoranda.model.ledger import Receipt
+from memoranda.model.owner import Audience, Owner
+from memoranda.model.query import Filter, Recalled
+from memoranda.model.records import Record, RecordType, slot_of
+
+_MOST = 1000
+
+
+class Recalling(Protocol):
+    """Finds passages, as the book's own verb does."""
+
+    def __call__(
+        self,
+        owner: str | Owner,
+        question: str,
+        *,
+        limit: int,
+        types: str,
+        only: Only,
+        mode: str,
+        **who: Unpack[Who],
+    ) -> Awaitable[Recalled]: ...
+
+
+class Episodes(Shelf):
+    """What was done, and how it ended. Called, it answers: did I already try this?"""
+
+    def __init__(self, rooms: Rooms, recall: Recalling) -> None:
+        super().__init__(rooms)
+        self._recall = recall
+
+    async def __call__(
+        self,
+        owner: str | Owner,
+        *,
+        like: str | None = None,
+        outcome: str | None = None,
+        tags: Sequence[str] = (),
+        limit: int = 10,
+        **who: Unpack[Who],
+    ) -> Recalled:
+        """The episodes most ``like`` a text, best first, with this outcome and all these tags, each with its reasons.
+
+        Words and meaning find them, as they find anything; without ``like`` they come newest first.
+        """
+        most, wanted = as_limit(limit), set(as_names(tags, "tags"))
+        only: Only = {"tags": sorted(wanted) or None}
+        if outcome is not None:
+            only["kinds"] = [_outcome(outcome)]
+        found = await self._recall(
+            owner,
+            "" if like is None else as_text(like, "like"),
+            # Of several tags recall asks for any; those that lack one are left out here.
+            limit=most if len(wanted) < 2 else _MOST,
+            types=RecordType.EPISODE.value,
+            only=only,
+            mode="recent" if like is None else "hybrid",
+            **who,
+        )
+        hits = [hit for hit in found if isinstance(hit.record, Episode) and wanted <= set(hit.record.tags)]
+        kept = Recalled(hits[:most], found.absent)
+        kept.words_alone = found.words_alone
+        return kept
+
+    async def record(
+        self,
+        owner: str | Owner,
+        *,
+        audience: str | Audience | None = None,
+        operation: str | None = None,
+        agent: str | None = None,
+        groups: Sequence[str] = (),
+        view: Literal["owner"] | None = None,
+        wait_for: WaitFor = "stored",
+        **fields: Any,
+    ) -> Receipt:
+        """Keep the record of a finished run: goal, summary, tool_calls, outcome, tags, started_at, ended_at.
+
+        Of long tool calls, and of many, it keeps the beginning; ``overflow`` gives the rest.
+        """
+        waiting = as_wait(wait_for)
+        reader = as_view({"agent": agent, "groups": groups, "view": view})
+        party = as_owner(owner, self._rooms.tenant)
+        now = self._rooms.door.clock()
+        episode = each([fields], "episode", lambda draft: episode_of(draft, party, agent, now))[0]
+        change = RecordEpisode(episode, audience=as_audience(audience, reader))
+        receipt = await self._write(party, reader, change, ["episode", fields, str(audience)], operation)
+        return await self._rooms.meaning.reached(receipt, waiting)
+
+    async def overflow(self, owner: str | Owner, id: UUID | str, **who: Unpack[Who]) -> Overflow | None:
+        """The tool calls that an episode had to cut or leave out, whole; None where it has them all."""
+        party, view, wanted = as_owner(owner, self._rooms.tenant), as_view(who), as_id(id)
+        there = await self._rooms.engine.get(party, view, [wanted])
+        if not isinstance(there.get(wanted), Episode):
+            raise NotFound(f"there is no episode {wanted} that this view may see")
+        slot = slot_of(RecordType.OVERFLOW, str(wanted))
+        only = Filter(types=frozenset({RecordType.OVERFLOW}), slots=(slot,))
+        found = await self._all(party, view, only, 1)
+        return cast(Overflow, found[0]) if found else None
+
+    async def list(
+        self,
+        owner: str | Owner,
+        *,
+        outcome: str | None = None,
+        tags: Sequence[str] = (),
+        limit: int = 20,
+        **who: Unpack[Who],
+    ) -> list[Episode]:
+        """A view's episodes, newest first, with this outcome and all these tags."""
+        party, view = as_owner(owner, self._rooms.tenant), as_view(who)
+        most, wanted = as_limit(limit), set(as_names(tags, "tags"))
+        kinds = None if outcome is None else frozenset({_outcome(outcome)})
+        only = Filter(types=frozenset({RecordType.EPISODE}), kinds=kinds, newest_first=True)
+        found: list[Episode] = []
+        cursor: str | None = None
+        while len(found) < most:
+            page = await self._rooms.engine.scan(party, view, only, cursor, 200)
+            found += [e for e in map(_episode, page.records) if wanted <= set(e.tags)]
+            cursor = page.cursor
+            if cursor is None:
+                break
+        return found[:most]
+
+
+def _episode(record: Record) -> Episode:
+    return cast(Episode, record)
+
+
+def _outcome(given: str) -> str:
+    try:
+        return Outcome(given).value
+    except ValueError:
+        known = ", ".join(outcome.value for outcome in Outcome)
+        raise InvalidInput(f"outcome: {given!r} is none of {known}", field="outcome") from None

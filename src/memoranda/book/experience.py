@@ -1,0 +1,165 @@
+"""What an agent has learnt: lines that are added, approved and retired, and whom each of them serves."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from uuid import UUID
+
+from pydantic import ValidationError
+
+from memoranda.book.parsing import as_flag, as_id, as_limit, as_owner, each
+from memoranda.book.rooms import Shelf
+from memoranda.errors import NotFound
+from memoranda.formation.guard import Guard
+from memoranda.model.changes import (
+    AddEvidence,
+    AddExperience,
+    ApproveExperience,
+    Change,
+    RetireExperience,
+)
+from memoranda.model.experience import Evidence, ExperienceLine, serves
+from memoranda.model.ids import new_id
+from memoranda.model.ledger import Receipt
+from memoranda.model.owner import WHOLE, Owner, OwnerKind
+from memoranda.model.query import Filter
+from memoranda.model.records import RecordType
+from memoranda.model.values import refused
+
+_LINES = Filter(types=frozenset({RecordType.EXPERIENCE}))
+_AT_A_TIME = 1000
+
+
+class Experience(Shelf):
+    """What an agent has learnt, line by line. Whoever calls these speaks for all users, but for ``list`` serving one."""
+
+    async def add(
+        self,
+        agent: str,
+        field: str,
+        line: str,
+        *,
+        evidence: Mapping[str, Sequence[UUID | str]] | None = None,
+        operation: str | None = None,
+    ) -> Receipt:
+        """Add a line; ``evidence`` names users, and which of their records taught it.
+
+        Without evidence it is the caller's own word, and approved; with it, it passes the guard or serves these alone.
+        """
+        party, now = self._agent(agent), self._rooms.door.clock()
+        grounds = [await self._ground(user, ids) for user, ids in (evidence or {}).items()]
+        approved_at = None if grounds else now
+        fields = {"field": field, "line": line, "evidence": grounds, "observed_at": now}
+        made = each(
+            [fields],
+            "experience",
+            lambda d: ExperienceLine(**d, id=new_id(), owner=party, approved_at=approved_at),
+        )[0]
+        guarded = [await self._guarded(made.line, part, now) for part in made.evidence]
+        made = made.changed(evidence=tuple(guarded))
+        request = ["experience", field, line, _told(evidence)]
+        return await self._write(party, WHOLE, AddExperience(made), request, operation)
+
+    async def add_evidence(
+        self,
+        agent: str,
+        line: UUID | str,
+        evidence: Mapping[str, Sequence[UUID | str]],
+        *,
+        operation: str | None = None,
+    ) -> Receipt:
+        """Say that a line was learnt from these users' records, too, and hold it against them."""
+        id, now = as_id(line, "line"), self._rooms.door.clock()
+        grounds = [await self._ground(user, ids) for user, ids in evidence.items()]
+        return await self._hold(agent, id, grounds, now, ["evidence", str(id), _told(evidence)], operation)
+
+    async def guard(self, agent: str, line: UUID | str, *, operation: str | None = None) -> Receipt:
+        """Hold a line against the records of everyone it stems from once more, as they are now."""
+        id, now = as_id(line, "line"), self._rooms.door.clock()
+        held = await self._line(agent, id)
+        return await self._hold(agent, id, held.evidence, now, ["guard", str(id)], operation)
+
+    async def list(
+        self,
+        agent: str,
+        *,
+        serving: str | Owner | None = None,
+        retired: bool = False,
+        limit: int = 1000,
+    ) -> list[ExperienceLine]:
+        """An agent's lines in the order of their adding; ``serving`` a user, only those that may be read for them."""
+        user = None if serving is None else as_owner(serving, self._rooms.tenant)
+        users, most = self._rooms.door.limits.experience_users, as_limit(limit)
+        found: list[ExperienceLine] = []
+        cursor: str | None = None
+        while True:
+            page = await self._rooms.engine.scan(self._agent(agent), WHOLE, _LINES, cursor, _AT_A_TIME)
+            lines = [line for line in page.records if isinstance(line, ExperienceLine)]
+            if user is None:
+                found += [line for line in lines if retired or line.retired_at is None]
+            else:
+                found += [line for line in lines if serves(line, user, users)]
+            cursor = page.cursor
+            if cursor is None or len(found) >= most:
+                return found[:most]
+
+    async def approve(
+        self, agent: str, line: UUID | str, *, approved: bool = True, operation: str | None = None
+    ) -> Receipt:
+        """Let a line serve every user, whatever the guard says and however few it stems from; or take that back."""
+        id = as_id(line, "line")
+        change = ApproveExperience(id, as_flag(approved, "approved"))
+        return await self._write(self._agent(agent), WHOLE, change, ["approve", str(id), approved], operation)
+
+    async def retire(
+        self, agent: str, line: UUID | str, *, reason: str = "", operation: str | None = None
+    ) -> Receipt:
+        """Take a line out of service."""
+        change = RetireExperience(as_id(line, "line"), reason)
+        return await self._write(self._agent(agent), WHOLE, change, ["retire", str(line), reason], operation)
+
+    async def _hold(
+        self,
+        agent: str,
+        id: UUID,
+        grounds: Sequence[Evidence],
+        now: datetime,
+        request: Sequence[object],
+        operation: str | None,
+    ) -> Receipt:
+        text = (await self._line(agent, id)).line
+        changes: list[Change] = [AddEvidence(id, await self._guarded(text, part, now)) for part in grounds]
+        return await self._rooms.write(self._agent(agent), WHOLE, changes, request, operation)
+
+    async def _line(self, agent: str, id: UUID) -> ExperienceLine:
+        found = (await self._rooms.engine.get(self._agent(agent), WHOLE, [id])).get(id)
+        if not isinstance(found, ExperienceLine):
+            raise NotFound(f"line: agent {agent} has no line {id}")
+        return found
+
+    async def _ground(self, user: str, ids: Sequence[UUID | str]) -> Evidence:
+        owner = as_owner(user, self._rooms.tenant)
+        sources = tuple(as_id(id, "evidence") for id in ids)
+        there = await self._rooms.engine.get(owner, WHOLE, sources)
+        missing = [id for id in sources if id not in there]
+        if missing:
+            raise NotFound(f"evidence: {owner} has no record {missing[0]}")
+        try:
+            return Evidence(owner=owner, sources=sources)
+        except ValidationError as exc:
+            raise refused(exc, at="evidence") from exc
+
+    async def _guarded(self, line: str, part: Evidence, now: datetime) -> Evidence:
+        passed = await Guard(self._rooms.engine).passes(line, part.owner)
+        return part.model_copy(update={"guarded_at": now if passed else None})
+
+    def _agent(self, agent: str) -> Owner:
+        try:
+            return Owner(tenant=self._rooms.tenant, kind=OwnerKind.AGENT, id=agent)
+        except ValidationError as exc:
+            raise refused(exc, at=OwnerKind.AGENT.value) from exc
+
+
+def _told(evidence: Mapping[str, Sequence[UUID | str]] | None) -> dict[str, list[str]]:
+    return {user: [str(id) for id in ids] for user, ids in (evidence or {}).items()}

@@ -1,0 +1,66 @@
+"""Why a record is in the book: its sources down to what was said, quoted as far as the view may see them."""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+from memoranda.errors import NotFound
+from memoranda.model.experience import ExperienceLine
+from memoranda.model.memories import Memory
+from memoranda.model.owner import WHOLE, Owner, View
+from memoranda.model.query import Source, Why
+from memoranda.model.quoting import source_of
+from memoranda.model.records import Record, RecordType
+from memoranda.ports import Records
+
+#: How far an explanation follows sources of sources.
+_DEPTH = 8
+
+
+async def explain(records: Records, owner: Owner, view: View, id: UUID) -> Why:
+    """Why a record is in the book."""
+    found = await records.get(owner, view, [id])
+    if id not in found:
+        raise NotFound(f"there is nothing under {id} that this view may see")
+    record = found[id]
+    sources = await _sources(records, owner, view, record, {id}, _DEPTH)
+    return Why(record, sources, tuple(await records.history(owner, view, id)))
+
+
+async def _sources(
+    records: Records, owner: Owner, view: View, record: Record, seen: set[UUID], depth: int
+) -> tuple[Source, ...]:
+    wanted = [id for id in record.stands_on() if id not in seen]
+    if not wanted or not depth:
+        return ()
+    found = []
+    visible = await records.get(owner, view, wanted)
+    for source in visible.values():
+        inner = await _sources(records, owner, view, source, seen | {source.id}, depth - 1)
+        found.append(source_of(source, inner))
+    return (*found, *(await _left(records, owner, record, [id for id in wanted if id not in visible])))
+
+
+async def _left(records: Records, owner: Owner, record: Record, ids: list[UUID]) -> list[Source]:
+    """Sources that are not there for any view, in the words that the record kept; erasure leaves none such.
+
+    What was undone left nothing: it is out of every view, but its history stands.
+    """
+    if not ids or isinstance(record, ExperienceLine):
+        # A line's evidence lies with the users it came from: it is not theirs to see who asks of the agent.
+        return []
+    hidden = await records.get(owner, WHOLE, ids)
+    quotes = record.quotes if isinstance(record, Memory) else ()
+    at = record.observed_at if isinstance(record, Memory) else record.recorded_at
+    return [
+        Source(
+            id,
+            RecordType.MESSAGE,
+            "",
+            at,
+            " … ".join(one.quote for one in quotes if one.message == id),
+            left=True,
+        )
+        for id in ids
+        if id not in hidden and not await records.history(owner, WHOLE, id)
+    ]

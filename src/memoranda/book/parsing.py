@@ -1,0 +1,263 @@
+"""What callers give, as the values that rooms take; what is malformed is refused here, by the name of its field."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import Any, Literal, TypedDict
+from uuid import UUID
+
+from pydantic import ValidationError
+
+from memoranda.errors import InvalidInput, NotAllowed
+from memoranda.model.episodes import Episode
+from memoranda.model.ids import new_id
+from memoranda.model.ledger import Actor
+from memoranda.model.memories import Memory
+from memoranda.model.messages import Message
+from memoranda.model.owner import Audience, Owner, View
+from memoranda.model.records import Record, RecordType
+from memoranda.model.trust import TRUST_OF_ROLE, Trust
+from memoranda.model.values import refused, text_fault
+
+
+class Who(TypedDict, total=False):
+    """As whom a caller reads or writes."""
+
+    #: The agent whose view it is; without one, only what all the owner's agents may read is seen.
+    agent: str | None
+    #: The groups that the agent is in.
+    groups: Sequence[str]
+    #: ``"owner"``: the person's own view, asked for by name.
+    view: Literal["owner"] | None
+
+
+def as_owner(owner: str | Owner, tenant: str) -> Owner:
+    """An owner of this book's tenant; a plain name is a user's."""
+    if isinstance(owner, Owner):
+        if owner.tenant != tenant:
+            raise NotAllowed(f"owner: it belongs to another tenant; this book was opened for {tenant!r}")
+        return owner
+    if not isinstance(owner, str):
+        raise InvalidInput(f"owner: give a name or an Owner, not {type(owner).__name__}", field="owner")
+    try:
+        return Owner(tenant=tenant, id=owner)
+    except ValidationError as exc:
+        raise refused(exc, at="owner") from exc
+
+
+def as_view(who: Who) -> View:
+    """The view that a caller asked for."""
+    unknown = set(who) - {"agent", "groups", "view"}
+    if unknown:
+        raise TypeError(f"unexpected argument {min(unknown)!r}")
+    asked = who.get("view")
+    if asked is not None and asked != "owner":
+        raise InvalidInput(f"view: {asked!r} is no view; the one to ask for by name is 'owner'", field="view")
+    groups = as_names(who.get("groups") or (), "groups")
+    try:
+        return View(agent=who.get("agent"), groups=tuple(sorted(set(groups))), whole=asked is not None)
+    except ValidationError as exc:
+        raise refused(exc, at="view") from exc
+
+
+def as_actor(view: View) -> Actor:
+    """Who acts, where a view writes."""
+    if view.whole:
+        return Actor("owner")
+    return Actor("application") if view.agent is None else Actor("agent", view.agent)
+
+
+def as_audience(audience: str | Audience | None, view: View) -> Audience | None:
+    """An audience given as a value, or by its kind for the caller's own agent and groups."""
+    if audience is None or isinstance(audience, Audience):
+        return audience
+    if audience == "global":
+        return Audience.everyone()
+    if audience == "self":
+        if view.agent is None:
+            raise InvalidInput("audience: 'self' is an agent's; name the agent", field="audience")
+        return Audience.of_agent(view.agent)
+    if audience == "group":
+        if not view.groups:
+            raise InvalidInput("audience: 'group' needs groups; name them", field="audience")
+        return Audience.of_groups(view.groups)
+    raise InvalidInput(f"audience: {audience!r} is none of self, group, global", field="audience")
+
+
+def as_names(values: Any, field: str) -> tuple[str, ...]:
+    """Several names; one text is not taken for its characters."""
+    if isinstance(values, str) or not isinstance(values, Iterable):
+        raise InvalidInput(f"{field}: give a list of names, not {type(values).__name__}", field=field)
+    return tuple(as_text(name, field) for name in values)
+
+
+def as_text(value: Any, field: str) -> str:
+    """A text that can be kept."""
+    if not isinstance(value, str):
+        raise InvalidInput(f"{field}: give a text, not {type(value).__name__}", field=field)
+    fault = text_fault(value)
+    if fault is not None:
+        raise InvalidInput(f"{field}: {fault}", field=field)
+    return value
+
+
+def as_cursor(value: Any) -> str | None:
+    """Where a page goes on."""
+    return None if value is None else as_text(value, "cursor")
+
+
+def as_count(value: Any, field: str, least: int = 0) -> int:
+    """A whole number that an engine can hold."""
+    if type(value) is not int or not least <= value < 2**62:
+        raise InvalidInput(f"{field}: {value!r} is no whole number from {least}", field=field)
+    return value
+
+
+def as_versions(expect: Any) -> dict[UUID, int]:
+    """Record ids with the versions that the caller has read."""
+    if not isinstance(expect, Mapping):
+        raise InvalidInput("expect: give a mapping of record ids to versions", field="expect")
+    return {as_id(id, "expect"): as_count(version, "expect", 1) for id, version in expect.items()}
+
+
+def as_path(value: Any, field: str) -> Path:
+    """A path given as a value or as text."""
+    if not isinstance(value, (str, Path)) or not str(value) or "\0" in str(value):
+        raise InvalidInput(f"{field}: give a path, not {value!r}", field=field)
+    return Path(value)
+
+
+def as_fields(value: Any) -> dict[str, Any]:
+    """Fields to be changed, at least one."""
+    if not isinstance(value, Mapping) or not value:
+        raise InvalidInput("fields: give a mapping of the fields to change", field="fields")
+    return dict(value)
+
+
+def as_id(value: UUID | str, field: str = "id") -> UUID:
+    """An id given as a value or as text."""
+    if isinstance(value, UUID):
+        return value
+    try:
+        return UUID(value)
+    except (ValueError, AttributeError, TypeError):
+        raise InvalidInput(f"{field}: {value!r} is no id of this book", field=field) from None
+
+
+def as_ids(values: Iterable[UUID | str] | UUID | str, field: str = "ids") -> tuple[UUID, ...]:
+    """Some ids, each once."""
+    if isinstance(values, (str, UUID)):
+        values = (values,)
+    if not isinstance(values, Iterable):
+        raise InvalidInput(f"{field}: give ids, not {type(values).__name__}", field=field)
+    return tuple(dict.fromkeys(as_id(value, field) for value in values))
+
+
+def as_limit(limit: int, most: int = 1000) -> int:
+    """A page's size."""
+    if type(limit) is not int or not 1 <= limit <= most:
+        raise InvalidInput(f"limit: {limit!r} is not from 1 to {most}", field="limit")
+    return limit
+
+
+def as_types(types: Iterable[str | RecordType] | str | None) -> frozenset[RecordType] | None:
+    """Record types by name."""
+    if types is None:
+        return None
+    names = (types,) if isinstance(types, str) else as_names(types, "types")
+    try:
+        return frozenset(RecordType(name) for name in names)
+    except ValueError:
+        known = ", ".join(type_.value for type_ in RecordType)
+        raise InvalidInput(
+            f"types: {', '.join(map(str, names))} are not all among {known}", field="types"
+        ) from None
+
+
+def as_flag(value: Any, field: str) -> bool:
+    """Yes or no."""
+    if not isinstance(value, bool):
+        raise InvalidInput(f"{field}: give True or False, not {value!r}", field=field)
+    return value
+
+
+def as_wait(wait_for: Any) -> str:
+    """What a write waits for beyond its durable commit."""
+    if wait_for not in ("stored", "embedded"):
+        raise InvalidInput(f"wait_for: {wait_for!r} is neither stored nor embedded", field="wait_for")
+    return str(wait_for)
+
+
+_SAID = frozenset({"role", "content", "speaker", "agent", "observed_at", "trust", "native"})
+
+
+def message_of(draft: Mapping[str, Any], owner: Owner, thread: UUID, received: datetime) -> Message:
+    """A message as it was said; its time of receipt stands in for a missing time of saying."""
+    _check_fields(draft, _SAID)
+    fields = dict(draft)
+    if fields.get("observed_at") is None:
+        fields["observed_at"] = received
+        fields["observed_assumed"] = True
+    if fields.get("trust") is None:
+        role = fields.get("role")
+        fields["trust"] = TRUST_OF_ROLE.get(role, "user") if isinstance(role, str) else "user"
+    return Message.model_validate({**fields, "id": new_id(), "owner": owner, "thread": thread})
+
+
+_STATED = frozenset(
+    "kind content subject cardinality key applies_when data tags thread valid_from valid_to observed_at "
+    "sources trust pinned supersedes".split()
+)
+
+
+def memory_of(draft: Mapping[str, Any], owner: Owner, agent: str | None, received: datetime) -> Memory:
+    """A memory as it was stated."""
+    _check_fields(draft, _STATED)
+    fields = {name: value for name, value in draft.items() if value is not None}
+    fields.setdefault("observed_at", received)
+    fields.setdefault("trust", Trust.USER if agent is None else Trust.ASSISTANT)
+    if fields.get("key") is not None and "cardinality" not in fields:
+        fields["cardinality"] = "one"
+    return Memory.model_validate({**fields, "id": new_id(), "owner": owner, "agent": agent})
+
+
+_DONE = frozenset("goal summary tool_calls outcome tags started_at ended_at thread sources trust".split())
+
+
+def episode_of(draft: Mapping[str, Any], owner: Owner, agent: str | None, now: datetime) -> Episode:
+    """An episode as it was told."""
+    _check_fields(draft, _DONE)
+    fields = {name: value for name, value in draft.items() if value is not None}
+    fields.setdefault("ended_at", now)
+    fields.setdefault("started_at", fields["ended_at"])
+    return Episode.model_validate({**fields, "id": new_id(), "owner": owner, "agent": agent})
+
+
+def _check_fields(draft: Mapping[str, Any], known: frozenset[str]) -> None:
+    if not isinstance(draft, Mapping):
+        raise InvalidInput(f"give a mapping of fields, not {type(draft).__name__}")
+    unknown = sorted(set(draft) - known, key=str)
+    if unknown:
+        raise InvalidInput(
+            f"{unknown[0]}: no such field; known are {', '.join(sorted(known))}", field=str(unknown[0])
+        )
+
+
+def each(drafts: Sequence[Mapping[str, Any]], what: str, make: Any) -> list[Any]:
+    """A value of every draft; where some are malformed, one error that reports every such item."""
+    made: list[Record] = []
+    errors: list[InvalidInput] = []
+    for place, draft in enumerate(drafts):
+        try:
+            made.append(make(draft))
+        except ValidationError as exc:
+            errors.append(refused(exc, at=f"{what}[{place}]", item=place))
+        except InvalidInput as exc:
+            name = f"{what}[{place}]" + (f".{exc.field}" if exc.field else "")
+            errors.append(InvalidInput(f"{what}[{place}]: {exc}", field=name, item=place))
+    if errors:
+        errors[0].errors = tuple(errors)
+        raise errors[0]
+    return made

@@ -1,0 +1,213 @@
+"""What is known: the verbs of a book by which statements are kept, corrected, shared, retracted and undone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Literal, Unpack
+from uuid import UUID
+
+from memoranda.book.contexts import Contexts
+from memoranda.book.parsing import (
+    Who,
+    as_audience,
+    as_count,
+    as_fields,
+    as_id,
+    as_ids,
+    as_owner,
+    as_view,
+)
+from memoranda.book.retracting import Retracting
+from memoranda.book.rooms import Rooms, WaitFor
+from memoranda.errors import InvalidInput
+from memoranda.model.changes import Amend, Change, ChangeAudience, Corroborate, Retract, Supersede, Undo
+from memoranda.model.ids import new_id
+from memoranda.model.ledger import Receipt
+from memoranda.model.memories import Memory
+from memoranda.model.owner import Audience, Owner
+from memoranda.ports import Engine
+
+
+class Statements:
+    """The verbs of a book over what is known."""
+
+    engine: Engine
+    tenant: str
+    _rooms: Rooms
+    _contexts: Contexts
+    _retracting: Retracting
+
+    async def remember(
+        self,
+        owner: str | Owner,
+        content: str,
+        *,
+        audience: str | Audience | None = None,
+        run: str | None = None,
+        operation: str | None = None,
+        expect: Mapping[UUID, int] | None = None,
+        agent: str | None = None,
+        groups: Sequence[str] = (),
+        view: Literal["owner"] | None = None,
+        wait_for: WaitFor = "stored",
+        **fields: Any,
+    ) -> Receipt:
+        """Keep a statement: kind, key, subject, applies_when, data, tags, sources, supersedes, valid_from, …"""
+        statement = {"content": content, **fields}
+        return await self.remember_all(
+            owner,
+            [statement],
+            audience=audience,
+            run=run,
+            operation=operation,
+            expect=expect,
+            agent=agent,
+            groups=groups,
+            view=view,
+            wait_for=wait_for,
+        )
+
+    async def remember_all(
+        self,
+        owner: str | Owner,
+        statements: Sequence[Mapping[str, Any]],
+        *,
+        audience: str | Audience | None = None,
+        run: str | None = None,
+        operation: str | None = None,
+        expect: Mapping[UUID, int] | None = None,
+        wait_for: WaitFor = "stored",
+        **who: Unpack[Who],
+    ) -> Receipt:
+        """Keep several statements, all or none; ``wait_for="embedded"`` makes their vectors before it returns."""
+        return await self._rooms.remember(
+            as_owner(owner, self.tenant),
+            as_view(who),
+            statements,
+            audience=audience,
+            run=run,
+            operation=operation,
+            expect=expect,
+            wait_for=wait_for,
+        )
+
+    async def supersede(
+        self,
+        owner: str | Owner,
+        loser: UUID | str,
+        winner: UUID | str,
+        *,
+        operation: str | None = None,
+        **who: Unpack[Who],
+    ) -> Receipt:
+        """Say that one memory that is there takes another's place."""
+        change = Supersede(as_id(loser, "loser"), as_id(winner, "winner"))
+        return await self._change(owner, change, ["supersede", str(loser), str(winner)], operation, who)
+
+    async def corroborate(
+        self,
+        owner: str | Owner,
+        id: UUID | str,
+        *,
+        sources: Iterable[UUID | str] = (),
+        operation: str | None = None,
+        **who: Unpack[Who],
+    ) -> Receipt:
+        """Say that a memory was said again, and by what."""
+        grounds = as_ids(sources, "sources")
+        change = Corroborate(as_id(id), grounds)
+        return await self._change(
+            owner, change, ["corroborate", str(id), list(map(str, grounds))], operation, who
+        )
+
+    async def amend(
+        self,
+        owner: str | Owner,
+        id: UUID | str,
+        fields: Mapping[str, Any],
+        *,
+        operation: str | None = None,
+        **who: Unpack[Who],
+    ) -> Receipt:
+        """Change what stands around a memory: pinned, tags, applies_when, valid_from, valid_to."""
+        changed = as_fields(fields)
+        return await self._change(
+            owner, Amend(as_id(id), changed), ["amend", str(id), changed], operation, who
+        )
+
+    async def share(
+        self,
+        owner: str | Owner,
+        id: UUID | str,
+        audience: str | Audience,
+        *,
+        operation: str | None = None,
+        **who: Unpack[Who],
+    ) -> Receipt:
+        """Change who may read a memory."""
+        readers = as_audience(audience, as_view(who))
+        if readers is None:
+            raise InvalidInput("audience: name the audience to share with", field="audience")
+        change = ChangeAudience(as_id(id), readers)
+        return await self._change(owner, change, ["share", str(id), str(readers)], operation, who)
+
+    async def retract(
+        self,
+        owner: str | Owner,
+        id: UUID | str,
+        *,
+        reason: str = "",
+        operation: str | None = None,
+        **who: Unpack[Who],
+    ) -> Receipt:
+        """Say that a memory is no longer held; it stays in its history."""
+        change = Retract(as_id(id), reason)
+        return await self._change(owner, change, ["retract", str(id), reason], operation, who)
+
+    async def retract_from(
+        self,
+        owner: str | Owner,
+        source: UUID | str,
+        *,
+        reason: str = "",
+        operation: str | None = None,
+        **who: Unpack[Who],
+    ) -> Receipt:
+        """Say that a message or an episode is faulty: all that rests on it alone is no longer held, in one operation.
+
+        The receipt's ``ignored`` tells what stays because it has other grounds; what agents learnt of it alone serves
+        no more. Undoing the operation brings all of it back.
+        """
+        party, view = as_owner(owner, self.tenant), as_view(who)
+        return await self._retracting.retract_from(party, view, as_id(source, "source"), reason, operation)
+
+    async def undo(
+        self,
+        owner: str | Owner,
+        position: int,
+        *,
+        together: bool = False,
+        operation: str | None = None,
+        **who: Unpack[Who],
+    ) -> Receipt:
+        """Reverse a whole operation by its ledger position; ``together``: with all that was built upon it."""
+        change = Undo(as_count(position, "position", 1), together)
+        # With an id of its own it is in the ledger even where only agents' lines follow it, to be undone in turn.
+        named = operation or f"undo {new_id()}"
+        receipt = await self._change(owner, change, ["undo", position, together], named, who)
+        await self._retracting.undone(as_owner(owner, self.tenant), receipt.position)
+        return receipt
+
+    async def mark_used(self, owner: str | Owner, ids: Iterable[UUID | str], **who: Unpack[Who]) -> int:
+        """Note that memories were placed in a prompt: it refreshes their strength. Looking at them is no use."""
+        party, view = as_owner(owner, self.tenant), as_view(who)
+        found = await self.engine.get(party, view, as_ids(ids))
+        placed = [record for record in found.values() if isinstance(record, Memory)]
+        return await self._contexts.uses.use(party, view, placed)
+
+    async def _change(
+        self, owner: str | Owner, change: Change, request: Sequence[Any], operation: str | None, who: Who
+    ) -> Receipt:
+        return await self._rooms.write(
+            as_owner(owner, self.tenant), as_view(who), [change], request, operation
+        )

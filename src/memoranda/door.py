@@ -1,0 +1,219 @@
+"""The one way in: every change passes here, gets its limits checked and its terms made, and is applied."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+from uuid import UUID
+
+from memoranda import telemetry
+from memoranda.errors import InvalidInput, LimitReached
+from memoranda.model import changes as c
+from memoranda.model.digests import request_digest
+from memoranda.model.episodes import Episode
+from memoranda.model.jobs import JobDraft
+from memoranda.model.ledger import Actor, Receipt
+from memoranda.model.memories import SOURCES, Memory
+from memoranda.model.messages import Message, Thread
+from memoranda.model.owner import Owner, View
+from memoranda.model.records import Record
+from memoranda.model.trust import Limits
+from memoranda.model.values import NAME_LENGTH, canonical, text_fault
+from memoranda.ports import Clock, Records
+from memoranda.settle.cutting import cut
+from memoranda.text.terms import pack_text
+
+#: Text longer than this is made into terms beside the event loop.
+_LONG = 50_000
+
+
+class Door:
+    """Guards the records: nothing else writes them."""
+
+    def __init__(self, records: Records, limits: Limits, clock: Clock) -> None:
+        self._records = records
+        self.limits = limits
+        self.clock = clock
+
+    async def write(
+        self,
+        owner: Owner,
+        view: View,
+        actor: Actor,
+        changes: Sequence[c.Change],
+        *,
+        request: Any,
+        operation: str | None = None,
+        expect: c.Expect = c.NOTHING_EXPECTED,
+        jobs: tuple[JobDraft, ...] = (),
+        era: UUID | None = None,
+        note: Mapping[str, Any] | None = None,
+    ) -> Receipt:
+        """Check changes, make their terms, and apply them, all or none."""
+        if operation is not None:
+            _check_operation(operation)
+        self._check(changes)
+        ready = await self._with_terms(changes)
+        batch = c.Batch(
+            owner=owner,
+            view=view,
+            actor=actor,
+            at=self.clock(),
+            changes=tuple(ready),
+            limits=self.limits,
+            jobs=jobs,
+            expect=expect,
+            operation=operation,
+            # Who asks is part of the request: another agent's may not be taken for this one's.
+            request=b""
+            if operation is None
+            else request_digest(canonical([view.agent, view.groups, view.whole, request])),
+            era=era,
+            note=note or {},
+        )
+        with telemetry.span("write"):
+            receipt = await self._records.apply(batch)
+        telemetry.count("writes")
+        return receipt
+
+    def _check(self, changes: Sequence[c.Change]) -> None:
+        limits = self.limits
+        size = sum(len(change.messages) if isinstance(change, c.Append) else 1 for change in changes)
+        if size > limits.batch:
+            raise LimitReached(
+                f"batch: {size} in one call; at most {limits.batch}, send them in parts", field="batch"
+            )
+        refused = [error for place, change in enumerate(changes) for error in self._refusals(place, change)]
+        if refused:
+            refused[0].errors = tuple(refused)
+            raise refused[0]
+
+    def _refusals(self, place: int, change: c.Change) -> list[InvalidInput]:
+        match change:
+            case c.Append():
+                found = [
+                    _too_long(m.content, self.limits.message_length, f"messages[{i}].content", i)
+                    for i, m in enumerate(change.messages)
+                ]
+            case c.Remember():
+                found = self._memory(change.memory, place)
+            case c.Retract() | c.RetractFrom() | c.RetireExperience():
+                found = [_unfit(change.reason, self.limits.content_length, "reason", place)]
+            case c.Amend():
+                given = change.fields.get("applies_when")
+                found = [_unfit(given, self.limits.content_length, "applies_when", place)] if given else []
+            case c.SummariseThread():
+                found = [_unfit(change.summary, self.limits.message_length, "summary", place)]
+            case c.RecordEpisode():
+                found = self._episode(change.episode, place)
+            case c.CloseThread() if change.episode is not None:
+                found = self._episode(change.episode, place)
+            case c.Import():
+                found = self._imported(change.record, place)
+            case c.PatchProfile():
+                found = [_too_many(change.sources, "sources", place)]
+            case c.Corroborate():
+                found = [_too_many(change.sources, "sources", place)]
+            case c.AddExperience():
+                found = [_too_long(change.line.line, self.limits.content_length, "line", place)]
+            case _:
+                found = []
+        return [error for error in found if error is not None]
+
+    def _imported(self, record: Record, place: int) -> list[InvalidInput | None]:
+        """An import is held to lengths and kinds; what an owner may hold is not counted again."""
+        if isinstance(record, Memory):
+            return self._memory(record, place)
+        if isinstance(record, Episode):
+            return self._episode(record, place)
+        if isinstance(record, Message):
+            return [_too_long(record.content, self.limits.message_length, "content", place)]
+        if isinstance(record, Thread):
+            return [_too_long(record.summary, self.limits.message_length, "summary", place)]
+        return []
+
+    def _episode(self, episode: Episode, place: int) -> list[InvalidInput | None]:
+        return [
+            _too_long(episode.goal, self.limits.content_length, "goal", place),
+            _too_long(episode.summary, self.limits.message_length, "summary", place),
+        ]
+
+    def _memory(self, memory: Memory, place: int) -> list[InvalidInput | None]:
+        limits = self.limits
+        found = [
+            _too_long(memory.content, limits.content_length, "content", place),
+            _too_long(memory.applies_when, limits.content_length, "applies_when", place),
+        ]
+        if memory.key is not None:
+            found.append(_too_long(memory.key, limits.key_length, "key", place))
+        if memory.kind not in limits.kinds:
+            allowed = ", ".join(limits.kinds)
+            message = f"kind: {memory.kind!r} is not kept here. Allowed: {allowed}"
+            found.append(LimitReached(message, field="kind", item=place))
+        return found
+
+    async def _with_terms(self, changes: Sequence[c.Change]) -> list[c.Change]:
+        if sum(map(_length, changes)) > _LONG:
+            return await asyncio.to_thread(lambda: [self._filled(change) for change in changes])
+        return [self._filled(change) for change in changes]
+
+    def _filled(self, change: c.Change) -> c.Change:
+        match change:
+            case c.Append():
+                return replace(change, terms=tuple(pack_terms(message) or b"" for message in change.messages))
+            case c.Remember():
+                return replace(change, terms=pack_terms(change.memory) or b"")
+            case c.RecordEpisode():
+                episode, overflow = cut(change.episode, self.limits)
+                return replace(change, episode=episode, overflow=overflow, terms=pack_terms(episode) or b"")
+            case c.CloseThread() if change.episode is not None:
+                episode, overflow = cut(change.episode, self.limits)
+                return replace(change, episode=episode, overflow=overflow, terms=pack_terms(episode) or b"")
+            case c.Import():
+                return replace(change, terms=pack_terms(change.record))
+            case _:
+                return change
+
+
+def _check_operation(operation: object) -> None:
+    if not isinstance(operation, str) or not 0 < len(operation) <= NAME_LENGTH or text_fault(operation):
+        raise InvalidInput(
+            f"operation: an operation id is a text of 1 to {NAME_LENGTH} characters", field="operation"
+        )
+
+
+def pack_terms(record: Record) -> bytes | None:
+    """The packed terms of a record; None where it is no passage."""
+    text = record.passage_text()
+    return None if text is None else pack_text(text)
+
+
+def _unfit(text: object, limit: int, field: str, item: int) -> InvalidInput | None:
+    if not isinstance(text, str):
+        return InvalidInput(f"{field}: give a text", field=field, item=item)
+    fault = text_fault(text)
+    if fault is not None:
+        return InvalidInput(f"{field}: {fault}", field=field, item=item)
+    return _too_long(text, limit, field, item)
+
+
+def _too_long(text: str, limit: int, field: str, item: int) -> InvalidInput | None:
+    if len(text) <= limit:
+        return None
+    return LimitReached(
+        f"{field}: too long, {len(text)} characters. Maximum {limit}.", field=field, item=item
+    )
+
+
+def _too_many(sources: Sequence[UUID], field: str, item: int) -> InvalidInput | None:
+    if len(sources) <= SOURCES:
+        return None
+    return LimitReached(f"{field}: {len(sources)} given. Maximum {SOURCES}.", field=field, item=item)
+
+
+def _length(change: c.Change) -> int:
+    if isinstance(change, c.Append):
+        return sum(len(message.content) for message in change.messages)
+    return len(change.record.passage_text() or "") if isinstance(change, c.Import) else 0

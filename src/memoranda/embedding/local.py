@@ -1,0 +1,76 @@
+"""The embedder that needs no provider: all-MiniLM-L6-v2 on this machine's processor."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TypeVar
+
+import numpy as np
+
+from memoranda.embedding import weights
+from memoranda.embedding.minilm import DIMENSION, Floats, Model, batches, shared
+from memoranda.model.vectors import Embedding
+
+T = TypeVar("T")
+G = TypeVar("G")
+
+#: Texts whose tokens are made in one go.
+_WINDOW = 256
+#: More threads than this make a short question no quicker.
+_MOST_THREADS = 4
+
+
+def processors() -> int:
+    """How many threads the model takes where nobody says."""
+    allowed = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return min(allowed, _MOST_THREADS)
+
+
+class LocalEmbedder:
+    """Makes vectors on one thread, in small batches, so that a question never waits for a long backlog."""
+
+    def __init__(self, folder: Path, *, threads: int | None = None) -> None:
+        self.folder = folder
+        self._threads = threads or processors()
+        self._model: Model | None = None
+
+    @property
+    def embedding(self) -> Embedding:
+        """What its vectors can be compared with."""
+        return Embedding("local", "all-MiniLM-L6-v2", DIMENSION)
+
+    async def passages(self, texts: Sequence[str]) -> Floats:
+        """One unit vector a row, in the order of the texts."""
+        model = self._hold()
+        found = np.empty((len(texts), DIMENSION), dtype=np.float32)
+        for start in range(0, len(texts), _WINDOW):
+            encoded = await _run(model, model.encode, texts[start : start + _WINDOW])
+            for places in batches(encoded):
+                made = await _run(model, model.vectors, [encoded[place] for place in places])
+                found[[start + place for place in places]] = made
+        return found
+
+    async def query(self, text: str) -> Floats:
+        """A question's unit vector."""
+        model = self._hold()
+        return await _run(model, model.one, text)
+
+    async def check(self) -> None:
+        """Refuse files that are not the published ones, without loading the model."""
+        await asyncio.to_thread(weights.check, self.folder)
+
+    async def close(self) -> None:
+        """Let go of the model; a later use would load it again."""
+        self._model = None
+
+    def _hold(self) -> Model:
+        if self._model is None or self._model.process != os.getpid():
+            self._model = shared(self.folder, self._threads)
+        return self._model
+
+
+async def _run(model: Model, work: Callable[[G], T], given: G) -> T:
+    return await asyncio.get_running_loop().run_in_executor(model.thread, work, given)

@@ -1,0 +1,257 @@
+"""The in-memory engine: every wall of ``ports`` over plain tables, one call at a time."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from memoranda.engines.inmemory import applying, erasing, jobs, keeping, reading, sets, spending
+from memoranda.engines.inmemory.moving import Moving
+from memoranda.engines.inmemory.tables import Era, Tables
+from memoranda.model.changes import Batch
+from memoranda.model.erasure import ErasureReceipt, Scrubbed, Target
+from memoranda.model.facts import BookFacts, Findings
+from memoranda.model.jobs import Job, JobDraft, JobState, kept_text
+from memoranda.model.ledger import Entry, Receipt
+from memoranda.model.memories import Use
+from memoranda.model.owner import Owner, View
+from memoranda.model.passages import Choose, Shelf, ShelfDelta, Sight
+from memoranda.model.query import Filter, HistoryStep, Page
+from memoranda.model.records import Record
+from memoranda.model.spending import ALL_SPENT, Spent, SpentFilter, Sums
+from memoranda.model.vectors import Embedding, VectorSet
+from memoranda.ports import Scan, TermsOf
+
+
+class InMemoryEngine(Moving):
+    """A book in this process's memory; it ends with the object."""
+
+    name = "inmemory"
+
+    def __init__(self, secret: bytes | None = None) -> None:
+        self._tables = Tables(secret or os.urandom(32))
+        # No call awaits while it holds the lock: tasks take turns by themselves, threads by it.
+        self._lock = threading.Lock()
+
+    def _era(self, owner: Owner) -> Era:
+        """The owner's era; an empty one, not kept, where it has none."""
+        return self._tables.living.get(owner) or self._tables.new_era(owner)
+
+    async def close(self) -> None:
+        """There is nothing to let go of."""
+
+    # ── records ──────────────────────────────────────────────────────────────────────────────────────────────────
+
+    async def apply(self, batch: Batch) -> Receipt:
+        with self._writing():
+            return applying.apply(self._tables, batch)
+
+    async def get(self, owner: Owner, view: View, ids: Sequence[UUID]) -> dict[UUID, Record]:
+        with self._lock:
+            return reading.get(self._era(owner), view, ids)
+
+    async def scan(self, owner: Owner, view: View, filter: Filter, cursor: str | None, limit: int) -> Page:
+        with self._lock:
+            return reading.scan(self._era(owner), view, filter, cursor, limit)
+
+    async def scans(self, asked: Sequence[Scan]) -> list[Page]:
+        with self._lock:
+            return [
+                reading.scan(self._era(owner), view, filter, cursor, limit)
+                for owner, view, filter, cursor, limit in asked
+            ]
+
+    async def count(self, owner: Owner, view: View, filter: Filter) -> int:
+        with self._lock:
+            return len(reading.matching(self._era(owner), view, filter))
+
+    async def history(self, owner: Owner, view: View, id: UUID) -> list[HistoryStep]:
+        with self._lock:
+            return reading.history(self._era(owner), view, id)
+
+    async def entries(self, owner: Owner, after: int, limit: int) -> list[Entry]:
+        with self._lock:
+            return reading.entries(self._era(owner), after, limit)
+
+    async def find_operation(self, owner: Owner, operation: str) -> Receipt | None:
+        with self._lock:
+            return applying.find_operation(self._tables, owner, operation)
+
+    # ── passages and aids ────────────────────────────────────────────────────────────────────────────────────────
+
+    async def since(
+        self, owner: Owner, view: View, held: Callable[[int], int | None]
+    ) -> list[tuple[Shelf, ShelfDelta]]:
+        with self._lock:
+            return reading.since(self._tables, self._era(owner), view, held)
+
+    async def look(
+        self, owner: Owner, view: View, held: Callable[[int], int | None], choose: Choose
+    ) -> Sight:
+        with self._lock:
+            era = self._era(owner)
+            shelves = reading.since(self._tables, era, view, held)
+            chosen = choose(shelves)
+            return Sight(shelves, None) if chosen is None else reading.seen(era, view, shelves, chosen)
+
+    async def note_use(self, owner: Owner, view: View, uses: Mapping[UUID, Use]) -> int:
+        with self._writing():
+            return reading.note_use(self._era(owner), view, uses)
+
+    async def uses(self, owner: Owner, view: View, ids: Sequence[UUID]) -> dict[UUID, Use]:
+        with self._lock:
+            return reading.uses(self._era(owner), view, ids)
+
+    async def most_used(self, owner: Owner, view: View, filter: Filter, limit: int) -> list[UUID]:
+        with self._lock:
+            return reading.most_used(self._era(owner), view, filter, limit)
+
+    async def stale_terms(self, rule: int, limit: int) -> list[Record]:
+        with self._lock:
+            stale = [k for k in self._tables.records.values() if k.terms is not None and k.rule < rule]
+            return [kept.record() for kept in stale[:limit]]
+
+    async def put_terms(self, rule: int, terms: Mapping[UUID, bytes]) -> int:
+        with self._writing():
+            return reading.put_terms(self._tables, rule, terms)
+
+    async def vector_sets(self) -> list[VectorSet]:
+        with self._lock:
+            return sets.listed(self._tables)
+
+    async def begin_set(self, embedding: Embedding) -> VectorSet:
+        with self._writing():
+            return sets.begin(self._tables, embedding)
+
+    async def lacking(self, embedding: Embedding, limit: int) -> list[Record]:
+        with self._lock:
+            return sets.lacking(self._tables, embedding, limit)
+
+    async def put_vectors(self, embedding: Embedding, vectors: Mapping[UUID, bytes]) -> int:
+        with self._writing():
+            return sets.put(self._tables, embedding, vectors)
+
+    async def switch_set(self, embedding: Embedding) -> bool:
+        with self._writing():
+            return sets.switch(self._tables, embedding)
+
+    async def drop_set(self, embedding: Embedding) -> bool:
+        with self._writing():
+            return sets.drop(self._tables, embedding)
+
+    # ── jobs ─────────────────────────────────────────────────────────────────────────────────────────────────────
+
+    async def put(self, draft: JobDraft, at: datetime) -> None:
+        with self._writing():
+            jobs.put(self._tables, None, jobs.copied(draft), at)
+
+    async def lease(self, kinds: Sequence[str], worker: str, at: datetime, seconds: float) -> Job | None:
+        with self._writing():
+            return jobs.lease(self._tables, kinds, worker, at, seconds)
+
+    async def renew(self, job: Job, at: datetime, seconds: float) -> bool:
+        with self._writing():
+            return jobs.renew(self._tables, job, at, seconds)
+
+    async def finish(self, job: Job) -> bool:
+        with self._writing():
+            return jobs.finish(self._tables, job)
+
+    async def fail(self, job: Job, error: str, at: datetime, retry_at: datetime | None) -> bool:
+        with self._writing():
+            return jobs.fail(self._tables, job, error, at, retry_at)
+
+    async def postpone(self, job: Job, at: datetime, reason: str = "") -> bool:
+        with self._writing():
+            return jobs.postpone(self._tables, job, at, reason)
+
+    async def keep(
+        self, job: Job, payload: Mapping[str, Any], records: Sequence[UUID], spent: Spent | None = None
+    ) -> bool:
+        with self._writing():
+            if spent is not None:
+                # Before anything can be wrong with the rest: it was paid.
+                spending.note(self._tables, spent, job)
+            return jobs.keep(self._tables, job, kept_text(payload), records)
+
+    async def jobs(self, state: JobState | None, limit: int) -> list[Job]:
+        with self._lock:
+            return jobs.listed(self._tables, state, limit)
+
+    async def replay(self, id: UUID, at: datetime) -> bool:
+        with self._writing():
+            return jobs.replay(self._tables, id, at)
+
+    async def drop(self, id: UUID) -> bool:
+        with self._writing():
+            return jobs.drop(self._tables, id)
+
+    # ── spending ─────────────────────────────────────────────────────────────────────────────────────────────────
+
+    async def note_spent(self, spent: Spent) -> None:
+        with self._writing():
+            spending.note(self._tables, spent)
+
+    async def spent(self, tenant: str, only: SpentFilter = ALL_SPENT) -> list[Spent]:
+        with self._lock:
+            return spending.listed(self._tables, tenant, only)
+
+    async def spent_in_all(self, tenant: str, only: SpentFilter = ALL_SPENT) -> Sums:
+        with self._lock:
+            return spending.in_all(self._tables, tenant, only)
+
+    # ── erasure ──────────────────────────────────────────────────────────────────────────────────────────────────
+
+    async def erase(self, target: Target, at: datetime) -> ErasureReceipt:
+        with self._writing():
+            return erasing.erase(self._tables, target, at)
+
+    async def scrub(self) -> Scrubbed:
+        return Scrubbed()
+
+    # ── keeping ──────────────────────────────────────────────────────────────────────────────────────────────────
+
+    async def owners(self, tenant: str) -> list[Owner]:
+        with self._lock:
+            found = [
+                owner for owner, era in self._tables.living.items() if owner.tenant == tenant and era.ledger
+            ]
+            return sorted(found, key=lambda owner: owner.parts)
+
+    async def verify(self, progress: Callable[[int, int], None] | None = None) -> Findings:
+        with self._lock:
+            return keeping.verify(self._tables, progress)
+
+    async def rebuild(self, progress: Callable[[int, int], None] | None = None) -> Mapping[str, int]:
+        with self._writing():
+            return keeping.rebuild(self._tables)
+
+    async def facts(self) -> BookFacts:
+        with self._lock:
+            return keeping.facts(self._tables, self.name)
+
+    async def dump(self, owner: Owner, *, private: bool) -> AsyncIterator[dict[str, Any]]:
+        with self._lock:
+            era = self._tables.living.get(owner)
+            lines = [] if era is None else keeping.dump(era, private=private)
+        for line in lines:
+            yield line
+
+    async def dump_book(self) -> AsyncIterator[dict[str, Any]]:
+        with self._lock:
+            line = keeping.dump_book(self._tables)
+        yield line
+
+    async def adopt_book(self, line: Mapping[str, Any]) -> bool:
+        with self._writing():
+            return keeping.adopt_book(self._tables, line)
+
+    async def adopt(
+        self, owner: Owner, lines: Sequence[dict[str, Any]], terms: TermsOf
+    ) -> Mapping[str, int] | None:
+        with self._writing():
+            return keeping.adopt(self._tables, owner, lines, terms)

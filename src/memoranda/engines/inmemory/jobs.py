@@ -1,0 +1,223 @@
+"""Jobs of a book in memory."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import replace
+from datetime import datetime, timedelta
+from uuid import UUID
+
+from memoranda.engines.inmemory.tables import Era, Tables, Work
+from memoranda.model.ids import new_id
+from memoranda.model.jobs import Job, JobDraft, JobState, due_at, told
+from memoranda.model.vectors import EMBED, embed_job
+
+
+def copied(draft: JobDraft) -> JobDraft:
+    """A draft that its giver cannot change any more; raises TypeError where its payload is no JSON."""
+    return replace(draft, payload=json.loads(json.dumps(draft.payload)))
+
+
+def put(tables: Tables, era: Era | None, draft: JobDraft, at: datetime) -> None:
+    """Put a copied draft as a job, or put the waiting one off; what it is about is as given last."""
+    owner, era_id = (era.owner, era.id) if era else (None, None)
+    run_at = due_at(at, draft.delay)
+    name = (era_id, draft.kind, draft.key)
+    work = next((w for w in tables.jobs.values() if (w.job.era, w.job.kind, w.job.key) == name), None)
+    if work is None:
+        job = Job(
+            new_id(),
+            draft.kind,
+            draft.key,
+            owner,
+            era_id,
+            draft.payload,
+            draft.records,
+            JobState.WAITING,
+            run_at,
+            at,
+            0,
+            1,
+        )
+        tables.jobs[job.id] = Work(job)
+        return
+    if draft.insists:
+        _begin_anew(work)
+    job = work.job
+    if job.state is JobState.WAITING:
+        if draft.max_wait is not None:
+            run_at = min(run_at, due_at(job.first_at, draft.max_wait))
+    else:
+        job = replace(job, first_at=at)
+    if work.not_before is not None:
+        run_at = max(run_at, work.not_before)
+    if job.state is JobState.DEAD:
+        job = replace(job, state=JobState.WAITING, attempts=0, postponed=0)
+    work.job = replace(
+        job, payload=draft.payload, records=draft.records, run_at=run_at, generation=job.generation + 1
+    )
+
+
+def make_embedding_due(tables: Tables, at: datetime) -> None:
+    """New passages came: whoever can makes their vectors. A job that waits already will meet them."""
+    for name in tables.sets:
+        put_before = (w.job for w in tables.jobs.values() if (w.job.kind, w.job.key) == (EMBED, name))
+        if not any(job.state is JobState.WAITING for job in put_before):
+            put(tables, None, copied(embed_job(name)), at)
+
+
+def lease(tables: Tables, kinds: Sequence[str], worker: str, at: datetime, seconds: float) -> Job | None:
+    """Take the longest due job for one worker."""
+    busy = {
+        work.job.era
+        for work in tables.jobs.values()
+        if work.job.era is not None and work.job.state is JobState.LEASED and not _due(work.job, at)
+    }
+    free = [
+        work
+        for work in tables.jobs.values()
+        if work.job.kind in kinds and _due(work.job, at) and work.job.era not in busy
+    ]
+    due = min(free, key=lambda work: (_due_since(work.job) or at, work.job.id), default=None)
+    if due is None:
+        return None
+    until = at + timedelta(seconds=seconds)
+    due.leased_generation = due.job.generation
+    due.job = replace(
+        due.job, state=JobState.LEASED, worker=worker, leased_until=until, attempts=due.job.attempts + 1
+    )
+    return due.job if due.kept is None else replace(due.job, kept=json.loads(due.kept))
+
+
+def renew(tables: Tables, job: Job, at: datetime, seconds: float) -> bool:
+    """Prolong a lease."""
+    work = _leased(tables, job)
+    if work is None:
+        return False
+    work.job = replace(work.job, leased_until=at + timedelta(seconds=seconds))
+    return True
+
+
+def finish(tables: Tables, job: Job) -> bool:
+    """Take a done job away, or make it due again if it was put anew meanwhile."""
+    work = _leased(tables, job)
+    if work is None:
+        return False
+    if work.job.generation == work.leased_generation:
+        del tables.jobs[job.id]
+    else:
+        work.job = replace(_given_back(work.job, JobState.WAITING), attempts=0, postponed=0, error="")
+        work.let_go()
+    return True
+
+
+def fail(tables: Tables, job: Job, error: str, at: datetime, retry_at: datetime | None) -> bool:
+    """Give a job back, or up; what was put anew meanwhile is work of its own, and waits."""
+    work = _leased(tables, job)
+    if work is None:
+        return False
+    anew = work.job.generation != work.leased_generation
+    job = replace(work.job, error=told(error))
+    if retry_at is not None:
+        run_at = max(retry_at, job.run_at) if anew else retry_at
+        work.job = replace(_given_back(job, JobState.WAITING), run_at=run_at)
+    elif anew:
+        work.job = replace(_given_back(job, JobState.WAITING), attempts=0, postponed=0)
+    else:
+        work.job = replace(_given_back(job, JobState.DEAD), run_at=at)
+    return True
+
+
+def postpone(tables: Tables, job: Job, at: datetime, reason: str) -> bool:
+    """Give a job back that cannot be done before a moment."""
+    work = _leased(tables, job)
+    if work is None:
+        return False
+    anew = work.job.generation != work.leased_generation
+    work.job = replace(
+        _given_back(work.job, JobState.WAITING),
+        run_at=max(work.job.run_at, at) if anew else at,
+        postponed=work.job.postponed + 1,
+        error=told(reason),
+    )
+    work.not_before = at
+    return True
+
+
+def keep(tables: Tables, job: Job, text: str, records: Sequence[UUID]) -> bool:
+    """Keep a text with a leased job while all that it tells of is there."""
+    work = _leased(tables, job)
+    if work is None or any(id not in tables.records for id in records):
+        return False
+    work.kept, work.kept_about = text, frozenset(records)
+    return True
+
+
+def let_go_of_kept(tables: Tables, doomed: Collection[UUID]) -> list[Work]:
+    """Take away what is kept about records; returns the work that it was kept with."""
+    about = [work for work in tables.jobs.values() if not work.kept_about.isdisjoint(doomed)]
+    for work in about:
+        work.let_go()
+    return about
+
+
+def listed(tables: Tables, state: JobState | None, limit: int) -> list[Job]:
+    """Jobs in a state, or all."""
+    return [work.job for work in _in_order(tables.jobs.values()) if state in (None, work.job.state)][:limit]
+
+
+def replay(tables: Tables, id: UUID, at: datetime) -> bool:
+    """Make a job due that is dead, or waits for later."""
+    work = tables.jobs.get(id)
+    if work is None or work.job.state is JobState.LEASED:
+        return False
+    if work.job.state is JobState.WAITING and work.job.run_at <= at:
+        return False
+    _begin_anew(work)
+    work.job = replace(work.job, state=JobState.WAITING, run_at=at)
+    return True
+
+
+def drop(tables: Tables, id: UUID) -> bool:
+    """Throw a dead job away."""
+    work = tables.jobs.get(id)
+    if work is None or work.job.state is not JobState.DEAD:
+        return False
+    del tables.jobs[id]
+    return True
+
+
+def _begin_anew(work: Work) -> None:
+    """Forget what kept a job that nobody has in hand."""
+    if work.job.state is not JobState.LEASED:
+        work.job = replace(work.job, attempts=0, postponed=0, error="")
+        work.not_before = None
+
+
+def _in_order(works: Iterable[Work]) -> list[Work]:
+    return sorted(works, key=lambda work: (work.job.run_at, work.job.id))
+
+
+def _due(job: Job, at: datetime) -> bool:
+    since = _due_since(job)
+    return since is not None and since <= at
+
+
+def _due_since(job: Job) -> datetime | None:
+    """From when on somebody may take it; whoever has it in hand lets go of it when the lease ends."""
+    if job.state is JobState.LEASED:
+        return job.leased_until
+    return job.run_at if job.state is JobState.WAITING else None
+
+
+def _leased(tables: Tables, job: Job) -> Work | None:
+    """The job, where this very lease still holds it."""
+    work = tables.jobs.get(job.id)
+    if work is None or work.job.state is not JobState.LEASED:
+        return None
+    return work if (work.job.worker, work.job.attempts) == (job.worker, job.attempts) else None
+
+
+def _given_back(job: Job, state: JobState) -> Job:
+    return replace(job, state=state, worker=None, leased_until=None)

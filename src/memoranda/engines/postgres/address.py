@@ -1,0 +1,207 @@
+"""What an address says of a book on a server: what is the book's own in it, and what is the driver's."""
+
+from __future__ import annotations
+
+import getpass
+import os
+import re
+from collections.abc import Sequence
+from typing import NamedTuple
+from urllib.parse import SplitResult, parse_qsl, quote, unquote, urlencode, urlsplit
+
+from memoranda.errors import InvalidInput
+
+#: The schema of a book whose address names none.
+SCHEMA = "commonplace"
+#: Where an address does not say otherwise: how many connections a book opens at most,
+CONNECTIONS = 8
+#: how many seconds a statement may take that is no upkeep,
+LONGEST_STATEMENT = 30.0
+#: and how many seconds anything waits for a connection, a lock or the way in.
+LONGEST_WAIT = 30.0
+
+#: What else would be taken for a part of an address.
+ESCAPES = "write : / ? # [ ] @ and % in a user or password as %3A %2F %3F %23 %5B %5D %40 %25"
+
+_USUAL_PORT = "5432"
+#: As many as a server with its own settings has locks for while they are made.
+_MOST_PARTITIONS = 256
+_MOST_CONNECTIONS = 1000
+_LONGEST_SECONDS = 86_400.0
+#: What a book sets for its own sessions, and the option that says it where there is one.
+_OWN_SETTINGS = {
+    "search_path": "schema",
+    "statement_timeout": "longest_statement",
+    "lock_timeout": "longest_wait",
+    "idle_in_transaction_session_timeout": "longest_statement",
+    "plan_cache_mode": "",
+    "enable_seqscan": "",
+    "join_collapse_limit": "",
+    "row_security": "",
+    "default_transaction_read_only": "",
+    "tcp_keepalives_idle": "",
+    "tcp_keepalives_interval": "",
+    "tcp_keepalives_count": "",
+}
+_HOST = re.compile(r"(?:\[[^\[\]]*\]|[^:\[\]]*)(?::(\d{0,5}))?")
+
+
+class Place(NamedTuple):
+    """A book's place on a server."""
+
+    #: As the driver wants it, one a host, in the order in which they are tried.
+    urls: tuple[str, ...]
+    schema: str
+    #: In how many parts a book that is made is spread by owner; 0: in none.
+    partitions: int
+    connections: int
+    longest_statement: float
+    longest_wait: float
+    #: As which the server's own lists show the book's connections.
+    application: str
+    #: Whether the address itself says which kind of server it wants.
+    chooses: bool
+    #: The place alone, whatever the environment says, as an address that can be opened: to be shown, and to be told from
+    #: other places. It has no user, and no password.
+    name: str
+
+
+def parse(url: str) -> Place:
+    """Tell what is the book's in an address from what is the driver's."""
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        # The parser's own words may hold a password.
+        raise _refused(f"it cannot be read; {ESCAPES}") from None
+    query = dict(parse_qsl(parts.query, keep_blank_values=True))
+    hosts = _hosts(parts)
+    _refuse_service(query, hosts)
+    schema = query.pop("schema", SCHEMA)
+    if not re.fullmatch(r"[a-z_][a-z0-9_]{0,62}", schema) or schema.startswith("pg_"):
+        raise _refused("a schema's name has small letters, digits and _, at most 63")
+    partitions = _whole(query, "partitions", 0, _MOST_PARTITIONS, 0)
+    connections = _whole(query, "connections", 1, _MOST_CONNECTIONS, CONNECTIONS)
+    statement = _seconds(query, "longest_statement", LONGEST_STATEMENT)
+    wait = _seconds(query, "longest_wait", LONGEST_WAIT)
+    application = query.pop("application_name", "memoranda")
+    _refuse_own(query)
+    urls = _urls(parts, query, hosts)
+    name = _name(_found(hosts, query), _database(parts, query), schema)
+    chooses = "target_session_attrs" in query
+    return Place(urls, schema, partitions, connections, statement, wait, application, chooses, name)
+
+
+def _refuse_own(query: dict[str, str]) -> None:
+    for setting in query:
+        instead = _OWN_SETTINGS.get(setting.lower())
+        if instead is not None:
+            raise _refused(
+                f"a book sets {setting} itself; " + (f"say {instead}=…" if instead else "leave it out")
+            )
+
+
+def _refuse_service(query: dict[str, str], hosts: list[str]) -> None:
+    """A service's file says where the book is, or was: two services would have one name."""
+    if "service" in query:
+        raise _refused(
+            "a place is not told by a service; write the host, port and database of the service out"
+        )
+    # The driver does not read its file, and other programs do: the book would not be where they have it.
+    if os.environ.get("PGSERVICE") and not hosts and not query.get("host"):
+        raise _refused("PGSERVICE is set, and names no place here; write host, port and database out")
+
+
+def _hosts(parts: SplitResult) -> list[str]:
+    """The hosts that stand before the database's name; refused where a password may have slipped among them."""
+    whose, _, where = parts.netloc.rpartition("@")
+    hosts = where.split(",")
+    found = [_HOST.fullmatch(host) for host in hosts]
+    # The driver takes all that stands behind the first @ for hosts.
+    if "@" in whose or parts.fragment or None in found:
+        raise _refused(f"this is not host:port; {ESCAPES}")
+    if any(one is not None and int(one[1] or 0) >= 65_536 for one in found):
+        raise _refused("a port is a number below 65,536")
+    return [host for host in hosts if host]
+
+
+def _urls(parts: SplitResult, query: dict[str, str], hosts: list[str]) -> tuple[str, ...]:
+    """The address of each host alone, so that one that is silent leaves time for the others."""
+    user = parts.netloc.rpartition("@")[:2]
+    if hosts:
+        each = [(f"{''.join(user)}{host}", query) for host in hosts]
+    else:
+        named = query.get("host", "").split(",")
+        ports = query.get("port", "").split(",")
+        if len(ports) == 1:
+            ports *= len(named)
+        if len(ports) != len(named):
+            raise _refused("there are as many ports as hosts, or one port for all")
+        beside = {key: value for key, value in query.items() if key not in ("host", "port")}
+        each = [
+            (parts.netloc, beside | ({"host": host} if host else {}) | ({"port": port} if port else {}))
+            for host, port in zip(named, ports, strict=True)
+        ]
+    return tuple(
+        f"{parts.scheme}://{netloc}{parts.path}{'?' if options else ''}{urlencode(options)}"
+        for netloc, options in each
+    )
+
+
+def _found(hosts: Sequence[str], query: dict[str, str]) -> list[tuple[str, str]]:
+    """Each host and its port as the driver finds them, in the address or else in the environment."""
+    ports: list[str] = []
+    if not hosts:
+        hosts = [host for host in query.get("host", "").split(",") if host]
+        ports = [port for port in query.get("port", "").split(",") if port]
+    hosts = hosts or os.environ.get("PGHOST", "").split(",")
+    ports = ports or os.environ.get("PGPORT", _USUAL_PORT).split(",")
+    found = []
+    for nth, host in enumerate(hosts):
+        own = None if host.startswith("/") else re.fullmatch(r"(.*):(\d+)", host)
+        port = ports[nth] if len(ports) == len(hosts) else ports[0]
+        found.append((own[1], own[2]) if own else (host.removesuffix(":"), port))
+    return [
+        (unquote(host).lower() if "/" not in unquote(host) else unquote(host), port) for host, port in found
+    ]
+
+
+def _database(parts: SplitResult, query: dict[str, str]) -> str:
+    named = (
+        unquote(parts.path[1:])
+        or query.get("dbname")
+        or query.get("database")
+        or os.environ.get("PGDATABASE")
+    )
+    if named:
+        return named
+    user = unquote(parts.netloc.rpartition("@")[0].partition(":")[0]) or query.get("user")
+    return user or os.environ.get("PGUSER") or getpass.getuser()
+
+
+def _name(found: Sequence[tuple[str, str]], database: str, schema: str) -> str:
+    options = {} if schema == SCHEMA else {"schema": schema}
+    netloc = ""
+    if all(host and "/" not in host for host, _ in found):
+        netloc = ",".join(f"{host}:{port}" for host, port in found)
+    else:
+        hosts, ports = (",".join(each) for each in zip(*found, strict=True))
+        options = ({"host": hosts} if hosts else {}) | {"port": ports} | options
+    return f"postgresql://{netloc}/{quote(database, safe='')}{'?' if options else ''}{urlencode(options, safe='/,')}"
+
+
+def _whole(query: dict[str, str], name: str, least: int, most: int, usual: int) -> int:
+    given = query.pop(name, str(usual))
+    if not re.fullmatch(r"[0-9]{1,6}", given) or not least <= int(given) <= most:
+        raise _refused(f"{name} are {least} to {most}")
+    return int(given)
+
+
+def _seconds(query: dict[str, str], name: str, usual: float) -> float:
+    given = query.pop(name, str(usual))
+    if not re.fullmatch(r"[0-9]{1,6}(\.[0-9]{1,3})?", given) or not 0 < float(given) <= _LONGEST_SECONDS:
+        raise _refused(f"{name} is a number of seconds, above 0 and at most {_LONGEST_SECONDS:.0f}")
+    return float(given)
+
+
+def _refused(why: str) -> InvalidInput:
+    return InvalidInput(f"address: {why}", field="address")

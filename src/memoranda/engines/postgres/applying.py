@@ -1,0 +1,135 @@
+"""Applies a batch inside a transaction: stores what settling decides."""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+import asyncpg
+
+from memoranda.engines.postgres import jobs
+from memoranda.engines.postgres.answers import Answers, OwnerRow, decide
+from memoranda.engines.postgres.session import Row, Session
+from memoranda.engines.postgres.storing import Storing
+from memoranda.errors import Conflict
+from memoranda.model.changes import Batch
+from memoranda.model.digests import keyed
+from memoranda.model.ids import new_id
+from memoranda.model.ledger import Entry, Receipt, dump_entry, receipt_of
+from memoranda.model.owner import Owner, owner_digest_parts
+from memoranda.model.values import micros
+from memoranda.model.vectors import embed_job
+from memoranda.settle import Settlement, settle
+from memoranda.settle.caps import held_gain
+from memoranda.settle.operations import Operation, operation_digest, operation_of, repeated
+from memoranda.settle.others import refuse_old_era
+from memoranda.settle.rows import entry_of
+
+
+def owner_row(row: Row | None) -> OwnerRow | None:
+    """An owner's present era, if there is a row of it."""
+    return None if row is None else OwnerRow(row[0], UUID(bytes=row[1]), row[2], row[3])
+
+
+async def find_owner(session: Session, owner: Owner) -> OwnerRow | None:
+    """The owner's present era, if it has one."""
+    return owner_row(await session.one("owner", *owner.parts))
+
+
+async def lock_owner(session: Session, owner: Owner) -> tuple[bytes, OwnerRow | None]:
+    """The book's secret and the owner's present era, for this transaction alone.
+
+    Where there is no era, nobody else begins one meanwhile.
+    """
+    found = await session.one("lock_owner", *owner.parts)
+    assert found is not None
+    if found[1] is None:
+        await session.one("lock_name", "\x1f".join(owner.parts))
+        found = await session.one("lock_owner", *owner.parts)
+        assert found is not None
+    return bytes(found[0]), None if found[1] is None else owner_row(found[1:])
+
+
+async def begin_era(session: Session, secret: bytes, owner: Owner, era: UUID | None = None) -> OwnerRow:
+    """Give an owner that has none an era."""
+    era = era or new_id()
+    digest = keyed(secret, "owner", owner_digest_parts(owner))
+    try:
+        no = await session.value("add_owner", *owner.parts, era.bytes, digest)
+    except asyncpg.UniqueViolationError as exc:
+        raise Conflict(f"era: {era} is another owner's in this book") from exc
+    return OwnerRow(no, era, 0, 0)
+
+
+async def apply(session: Session, batch: Batch) -> Receipt:
+    """Apply a batch; the caller's transaction makes it all or nothing."""
+    # Locked before anything is looked up: whoever repeats an operation waits for the first to end.
+    secret, owner = await lock_owner(session, batch.owner)
+    operation = operation_of(secret, batch)
+    if operation.id is not None:
+        row = await session.one("by_operation", operation.id)
+        if row is not None:
+            return repeated(entry_of(row, batch.owner), batch.owner, operation, ended=row[9] is not None)
+    refuse_old_era(batch.era, owner.era if owner else None)
+    settlement = await decide(settle(batch), Answers(session, secret, owner))
+    if not settlement.puts and not settlement.jobs and operation.id is None:
+        # Nothing is stored, not even the name of an owner that was not here.
+        return Receipt(batch.owner, 0, batch.at, (), tuple(settlement.ignored))
+    owner = owner or await begin_era(session, secret, batch.owner)
+    for job in settlement.jobs:
+        await jobs.put(session, owner.no, job, batch.at)
+    if not settlement.puts and operation.id is None:
+        return Receipt(batch.owner, 0, batch.at, (), tuple(settlement.ignored))
+    return await _store(session, secret, batch, owner, settlement, operation)
+
+
+async def find_operation(session: Session, secret: bytes, owner: Owner, operation: str) -> Receipt | None:
+    """The first receipt of an operation id."""
+    row = await session.one("by_operation", operation_digest(secret, owner, operation))
+    if row is None or row[9] is not None:
+        return None
+    return receipt_of(entry_of(row, owner), owner, repeated=True)
+
+
+async def _store(
+    session: Session,
+    secret: bytes,
+    batch: Batch,
+    owner: OwnerRow,
+    settlement: Settlement,
+    operation: Operation,
+) -> Receipt:
+    position = owner.position + 1
+    storing = Storing(session, secret, owner.no)
+    writings = [storing.writing(put, position) for put in settlement.puts]
+    entry = Entry(
+        batch.owner,
+        owner.era,
+        position,
+        batch.at,
+        batch.actor,
+        settlement.lines(writing.row.hash for writing in writings),
+        tuple(settlement.ignored),
+        settlement.note,
+        operation.id,
+        operation.request,
+    )
+    gain = sum(held_gain(put.before, put.record) for put in settlement.puts)
+    for name in await storing.store(writings, entry=entry, gain=gain, tails=settlement.tails):
+        # Last: it is the one row that every owner's writes have in common.
+        await jobs.put(session, 0, embed_job(name), batch.at)
+    return receipt_of(entry, batch.owner)
+
+
+async def add_entry(session: Session, owner_no: int, entry: Entry) -> None:
+    """Write an entry to the ledger."""
+    await session.run(
+        "add_entry",
+        owner_no,
+        entry.position,
+        micros(entry.at),
+        entry.actor.kind,
+        entry.actor.id,
+        entry.operation,
+        entry.request,
+        dump_entry(entry),
+    )

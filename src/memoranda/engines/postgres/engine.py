@@ -1,0 +1,289 @@
+"""The PostgreSQL engine: one book on a server, for many processes, every wall of ``ports`` in front of it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from memoranda.engines.postgres import (
+    aids,
+    applying,
+    erasing,
+    examining,
+    jobs,
+    keeping,
+    leasing,
+    proving,
+    reading,
+    scrubbing,
+    sets,
+    spending,
+)
+from memoranda.engines.postgres.large import SearchesLargeShelves
+from memoranda.engines.postgres.moving import Moving
+from memoranda.engines.postgres.server import Server
+from memoranda.engines.postgres.session import Session
+from memoranda.model.changes import Batch
+from memoranda.model.erasure import ErasureReceipt, Scrubbed, Target
+from memoranda.model.facts import BookFacts, Findings, ServerFacts
+from memoranda.model.jobs import FOLLOW, Job, JobDraft, JobState, kept_text
+from memoranda.model.ledger import Entry, Receipt
+from memoranda.model.memories import Use
+from memoranda.model.owner import Owner, View
+from memoranda.model.passages import Choose, Shelf, ShelfDelta, Sight
+from memoranda.model.query import Filter, HistoryStep, Page
+from memoranda.model.records import Record
+from memoranda.model.spending import ALL_SPENT, Spent, SpentFilter, Sums
+from memoranda.model.vectors import Embedding, VectorSet
+from memoranda.ports import Scan, TermsOf
+from memoranda.settle.rows import owner_of, record_of
+
+#: What no book can see of its server.
+UNSEEN = (
+    "exports and copies that others made of this book",
+    "the server's log of changes (pg_wal), archives of it, replicas and backups",
+    "the server's log of messages, where it is set to write parameters down",
+    "snapshots and freed blocks of the server's disk",
+)
+
+
+async def _secret(session: Session) -> bytes:
+    """The key of the book's digests; read in each transaction, for an import may have brought another."""
+    return bytes(await session.value("secret"))
+
+
+class PostgresEngine(Moving, SearchesLargeShelves):
+    """A book in a schema of a PostgreSQL database."""
+
+    name = "postgresql"
+
+    @classmethod
+    async def open(cls, url: str, **options: Any) -> PostgresEngine:
+        """Open a book, or make one; ``options`` are those of ``Server.open``."""
+        server = await Server.open(url, **options)
+        try:
+            if not options.get("read_only"):
+                await server.write(lambda s: s.run("make_secret", os.urandom(32)), guarded=False)
+        except BaseException:
+            await server.close()
+            raise
+        return cls(server)
+
+    @property
+    def server(self) -> Server:
+        """The open server."""
+        return self._server
+
+    async def close(self) -> None:
+        await self._server.close()
+
+    # ── records ──────────────────────────────────────────────────────────────────────────────────────────────────
+
+    async def apply(self, batch: Batch) -> Receipt:
+        return await self._server.write(
+            lambda s: applying.apply(s, batch), repeatable=batch.operation is not None
+        )
+
+    async def get(self, owner: Owner, view: View, ids: Sequence[UUID]) -> dict[UUID, Record]:
+        return await self._server.read(lambda s: reading.get(s, owner, view, ids))
+
+    async def scan(self, owner: Owner, view: View, filter: Filter, cursor: str | None, limit: int) -> Page:
+        asked = Scan(owner, view, filter, cursor, limit)
+        return await self._server.read(lambda s: reading.scan(s, asked))
+
+    async def scans(self, asked: Sequence[Scan]) -> list[Page]:
+        return await self._server.read(lambda s: reading.scans(s, asked))
+
+    async def count(self, owner: Owner, view: View, filter: Filter) -> int:
+        return await self._server.read(lambda s: reading.count(s, owner, view, filter))
+
+    async def history(self, owner: Owner, view: View, id: UUID) -> list[HistoryStep]:
+        return await self._server.read(lambda s: reading.history(s, owner, view, id))
+
+    async def entries(self, owner: Owner, after: int, limit: int) -> list[Entry]:
+        return await self._server.read(lambda s: reading.entries(s, owner, after, limit))
+
+    async def find_operation(self, owner: Owner, operation: str) -> Receipt | None:
+        async def work(session: Session) -> Receipt | None:
+            return await applying.find_operation(session, await _secret(session), owner, operation)
+
+        return await self._server.read(work, whole=True)
+
+    # ── passages and aids ────────────────────────────────────────────────────────────────────────────────────────
+
+    async def since(
+        self, owner: Owner, view: View, held: Callable[[int], int | None]
+    ) -> list[tuple[Shelf, ShelfDelta]]:
+        return await self._server.read(lambda s: reading.since(s, owner, view, held, self.is_searched))
+
+    async def look(
+        self, owner: Owner, view: View, held: Callable[[int], int | None], choose: Choose
+    ) -> Sight:
+        return await self._server.read(lambda s: reading.look(s, owner, view, held, choose, self.is_searched))
+
+    async def note_use(self, owner: Owner, view: View, uses: Mapping[UUID, Use]) -> int:
+        return await self._server.write(lambda s: aids.note_use(s, owner, view, uses))
+
+    async def uses(self, owner: Owner, view: View, ids: Sequence[UUID]) -> dict[UUID, Use]:
+        return await self._server.read(lambda s: reading.uses(s, owner, view, ids))
+
+    async def most_used(self, owner: Owner, view: View, filter: Filter, limit: int) -> list[UUID]:
+        return await self._server.read(lambda s: reading.most_used(s, owner, view, filter, limit))
+
+    async def stale_terms(self, rule: int, limit: int) -> list[Record]:
+        rows = await self._server.read(lambda s: s.all("stale_terms", rule, limit), whole=True, long=True)
+        return [record_of(row) for row in rows]
+
+    async def put_terms(self, rule: int, terms: Mapping[UUID, bytes]) -> int:
+        return await self._server.write(lambda s: aids.put_terms(s, rule, terms))
+
+    async def vector_sets(self) -> list[VectorSet]:
+        return await self._server.read(sets.listed)
+
+    async def begin_set(self, embedding: Embedding) -> VectorSet:
+        if (found := await self._server.read(lambda s: sets.find(s, embedding))) is not None:
+            return found
+        # Alone: whatever is written now would not be among what a new set lacks.
+        return await self._server.write(lambda s: sets.begin(s, embedding), alone=True)
+
+    async def lacking(self, embedding: Embedding, limit: int) -> list[Record]:
+        return await self._server.read(lambda s: sets.lacking(s, embedding, limit), whole=True, long=True)
+
+    async def put_vectors(self, embedding: Embedding, vectors: Mapping[UUID, bytes]) -> int:
+        there, touched = await self._server.write(lambda s: sets.put(s, embedding, vectors))
+        await self.follow(touched)
+        return there
+
+    async def switch_set(self, embedding: Embedding) -> bool:
+        return await self._change_all(lambda s: sets.switch(s, embedding))
+
+    async def drop_set(self, embedding: Embedding) -> bool:
+        return await self._server.write(lambda s: sets.drop(s, embedding), alone=True)
+
+    # ── jobs ─────────────────────────────────────────────────────────────────────────────────────────────────────
+
+    async def put(self, draft: JobDraft, at: datetime) -> None:
+        await self._server.write(lambda s: jobs.put(s, 0, draft, at))
+
+    async def lease(self, kinds: Sequence[str], worker: str, at: datetime, seconds: float) -> Job | None:
+        if FOLLOW in kinds:
+            await self.look_after_shelves()
+        return await leasing.lease(self._server, kinds, worker, at, seconds)
+
+    async def renew(self, job: Job, at: datetime, seconds: float) -> bool:
+        return await self._server.write(lambda s: jobs.renew(s, job, at, seconds))
+
+    async def finish(self, job: Job) -> bool:
+        return await self._server.write(lambda s: jobs.finish(s, job))
+
+    async def fail(self, job: Job, error: str, at: datetime, retry_at: datetime | None) -> bool:
+        return await self._server.write(lambda s: jobs.fail(s, job, error, at, retry_at))
+
+    async def postpone(self, job: Job, at: datetime, reason: str = "") -> bool:
+        return await self._server.write(lambda s: jobs.postpone(s, job, at, reason))
+
+    async def keep(
+        self, job: Job, payload: Mapping[str, Any], records: Sequence[UUID], spent: Spent | None = None
+    ) -> bool:
+        text = None
+        try:
+            text = kept_text(payload)
+        finally:
+            kept = await self._server.write(lambda s: spending.keep(s, job, text, records, spent))
+        return kept
+
+    async def jobs(self, state: JobState | None, limit: int) -> list[Job]:
+        return await self._server.read(lambda s: jobs.listed(s, state, limit), whole=True)
+
+    async def replay(self, id: UUID, at: datetime) -> bool:
+        return await self._server.write(lambda s: jobs.replay(s, id, at))
+
+    async def drop(self, id: UUID) -> bool:
+        return await self._server.write(lambda s: jobs.drop(s, id))
+
+    def when_due(self, wake: Callable[[], None]) -> Callable[[], None]:
+        return self._server.waking.when_due(wake)
+
+    # ── spending ─────────────────────────────────────────────────────────────────────────────────────────────────
+
+    async def note_spent(self, spent: Spent) -> None:
+        await self._server.write(lambda s: spending.note(s, spent))
+
+    async def spent(self, tenant: str, only: SpentFilter = ALL_SPENT) -> list[Spent]:
+        return await self._server.read(lambda s: spending.listed(s, tenant, only))
+
+    async def spent_in_all(self, tenant: str, only: SpentFilter = ALL_SPENT) -> Sums:
+        return await self._server.read(lambda s: spending.in_all(s, tenant, only))
+
+    # ── erasure ──────────────────────────────────────────────────────────────────────────────────────────────────
+
+    async def erase(self, target: Target, at: datetime) -> ErasureReceipt:
+        erased = await self._server.write(lambda s: erasing.erase(s, target, at), alone=True)
+        owner_of.cache_clear()
+        pending = scrubbing.PENDING if erased.removed or target.everything else ""
+        return ErasureReceipt(
+            owner=target.owner,
+            at=at,
+            removed=dict(erased.removed),
+            kept=erased.kept,
+            state="pending" if pending else "complete",
+            pending=pending,
+            held_by=(),
+            unseen=UNSEEN,
+            unknown=erased.unknown,
+            ids=erased.ids,
+            era=erased.era,
+            superseded=erased.superseded,
+        )
+
+    async def scrub(self) -> Scrubbed:
+        return await scrubbing.scrub(self._server)
+
+    # ── keeping ──────────────────────────────────────────────────────────────────────────────────────────────────
+
+    async def owners(self, tenant: str) -> list[Owner]:
+        return await self._server.read(lambda s: keeping.owners(s, tenant))
+
+    async def verify(self, progress: Callable[[int, int], None] | None = None) -> Findings:
+        async def work(session: Session) -> Findings:
+            return await proving.verify(session, await _secret(session), progress)
+
+        return await self._server.read(work, whole=True, long=True)
+
+    async def rebuild(self, progress: Callable[[int, int], None] | None = None) -> Mapping[str, int]:
+        async def work(session: Session) -> Mapping[str, int]:
+            return await keeping.rebuild(session, await _secret(session), progress)
+
+        return await self._change_all(work)
+
+    async def facts(self) -> BookFacts:
+        found = await self._server.read(keeping.counts, whole=True, long=True)
+        return BookFacts(engine=self.name, address=self._server.place, format=self._server.version, **found)
+
+    async def examine(self) -> ServerFacts:
+        """What the server says of itself."""
+        return await self._server.read(examining.examine, whole=True)
+
+    async def dump(self, owner: Owner, *, private: bool) -> AsyncIterator[dict[str, Any]]:
+        lines = await self._server.read(
+            lambda s: keeping.dump(s, owner, private=private), whole=True, long=True
+        )
+        for line in lines:
+            yield line
+
+    async def dump_book(self) -> AsyncIterator[dict[str, Any]]:
+        async def work(session: Session) -> dict[str, Any]:
+            return await keeping.dump_book(session, await _secret(session))
+
+        yield await self._server.read(work, whole=True, long=True)
+
+    async def adopt_book(self, line: Mapping[str, Any]) -> bool:
+        return await self._server.write(lambda s: keeping.adopt_book(s, line), alone=True)
+
+    async def adopt(
+        self, owner: Owner, lines: Sequence[dict[str, Any]], terms: TermsOf
+    ) -> Mapping[str, int] | None:
+        return await self._server.write(lambda s: keeping.adopt(s, owner, lines, terms), long=True)

@@ -1,0 +1,127 @@
+"""The versions of the schema: whose it is, how far it has come, and how it is brought forward."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from importlib.resources import files
+from typing import Any, NamedTuple
+
+from memoranda.engines.postgres.address import Place
+from memoranda.engines.postgres.session import UNLIMITED
+from memoranda.errors import NotABook, ReadOnly, StorageError, VersionMismatch
+
+
+class Migration(NamedTuple):
+    """One step of the schema; ``number`` is the version it leads to."""
+
+    number: int
+    name: str
+    sql: str
+
+
+@lru_cache(maxsize=1)
+def book_migrations() -> tuple[Migration, ...]:
+    """The versions of the schema, oldest first."""
+    folder = files("memoranda.engines.postgres").joinpath("schema")
+    names = sorted(entry.name for entry in folder.iterdir() if entry.name.endswith(".sql"))
+    return tuple(
+        Migration(
+            int(name.split("_")[0]),
+            name.removesuffix(".sql").split("_", 1)[1],
+            folder.joinpath(name).read_text("utf-8"),
+        )
+        for name in names
+    )
+
+
+async def bring_forward(
+    connection: Any, place: Place, silence: float, *, create: bool, read_only: bool
+) -> int:
+    """Make the book, or bring it to the latest version; whoever comes second finds it done. Returns the version.
+
+    ``silence``: how long the server may leave a look unanswered; bringing forward takes as long as it needs.
+    """
+    version = await _version(connection, place, silence)
+    if version:
+        await _check_choice(connection, place, silence)
+    latest = len(book_migrations())
+    if version == latest:
+        return version
+    if version == 0 and (read_only or not create):
+        raise NotABook(f"{place.name} holds no book: open it to write, without create=False, to make one.")
+    if read_only:
+        raise ReadOnly(
+            f"{place.name} has format {version} of {latest}: open it once without read_only to bring it forward."
+        )
+    # Whoever waited for another sees what they did, whatever isolation the role is set to.
+    async with connection.transaction(isolation="read_committed"):
+        await connection.execute(UNLIMITED)
+        await connection.execute(
+            "SELECT pg_advisory_xact_lock(hashtext('commonplace schema'), hashtext($1))", place.schema
+        )
+        await _migrate(connection, place, await _version(connection, place, silence), silence)
+    return latest
+
+
+async def _check_choice(connection: Any, place: Place, silence: float) -> None:
+    """Statements name no schema: what they would meet must be the one that is meant."""
+    if await connection.fetchval("SELECT current_schema()", timeout=silence) != place.schema:
+        raise StorageError(
+            f"{place.name} does not take search_path from a connection, for a pooler stands before it maybe: "
+            f"ALTER ROLE … SET search_path = {place.schema}, or connect without the pooler."
+        )
+
+
+async def _check_encoding(connection: Any, place: Place) -> None:
+    encoding = await connection.fetchval("SELECT current_setting('server_encoding')")
+    if encoding != "UTF8":
+        raise StorageError(
+            f"{place.name} keeps text as {encoding}, which cannot hold every language: "
+            "make a database with ENCODING 'UTF8' TEMPLATE template0."
+        )
+
+
+async def _migrate(connection: Any, place: Place, version: int, silence: float) -> None:
+    await _check_encoding(connection, place)
+    if not await connection.fetchval("SELECT 1 FROM pg_namespace WHERE nspname = $1", place.schema):
+        await connection.execute(f'CREATE SCHEMA "{place.schema}"')
+    await _check_choice(connection, place, silence)
+    if version == 0:
+        await connection.execute(
+            "CREATE TABLE migrations (number bigint PRIMARY KEY, name text NOT NULL, "
+            "at timestamptz NOT NULL DEFAULT now())"
+        )
+    # Only a book that is made asks for them.
+    await connection.execute("SELECT set_config('commonplace.partitions', $1, true)", str(place.partitions))
+    for step in book_migrations()[version:]:
+        await connection.execute(step.sql)
+        await connection.execute(
+            "INSERT INTO migrations (number, name) VALUES ($1, $2)", step.number, step.name
+        )
+
+
+async def _version(connection: Any, place: Place, silence: float) -> int:
+    """How far the schema has come: 0 where nothing is there yet."""
+    tables = {
+        row[0]
+        for row in await connection.fetch(
+            "SELECT c.relname FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace "
+            "WHERE n.nspname = $1 AND c.relkind IN ('r', 'p', 'v')",
+            place.schema,
+            timeout=silence,
+        )
+    }
+    if not tables:
+        return 0
+    if not {"migrations", "book", "owners", "ledger"} <= tables:
+        raise NotABook(f"{place.name} holds tables of another program: give the book a schema of its own.")
+    version: int = await connection.fetchval(
+        f'SELECT max(number) FROM "{place.schema}".migrations',  # noqa: S608 - a name that was checked
+        timeout=silence,
+    )
+    if version > len(book_migrations()):
+        raise VersionMismatch(
+            f"{place.name} has format {version}, and this program knows formats up to {len(book_migrations())}: "
+            "upgrade Memoranda."
+        )
+    return version

@@ -1,0 +1,100 @@
+"""The connections of one open book: taken for a transaction, given back without a way to the server."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import suppress
+
+from memoranda.engines.postgres.faults import LOST
+from memoranda.engines.postgres.way import Connection, Way
+from memoranda.errors import Busy, StorageError
+
+#: A connection that nobody took for so long is ended.
+_LONGEST_IDLE_SECONDS = 300.0
+#: No connection is used for longer: hosts change their addresses, and servers gather what plans need.
+_LONGEST_LIFE_SECONDS = 3600.0
+
+
+class Pool:
+    """At most so many connections; whoever waits for one longer than ``wait`` is told."""
+
+    def __init__(self, way: Way, most: int, wait: float, place: str) -> None:
+        self._way = way
+        self._most = most
+        self._wait = wait
+        self._place = place
+        self._turns = asyncio.Semaphore(most)
+        #: With the time since which each is idle, the longest first.
+        self._idle: list[tuple[Connection, float]] = []
+        self._born: dict[Connection, float] = {}
+        self._closed = False
+
+    async def take(self) -> Connection:
+        """A connection that nobody else has until it is given back."""
+        self._refuse_closed()
+        try:
+            async with asyncio.timeout(self._wait):
+                await self._turns.acquire()
+        except TimeoutError:
+            raise Busy(
+                f"{self._place}: all {self._most} connections of this book are in use: try again, "
+                "or give its address more (connections=…)."
+            ) from None
+        try:
+            return await self._found()
+        except BaseException:
+            self._turns.release()
+            raise
+
+    async def _found(self) -> Connection:
+        self._refuse_closed()
+        while self._idle:
+            connection, _ = self._idle.pop()
+            if not connection.is_closed():
+                return connection
+            self._end(connection)
+        connection = await self._way.connect()
+        self._born[connection] = asyncio.get_running_loop().time()
+        return connection
+
+    def give_back(self, connection: Connection) -> None:
+        """Keep it for the next who needs one; one that is not fit for that is ended."""
+        now = asyncio.get_running_loop().time()
+        is_fit = not self._closed and not connection.is_closed() and not connection.is_in_transaction()
+        if is_fit and now - self._born[connection] < _LONGEST_LIFE_SECONDS:
+            self._idle.append((connection, now))
+        else:
+            self._end(connection)
+        while self._idle and now - self._idle[0][1] > _LONGEST_IDLE_SECONDS:
+            self._end(self._idle.pop(0)[0])
+        self._turns.release()
+
+    def let_go_of_idle(self) -> None:
+        """Trust none that is idle: what happened to one has happened to all."""
+        while self._idle:
+            self._end(self._idle.pop()[0])
+
+    async def close(self) -> None:
+        """Wait for what is under way, but not for long, and end every connection."""
+        self._closed = True
+        taken = 0
+        with suppress(TimeoutError):
+            async with asyncio.timeout(self._wait):
+                while taken < self._most:
+                    await self._turns.acquire()
+                    taken += 1
+        with suppress(TimeoutError, *LOST):
+            async with asyncio.timeout(self._wait):
+                await asyncio.gather(*(connection.close() for connection, _ in self._idle))
+        for connection in list(self._born):
+            self._end(connection)
+        for _ in range(taken):  # whoever waits still is told
+            self._turns.release()
+
+    def _refuse_closed(self) -> None:
+        if self._closed:
+            raise StorageError("the book is closed: open it again")
+
+    def _end(self, connection: Connection) -> None:
+        self._born.pop(connection, None)
+        connection.terminate()

@@ -1,0 +1,271 @@
+"""Reads of the PostgreSQL tables; each begins with the shelves that the view may see."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, NamedTuple
+from uuid import UUID
+
+from memoranda.engines.postgres.applying import find_owner
+from memoranda.engines.postgres.following import IsSearched
+from memoranda.engines.postgres.rows import Touched, conditions, view_parameters
+from memoranda.engines.postgres.session import Row, Session
+from memoranda.model.ledger import Entry
+from memoranda.model.memories import Use
+from memoranda.model.owner import Audience, Owner, View
+from memoranda.model.passages import Choose, PassageRows, Shelf, ShelfDelta, Sight
+from memoranda.model.query import Filter, HistoryStep, Page, place_of
+from memoranda.model.quoting import cited_by
+from memoranda.model.records import Record, RecordType
+from memoranda.model.values import moment
+from memoranda.ports import Scan
+from memoranda.settle.codec import decode
+from memoranda.settle.rows import audience_of, cursor_of, entry_of
+
+_PAST_ALL = 2**62
+
+
+class Seen(NamedTuple):
+    """A shelf that a view sees."""
+
+    number: int
+    audience: Audience
+    mark: int
+    #: What is held of an earlier mark is void.
+    renewed: int
+    passages: int
+    #: Of a large shelf, the mark up to which it can be searched on the server.
+    followed: int | None
+
+
+class Visible(NamedTuple):
+    """What a view sees of an owner: the owner's number, 0 where nothing is seen, and shelves by number."""
+
+    owner: int
+    shelves: dict[int, Seen]
+
+    @property
+    def numbers(self) -> list[int]:
+        return list(self.shelves)
+
+
+async def visible(session: Session, owner: Owner, view: View) -> Visible:
+    """The shelves of an owner that a view may see, by number."""
+    rows = await session.all("visible_shelves", **view_parameters(owner, view))
+    shelves = {row[0]: Seen(row[0], audience_of(*row[1:4]), row[4], row[5], *row[8:]) for row in rows}
+    return Visible(rows[0][6] if rows else 0, shelves)
+
+
+async def _in_shelves(session: Session, statement: str, ids: Iterable[bytes], seen: Visible) -> list[Row]:
+    if not seen.shelves:
+        return []
+    return await session.all(statement, seen.owner, list(ids), seen.numbers)
+
+
+async def get(session: Session, owner: Owner, view: View, ids: Sequence[UUID]) -> dict[UUID, Record]:
+    """Records by id, in the order asked for."""
+    asked = {id.bytes: id for id in ids}
+    if not asked:
+        return {}
+    rows = await session.all("get_in_view", ids=list(asked), **view_parameters(owner, view))
+    found = {
+        row[1]: decode(row[0], asked[row[1]], owner, audience_of(*row[2:5]), row[5], row[6], row[7])
+        for row in rows
+    }
+    return {id: found[raw] for raw, id in asked.items() if raw in found}
+
+
+async def _on_shelves(
+    session: Session, owner: Owner, seen: Visible, ids: Sequence[UUID]
+) -> tuple[dict[UUID, Record], dict[UUID, Use]]:
+    """Records by id, in the order asked for, and how those that are memories have served."""
+    asked = {id.bytes: id for id in ids}
+    found: dict[bytes, Record] = {}
+    served: dict[UUID, Use] = {}
+    for row in await _in_shelves(session, "get", asked, seen) if asked else ():
+        type_, raw, shelf, version, recorded_at, body, status, _, strength, used_at, times = row
+        if status == "withdrawn":
+            continue
+        readers = seen.shelves[shelf].audience
+        found[raw] = decode(type_, asked[raw], owner, readers, version, recorded_at, body)
+        if times is not None:
+            served[asked[raw]] = _use(strength, used_at, times)
+    return {id: found[raw] for raw, id in asked.items() if raw in found}, served
+
+
+async def scan(session: Session, asked: Scan) -> Page:
+    """One page in the order of ids: each shelf and type is read through its index, and the server merges them."""
+    owner, view, filter, cursor, limit = asked
+    condition, values = conditions(filter)
+    values |= view_parameters(owner, view)
+    values["limit"] = limit + 1
+    if filter.thread is not None:
+        values["thread"] = filter.thread.bytes
+    if filter.by_places:
+        last = place_of(cursor)
+        values["place"] = last if last is not None else _PAST_ALL if filter.newest_first else 0
+    else:
+        values["cursor"] = cursor_of(cursor, filter.newest_first)
+        values["types"] = _types(filter)
+    rows = await session.all(_statement(filter), conditions=condition, **values)
+    records = tuple(_decoded(row, owner) for row in rows[:limit])
+    if len(rows) <= limit:
+        return Page(records, None)
+    return Page(records, str(rows[limit - 1][8]) if filter.by_places else records[-1].id.hex)
+
+
+async def scans(session: Session, asked: Sequence[Scan]) -> list[Page]:
+    """Several pages of one moment."""
+    return [await scan(session, one) for one in asked]
+
+
+def _decoded(row: Row, owner: Owner) -> Record:
+    return decode(row[0], UUID(bytes=row[1]), owner, audience_of(*row[5:8]), row[2], row[3], row[4])
+
+
+def _types(filter: Filter) -> list[str]:
+    return sorted(RecordType if filter.types is None else filter.types)
+
+
+def _statement(filter: Filter) -> str:
+    """Which statement reads what a filter admits."""
+    if filter.by_places:
+        name = "places"
+    elif filter.thread is not None:
+        name = "scan_thread"
+    elif filter.pinned and filter.types == frozenset({RecordType.MEMORY}):
+        name = "scan_pinned"
+    else:
+        name = "scan"
+    return f"{name}_down" if filter.newest_first else f"{name}_up"
+
+
+async def count(session: Session, owner: Owner, view: View, filter: Filter) -> int:
+    """How many records a scan would give."""
+    condition, values = conditions(filter)
+    if filter.thread is not None:
+        values["thread"] = filter.thread.bytes
+        condition += " AND r.thread = :thread"
+    seen = await visible(session, owner, view)
+    values |= {"owner": seen.owner, "shelves": seen.numbers, "types": _types(filter)}
+    total: int = await session.value("count", conditions=condition, **values)
+    return total
+
+
+async def history(session: Session, owner: Owner, view: View, id: UUID) -> list[HistoryStep]:
+    """Every version of a record with the ledger's word on it."""
+    seen = await visible(session, owner, view)
+    rows = await _in_shelves(session, "get", [id.bytes], seen)
+    if not rows:
+        return []
+    type_, raw, shelf, version, recorded_at, body, _, position, *_ = rows[0]
+    told: list[tuple[int, int, Record | None]] = []
+    for earlier, written, since_, old, *readers in await session.all("versions_of", seen.owner, raw):
+        kept = decode(type_, id, owner, audience_of(*readers), earlier, since_, old) if old else None
+        # A version that this view might not have read is told of, not shown.
+        told.append(
+            (written, earlier, kept if kept is not None and kept.audience.readable_by(view) else None)
+        )
+    now = decode(type_, id, owner, seen.shelves[shelf].audience, version, recorded_at, body)
+    told.append((position, version, now))
+    rows = await session.all("entries_at", seen.owner, [each[0] for each in told])
+    entries = {row[1]: entry_of(row, owner) for row in rows}
+    return [_step(entries[written], id, number, record) for written, number, record in told]
+
+
+def _step(entry: Entry, id: UUID, version: int, record: Record | None) -> HistoryStep:
+    line = next(line for line in entry.lines if line.id == id)
+    return HistoryStep(entry.position, entry.at, entry.actor, line.verb, version, record)
+
+
+async def entries(session: Session, owner: Owner, after: int, limit: int) -> list[Entry]:
+    """The owner's ledger after a position."""
+    row = await find_owner(session, owner)
+    if row is None:
+        return []
+    await session.one("face_owner", str(row.no))
+    return [entry_of(found, owner) for found in await session.all("entries_after", row.no, after, limit)]
+
+
+Held = Callable[[int], int | None]
+
+
+async def since(
+    session: Session, owner: Owner, view: View, held: Held, is_searched: IsSearched
+) -> list[tuple[Shelf, ShelfDelta]]:
+    """What came to the view's shelves; those that are searched on the server are not given."""
+    return await _since(session, await visible(session, owner, view), held, is_searched)
+
+
+async def look(
+    session: Session, owner: Owner, view: View, held: Held, choose: Choose, is_searched: IsSearched
+) -> Sight:
+    """What came to the view's shelves, and the records that are chosen in sight of it."""
+    seen = await visible(session, owner, view)
+    shelves = await _since(session, seen, held, is_searched)
+    chosen = await asyncio.to_thread(choose, shelves)
+    if chosen is None:
+        return Sight(shelves, None)
+    records, served = await _on_shelves(session, owner, seen, chosen)
+    grounds, _ = await _on_shelves(session, owner, seen, cited_by(records.values()))
+    return Sight(shelves, records, served, grounds)
+
+
+async def _since(
+    session: Session, seen: Visible, held: Held, is_searched: IsSearched
+) -> list[tuple[Shelf, ShelfDelta]]:
+    found = []
+    active: str | None = None
+    for shelf in seen.shelves.values():
+        mark = held(shelf.number)
+        if mark is not None and mark < shelf.renewed:
+            mark = None
+        touched = Touched(seen.owner, shelf.number, shelf.passages, shelf.followed)
+        if await is_searched(session, touched):
+            delta = ShelfDelta(shelf.mark, False, (), (), large=True)
+        elif mark == shelf.mark:
+            delta = ShelfDelta(shelf.mark, False, (), ())
+        else:
+            if active is None:
+                active = await session.value("active_vector_set") or ""
+            rows, gone = await _came(session, seen.owner, shelf.number, mark)
+            delta = ShelfDelta(shelf.mark, mark is None, rows, gone, active)
+        found.append((Shelf(shelf.number, shelf.audience), delta))
+    return found
+
+
+async def _came(
+    session: Session, owner: int, shelf: int, mark: int | None
+) -> tuple[PassageRows, Sequence[bytes]]:
+    """A shelf's passages since a mark, and the ids of those that left; a whole shelf is fetched part by part."""
+    asked = owner, shelf, mark or 0
+    if mark is None:
+        parts = [part async for part in session.walk_named("passages_since", *asked)]
+        return PassageRows.of(parts), ()  # type: ignore[arg-type]  # the driver's rows are as good as tuples
+    rows = await session.all("passages_since", *asked)
+    left = await session.all("gone_since", *asked)
+    return PassageRows.of([rows]), [row[0] for row in left]  # type: ignore[list-item]  # as above
+
+
+async def uses(session: Session, owner: Owner, view: View, ids: Sequence[UUID]) -> dict[UUID, Use]:
+    """How memories have served."""
+    seen = await visible(session, owner, view)
+    rows = await _in_shelves(session, "uses", (id.bytes for id in ids), seen)
+    return {UUID(bytes=row[0]): _use(*row[1:]) for row in rows}
+
+
+def _use(strength: float, used_at: int | None, times: int) -> Use:
+    return Use(strength=strength, used_at=None if used_at is None else moment(used_at), count=times)
+
+
+async def most_used(session: Session, owner: Owner, view: View, filter: Filter, limit: int) -> list[UUID]:
+    """Memories that were used, the most used first."""
+    condition, values = conditions(filter)
+    if filter.thread is not None:
+        values["thread"] = filter.thread.bytes
+        condition += " AND r.thread = :thread"
+    seen = await visible(session, owner, view)
+    named: dict[str, Any] = {"owner": seen.owner, "shelves": seen.numbers, "limit": limit}
+    rows = await session.all("most_used", conditions=condition, **values, **named)
+    return [UUID(bytes=row[0]) for row in rows]

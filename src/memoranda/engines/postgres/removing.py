@@ -1,0 +1,125 @@
+"""Takes records out of every table, and what told of them out of the ledger: many in each statement."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import replace
+from typing import TypeVar
+from uuid import UUID
+
+from memoranda.engines.postgres.session import Row, Session
+from memoranda.engines.postgres.sets import Shrinking
+from memoranda.model.ledger import Entry, dump_entry
+from memoranda.model.records import PASSAGE_TYPES, Record
+from memoranda.settle.rows import entry_of
+
+#: Records, or entries, in one statement: however many go, the server and this process hold so many at a time.
+AT_ONCE = 500
+
+_T = TypeVar("_T")
+
+
+def some(things: Iterable[_T]) -> Iterator[list[_T]]:
+    """All of these, a bounded number at a time."""
+    every = list(things)
+    for start in range(0, len(every), AT_ONCE):
+        yield every[start : start + AT_ONCE]
+
+
+async def places(session: Session, ids: Collection[UUID]) -> dict[UUID, tuple[int, int, int]]:
+    """Number, shelf and owner of records, which are there."""
+    found = {}
+    for part in some(ids):
+        rows = await session.all("where_are", [id.bytes for id in part])
+        found.update({UUID(bytes=row[0]): (row[1], row[2], row[3]) for row in rows})
+    return found
+
+
+class Removing:
+    """Takes records out of the tables, and counts what went where."""
+
+    def __init__(self, session: Session, removed: Counter[str], *, with_links_to: bool) -> None:
+        self._session = session
+        self._removed = removed
+        self._with_links_to = with_links_to
+        self._sets = Shrinking(session)
+        #: Of each shelf that passages left, the mark that tells of it.
+        self._marks: dict[int, int] = {}
+
+    async def remove(self, records: Collection[Record]) -> None:
+        """Take these away with everything that stands beside them."""
+        for part in some(records):
+            where = await places(self._session, [record.id for record in part])
+            by_owner: dict[int, list[Record]] = {}
+            for record in part:
+                by_owner.setdefault(where[record.id][2], []).append(record)
+            for owner, of_owner in by_owner.items():
+                await self._remove_of(owner, of_owner, where)
+            ids = [record.id.bytes for record in part]
+            await self._session.run("take_away_ids", ids)
+            if self._with_links_to:
+                self._removed["links"] += await self._session.run("delete_links_to", ids)
+            self._removed.update(record.type.value for record in part)
+        await self._sets.finish()
+
+    async def _remove_of(
+        self, owner: int, records: Sequence[Record], where: dict[UUID, tuple[int, int, int]]
+    ) -> None:
+        run = self._session.run
+        ids, numbers = [record.id.bytes for record in records], [where[record.id][0] for record in records]
+        for table in ("versions", "terms", "uses"):
+            self._removed[table] += await run(f"take_away_{table}", owner, numbers)
+        self._removed["vectors"] += await self._sets.delete(owner, numbers)
+        self._removed["links"] += await run("take_away_links", owner, ids)
+        await run("take_away_records", owner, ids)
+        left: dict[int, list[bytes]] = {}
+        for record in records:
+            if record.type in PASSAGE_TYPES:
+                left.setdefault(where[record.id][1], []).append(record.id.bytes)
+        for shelf, gone in left.items():
+            if shelf not in self._marks:
+                self._marks[shelf] = await self._session.value("move_mark", owner, shelf)
+            await run("note_gone", owner, shelf, self._marks[shelf], gone)
+            await run("passages_left", len(gone), owner, shelf)
+
+
+async def scrub_lines(session: Session, ids: Collection[UUID], *, every_version: bool) -> int:
+    """Take content digests of what goes out of the ledger entries that wrote it; returns how many these were."""
+    gone = frozenset(ids)
+    positions: dict[int, set[int]] = {}
+    for part in some(gone):
+        for owner, position in await session.all("positions_of_records", ids=[id.bytes for id in part]):
+            positions.setdefault(owner, set()).add(position)
+    for owner in sorted(positions):
+        for places_ in some(sorted(positions[owner])):
+            rows = await session.all("entries_at", owner, places_)
+            await _rewrite(session, owner, [_scrubbed(row, gone, every_version) for row in rows])
+    return sum(map(len, positions.values()))
+
+
+def _scrubbed(row: Row, gone: frozenset[UUID], every_version: bool) -> Entry:
+    scrubbed = entry_of(row, None).scrubbed(gone)
+    if every_version:
+        return scrubbed
+    lines = tuple(replace(line, erased=False) if line.id in gone else line for line in scrubbed.lines)
+    return replace(scrubbed, lines=lines)
+
+
+async def scrub_ledger(session: Session, owner: int) -> int:
+    """Leave of an owner's ledger what tells of nobody; returns how many entries there are."""
+    count = through = 0
+    while rows := await session.all("entries_after", owner, through, AT_ONCE):
+        await _rewrite(session, owner, [entry_of(row, None).scrubbed(None) for row in rows])
+        count, through = count + len(rows), rows[-1][1]
+    return count
+
+
+async def _rewrite(session: Session, owner: int, entries: Sequence[Entry]) -> None:
+    await session.run(
+        "rewrite_entries",
+        owner=owner,
+        positions=[entry.position for entry in entries],
+        actors=[entry.actor.id for entry in entries],
+        bodies=[dump_entry(entry) for entry in entries],
+    )

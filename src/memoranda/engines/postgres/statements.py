@@ -1,0 +1,66 @@
+"""The named statements of ``queries.sql``, their parameters numbered as the server wants them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from importlib.resources import files
+from typing import Any, NamedTuple
+
+
+class Statement(NamedTuple):
+    """A statement as it is sent, and the names of its parameters; none where they are given by place."""
+
+    text: str
+    names: tuple[str, ...]
+
+    def arguments(self, values: Sequence[Any], named: Mapping[str, Any]) -> Sequence[Any]:
+        """The values in the order of the parameters."""
+        return [named[name] for name in self.names] if self.names else values
+
+
+@lru_cache(maxsize=1)
+def _texts() -> dict[str, str]:
+    text = files("memoranda.engines.postgres").joinpath("queries.sql").read_text("utf-8")
+    parts = re.split(r"^-- name: (\w+)\n", text, flags=re.MULTILINE)
+    found: dict[str, str] = {}
+    for name, body in zip(parts[1::2], parts[2::2], strict=True):
+        lines = [line for line in body.splitlines() if not line.startswith("--")]
+        assert name not in found, name
+        found[name] = "\n".join(lines).strip()
+    return found
+
+
+def names() -> list[str]:
+    """The names of all statements."""
+    return list(_texts())
+
+
+@lru_cache(maxsize=1024)
+def statement(name: str, conditions: str = "") -> Statement:
+    """A statement by its name, with the conditions of a filter where it has a place for them.
+
+    Where it has a place for ``{view}``, the view's shelves are made in it.
+    """
+    texts = _texts()
+    return numbered(
+        texts[name].replace("{view}", texts["visible_shelves"]).replace("{conditions}", conditions)
+    )
+
+
+def numbered(text: str) -> Statement:
+    """A text whose parameters are ``?`` or ``:name``, with numbers instead."""
+    names: list[str] = []
+
+    def number(found: re.Match[str]) -> str:
+        name = found[1]
+        if name not in names:
+            names.append(name)
+        return f"${names.index(name) + 1}"
+
+    named = re.sub(r'(?<![:"]):([a-z_]\w*)', number, text)
+    if names:
+        return Statement(named, tuple(names))
+    places = iter(range(1, text.count("?") + 1))
+    return Statement(re.sub(r"\?", lambda _: f"${next(places)}", text), ())

@@ -1,0 +1,228 @@
+"""Applies a batch inside a transaction: stores what settling decides."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable, Mapping
+from uuid import UUID
+
+from memoranda.engines.sqlite import jobs
+from memoranda.engines.sqlite.answers import Answers, OwnerRow
+from memoranda.engines.sqlite.statements import sql
+from memoranda.errors import Conflict
+from memoranda.model import questions as q
+from memoranda.model.changes import Batch
+from memoranda.model.digests import keyed
+from memoranda.model.ids import new_id
+from memoranda.model.ledger import Entry, Receipt, dump_entry, receipt_of
+from memoranda.model.owner import Audience, Owner, owner_digest_parts
+from memoranda.model.records import PASSAGE_TYPES, Record
+from memoranda.model.values import micros
+from memoranda.settle import Put, Settlement, StoredRow, encode, settle
+from memoranda.settle.caps import held_gain
+from memoranda.settle.operations import Operation, operation_digest, operation_of, repeated
+from memoranda.settle.others import refuse_old_era
+from memoranda.settle.rows import audience_columns, entry_of
+from memoranda.text.terms import RULE
+
+
+def find_owner(connection: sqlite3.Connection, owner: Owner) -> OwnerRow | None:
+    """The owner's present era, if it has one."""
+    row = connection.execute(sql("owner"), owner.parts).fetchone()
+    return None if row is None else OwnerRow(row[0], UUID(bytes=row[1]), row[2], row[3])
+
+
+def begin_era(
+    connection: sqlite3.Connection, secret: bytes, owner: Owner, era: UUID | None = None
+) -> OwnerRow:
+    """Give an owner that has none an era."""
+    era = era or new_id()
+    digest = keyed(secret, "owner", owner_digest_parts(owner))
+    try:
+        no = connection.execute(sql("add_owner"), (*owner.parts, era.bytes, digest)).fetchone()[0]
+    except sqlite3.IntegrityError as exc:
+        raise Conflict(f"era: {era} is another owner's in this book") from exc
+    return OwnerRow(no, era, 0, 0)
+
+
+def apply(connection: sqlite3.Connection, secret: bytes, batch: Batch) -> Receipt:
+    """Apply a batch; the caller's savepoint makes it all or nothing."""
+    operation = operation_of(secret, batch)
+    if operation.id is not None:
+        row = connection.execute(sql("by_operation"), (operation.id,)).fetchone()
+        if row is not None:
+            return repeated(entry_of(row, batch.owner), batch.owner, operation, ended=row[9] is not None)
+    owner = find_owner(connection, batch.owner)
+    refuse_old_era(batch.era, owner.era if owner else None)
+    answers = Answers(connection, secret, owner)
+    settlement = q.decide(settle(batch), answers)
+    if not settlement.puts and not settlement.jobs and operation.id is None:
+        # Nothing is stored, not even the name of an owner that was not here.
+        return Receipt(batch.owner, 0, batch.at, (), tuple(settlement.ignored))
+    owner = owner or begin_era(connection, secret, batch.owner)
+    for job in settlement.jobs:
+        jobs.put(connection, owner.no, job, batch.at)
+    if not settlement.puts and operation.id is None:
+        return Receipt(batch.owner, 0, batch.at, (), tuple(settlement.ignored))
+    storing = Storing(connection, secret, owner.no, owner.position + 1, answers.shelves)
+    return _store(connection, storing, batch, owner, settlement, operation)
+
+
+def find_operation(
+    connection: sqlite3.Connection, secret: bytes, owner: Owner, operation: str
+) -> Receipt | None:
+    """The first receipt of an operation id."""
+    row = connection.execute(sql("by_operation"), (operation_digest(secret, owner, operation),)).fetchone()
+    if row is None or row[9] is not None:
+        return None
+    return receipt_of(entry_of(row, owner), owner, repeated=True)
+
+
+def _store(
+    connection: sqlite3.Connection,
+    storing: Storing,
+    batch: Batch,
+    owner: OwnerRow,
+    settlement: Settlement,
+    operation: Operation,
+) -> Receipt:
+    position = owner.position + 1
+    hashes = storing.put_all(settlement.puts)
+    if any(put.terms is not None for put in settlement.puts):
+        jobs.make_embedding_due(connection, batch.at)
+    for thread, tail in settlement.tails.items():
+        connection.execute(sql("set_tail"), (tail, thread.bytes))
+    entry = Entry(
+        batch.owner,
+        owner.era,
+        position,
+        batch.at,
+        batch.actor,
+        settlement.lines(hashes),
+        tuple(settlement.ignored),
+        settlement.note,
+        operation.id,
+        operation.request,
+    )
+    add_entry(connection, owner.no, entry)
+    gain = sum(held_gain(put.before, put.record) for put in settlement.puts)
+    connection.execute(sql("move_owner"), (position, gain, owner.no))
+    return receipt_of(entry, batch.owner)
+
+
+def add_entry(connection: sqlite3.Connection, owner_no: int, entry: Entry) -> None:
+    """Write an entry to the ledger."""
+    connection.execute(
+        sql("add_entry"),
+        (
+            owner_no,
+            entry.position,
+            micros(entry.at),
+            entry.actor.kind,
+            entry.actor.id,
+            entry.operation,
+            entry.request,
+            dump_entry(entry),
+        ),
+    )
+
+
+class Storing:
+    """Stores records of one owner at one ledger position, each touched shelf's mark moved once."""
+
+    def __init__(
+        self,
+        connection: sqlite3.Connection,
+        secret: bytes,
+        owner_no: int,
+        position: int,
+        shelves: Mapping[Audience, tuple[int, int]] | None = None,
+    ) -> None:
+        self._connection = connection
+        self._secret = secret
+        self._owner_no = owner_no
+        self._position = position
+        #: Number and mark of the shelves that were met in this transaction already.
+        self._shelves = dict(shelves or {})
+        self._marks: dict[int, int] = {}
+        self._slots = True
+
+    def put_all(self, puts: Iterable[Put], *, slots: bool = True) -> list[bytes]:
+        """Store records; returns the content hash of each in order. Without ``slots`` they hold no key or name."""
+        self._slots = slots
+        puts = list(puts)
+        for put in puts:
+            if (
+                put.before is not None
+                and put.before.slot() is not None
+                and put.before.slot() != put.record.slot()
+            ):
+                self._connection.execute(sql("free_slot"), (put.record.id.bytes,))
+        return [self._insert(put) if put.before is None else self._update(put) for put in puts]
+
+    def shelf(self, audience: Audience) -> int:
+        """The number of the owner's shelf for an audience."""
+        met = self._shelves.get(audience)
+        if met is None:
+            columns = audience_columns(audience)
+            met = self._connection.execute(sql("shelf"), (self._owner_no, *columns)).fetchone()
+            if met is None:
+                met = self._connection.execute(sql("add_shelf"), (self._owner_no, *columns)).fetchone()
+                for group in audience.groups:
+                    self._connection.execute(sql("add_shelf_group"), (met[0], group))
+            self._shelves[audience] = met
+        return met[0]
+
+    def mark(self, shelf: int) -> int:
+        """The mark of this commit on a shelf."""
+        if shelf not in self._marks:
+            met = next((mark for number, mark in self._shelves.values() if number == shelf), None)
+            if met is None:
+                self._marks[shelf] = self._connection.execute(sql("move_mark"), (shelf,)).fetchone()[0]
+            else:
+                self._marks[shelf] = met + 1
+                self._connection.execute(sql("set_mark"), (met + 1, shelf))
+        return self._marks[shelf]
+
+    def _row(self, record: Record) -> StoredRow:
+        row = encode(record, self._secret)
+        return row if self._slots else row._replace(slot=None)
+
+    def _insert(self, put: Put) -> bytes:
+        record = put.record
+        row = self._row(record)
+        shelf = self.shelf(record.audience)
+        mark = self.mark(shelf) if put.terms is not None else 0
+        ended = None if row.held else row.recorded_at
+        values = (*row, row.recorded_at, ended, self._owner_no, shelf, self._position, put.run, mark)
+        try:
+            no = self._connection.execute(sql("insert_record"), values).lastrowid
+        except sqlite3.IntegrityError as exc:
+            raise Conflict(f"id: record {record.id} is in this book already; leave ids to the book") from exc
+        if put.terms is not None:
+            self._connection.execute(sql("put_terms"), (no, RULE, put.terms))
+        self._link(record)
+        return row.hash
+
+    def _update(self, put: Put) -> bytes:
+        record = put.record
+        row = self._row(record)
+        _, old_shelf, _ = self._connection.execute(sql("where_is"), (row.id,)).fetchone()
+        shelf = self.shelf(record.audience)
+        passage = record.type in PASSAGE_TYPES
+        mark = self.mark(shelf) if passage else 0
+        if passage and shelf != old_shelf:
+            self._connection.execute(sql("note_gone"), (old_shelf, self.mark(old_shelf), row.id))
+        self._connection.execute(sql("keep_version"), (row.recorded_at, row.id))
+        self._connection.execute(
+            sql("update_record"),
+            (*row[2:6], *row[7:], row.held, row.recorded_at, shelf, self._position, mark, row.id),
+        )
+        if put.before is not None and put.before.rests_on() != record.rests_on():
+            self._connection.execute(sql("unlink"), (row.id,))
+            self._link(record)
+        return row.hash
+
+    def _link(self, record: Record) -> None:
+        for source in record.rests_on():
+            self._connection.execute(sql("link"), (record.id.bytes, source.bytes))

@@ -1,0 +1,332 @@
+"""The SQLite engine: one file, many processes, every wall of ``ports`` in front of it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+from memoranda.engines.sqlite import (
+    aids,
+    applying,
+    erasing,
+    jobs,
+    keeping,
+    proving,
+    reading,
+    sets,
+    spending,
+)
+from memoranda.engines.sqlite.file import SqliteFile
+from memoranda.engines.sqlite.migrations import book_migrations
+from memoranda.engines.sqlite.moving import Moving
+from memoranda.engines.sqlite.secret import has_secret, make_secret, secret_of
+from memoranda.engines.sqlite.statements import sql
+from memoranda.errors import StorageError
+from memoranda.model.changes import Batch
+from memoranda.model.erasure import ErasureReceipt, Erasures, Scrubbed, Target
+from memoranda.model.facts import BookFacts, Findings
+from memoranda.model.jobs import Job, JobDraft, JobState, kept_text
+from memoranda.model.ledger import Entry, Receipt
+from memoranda.model.memories import Use
+from memoranda.model.owner import Owner, View
+from memoranda.model.passages import Choose, Shelf, ShelfDelta, Sight
+from memoranda.model.query import Filter, HistoryStep, Page
+from memoranda.model.records import Record
+from memoranda.model.spending import ALL_SPENT, Spent, SpentFilter, Sums
+from memoranda.model.values import utc_now
+from memoranda.model.vectors import Embedding, VectorSet
+from memoranda.ports import Scan, TermsOf
+from memoranda.settle.rows import owner_of, record_of
+
+#: A file up to this size is cleared of erased content before ``erase`` returns; a larger one by the worker.
+SCRUB_AT_ONCE_BYTES = 256 * 1024 * 1024
+
+_READ_ELSEWHERE = "another process is reading; the worker clears the log when it is done"
+
+#: What no book can see of itself.
+UNSEEN = (
+    "exports and copies that others made of this book",
+    "snapshots and freed blocks of the disk",
+)
+
+
+class SqliteEngine(Moving):
+    """A book in one SQLite file."""
+
+    name = "sqlite"
+
+    def __init__(self, file: SqliteFile, path: Path) -> None:
+        self._file = file
+        self._path = path
+
+    @classmethod
+    async def open(cls, path: Path, **options: Any) -> SqliteEngine:
+        """Open a book, or make one; ``options`` are those of ``SqliteFile.open``."""
+        path = path.absolute()  # whatever the program's folder is later on
+        migrations = options.pop("migrations", None) or book_migrations()
+        file = await SqliteFile.open(path, migrations=migrations, **options)
+        try:
+            if not options.get("read_only") and not await file.read(has_secret):
+                await file.write(make_secret)
+        except BaseException:
+            await file.close()
+            raise
+        return cls(file, path)
+
+    @property
+    def path(self) -> Path:
+        """Where the book is."""
+        return self._path
+
+    @property
+    def file(self) -> SqliteFile:
+        """The open file, with its counters."""
+        return self._file
+
+    async def close(self) -> None:
+        await self._file.close()
+
+    # ── records ──────────────────────────────────────────────────────────────────────────────────────────────────
+
+    async def apply(self, batch: Batch) -> Receipt:
+        return await self._write(lambda c: applying.apply(c, secret_of(c), batch))
+
+    async def get(self, owner: Owner, view: View, ids: Sequence[UUID]) -> dict[UUID, Record]:
+        return await self._file.read(lambda c: reading.get(c, owner, view, ids))
+
+    async def scan(self, owner: Owner, view: View, filter: Filter, cursor: str | None, limit: int) -> Page:
+        return await self._file.read(lambda c: reading.scan(c, owner, view, filter, cursor, limit))
+
+    async def scans(self, asked: Sequence[Scan]) -> list[Page]:
+        return await self._file.read(lambda c: reading.scans(c, asked))
+
+    async def count(self, owner: Owner, view: View, filter: Filter) -> int:
+        return await self._file.read(lambda c: reading.count(c, owner, view, filter))
+
+    async def history(self, owner: Owner, view: View, id: UUID) -> list[HistoryStep]:
+        return await self._file.read(lambda c: reading.history(c, owner, view, id))
+
+    async def entries(self, owner: Owner, after: int, limit: int) -> list[Entry]:
+        return await self._file.read(lambda c: reading.entries(c, owner, after, limit))
+
+    async def find_operation(self, owner: Owner, operation: str) -> Receipt | None:
+        return await self._file.read(lambda c: applying.find_operation(c, secret_of(c), owner, operation))
+
+    # ── passages and aids ────────────────────────────────────────────────────────────────────────────────────────
+
+    async def since(
+        self, owner: Owner, view: View, held: Callable[[int], int | None]
+    ) -> list[tuple[Shelf, ShelfDelta]]:
+        return await self._file.read(lambda c: reading.since(c, owner, view, held))
+
+    async def look(
+        self, owner: Owner, view: View, held: Callable[[int], int | None], choose: Choose
+    ) -> Sight:
+        return await self._file.read(lambda c: reading.look(c, owner, view, held, choose))
+
+    async def note_use(self, owner: Owner, view: View, uses: Mapping[UUID, Use]) -> int:
+        return await self._write(lambda c: aids.note_use(c, owner, view, uses))
+
+    async def uses(self, owner: Owner, view: View, ids: Sequence[UUID]) -> dict[UUID, Use]:
+        return await self._file.read(lambda c: reading.uses(c, owner, view, ids))
+
+    async def most_used(self, owner: Owner, view: View, filter: Filter, limit: int) -> list[UUID]:
+        return await self._file.read(lambda c: reading.most_used(c, owner, view, filter, limit))
+
+    async def stale_terms(self, rule: int, limit: int) -> list[Record]:
+        return await self._file.read(
+            lambda c: [record_of(row) for row in c.execute(sql("stale_terms"), (rule, limit)).fetchall()]
+        )
+
+    async def put_terms(self, rule: int, terms: Mapping[UUID, bytes]) -> int:
+        return await self._write(lambda c: aids.put_terms(c, rule, terms))
+
+    async def vector_sets(self) -> list[VectorSet]:
+        return await self._file.read(sets.listed)
+
+    async def begin_set(self, embedding: Embedding) -> VectorSet:
+        return await self._write(lambda c: sets.begin(c, embedding))
+
+    async def lacking(self, embedding: Embedding, limit: int) -> list[Record]:
+        return await self._file.read(lambda c: sets.lacking(c, embedding, limit))
+
+    async def put_vectors(self, embedding: Embedding, vectors: Mapping[UUID, bytes]) -> int:
+        return await self._write(lambda c: sets.put(c, embedding, vectors))
+
+    async def switch_set(self, embedding: Embedding) -> bool:
+        return await self._write(lambda c: sets.switch(c, embedding))
+
+    async def drop_set(self, embedding: Embedding) -> bool:
+        return await self._write(lambda c: sets.drop(c, embedding))
+
+    # ── jobs ─────────────────────────────────────────────────────────────────────────────────────────────────────
+
+    async def put(self, draft: JobDraft, at: datetime) -> None:
+        await self._write(lambda c: jobs.put(c, 0, draft, at))
+
+    async def lease(self, kinds: Sequence[str], worker: str, at: datetime, seconds: float) -> Job | None:
+        if not await self._file.read(lambda c: jobs.is_due(c, kinds, at)):
+            return None
+        return await self._write(lambda c: jobs.lease(c, kinds, worker, at, seconds))
+
+    async def renew(self, job: Job, at: datetime, seconds: float) -> bool:
+        return await self._write(lambda c: jobs.renew(c, job, at, seconds))
+
+    async def finish(self, job: Job) -> bool:
+        return await self._write(lambda c: jobs.finish(c, job))
+
+    async def fail(self, job: Job, error: str, at: datetime, retry_at: datetime | None) -> bool:
+        return await self._write(lambda c: jobs.fail(c, job, error, at, retry_at))
+
+    async def postpone(self, job: Job, at: datetime, reason: str = "") -> bool:
+        return await self._write(lambda c: jobs.postpone(c, job, at, reason))
+
+    async def keep(
+        self, job: Job, payload: Mapping[str, Any], records: Sequence[UUID], spent: Spent | None = None
+    ) -> bool:
+        text = None
+        try:
+            text = kept_text(payload)
+        finally:
+            kept = await self._write(lambda c: spending.keep(c, job, text, records, spent))
+        return kept
+
+    async def jobs(self, state: JobState | None, limit: int) -> list[Job]:
+        return await self._file.read(lambda c: jobs.listed(c, state, limit))
+
+    async def replay(self, id: UUID, at: datetime) -> bool:
+        return await self._write(lambda c: jobs.replay(c, id, at))
+
+    async def drop(self, id: UUID) -> bool:
+        return await self._write(lambda c: jobs.drop(c, id))
+
+    # ── spending ─────────────────────────────────────────────────────────────────────────────────────────────────
+
+    async def note_spent(self, spent: Spent) -> None:
+        await self._write(lambda c: spending.note(c, spent))
+
+    async def spent(self, tenant: str, only: SpentFilter = ALL_SPENT) -> list[Spent]:
+        return await self._file.read(lambda c: spending.listed(c, tenant, only))
+
+    async def spent_in_all(self, tenant: str, only: SpentFilter = ALL_SPENT) -> Sums:
+        return await self._file.read(lambda c: spending.in_all(c, tenant, only))
+
+    # ── erasure ──────────────────────────────────────────────────────────────────────────────────────────────────
+
+    async def erase(self, target: Target, at: datetime) -> ErasureReceipt:
+        erased = await self._write(lambda c: erasing.erase(c, secret_of(c), target, at))
+        owner_of.cache_clear()
+        pending = ""
+        if erased.removed or target.everything:
+            try:
+                pending = await self._clear()
+            except StorageError as exc:
+                # The erasure itself is committed: the worker goes on where this stopped.
+                pending = f"clearing the file failed, and the worker tries again: {exc}"
+        return ErasureReceipt(
+            owner=target.owner,
+            at=at,
+            removed=dict(erased.removed),
+            kept=erased.kept,
+            state="pending" if pending else "complete",
+            pending=pending,
+            held_by=await self.known_backups(),
+            unseen=UNSEEN,
+            unknown=erased.unknown,
+            ids=erased.ids,
+            era=erased.era,
+            superseded=erased.superseded,
+        )
+
+    async def _clear(self) -> str:
+        """Clear the file now if that is quick; otherwise say what the worker will do."""
+        if os.path.getsize(self._path) > SCRUB_AT_ONCE_BYTES:
+            return "the file is large; the worker rewrites it without what was erased"
+        return (await self.scrub()).pending
+
+    async def scrub(self) -> Scrubbed:
+        """Rewrite the file and empty the log: deleting alone leaves copies in the gaps of pages that were rebalanced."""
+        if not await self._file.checkpoint():
+            return Scrubbed(_READ_ELSEWHERE)
+        await self._file.rewrite()
+        if not await self._file.checkpoint():
+            return Scrubbed(_READ_ELSEWHERE)
+        await self._file.write(lambda c: c.execute("DELETE FROM jobs WHERE owner = 0 AND kind = 'scrub'"))
+        return Scrubbed()
+
+    # ── keeping ──────────────────────────────────────────────────────────────────────────────────────────────────
+
+    async def owners(self, tenant: str) -> list[Owner]:
+        return await self._file.read(lambda c: keeping.owners(c, tenant))
+
+    async def verify(self, progress: Callable[[int, int], None] | None = None) -> Findings:
+        return await self._file.read(lambda c: proving.verify(c, secret_of(c), progress))
+
+    async def rebuild(self, progress: Callable[[int, int], None] | None = None) -> Mapping[str, int]:
+        return await self._write(lambda c: keeping.rebuild(c, secret_of(c), progress))
+
+    async def facts(self) -> BookFacts:
+        found = await self._file.read(keeping.counts)
+        sizes = [size for suffix in ("", "-wal", "-shm") if (size := _size(f"{self._path}{suffix}"))]
+        return BookFacts(
+            engine=self.name,
+            address=str(self._path),
+            format=found["format"],
+            owners=found["owners"],
+            records=found["records"],
+            jobs=found["jobs"],
+            bytes=sum(sizes),
+            stale_terms=found["stale_terms"],
+            details={
+                "backups": list(found["backups"]),
+                "commits": self._file.counters.commits,
+                "writes": self._file.counters.writes,
+            },
+        )
+
+    async def dump(self, owner: Owner, *, private: bool) -> AsyncIterator[dict[str, Any]]:
+        for line in await self._file.read(lambda c: list(keeping.dump(c, owner, private=private))):
+            yield line
+
+    async def dump_book(self) -> AsyncIterator[dict[str, Any]]:
+        yield await self._file.read(lambda c: keeping.dump_book(c, secret_of(c)))
+
+    async def adopt_book(self, line: Mapping[str, Any]) -> bool:
+        return await self._write(lambda c: keeping.adopt_book(c, line))
+
+    async def adopt(
+        self, owner: Owner, lines: Sequence[dict[str, Any]], terms: TermsOf
+    ) -> Mapping[str, int] | None:
+        return await self._write(lambda c: keeping.adopt(c, secret_of(c), owner, lines, terms))
+
+    # ── copies of itself ─────────────────────────────────────────────────────────────────────────────────────────
+
+    async def backup(self, target: Path, progress: Callable[[int, int], None] | None = None) -> None:
+        # Noted first: a copy that forgetting does not know of must not come to be, whenever this ends.
+        path = str(target.resolve())
+        await self._write(lambda c: keeping.note_backup(c, path, utc_now(), made=False))
+        await self._file.backup(target, progress)
+        await self._write(lambda c: keeping.note_backup(c, path, utc_now(), made=True))
+
+    async def erasures(self) -> Erasures:
+        return await self._file.read(erasing.erasures)
+
+    async def reapply(self, erasures: Erasures, at: datetime) -> int:
+        removed = await self._write(lambda c: erasing.reapply(c, secret_of(c), erasures, at))
+        await self.scrub()
+        return removed
+
+    async def known_backups(self) -> tuple[str, ...]:
+        """The book's own backups that are still there, those made before an upgrade among them."""
+        return await self._file.read(lambda c: keeping.known_backups(c, self._path, utc_now()))
+
+
+def _size(path: str) -> int:
+    try:
+        return os.path.getsize(path)
+    except FileNotFoundError:
+        return 0

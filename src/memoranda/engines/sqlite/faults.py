@@ -1,0 +1,115 @@
+"""What SQLite and the operating system refuse, told in Memoranda's own errors."""
+
+from __future__ import annotations
+
+import errno
+import os
+import shutil
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from memoranda.errors import Busy, Corrupt, Full, MemorandaError, NotABook, ReadOnly, StorageError
+
+#: Below this many free bytes a failed input or output operation is taken for a full disk.
+NO_ROOM = 64 * 1024
+
+_BUSY = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_PROTOCOL}
+_REFUSED = {sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM, sqlite3.SQLITE_AUTH, sqlite3.SQLITE_CANTOPEN}
+#: What SQLite says where only someone who may write can bring the file in order after a crash.
+_UNRECOVERED = {sqlite3.SQLITE_READONLY_ROLLBACK, sqlite3.SQLITE_READONLY_RECOVERY}
+_NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
+_NOT_PERMITTED = {errno.EACCES, errno.EPERM, errno.EROFS}
+
+
+def primary_code(exc: sqlite3.Error) -> int | None:
+    """SQLite's code without its extension; None where the error is the Python module's own."""
+    code: int | None = getattr(exc, "sqlite_errorcode", None)
+    return None if code is None else code & 0xFF
+
+
+def is_busy(exc: sqlite3.Error) -> bool:
+    return primary_code(exc) in _BUSY
+
+
+def from_sqlite(exc: sqlite3.Error, path: Path) -> StorageError:
+    code, extended = primary_code(exc), getattr(exc, "sqlite_errorcode", None)
+    if extended == sqlite3.SQLITE_READONLY_DBMOVED:
+        return _displaced(path)
+    if extended in _UNRECOVERED:
+        return ReadOnly(
+            f"{path} was left behind by a crash: open it once without read_only, which recovers it."
+        )
+    if code in _BUSY:
+        return Busy(
+            f"{path} is held by another process: try again; if it lasts, end the program that holds it."
+        )
+    if code in _REFUSED:
+        return _read_only(path, exc)
+    if code == sqlite3.SQLITE_FULL or (code == sqlite3.SQLITE_IOERR and _no_room(path)):
+        return _full(path)
+    if code == sqlite3.SQLITE_CORRUPT:
+        return Corrupt(f"{path} is damaged ({exc}): restore a backup, or export what can still be read.")
+    if code == sqlite3.SQLITE_NOTADB:
+        return NotABook(
+            f"{path} is not a Memoranda book: give the path of a book, or of a file that is not there yet."
+        )
+    return StorageError(f"SQLite could not do this with {path} ({exc}): check the disk, and verify the book.")
+
+
+def from_system(exc: OSError, path: Path) -> StorageError:
+    if exc.errno in _NO_ROOM:
+        return _full(path)
+    if exc.errno in _NOT_PERMITTED:
+        return _read_only(path, exc)
+    return StorageError(f"The system could not do this with {path} ({exc}): check the disk and the folder.")
+
+
+def from_damage(exc: UnicodeDecodeError, path: Path) -> Corrupt:
+    """SQLite quotes what it cannot read; where that is no text, the driver fails to say what it is."""
+    return Corrupt(f"{path} is damaged ({exc.reason}): restore a backup, or export what can still be read.")
+
+
+def refuse_moved(path: Path, opened: os.stat_result | None) -> None:
+    """Refuse where another file, or none, has the path by now: what has no name goes for good when it is closed."""
+    found = os.stat(path) if path.exists() else None
+    if opened is None or found is None or not os.path.samestat(found, opened):
+        raise _displaced(path)
+
+
+def _displaced(path: Path) -> StorageError:
+    return StorageError(f"{path} was moved or replaced while it was open: close this book and open it anew.")
+
+
+@contextmanager
+def translated(path: Path) -> Iterator[None]:
+    """Tell the driver's and the system's errors in our own; our own pass as they are."""
+    try:
+        yield
+    except sqlite3.Error as exc:
+        raise from_sqlite(exc, path) from exc
+    except UnicodeDecodeError as exc:
+        raise from_damage(exc, path) from exc
+    except MemorandaError:
+        # Some of ours are system errors too, by inheritance.
+        raise
+    except OSError as exc:
+        raise from_system(exc, path) from exc
+
+
+def _read_only(path: Path, exc: Exception) -> ReadOnly:
+    return ReadOnly(
+        f"{path} cannot be written or opened ({exc}): let this user write the file and its folder, "
+        "or open the book with read_only=True."
+    )
+
+
+def _full(path: Path) -> Full:
+    return Full(
+        f"There is no room left for {path}: free some on its disk and try again; nothing was kept of this."
+    )
+
+
+def _no_room(path: Path) -> bool:
+    return path.parent.is_dir() and shutil.disk_usage(path.parent).free < NO_ROOM

@@ -1,0 +1,212 @@
+"""Every error that Memoranda raises, as one tree; each message says what to do next.
+
+MemorandaError
+├── InvalidInput            what was given is malformed; ``field`` names the part
+│   └── LimitReached        a guardrail or a quota refused the write
+├── NotFound                nothing there that this view may see
+├── NotAllowed              seen, but not this caller's to change
+├── Conflict                the write does not fit what stands
+│   ├── Stale               an expected version or last message has moved on
+│   ├── OperationReused     another request already used this operation id
+│   └── BuiltUpon           an undo would break later changes; they are listed
+├── Erased                  it was forgotten, and does not come back
+├── EmbeddingFailed         no vectors were made; recall by words goes on
+│   ├── EmbedderDown        the provider did not answer
+│   └── WeightsUnfit        the local model's files are not the published ones
+├── ModelFailed             a language model was asked and gave no answer; nothing was bought
+│   ├── ModelDown           it may answer later; ``retry_after`` says when, where the provider does
+│   └── ModelRefused        it will not answer until somebody changes something; ``reason`` says what
+└── StorageError            the engine could not do its work
+    ├── OutcomeUnknown      it may have been kept, or not: the server was lost while it committed
+    ├── Busy                another process holds the book; try again
+    ├── ReadOnly            the book, its folder or its server refuses writes
+    │   └── Moved           the book is elsewhere now; ``address`` says where
+    ├── Unfinished          a copy is making this book; finish it, or delete it
+    ├── Full                no room left
+    ├── Corrupt             the file is damaged
+    ├── NotABook            there is a file, and it is something else
+    └── VersionMismatch     the book is newer or older than this program
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+
+class MemorandaError(Exception):
+    """The root: catch it to catch everything that Memoranda raises on purpose."""
+
+    #: A stable word for programs: it is what surfaces translate to exit codes and statuses.
+    code = "error"
+
+
+class InvalidInput(MemorandaError, ValueError):
+    """What was given is malformed; nothing was written."""
+
+    code = "invalid"
+
+    def __init__(self, message: str, *, field: str | None = None, item: int | None = None) -> None:
+        super().__init__(message)
+        #: The part that is wrong, as a path such as ``content`` or ``messages[3].role``.
+        self.field = field
+        #: The position in a batch, where the call was one.
+        self.item = item
+        #: In a batch, every item that was refused, this one first.
+        self.errors: tuple[InvalidInput, ...] = (self,)
+
+
+class LimitReached(InvalidInput):
+    """A guardrail or a quota refused the write; the message names the limit and the way on."""
+
+    code = "limit"
+
+
+class NotFound(MemorandaError, LookupError):
+    """There is nothing under this id that the view may see."""
+
+    code = "not_found"
+
+
+class NotAllowed(MemorandaError, PermissionError):
+    """The view sees the record, but may not change it."""
+
+    code = "not_allowed"
+
+
+class Conflict(MemorandaError):
+    """The write does not fit what stands in the book; nothing was written."""
+
+    code = "conflict"
+
+
+class Stale(Conflict):
+    """A record or a thread has moved on since the caller read it: read again, then decide."""
+
+    code = "stale"
+
+
+class OperationReused(Conflict):
+    """This operation id belongs to another request: choose a new id for a new request."""
+
+    code = "operation_reused"
+
+
+class BuiltUpon(Conflict):
+    """Later changes rest on what was to be undone; undo them together, or first."""
+
+    code = "built_upon"
+
+    def __init__(self, message: str, *, positions: Sequence[int] = ()) -> None:
+        super().__init__(message)
+        #: Ledger positions of the later changes, oldest first.
+        self.positions = tuple(positions)
+
+
+class Erased(MemorandaError):
+    """What this write belongs to was forgotten, and does not come back."""
+
+    code = "erased"
+
+
+class StorageError(MemorandaError):
+    """The engine could not do its work; nothing of the failed write is kept, unless it says otherwise."""
+
+    code = "storage"
+
+
+class OutcomeUnknown(StorageError):
+    """The server was lost while it committed: all of the write is kept, or nothing. The same operation id writes it once."""
+
+    code = "outcome_unknown"
+
+
+class Busy(StorageError):
+    """Another process held the book for too long: try again."""
+
+    code = "busy"
+
+
+class ReadOnly(StorageError):
+    """The book, its folder or its server refuses writes."""
+
+    code = "read_only"
+
+
+class Moved(ReadOnly):
+    """The book moves, or has moved: nothing is written here any more."""
+
+    code = "moved"
+
+    def __init__(self, message: str, address: str = "") -> None:
+        super().__init__(message)
+        #: Where it is now, without a password.
+        self.address = address
+
+
+class Unfinished(StorageError):
+    """A copy is making this book, and has not ended: finish it, or delete it."""
+
+    code = "unfinished"
+
+
+class Full(StorageError):
+    """There is no room left where the book lives."""
+
+    code = "full"
+
+
+class Corrupt(StorageError):
+    """The book is damaged: restore a backup, or export what can still be read."""
+
+    code = "corrupt"
+
+
+class NotABook(StorageError):
+    """There is something at this address, and it is not a Memoranda book."""
+
+    code = "not_a_book"
+
+
+class VersionMismatch(StorageError):
+    """The book was written by another version of Memoranda than this program can serve."""
+
+    code = "version"
+
+
+class EmbeddingFailed(MemorandaError):
+    """No vectors were made; what is stored is safe, and recall by words goes on."""
+
+    code = "embedding"
+
+
+class EmbedderDown(EmbeddingFailed):
+    """The provider of the embedding model did not answer, or was too busy: try again later."""
+
+
+class WeightsUnfit(EmbeddingFailed):
+    """The files of the local model are not those that this version knows."""
+
+
+class ModelFailed(MemorandaError):
+    """A language model gave no answer; what is stored is safe, and the work that needs the answer waits."""
+
+    code = "model"
+
+
+class ModelDown(ModelFailed):
+    """The provider did not answer, or was too busy: ask again later."""
+
+    def __init__(self, message: str, *, retry_after: float | None = None) -> None:
+        super().__init__(message)
+        #: Seconds that the provider asks to wait; None where it does not say.
+        self.retry_after = retry_after
+
+
+class ModelRefused(ModelFailed):
+    """The provider refuses what it is asked: the same question is refused again."""
+
+    def __init__(self, message: str, *, reason: str = "request") -> None:
+        super().__init__(message)
+        #: ``credentials``, ``model`` or ``quota``: everything that this model is asked is refused until a person
+        #: acts; ``content``, ``length`` or ``request``: another question may be answered.
+        self.reason = reason

@@ -1,0 +1,121 @@
+"""Numerals: the numbers of a text in digits, however they are written or spelled out."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import Final
+
+from memoranda.text.scripts import folded
+
+_FROM_ZERO: Final = {
+    "en": "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen "
+    "seventeen eighteen nineteen",
+    "de": "null eins zwei drei vier fünf sechs sieben acht neun zehn elf zwölf dreizehn vierzehn fünfzehn sechzehn "
+    "siebzehn achtzehn neunzehn",
+    "pt": "zero um dois três quatro cinco seis sete oito nove dez onze doze treze catorze quinze dezesseis dezessete "
+    "dezoito dezenove",
+    "es": "cero uno dos tres cuatro cinco seis siete ocho nueve diez once doce trece catorce quince dieciséis "
+    "diecisiete dieciocho diecinueve",
+    "fr": "zéro un deux trois quatre cinq six sept huit neuf dix onze douze treize quatorze quinze seize dix-sept "
+    "dix-huit dix-neuf",
+}
+_TENS: Final = {
+    "en": "twenty thirty forty fifty sixty seventy eighty ninety",
+    "de": "zwanzig dreißig vierzig fünfzig sechzig siebzig achtzig neunzig",
+    "pt": "vinte trinta quarenta cinquenta sessenta setenta oitenta noventa",
+    "es": "veinte treinta cuarenta cincuenta sesenta setenta ochenta noventa",
+    "fr": "vingt trente quarante cinquante soixante",
+}
+_ALSO: Final = {"oh": 0, "ein": 1, "uma": 1, "duas": 2, "zwo": 2, "meia": 6, "quatorze": 14, "dezasseis": 16}
+_LARGE: Final = {"hundred": 100, "hundert": 100, "cem": 100, "cento": 100, "cien": 100, "cent": 100}
+_LARGER: Final = {"thousand": 1000, "tausend": 1000, "mil": 1000, "mille": 1000}
+#: Words between the parts of a number.
+_BETWEEN: Final = frozenset({"and", "e", "y", "et", "und"})
+_HAN: Final = {one: value for value, one in enumerate("〇一二三四五六七八九")} | {"零": 0}
+_HAN_PLACES: Final = {"十": 10, "百": 100, "千": 1000}
+
+_DIGITS: Final = re.compile(r"\d(?:[\s().,\-/:+]{0,3}\d)*")
+_WORD: Final = re.compile(r"[^\W\d_]+")
+_HAN_RUN: Final = re.compile(r"[〇零一二三四五六七八九十百千]{2,}")
+#: One digit tells nobody.
+_FEWEST: Final = 2
+
+
+def _values() -> dict[str, int]:
+    found = dict(_ALSO)
+    for names in _FROM_ZERO.values():
+        found |= {folded(name): value for value, name in enumerate(names.split())}
+    for names in _TENS.values():
+        found |= {folded(name): value for value, name in zip(range(20, 100, 10), names.split(), strict=False)}
+    units = ["ein", *_FROM_ZERO["de"].split()[2:10]]
+    for ten, name in zip(range(20, 100, 10), _TENS["de"].split(), strict=True):
+        found |= {folded(f"{unit}und{name}"): ten + value for value, unit in enumerate(units, 1)}
+    return found
+
+
+_VALUES: Final = _values()
+
+
+@lru_cache(maxsize=16_384)
+def _value(word: str) -> int | None:
+    plain = folded(word.casefold())
+    return _VALUES.get(plain, _LARGE.get(plain, _LARGER.get(plain)))
+
+
+def numbers(text: str) -> frozenset[str]:
+    """The numbers of two digits and more, as digits: alone, and those side by side as one."""
+    found: set[str] = set()
+    for run in _DIGITS.findall(text):
+        parts = ["".join(map(_digit, part)) for part in re.findall(r"\d+", run)]
+        found |= {*parts, "".join(parts)}
+    for spelled in _spelled(text):
+        found |= {"".join(map(str, _paired(spelled))), str(_summed(spelled))}
+    for run in _HAN_RUN.findall(text):
+        found.add(str(_summed([_HAN.get(one, _HAN_PLACES.get(one, 0)) for one in run])))
+        found.add("".join(str(_HAN[one]) for one in run if one in _HAN))
+    return frozenset(one for one in found if len(one) >= _FEWEST)
+
+
+def _digit(character: str) -> str:
+    return str(unicodedata.decimal(character, 0))
+
+
+def _spelled(text: str) -> Iterator[list[int]]:
+    """Words of numbers that stand side by side."""
+    run: list[int] = []
+    for word in _WORD.findall(text):
+        value = _value(word)
+        if value is not None:
+            run.append(value)
+        elif run and word.casefold() not in _BETWEEN:
+            yield run
+            run = []
+    if run:
+        yield run
+
+
+def _paired(values: list[int]) -> list[int]:
+    """Words of a number with each ten and the unit behind it as one: eighty four as 84."""
+    found: list[int] = []
+    for value in values:
+        if found and 0 < value < 10 and found[-1] in range(20, 100, 10):
+            found[-1] += value
+        else:
+            found.append(value)
+    return found
+
+
+def _summed(values: list[int]) -> int:
+    """What words of a number come to when the large ones multiply what stands before them."""
+    whole, part = 0, 0
+    for value in values:
+        if value == 1000:
+            whole, part = (whole + part or 1) * value, 0
+        elif value in (10, 100) and 0 < part < value and len(values) > 1:
+            part *= value
+        else:
+            part += value
+    return whole + part

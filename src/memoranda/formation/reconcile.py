@@ -1,0 +1,202 @@
+"""Reconciling: what was formed, held against what is known, becomes the changes that make the difference."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from uuid import UUID
+
+from memoranda.formation.alike import same
+from memoranda.formation.editing import Editor
+from memoranda.formation.merging import Merger
+from memoranda.model.changes import (
+    AddEvidence,
+    AddExperience,
+    Change,
+    Corroborate,
+    PatchProfile,
+    RecordEpisode,
+    Remember,
+    Retract,
+    Supersede,
+)
+from memoranda.model.episodes import Episode
+from memoranda.model.experience import Evidence, ExperienceLine
+from memoranda.model.forming import Formed, LeftOut, Lesson, Reading
+from memoranda.model.ids import derived_id
+from memoranda.model.memories import Memory
+from memoranda.model.owner import Owner, OwnerKind
+from memoranda.model.profiles import ProfileDocument
+from memoranda.model.trust import Limits, Trust, lowest
+from memoranda.model.values import canonical
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """What is known now; it may have moved on since it was read for the model."""
+
+    #: Whatever may say the same or be replaced: candidates, holders of keys, and what these were superseded by.
+    memories: tuple[Memory, ...] = ()
+    profiles: tuple[ProfileDocument, ...] = ()
+    #: All of the agent's lines, whomever they came from, and those that were retired.
+    experience: tuple[ExperienceLine, ...] = ()
+    episodes: tuple[Episode, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Reconciled:
+    """What is to be written: nothing where nothing is new."""
+
+    #: To the records of the thread's owner.
+    changes: tuple[Change, ...] = ()
+    #: To the records of the agent: another owner, and so another batch.
+    experience: tuple[AddExperience | AddEvidence, ...] = ()
+    left_out: tuple[LeftOut, ...] = ()
+    #: Records that the changes build upon, with the versions at which they were read.
+    versions: Mapping[UUID, int] = field(default_factory=lambda: MappingProxyType({}))
+
+
+def reconcile(
+    formed: Formed,
+    reading: Reading,
+    held: Held,
+    *,
+    limits: Limits = Limits(),  # noqa: B008
+    run: str | None = None,
+) -> Reconciled:
+    """The changes that bring what is known to what was formed; the same input gives the same changes.
+
+    What is written once, and held when it is asked again, is not written again.
+    """
+    return _Reconciler(reading, held, limits).reconcile(formed, run)
+
+
+class _Reconciler:
+    def __init__(self, reading: Reading, held: Held, limits: Limits) -> None:
+        self._reading = reading
+        self._thread = reading.thread
+        self._held = held
+        self._limits = limits
+        self._told: list[LeftOut] = []
+
+    def reconcile(self, formed: Formed, run: str | None) -> Reconciled:
+        merger = Merger(self._reading, self._held.memories, self._limits, self._told.append, self._id)
+        changes = merger.changes(formed.notes, formed.corroborations, formed.taken_back, run)
+        editor = Editor(self._reading, self._held.profiles, self._told.append, self._id)
+        for place, one in enumerate(formed.patches):
+            changes += editor.changes(f"patches[{place}]", one)
+        changes += self._episode(formed)
+        lines = self._lessons(formed.experience)
+        return Reconciled(tuple(changes), tuple(lines), tuple(self._told), self._versions(changes))
+
+    def _id(self, part: str, place: int) -> UUID:
+        """An id that says nothing of what it stands for, and is the same when the same is formed again."""
+        said = [str(read.message.id) for read in self._reading.messages[-1:]]
+        return derived_id(self._reading.now, canonical([str(self._thread.id), said, part, place]))
+
+    def _episode(self, formed: Formed) -> list[Change]:
+        draft, said = formed.episode, self._reading.new
+        id = self._id("episode", 0)
+        if draft is None or not said or id in {episode.id for episode in self._held.episodes}:
+            return []
+        episode = Episode(
+            id=id,
+            recorded_at=self._reading.now,
+            owner=self._thread.owner,
+            audience=self._thread.audience,
+            goal=draft.goal,
+            summary=draft.summary,
+            outcome=draft.outcome,
+            tags=draft.tags,
+            started_at=min(message.observed_at for message in said),
+            ended_at=max(message.observed_at for message in said),
+            thread=self._thread.id,
+            agent=self._thread.agent,
+            sources=tuple(message.id for message in said),
+            trust=lowest([Trust.ASSISTANT, *(message.trust for message in said)]),
+        )
+        return [RecordEpisode(episode)]
+
+    def _lessons(self, lessons: tuple[Lesson, ...]) -> list[AddExperience | AddEvidence]:
+        """For each lesson a new line, or this owner's evidence for the one that the agent has already."""
+        if self._thread.agent is None:
+            for place, _ in enumerate(lessons):
+                self._left_out(
+                    f"experience[{place}]", "agent", "the conversation has no agent that could learn"
+                )
+            return []
+        agent = Owner(tenant=self._thread.owner.tenant, kind=OwnerKind.AGENT, id=self._thread.agent)
+        # What is in service comes before what was retired, and what this owner gave before what others did.
+        known = sorted(
+            self._held.experience,
+            key=lambda line: (
+                line.retired_at is not None,
+                line.part_of(self._thread.owner) is None,
+                line.id.int,
+            ),
+        )
+        made: dict[UUID, ExperienceLine] = {}
+        added: dict[UUID, tuple[UUID, ...]] = {}
+        for place, lesson in enumerate(lessons):
+            found = _alike(lesson, [*known, *made.values()])
+            if found is None:
+                line = self._line(agent, place, lesson)
+                made[line.id] = line
+            elif found.retired_at is not None:
+                self._left_out(
+                    f"experience[{place}]", "retired", "the agent's same line was taken out of service"
+                )
+            elif found.id in made:
+                (part,) = found.evidence
+                both = tuple(dict.fromkeys((*part.sources, *lesson.sources)))
+                wider = part.model_copy(update={"sources": both})
+                made[found.id] = found.changed(evidence=(wider,))
+            else:
+                added[found.id] = (*added.get(found.id, ()), *self._unknown(found, lesson))
+        evidence = {id: tuple(dict.fromkeys(sources)) for id, sources in added.items() if sources}
+        return [
+            *map(AddExperience, made.values()),
+            *(
+                AddEvidence(id, Evidence(owner=self._thread.owner, sources=sources))
+                for id, sources in evidence.items()
+            ),
+        ]
+
+    def _line(self, agent: Owner, place: int, lesson: Lesson) -> ExperienceLine:
+        return ExperienceLine(
+            id=self._id("line", place),
+            recorded_at=self._reading.now,
+            owner=agent,
+            field=lesson.field,
+            line=lesson.line,
+            evidence=(Evidence(owner=self._thread.owner, sources=lesson.sources),),
+            observed_at=max(read.observed_at for read in self._reading.new if read.id in lesson.sources),
+        )
+
+    def _unknown(self, line: ExperienceLine, lesson: Lesson) -> tuple[UUID, ...]:
+        """Of what a lesson rests on that which is no evidence of the line yet."""
+        part = line.part_of(self._thread.owner)
+        return tuple(id for id in lesson.sources if part is None or id not in part.records)
+
+    def _versions(self, changes: list[Change]) -> Mapping[UUID, int]:
+        touched: set[UUID] = set()
+        for change in changes:
+            match change:
+                case Corroborate() | Retract():
+                    touched.add(change.memory)
+                case Supersede():
+                    touched.update((change.loser, change.winner))
+                case Remember():
+                    touched.update(change.memory.supersedes)
+                case PatchProfile():
+                    touched.add(change.id)
+        records = (*self._held.memories, *self._held.profiles)
+        return MappingProxyType({one.id: one.version for one in records if one.id in touched})
+
+    def _left_out(self, at: str, code: str, reason: str) -> None:
+        self._told.append(LeftOut(part=at, code=code, reason=reason))
+
+
+def _alike(lesson: Lesson, lines: Iterable[ExperienceLine]) -> ExperienceLine | None:
+    return next((line for line in lines if line.field == lesson.field and same(line.line, lesson.line)), None)

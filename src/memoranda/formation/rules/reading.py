@@ -1,0 +1,209 @@
+"""Reads a user's message: sentence by sentence, clause by clause, with every rule of its language."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Final
+
+from memoranda.formation.rules.english.english import ENGLISH
+from memoranda.formation.rules.german import GERMAN
+from memoranda.formation.rules.grammar import Compiled, Language, Reach, compiled
+from memoranda.formation.rules.sentences import Sentence, covered, readable, sentences
+from memoranda.formation.rules.stated import TOPICS, Stated
+from memoranda.formation.rules.values import Said, content_of, key_of, listed, phrase, trimmed
+from memoranda.model.memories import Cardinality
+
+#: The languages that are read, by their codes.
+LANGUAGES: Final[dict[str, Language]] = {language.code: language for language in (ENGLISH, GERMAN)}
+#: As many statements are taken from one message; more are pasted, not said.
+MOST_STATEMENTS: Final = 32
+#: As many clauses of one sentence are looked at.
+_MOST_CLAUSES: Final = 40
+#: After one of these, what is added is about the same person: "My name is Gus, 71".
+_OF_ONESELF: Final = frozenset({"name", "age", "work", "diet"})
+#: What stands between two that share a subject is no longer than ", and".
+_AND: Final = 5
+
+
+def extract(text: str, *, language: str | None = None) -> list[Stated]:
+    """What a user states of themselves in a message of their own; nothing of what is asked, quoted or made up.
+
+    Give only what the user said: never an assistant's, a tool's or a page's text. Without `language` every
+    language that the rules know is tried; one that they do not know finds nothing.
+    """
+    wanted = (
+        LANGUAGES.values() if language is None else [LANGUAGES[language]] if language in LANGUAGES else []
+    )
+    start = readable(text)
+    found: dict[tuple[str, str], Stated] = {}
+    for one in wanted:
+        if one.hint.search(start):
+            for stated in _read(start, one):
+                found.setdefault((stated.about, stated.value.casefold()), stated)
+    return sorted(found.values(), key=lambda stated: stated.span)[:MOST_STATEMENTS]
+
+
+@lru_cache(maxsize=8)
+def _rules(code: str, small: bool) -> tuple[Compiled, ...]:
+    return compiled(LANGUAGES[code], small=small)
+
+
+def _read(text: str, language: Language) -> Iterator[Stated]:
+    masked = covered(text)
+    if language.made_up.search(masked) or language.ironic_text.search(text):
+        return
+    frame = language.frame.search(masked)
+    end = len(masked) if frame is None else frame.start()
+    small = not any(letter.isupper() for letter in re.sub(r"\bI\b", "", masked))
+    before: Sentence | None = None
+    for sentence in sentences(masked[:end], language.abbreviations):
+        if before is not None and language.points_back.match(sentence.text):
+            sentence = _joined(before, sentence, masked)
+        before = sentence
+        colon = _speech_colon(sentence.text, language)
+        said = Sentence(sentence.text[:colon], sentence.start, sentence.asks and colon is None)
+        yield from _Reader(text, said, language, _rules(language.code, small)).statements()
+        if colon is not None:
+            return
+
+
+def _joined(before: Sentence, sentence: Sentence, text: str) -> Sentence:
+    return Sentence(text[before.start : sentence.start + len(sentence.text)], before.start, asks=False)
+
+
+def _speech_colon(text: str, language: Language) -> int | None:
+    """Where a colon says that all the rest is someone's text, not the user's word."""
+    for colon in re.finditer(r":(?=\s|$|\ue000)", text):
+        if language.speech.search(text, 0, colon.start()):
+            return colon.start()
+    return None
+
+
+@dataclass(slots=True)
+class _Reader:
+    """One sentence as it is read: what its clauses before have said."""
+
+    whole: str
+    sentence: Sentence
+    language: Language
+    rules: tuple[Compiled, ...]
+    #: The subject of the last statement, and where it ended.
+    subject: str | None = None
+    end: int = 0
+
+    def statements(self) -> Iterator[Stated]:
+        text = self.sentence.text
+        if self.language.ironic.search(text):
+            return
+        unreal = self.language.unreal.search(text)
+        limit = len(text) if unreal is None else unreal.start()
+        for place in self._places():
+            if place > limit:
+                return
+            if place >= self.end or place == 0:
+                yield from self._clause(place)
+
+    def _places(self) -> Iterator[int]:
+        """Where clauses begin."""
+        text = self.sentence.text
+        seen = set()
+        for boundary in [None, *self.language.boundary.finditer(text)][:_MOST_CLAUSES]:
+            place = 0 if boundary is None else boundary.end()
+            lead = self.language.leads.match(text, place)
+            for start in (place, place if lead is None else lead.end()):
+                if start not in seen and start < len(text):
+                    seen.add(start)
+                    yield start
+
+    def _clause(self, place: int) -> Iterator[Stated]:
+        for one in self.rules:
+            match = one.full.match(self.sentence.text, place) or self._shortened(one, place)
+            if match is None or self._is_asked(match, one) or self._is_hidden(one):
+                continue
+            stated = self._within(one, match) or list(self._stated(one, match))
+            if stated:
+                self.subject = one.rule.subject or (
+                    self.language.oneself if one.rule.about in _OF_ONESELF else ""
+                )
+                yield from stated
+                return
+
+    def _shortened(self, one: Compiled, place: int) -> re.Match[str] | None:
+        """The rule without its subject, where the clause before had it: "I'm vegan and live in Graz"."""
+        if self.subject is None or place == 0:
+            return None
+        between = self.sentence.text[self.end : place]
+        subject = one.rule.subject
+        shares = subject == self.subject and subject in self.language.shared and len(between.strip()) <= _AND
+        carries = subject == self.language.carried and self.language.others.search(between) is None
+        return one.short.match(self.sentence.text, place) if shares or carries else None
+
+    def _within(self, one: Compiled, match: re.Match[str]) -> list[Stated]:
+        """What the user states in that which is to be remembered: "remember that I'm vegan" says a diet."""
+        return list(self._clause(match.start("value"))) if one.rule.about == "remember" else []
+
+    def _is_asked(self, match: re.Match[str], one: Compiled) -> bool:
+        """Whether the statement itself is what is asked."""
+        if not self.sentence.asks or one.rule.asked:
+            return False
+        text = self.sentence.text
+        goes_on = self.language.goes_on.search(text, match.end("value")) is not None
+        explains = self.language.explains.search(text, 0, match.start()) is not None
+        return not (goes_on or explains) or self.language.tag.search(text) is not None
+
+    def _is_hidden(self, one: Compiled) -> bool:
+        unless = self.language.unless.get(one.rule.about)
+        return unless is not None and unless.search(self.sentence.text) is not None
+
+    def _stated(self, one: Compiled, match: re.Match[str]) -> Iterator[Stated]:
+        text, rule = self.sentence.text, one.rule
+        start, end = match.span("value")
+        if start < 0:
+            return
+        if rule.reach is Reach.LIST:
+            spans = listed(text, start, self.language)
+        elif rule.reach is Reach.PHRASE:
+            spans = [(start, phrase(text, start, self.language))]
+        elif rule.reach is Reach.CLAUSE:
+            spans = [(start, len(text))]
+        else:
+            spans = [(start, end)]
+        for span in spans:
+            said = self._said(rule.about, span)
+            if said is None:
+                return
+            self.end = max(self.end, span[1], match.end())
+            yield self._memory(one, match, said)
+
+    def _said(self, about: str, span: tuple[int, int]) -> Said | None:
+        """The value without what falls off at its ends; None where it is none."""
+        shown = self.whole[self.sentence.start : self.sentence.start + len(self.sentence.text)]
+        start, end = trimmed(shown, span, about, self.language)
+        value = shown[start:end]
+        for topic in ("", about):
+            refused = self.language.refused.get(topic)
+            if refused is not None and refused.match(value):
+                return None
+        return Said(value, start, end) if re.search(r"\w", value) and len(value) <= 255 else None
+
+    def _memory(self, one: Compiled, match: re.Match[str], said: Said) -> Stated:
+        rule, offset = one.rule, self.sentence.start
+        times = self.language.times.match(self.sentence.text, said.end)
+        when = {} if times is None else times.groupdict()
+        topic = TOPICS[rule.about]
+        key = key_of(rule, match, topic)
+        return Stated(
+            about=rule.about,
+            kind=topic.kind,
+            value=said.value,
+            content=content_of(rule, match, said.value, self.language),
+            key=key,
+            cardinality=Cardinality.MANY if key is None else Cardinality.ONE,
+            span=(offset + match.start(), offset + max(said.end, match.start())),
+            valid_from=when.get("since"),
+            valid_to=when.get("until"),
+            applies_when=when.get("applies") or "",
+        )

@@ -1,0 +1,245 @@
+"""The schemas that formation goes by: the four that are there from the start, and those that a tenant configures."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, get_args
+
+from pydantic import BaseModel
+from pydantic.errors import PydanticUserError
+
+from memoranda.errors import InvalidInput
+from memoranda.formation.configuration import schema_faults
+from memoranda.formation.shapes import ANY_SHAPE, Shape
+from memoranda.formation.validation import Fault
+from memoranda.model.digests import schema_digest
+from memoranda.model.episodes import Outcome
+from memoranda.model.experience import ExperienceField
+from memoranda.model.forming import WantedSchema
+from memoranda.model.memories import Cardinality
+from memoranda.model.profiles import ProfileDocument, Schema, Trigger, UpdateMode
+from memoranda.model.values import canonical
+
+
+@dataclass(frozen=True)
+class FormationSchema:
+    """What formation makes under one name, and how."""
+
+    name: str
+    description: str
+    parameters: Mapping[str, Any]
+    update_mode: UpdateMode
+    instructions: str = ""
+    trigger: Trigger = "silence"
+    #: Who forms it; every agent where none is named.
+    agents: tuple[str, ...] = ()
+
+    @cached_property
+    def digest(self) -> str:
+        """The version of the parameters: the same for the same JSON, however it is laid out."""
+        return digest_of(self.parameters)
+
+    @cached_property
+    def unusable(self) -> tuple[Fault, ...]:
+        """What is wrong with the schema itself: one that came by an import was not checked when configured."""
+        return schema_faults(self.parameters)
+
+    @cached_property
+    def shape(self) -> Shape:
+        """What may stand where; anything may where the schema is unusable."""
+        return ANY_SHAPE if self.unusable else Shape(self.parameters)
+
+    def report(self, document: ProfileDocument) -> DocumentReport:
+        """How a stored document stands to this schema; it is read all the same."""
+        outdated = document.schema_hash not in ("", self.digest)
+        return DocumentReport(outdated, self.shape.faults(document.body), self.unusable)
+
+
+def known(schema: WantedSchema) -> FormationSchema:
+    """A schema that a reading names, as formation goes by it."""
+    return FormationSchema(schema.name, schema.description, schema.parameters, schema.update_mode)
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentReport:
+    """What was found when a document was held against the schema of its name."""
+
+    #: It was last checked against another version of the schema.
+    outdated: bool
+    faults: tuple[Fault, ...]
+    #: What is wrong with the schema itself; then nothing was held against it.
+    unusable: tuple[Fault, ...] = ()
+
+
+def digest_of(parameters: Mapping[str, Any]) -> str:
+    """The version of a schema's parameters."""
+    return schema_digest(canonical(parameters))
+
+
+def _object(properties: dict[str, Any], *required: str) -> dict[str, Any]:
+    found: dict[str, Any] = {"type": "object", "properties": properties, "additionalProperties": False}
+    return {**found, "required": list(required)} if required else found
+
+
+def _text(description: str, **more: Any) -> dict[str, Any]:
+    return {"type": "string", "description": description, **more}
+
+
+def _texts(description: str) -> dict[str, Any]:
+    return {"type": "array", "items": {"type": "string", "minLength": 1}, "description": description}
+
+
+PROFILE = FormationSchema(
+    name="Profile",
+    description="What is known of the person and stays so.",
+    parameters=_object(
+        {
+            "name": _text("What the person is called."),
+            "age": {
+                "type": ["integer", "null"],
+                "minimum": 0,
+                "maximum": 150,
+                "description": "Age in years.",
+            },
+            "interests": _texts("What the person cares about or likes to do."),
+            "home": _text("Where the person lives."),
+            "occupation": _text("What the person does for a living."),
+            "conversation_preferences": _texts("How the person wants to be talked to."),
+        }
+    ),
+    update_mode="patch",
+    instructions="Add rather than overwrite; overwrite what the person corrected or what has changed.",
+)
+
+NOTE = FormationSchema(
+    name="Note",
+    description="One statement that is worth keeping.",
+    parameters=_object(
+        {
+            "content": _text("The statement, understandable by itself.", minLength=1),
+            "applies_when": _text("When it applies, and what to beware of; empty where always."),
+            "kind": _text("What sort of statement it is: preference, fact, instruction and so on."),
+            "subject": _text("Whom or what it is about; left out for the person."),
+            "key": _text("A name for what can only have one value at a time; else left out."),
+            "cardinality": {"type": "string", "enum": [one.value for one in Cardinality]},
+            "tags": _texts("Words to find it by."),
+        },
+        "content",
+        "applies_when",
+    ),
+    update_mode="insert",
+    instructions="Keep what will matter in another conversation. Nothing to keep is a good answer.",
+)
+
+EXPERIENCE = FormationSchema(
+    name="AgentExperience",
+    description="What the agent has learnt that helps with every person; nothing that tells who a person is.",
+    parameters=_object(
+        {name: _texts(f"Lines to add to {name.replace('_', ' ')}.") for name in get_args(ExperienceField)}
+    ),
+    update_mode="insert",
+    instructions="Add lines that are new. Name no person, place, contact or number of anyone.",
+)
+
+EPISODE = FormationSchema(
+    name="Episode",
+    description="The record of a finished conversation or run.",
+    parameters=_object(
+        {
+            "goal": _text("What was to be done.", minLength=1),
+            "summary": _text("What was done, and what came of it."),
+            "outcome": {"type": "string", "enum": [one.value for one in Outcome]},
+            "tags": _texts("Words to find it by."),
+        },
+        "goal",
+        "outcome",
+    ),
+    update_mode="insert",
+    trigger="close",
+)
+
+DEFAULTS: Mapping[str, FormationSchema] = {one.name: one for one in (PROFILE, NOTE, EXPERIENCE, EPISODE)}
+
+#: Their parameters are those of records that the book has; only what is said around them is configured.
+FIXED = frozenset({NOTE.name, EXPERIENCE.name, EPISODE.name})
+
+
+def ready(record: Schema) -> FormationSchema:
+    """A tenant's schema as formation goes by it."""
+    known = DEFAULTS.get(record.name)
+    return FormationSchema(
+        name=record.name,
+        description=record.description or (known.description if known else ""),
+        parameters=known.parameters if known and record.name in FIXED else record.parameters,
+        update_mode=known.update_mode if known else record.update_mode,
+        instructions=record.instructions or (known.instructions if known else ""),
+        trigger=record.trigger,
+        agents=record.agents,
+    )
+
+
+def serving(agent: str | None, records: Iterable[Schema]) -> list[FormationSchema]:
+    """What an agent's conversations are formed into: the defaults, with the tenant's own over and beside them."""
+    found = {**DEFAULTS, **{record.name: ready(record) for record in records}}
+    return [one for one in found.values() if not one.agents or agent in one.agents]
+
+
+def shape_for_people(name: str, record: Schema | None) -> Shape:
+    """What people's and programs' own edits are held to: beside the fields of a default they may have more."""
+    if record is not None:
+        return ready(record).shape
+    known = DEFAULTS.get(name)
+    return ANY_SHAPE if known is None else Shape({**known.parameters, "additionalProperties": True})
+
+
+def configured(fields: Mapping[str, Any], name: str) -> dict[str, Any]:
+    """The fields of a schema as they are kept; raises InvalidInput where it could not be used."""
+    known = DEFAULTS.get(name)
+    kept = dict(fields)
+    if known is None:
+        _check_name(name)
+    else:
+        kept.setdefault("trigger", known.trigger)
+        if kept.setdefault("update_mode", known.update_mode) != known.update_mode:
+            raise _refusal("update_mode", f"{name} is always {known.update_mode}")
+    given = kept.pop("parameters", None)
+    if known is not None and name in FIXED:
+        if given:
+            raise _refusal("parameters", f"{name} keeps its own; leave them out")
+        return kept
+    if not given and known is not None:
+        given = known.parameters
+    kept["parameters"] = parameters = parameters_of(given)
+    if not kept.get("description"):
+        kept["description"] = str(parameters.get("description", ""))
+    return kept
+
+
+def parameters_of(given: object) -> dict[str, Any]:
+    """The JSON Schema that was given or that a Pydantic class writes; raises InvalidInput where it is unusable."""
+    if isinstance(given, type) and issubclass(given, BaseModel):
+        try:
+            given = given.model_json_schema()
+        except PydanticUserError as exc:
+            raise _refusal("parameters", f"{exc.message}; give a class that JSON can hold") from exc
+    if not isinstance(given, Mapping) or not given:
+        raise _refusal("parameters", "give a JSON Schema as a mapping, or a Pydantic class")
+    parameters = dict(given)
+    faults = schema_faults(parameters)
+    if faults:
+        errors = tuple(_refusal(f"parameters{fault.at}", fault.reason) for fault in faults)
+        errors[0].errors = errors
+        raise errors[0]
+    return parameters
+
+
+def _check_name(name: str) -> None:
+    plain = name.isascii() and name.replace("_", "a").replace("-", "a").isalnum()
+    if not plain or not name[0].isalpha() or len(name) > 64:
+        raise _refusal("name", "a schema's name is a letter, then up to 63 letters, digits, _ or -")
+
+
+def _refusal(field: str, reason: str) -> InvalidInput:
+    return InvalidInput(f"{field}: {reason}", field=field)

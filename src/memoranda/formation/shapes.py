@@ -1,0 +1,73 @@
+"""The shape of a document: a schema's parameters, asked what may stand where."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from memoranda.formation.validation import Fault, document_faults, resolved
+
+#: Different places of a schema that are looked at for one path.
+_PLACES = 256
+
+
+class Shape:
+    """Parameters in which nothing was found wrong; a document of no schema has the empty ones."""
+
+    def __init__(self, parameters: Mapping[str, Any]) -> None:
+        self._root = parameters
+
+    def faults(self, document: Any, limit: int = 100) -> tuple[Fault, ...]:
+        """Where a document is not as it should be."""
+        return document_faults(self._root, document, limit)
+
+    def types_at(self, path: tuple[str, ...]) -> frozenset[str]:
+        """The JSON types that the schema names for a place; none where it says nothing of it."""
+        found: set[str] = set()
+        for schema in self._at(path):
+            named = schema.get("type", [])
+            found.update([named] if isinstance(named, str) else named)
+            if not named and "properties" in schema:
+                found.add("object")
+            if not named and ("items" in schema or "prefixItems" in schema):
+                found.add("array")
+        return frozenset(found)
+
+    def names(self, path: tuple[str, ...]) -> bool:
+        """Whether the schema names the field to which a path leads."""
+        return bool(path) and any(path[-1] in at.get("properties", {}) for at in self._at(path[:-1]))
+
+    def _at(self, path: tuple[str, ...]) -> list[Mapping[str, Any]]:
+        places = self._spread([self._root])
+        for token in path:
+            places = self._spread([inner for schema in places for inner in _below(schema, token)])
+        return places
+
+    def _spread(self, schemas: list[Any]) -> list[Mapping[str, Any]]:
+        """These and what stands in their place: what they refer to, and their alternatives."""
+        seen: dict[int, Mapping[str, Any]] = {}
+        waiting = list(schemas)
+        while waiting and len(seen) < _PLACES:
+            schema = waiting.pop()
+            if isinstance(schema, Mapping) and id(schema) not in seen:
+                seen[id(schema)] = schema
+                waiting += [inner for word in ("allOf", "anyOf", "oneOf") for inner in schema.get(word, ())]
+                if "$ref" in schema:
+                    waiting.append(resolved(self._root, schema["$ref"]))
+        return list(seen.values())
+
+
+def _below(schema: Mapping[str, Any], token: str) -> Iterator[Any]:
+    if token in schema.get("properties", {}):
+        yield schema["properties"][token]
+    elif "additionalProperties" in schema:
+        yield schema["additionalProperties"]
+    first = schema.get("prefixItems", ())
+    if token.isascii() and token.isdigit() and len(token) < 5 and int(token) < len(first):
+        yield first[int(token)]
+    elif token == "-" or (token.isascii() and token.isdigit()):
+        yield schema.get("items", True)
+
+
+#: Of documents that no schema describes.
+ANY_SHAPE = Shape({})

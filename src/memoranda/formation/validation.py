@@ -1,0 +1,271 @@
+"""A document held against a schema: a named part of JSON Schema 2020-12, told as faults with their places."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from memoranda.formation.documents import WORDS, pointer_to, shown, tokens_of, type_of
+from memoranda.formation.formats import CHECKED
+from memoranda.formation.patterns import TEXT_LENGTH, matches
+from memoranda.model.values import comparable
+
+#: Work that one check may take: places of the schema times places of the document.
+STEPS = 200_000
+#: What holding one text against a pattern counts as.
+PATTERN_STEPS = 500
+#: How many of the schema's places may stand within each other at one time.
+NESTING = 150
+#: Faults that are told of one document.
+FAULTS = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """What is wrong, and where, as a JSON Pointer into what was checked."""
+
+    at: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class _WrongType(Fault):
+    wanted: str = ""
+
+
+class _TooMuch(Exception):
+    pass
+
+
+def document_faults(schema: Mapping[str, Any], document: Any, limit: int = FAULTS) -> tuple[Fault, ...]:
+    """Where a document is not as its schema says; the schema is one in which nothing was found wrong."""
+    check = _Check(schema)
+    try:
+        return tuple(check.faults(schema, document, ())[:limit])
+    except (_TooMuch, RecursionError):
+        return (Fault("", "takes too much work to check; simplify the schema, or the document"),)
+
+
+def resolved(root: Mapping[str, Any], reference: str) -> Any:
+    """The place in a schema to which a local reference leads."""
+    place: Any = root
+    for token in tokens_of(reference.removeprefix("#")):
+        place = place[int(token)] if isinstance(place, list) else place[token]
+    return place
+
+
+def _wrong_type(value: Any, wanted: str, at: tuple[str, ...]) -> Fault:
+    return _WrongType(pointer_to(at), f"is {WORDS[type_of(value)]}; it should be {wanted}", wanted)
+
+
+def _has_type(value: Any, wanted: Any) -> bool:
+    found = type_of(value)
+    names = (wanted,) if isinstance(wanted, str) else tuple(wanted)
+    return found in names or (found == "integer" and "number" in names)
+
+
+class _Check:
+    def __init__(self, root: Mapping[str, Any]) -> None:
+        self.root = root
+        self.steps = STEPS
+        self.nesting = 0
+
+    def work(self, steps: int) -> None:
+        self.steps -= steps
+        if self.steps < 0:
+            raise _TooMuch
+
+    def faults(self, schema: Any, value: Any, at: tuple[str, ...]) -> list[Fault]:
+        self.work(1)
+        if isinstance(schema, bool):
+            return [] if schema else [Fault(pointer_to(at), "may not be here")]
+        wanted = schema.get("type")
+        if wanted is not None and not _has_type(value, wanted):
+            names = " or ".join(WORDS[one] for one in ([wanted] if isinstance(wanted, str) else wanted))
+            return [_wrong_type(value, names, at)]
+        if self.nesting == NESTING:
+            raise _TooMuch
+        self.nesting += 1
+        found: list[Fault] = []
+        for keyword, given in schema.items():
+            if keyword in _JUDGES:
+                found += _JUDGES[keyword](self, given, schema, value, at)
+        self.nesting -= 1
+        return found
+
+
+_Judge = Callable[[_Check, Any, Mapping[str, Any], Any, tuple[str, ...]], Iterable[Fault]]
+
+
+def _reference(check: _Check, given: str, _: Any, value: Any, at: tuple[str, ...]) -> Iterable[Fault]:
+    return check.faults(resolved(check.root, given), value, at)
+
+
+def _among(check: _Check, given: list[Any], _: Any, value: Any, at: tuple[str, ...]) -> Iterator[Fault]:
+    check.work(len(given))
+    if comparable(value) not in map(comparable, given):
+        allowed = ", ".join(shown(repr(one)) for one in given[:10])
+        yield Fault(pointer_to(at), f"is not among {allowed}{', …' if len(given) > 10 else ''}")
+
+
+def _exactly(check: _Check, given: Any, _: Any, value: Any, at: tuple[str, ...]) -> Iterable[Fault]:
+    return _among(check, [given], _, value, at)
+
+
+def _properties(check: _Check, given: Any, _: Any, value: Any, at: tuple[str, ...]) -> Iterator[Fault]:
+    if isinstance(value, dict):
+        for name, inner in given.items():
+            if name in value:
+                yield from check.faults(inner, value[name], (*at, name))
+
+
+def _required(_: _Check, given: Any, __: Any, value: Any, at: tuple[str, ...]) -> Iterator[Fault]:
+    if isinstance(value, dict):
+        for name in given:
+            if name not in value:
+                yield Fault(pointer_to(at), f"lacks {shown(name)!r}")
+
+
+def _additional(
+    check: _Check, given: Any, schema: Mapping[str, Any], value: Any, at: tuple[str, ...]
+) -> Iterator[Fault]:
+    if not isinstance(value, dict):
+        return
+    known = schema.get("properties", {})
+    for name in [name for name in value if name not in known]:
+        if given is False:
+            yield Fault(pointer_to((*at, name)), "is not a field of this schema")
+        else:
+            yield from check.faults(given, value[name], (*at, name))
+
+
+def _names(check: _Check, given: Any, _: Any, value: Any, at: tuple[str, ...]) -> Iterator[Fault]:
+    if isinstance(value, dict):
+        for name in value:
+            for fault in check.faults(given, name, (*at, name)):
+                yield Fault(fault.at, f"has a name that {fault.reason}")
+
+
+def _items(
+    check: _Check, given: Any, schema: Mapping[str, Any], value: Any, at: tuple[str, ...]
+) -> Iterator[Fault]:
+    if isinstance(value, list):
+        for place in range(len(schema.get("prefixItems", ())), len(value)):
+            yield from check.faults(given, value[place], (*at, str(place)))
+
+
+def _first_items(check: _Check, given: Any, _: Any, value: Any, at: tuple[str, ...]) -> Iterator[Fault]:
+    if isinstance(value, list):
+        for place, (inner, one) in enumerate(zip(given, value, strict=False)):
+            yield from check.faults(inner, one, (*at, str(place)))
+
+
+def _unique(check: _Check, given: Any, _: Any, value: Any, at: tuple[str, ...]) -> Iterator[Fault]:
+    if given and isinstance(value, list):
+        check.work(len(value))
+        if len({comparable(one) for one in value}) < len(value):
+            yield Fault(pointer_to(at), "has the same entry twice")
+
+
+def _all(check: _Check, given: Any, _: Any, value: Any, at: tuple[str, ...]) -> Iterator[Fault]:
+    for inner in given:
+        yield from check.faults(inner, value, at)
+
+
+def _any(check: _Check, given: Any, _: Any, value: Any, at: tuple[str, ...]) -> Iterable[Fault]:
+    tried = []
+    for inner in given:
+        found = check.faults(inner, value, at)
+        if not found:
+            return ()
+        tried.append(found)
+    here = pointer_to(at)
+    mistyped = [one for found in tried for one in found if isinstance(one, _WrongType) and one.at == here]
+    if len(mistyped) == len(tried):
+        return (_wrong_type(value, " or ".join(dict.fromkeys(one.wanted for one in mistyped)), at),)
+    # The one form of the right type is what was meant.
+    meant = [found for found in tried if not (isinstance(found[0], _WrongType) and found[0].at == here)]
+    if len(meant) == 1:
+        return meant[0]
+    return (Fault(here, f"fits none of the {len(given)} forms that it may have"),)
+
+
+def _one(check: _Check, given: Any, schema: Any, value: Any, at: tuple[str, ...]) -> Iterable[Fault]:
+    fitting = sum(not check.faults(inner, value, at) for inner in given)
+    if fitting > 1:
+        return (Fault(pointer_to(at), f"fits {fitting} of its forms at once; it should fit one"),)
+    return () if fitting else _any(check, given, schema, value, at)
+
+
+def _pattern(check: _Check, given: str, _: Any, value: Any, at: tuple[str, ...]) -> Iterator[Fault]:
+    if not isinstance(value, str):
+        return
+    check.work(PATTERN_STEPS)
+    if len(value) > TEXT_LENGTH:
+        yield Fault(
+            pointer_to(at), f"has {len(value)} characters; a text with a pattern has at most {TEXT_LENGTH}"
+        )
+        return
+    if not matches(given, value):
+        yield Fault(pointer_to(at), f"does not match the pattern {shown(given)}")
+
+
+def _format(_: _Check, given: str, __: Any, value: Any, at: tuple[str, ...]) -> Iterator[Fault]:
+    if isinstance(value, str) and given in CHECKED and not CHECKED[given](value):
+        yield Fault(pointer_to(at), f"is no {given}")
+
+
+def _bound(kinds: tuple[type, ...], holds: Callable[[Any, Any], bool], words: str) -> _Judge:
+    def judge(_: _Check, given: Any, __: Any, value: Any, at: tuple[str, ...]) -> Iterator[Fault]:
+        if isinstance(value, kinds) and not isinstance(value, bool) and not holds(value, given):
+            yield Fault(pointer_to(at), words.format(limit=given))
+
+    return judge
+
+
+_NUMBER = (int, float)
+
+_JUDGES: dict[str, _Judge] = {
+    "$ref": _reference,
+    "enum": _among,
+    "const": _exactly,
+    "properties": _properties,
+    "required": _required,
+    "additionalProperties": _additional,
+    "propertyNames": _names,
+    "items": _items,
+    "prefixItems": _first_items,
+    "uniqueItems": _unique,
+    "allOf": _all,
+    "anyOf": _any,
+    "oneOf": _one,
+    "pattern": _pattern,
+    "format": _format,
+    "minimum": _bound(_NUMBER, lambda value, limit: value >= limit, "is less than {limit}"),
+    "maximum": _bound(_NUMBER, lambda value, limit: value <= limit, "is more than {limit}"),
+    "exclusiveMinimum": _bound(_NUMBER, lambda value, limit: value > limit, "is not more than {limit}"),
+    "exclusiveMaximum": _bound(_NUMBER, lambda value, limit: value < limit, "is not less than {limit}"),
+    "multipleOf": _bound(
+        _NUMBER,
+        lambda value, unit: (
+            math.isfinite(value) and (Fraction(str(value)) / Fraction(str(unit))).denominator == 1
+        ),
+        "is no multiple of {limit}",
+    ),
+    "minLength": _bound((str,), lambda text, limit: len(text) >= limit, "is shorter than {limit} characters"),
+    "maxLength": _bound((str,), lambda text, limit: len(text) <= limit, "is longer than {limit} characters"),
+    "minItems": _bound((list,), lambda items, limit: len(items) >= limit, "has fewer entries than {limit}"),
+    "maxItems": _bound((list,), lambda items, limit: len(items) <= limit, "has more entries than {limit}"),
+    "minProperties": _bound(
+        (dict,), lambda fields, limit: len(fields) >= limit, "has fewer fields than {limit}"
+    ),
+    "maxProperties": _bound(
+        (dict,), lambda fields, limit: len(fields) <= limit, "has more fields than {limit}"
+    ),
+}
+
+#: The keywords that are checked.
+JUDGED = frozenset({*_JUDGES, "type"})

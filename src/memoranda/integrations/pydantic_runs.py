@@ -1,0 +1,215 @@
+"""Keeps runs of PydanticAI's agents in threads, each once, and closes threads with an episode."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
+from typing import Any, Final
+from uuid import UUID
+
+from pydantic_ai.messages import ModelMessage, ModelRequest, ModelResponse
+
+from memoranda.book import Book, ThreadHandle
+from memoranda.errors import NotFound, OperationReused
+from memoranda.integrations.pydantic_messages import (
+    FORM,
+    clean,
+    drafts_of,
+    messages_of,
+    native_form,
+    says,
+)
+from memoranda.integrations.tools import Scope, digest
+from memoranda.model.ledger import Receipt
+from memoranda.model.messages import Message
+from memoranda.model.records import RecordType
+
+_log = logging.getLogger("memoranda.integrations")
+
+#: Messages that are read at a time.
+_PAGE: Final = 500
+#: Characters of the last answer that an episode takes for its summary.
+_SUMMARY: Final = 1000
+
+
+async def history(thread: ThreadHandle, *, budget: int | None = None) -> list[ModelMessage]:
+    """A thread's messages, for ``message_history``: all of them, or the newest that fit into a budget of tokens."""
+    if budget is not None:
+        return messages_of((await thread.window(budget)).messages)
+    return messages_of(await _said(thread))
+
+
+async def thread_of(book: Book, scope: Scope, conversation: str) -> ThreadHandle:
+    """The thread of a scope; the framework's conversation where it names none."""
+    named = scope.thread or conversation
+    if isinstance(named, UUID):
+        return await book.thread(scope.owner, id=named, **scope.who)
+    return await book.thread(scope.owner, name=named, **scope.who)
+
+
+@dataclass(frozen=True, slots=True)
+class Runs:
+    """Writes down what was said in runs."""
+
+    book: Book
+    #: Tools whose arguments and answers are in the book already.
+    quiet: AbstractSet[str]
+
+    async def keep(
+        self, thread: ThreadHandle, scope: Scope, run: str, messages: Sequence[ModelMessage], *, failed: bool
+    ) -> bool:
+        """Append what was said, all of it or nothing, without what an earlier attempt at the same run said.
+
+        False where the run was kept before.
+        """
+        operation = _operation(thread, run)
+        if failed and await self.book.operation(thread.owner, operation, **scope.who) is not None:
+            return False
+        limits = self.book.door.limits
+        drafts, reduced = drafts_of(
+            messages, run=run, agent=scope.agent, quiet=self.quiet, longest=limits.message_length
+        )
+        if reduced:
+            _log.warning(
+                "Run %s: %d messages are kept in a shortened form: too large, or no text", run, reduced
+            )
+        attempts, earlier = await self._earlier(thread, scope, operation)
+        drafts = _unsaid(drafts, earlier)
+        if failed:
+            operation = f"{operation}:failed:{attempts}"
+        again = False
+        for part, start in enumerate(range(0, len(drafts), limits.batch)):
+            try:
+                receipt = await thread.append(
+                    drafts[start : start + limits.batch],
+                    operation=f"{operation}:{part}" if part else operation,
+                )
+            except OperationReused:
+                # The run was kept before, and made again with other words.
+                _log.info("Run %s was kept before", run)
+                return False
+            again = again or receipt.repeated
+        # Of parts that an interrupted attempt kept, the others are kept now.
+        return not again
+
+    async def close(
+        self,
+        thread: ThreadHandle,
+        *,
+        goal: str | None = None,
+        outcome: str | None = None,
+        summary: str | None = None,
+        tags: Sequence[str] = (),
+        result: Any = None,
+        operation: str | None = None,
+    ) -> Receipt:
+        """Close a thread with the episode of what was done in it; what is not given is taken from what was said."""
+        said = await _said(thread)
+        if outcome is None:
+            outcome = "failed" if await self._broke_off(thread, said) else "succeeded"
+        longest = self.book.door.limits.content_length
+        if goal is None:
+            goal = next((one.content for one in said if one.role == "user"), "(nothing was asked)")
+        if summary is None:
+            answers = [one.content for one in said if one.role == "assistant"]
+            summary = answers[-1] if answers else ""
+        standing = await thread.get()
+        if standing.ended_at is not None:
+            # It was taken up again since it was closed.
+            await thread.set(status="running")
+        episode = {
+            "goal": _cut(goal, longest),
+            "summary": _cut(summary, _SUMMARY),
+            "outcome": outcome,
+            "tags": tuple(tags),
+            "started_at": standing.started_at,
+            "tool_calls": _calls(messages_of(said), self.quiet),
+        }
+        status = "completed" if outcome == "succeeded" else "failed"
+        return await thread.close(status, result=result, episode=episode, operation=operation)
+
+    async def _earlier(
+        self, thread: ThreadHandle, scope: Scope, operation: str
+    ) -> tuple[int, list[dict[str, Any]]]:
+        """How many attempts at a run failed before, and the forms of what was said in them."""
+        attempts = 0
+        ids: list[UUID] = []
+        while True:
+            receipt = await self.book.operation(thread.owner, f"{operation}:failed:{attempts}", **scope.who)
+            if receipt is None:
+                break
+            ids += receipt.ids(RecordType.MESSAGE)
+            attempts += 1
+        forms = []
+        for id in ids:
+            try:
+                record = await self.book.get(thread.owner, id, **scope.who)
+            except NotFound:
+                continue
+            form = native_form(record) if isinstance(record, Message) else None
+            if form is not None:
+                forms.append(dict(form))
+        return attempts, forms
+
+    async def _broke_off(self, thread: ThreadHandle, said: Sequence[Message]) -> bool:
+        """Whether the last run in a thread raised."""
+        forms = [form for form in map(native_form, said) if form is not None and form.get("run_id")]
+        if not forms:
+            return False
+        operation = _operation(thread, forms[-1]["run_id"])
+        return (
+            await self.book.operation(thread.owner, operation) is None
+            and await self.book.operation(thread.owner, f"{operation}:failed:0") is not None
+        )
+
+
+def _operation(thread: ThreadHandle, run: str) -> str:
+    return digest("run", str(thread.id), run)
+
+
+def _unsaid(drafts: list[dict[str, Any]], earlier: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Drafts without those at their beginning that an earlier attempt began with, too."""
+    same = 0
+    while same < min(len(drafts), len(earlier)) and says(drafts[same]["native"][FORM]) == says(earlier[same]):
+        same += 1
+    return drafts[same:]
+
+
+async def _said(thread: ThreadHandle) -> list[Message]:
+    """All messages of a thread."""
+    said: list[Message] = []
+    cursor = None
+    while True:
+        page = await thread.messages(cursor=cursor, limit=_PAGE)
+        said += [record for record in page.records if isinstance(record, Message)]
+        cursor = page.cursor
+        if cursor is None:
+            return said
+
+
+def _cut(text: str, longest: int) -> str:
+    return text if len(text) <= longest else text[: longest - 1] + "…"
+
+
+def _calls(messages: Sequence[ModelMessage], quiet: AbstractSet[str]) -> list[dict[str, Any]]:
+    """The calls of tools, each with what came out; those of memory's own tools are no part of the work."""
+    calls: dict[str, dict[str, Any]] = {}
+    for message in messages:
+        if isinstance(message, ModelResponse):
+            for call in message.tool_calls:
+                if call.tool_name not in quiet:
+                    calls[call.tool_call_id] = {
+                        "tool": " ".join(clean(call.tool_name).split()) or "(unnamed)",
+                        "inputs": call.args_as_dict() or None,
+                        "called_at": message.timestamp,
+                        "success": False,
+                    }
+        elif isinstance(message, ModelRequest):
+            for part in message.parts:
+                made = calls.get(getattr(part, "tool_call_id", ""))
+                if made is not None and part.part_kind == "tool-return":
+                    made["output"] = clean(part.model_response_str())
+                    made["success"] = part.outcome == "success"
+    return list(calls.values())

@@ -1,0 +1,28 @@
+"""Citing: what something rests on, with the words that were quoted of it."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from uuid import UUID
+
+from pydantic import Field
+
+from memoranda.model.values import Text, Value
+
+#: Characters of a quote that a note carries.
+QUOTE_LENGTH = 300
+#: Quotes that one statement keeps.
+MOST_QUOTES = 100
+
+
+class Cited(Value):
+    """A message on which something rests, and its words, where they were quoted."""
+
+    message: UUID
+    quote: Text = Field(default="", max_length=QUOTE_LENGTH)
+
+
+def quotes_of(cited: Iterable[Cited], sources: Collection[UUID]) -> tuple[Cited, ...]:
+    """What was quoted of these sources, each quote once, and no more than are kept."""
+    quoted = (one for one in cited if one.quote and one.message in sources)
+    return tuple({(one.message, one.quote): one for one in quoted}.values())[:MOST_QUOTES]

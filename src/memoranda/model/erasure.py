@@ -1,0 +1,72 @@
+"""Erasure: what is to be forgotten, and what forgetting did."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+from memoranda.model.ledger import Actor
+from memoranda.model.owner import Owner, View
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """What is to be forgotten: some records (a thread among them takes all that is in it), or all of an owner's."""
+
+    owner: Owner
+    view: View
+    actor: Actor
+    ids: tuple[UUID, ...] = ()
+    everything: bool = False
+    #: Messages that leave by age: only those behind their thread's watermark go, and what rests on them stays.
+    ageing: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ErasureReceipt:
+    """What forgetting removed, where, and what may still hold it."""
+
+    owner: Owner
+    at: datetime
+    #: Place → how many things were removed there.
+    removed: Mapping[str, int]
+    #: Records that rested on what is gone and on something else, and stay without it.
+    kept: tuple[UUID, ...]
+    #: ``complete``, or ``pending`` while the engine's own files may still hold traces: ``scrub`` completes it.
+    state: str
+    pending: str = ""
+    #: Places known to hold it still, such as the book's own backups.
+    held_by: tuple[str, ...] = ()
+    #: What cannot be seen from here.
+    unseen: tuple[str, ...] = ()
+    #: Ids that were asked for and are not there for this view.
+    unknown: tuple[UUID, ...] = ()
+    #: Every record that went, by id.
+    ids: tuple[UUID, ...] = ()
+    #: The era that ended, where everything went.
+    era: UUID | None = None
+    #: Older statements that what went had superseded; they stay until they are forgotten too.
+    superseded: tuple[UUID, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Scrubbed:
+    """What clearing the engine's own files came to."""
+
+    #: Why they may hold traces still, and what to do about it; empty where they hold none.
+    pending: str = ""
+
+    @property
+    def complete(self) -> bool:
+        """Whether nothing of what was erased before is in them."""
+        return not self.pending
+
+
+@dataclass(frozen=True, slots=True)
+class Erasures:
+    """What was erased from a book: whole eras, and records one by one."""
+
+    eras: tuple[UUID, ...] = ()
+    records: tuple[UUID, ...] = ()

@@ -1,0 +1,258 @@
+"""The ledger: the ordered changes of one owner, without content; and the receipts that it remembers."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from enum import StrEnum
+from typing import Any, Literal
+from uuid import UUID
+
+from memoranda.errors import Corrupt, NotFound
+from memoranda.model.asking import Usage
+from memoranda.model.owner import Owner
+from memoranda.model.records import RecordType
+
+
+class Verb(StrEnum):
+    """What was done to one record."""
+
+    OPEN = "open"
+    APPEND = "append"
+    REMEMBER = "remember"
+    SUPERSEDE = "supersede"
+    CORROBORATE = "corroborate"
+    RETRACT = "retract"
+    EVICT = "evict"
+    AMEND = "amend"
+    SHARE = "share"
+    SET = "set"
+    #: A thread's watermark or summary moved on, and nothing else of it changed.
+    FORM = "form"
+    PUT = "put"
+    PATCH = "patch"
+    ADD = "add"
+    RETIRE = "retire"
+    REVOKE = "revoke"
+    UNDO = "undo"
+    IMPORT = "import"
+    UNSOURCE = "unsource"
+    ERASE = "erase"
+    #: A message left by age; what rests on it stays.
+    AGE = "age"
+
+
+@dataclass(frozen=True, slots=True)
+class Actor:
+    """Who made a change: the owner, an agent, the application, or the book's own upkeep."""
+
+    kind: Literal["owner", "agent", "application", "system"] = "application"
+    id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """What an entry did to one record: from one version to another; 0 means that it was not there."""
+
+    verb: Verb
+    type: RecordType
+    id: UUID
+    before: int
+    after: int
+    #: Keyed digest of the version's content; None once it was erased.
+    hash: bytes | None = None
+    erased: bool = False
+
+
+#: The note of an entry that language models were asked for, and what that used.
+USED = "used"
+#: The note of an entry by which messages left: each thread, and how many of its lines are its messages.
+AGED = "aged"
+
+#: Why a part of a request was left undone; the receipt says it in words.
+IGNORED = {
+    "self": "a memory cannot supersede itself",
+    "unknown": "no memory under this id that this view may see",
+    "superseded": "it was superseded before",
+    "retracted": "it is not held any more",
+    "cycle": "it is the newest of a circle, and stays",
+    "not_formed_again": "the same statement was retracted or undone, and rests on the same sources",
+    "pinned": "a person set this field; only people change it",
+    "unchanged": "it is so already",
+    "grounded": "it rests on something else as well, and stays",
+    "immutable": "an episode stays as it was recorded",
+    "retired": "it was taken out of service, and stays so",
+    "enough": "it has as much evidence as a line keeps",
+    "present": "the same record is here already",
+    "differs": "another record is here under this id",
+    "place": "another message stands at its place in the thread",
+    "taken": "another record holds this key or name",
+    "erased": "it was forgotten, and does not come back",
+    "empty": "it says nothing, and takes no other's place",
+    "sourceless": "what it rests on is not here",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Ignored:
+    """A part of a request that was left undone."""
+
+    #: The place of the change in the request, from 0.
+    item: int
+    code: str
+    id: UUID | None = None
+    field: str | None = None
+
+    @property
+    def reason(self) -> str:
+        """The code in words."""
+        return IGNORED[self.code]
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One operation on one owner's records."""
+
+    owner: Owner | None
+    era: UUID
+    position: int
+    at: datetime
+    actor: Actor
+    lines: tuple[Line, ...]
+    ignored: tuple[Ignored, ...] = ()
+    #: Small facts of the operation itself: what an undo reversed, what an erasure counted.
+    note: dict[str, Any] = field(default_factory=dict)
+    #: Keyed digests of the operation's id and request; None where no id was given.
+    operation: bytes | None = None
+    request: bytes | None = None
+
+    def scrubbed(self, gone: frozenset[UUID] | None) -> Entry:
+        """The entry without digests of what is gone; None means everything."""
+        lines = tuple(
+            replace(line, hash=None, erased=True) if gone is None or line.id in gone else line
+            for line in self.lines
+        )
+        ignored = tuple(
+            replace(part, field=None) if gone is None or part.id in gone else part for part in self.ignored
+        )
+        if gone is not None:
+            return replace(self, lines=lines, ignored=ignored)
+        return replace(self, lines=lines, ignored=ignored, actor=Actor(self.actor.kind))
+
+
+def aged_of(entry: Entry) -> dict[UUID, UUID]:
+    """The messages that an entry let leave by age, each with its thread; they stand in the order of the note."""
+    threads = (UUID(thread) for thread, count in entry.note.get(AGED, ()) for _ in range(count))
+    gone = (line.id for line in entry.lines if line.verb is Verb.AGE)
+    return dict(zip(gone, threads, strict=False))
+
+
+#: Made once: it writes each entry of the ledger.
+_compact = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False).encode
+
+
+def dump_entry(entry: Entry) -> str:
+    """The part of an entry that engines store as one text."""
+    body: dict[str, Any] = {
+        "l": [
+            [
+                line.verb,
+                line.type,
+                line.id.hex,
+                line.before,
+                line.after,
+                _hex(line.hash),
+                *([1] if line.erased else []),
+            ]
+            for line in entry.lines
+        ]
+    }
+    if entry.ignored:
+        body["i"] = [
+            [part.item, part.code, None if part.id is None else part.id.hex, part.field]
+            for part in entry.ignored
+        ]
+    if entry.note:
+        body["n"] = entry.note
+    return _compact(body)
+
+
+def load_entry_body(body: str) -> tuple[tuple[Line, ...], tuple[Ignored, ...], dict[str, Any]]:
+    """Lines, ignored parts and note of what ``dump_entry`` wrote."""
+    try:
+        loaded = json.loads(body)
+        lines = tuple(
+            Line(
+                Verb(part[0]),
+                RecordType(part[1]),
+                UUID(hex=part[2]),
+                part[3],
+                part[4],
+                None if part[5] is None else bytes.fromhex(part[5]),
+                len(part) > 6,
+            )
+            for part in loaded["l"]
+        )
+        ignored = tuple(
+            Ignored(part[0], part[1], None if part[2] is None else UUID(hex=part[2]), part[3])
+            for part in loaded.get("i", ())
+        )
+        return lines, ignored, loaded.get("n", {})
+    except (ValueError, TypeError, LookupError, AttributeError) as exc:
+        raise Corrupt("an entry of a ledger cannot be read, its row is damaged: restore a backup") from exc
+
+
+def _hex(value: bytes | None) -> str | None:
+    return None if value is None else value.hex()
+
+
+@dataclass(frozen=True, slots=True)
+class ReceiptItem:
+    """What became of one record."""
+
+    verb: Verb
+    type: RecordType
+    id: UUID
+    version: int
+    erased: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Receipt:
+    """What a write returns: it is durable, and this is what it did."""
+
+    owner: Owner
+    #: The operation's place in the owner's ledger; 0 where nothing was applied and none was kept.
+    position: int
+    at: datetime
+    items: tuple[ReceiptItem, ...]
+    ignored: tuple[Ignored, ...] = ()
+    #: How far what was written had come: stored, and so found by its words; or embedded, and found by its meaning too.
+    #: This and the next are of the moment, not of the ledger: receipts of one operation are equal without them.
+    state: Literal["stored", "embedded"] = field(default="stored", compare=False)
+    #: Why passages of this write have no vectors, and are found by their words alone; empty where nothing is amiss.
+    words_alone: str = field(default="", compare=False)
+    #: What language models used for it.
+    usage: Usage = field(default_factory=Usage)
+    #: The same request had been applied before; this is its first receipt.
+    repeated: bool = False
+
+    @property
+    def id(self) -> UUID:
+        """The id of the record that the write made or changed first, or that it left as it was."""
+        found = [item.id for item in self.items] or [part.id for part in self.ignored if part.id is not None]
+        if not found:
+            raise NotFound("this write made and changed nothing; its receipt says why")
+        return found[0]
+
+    def ids(self, kind: RecordType | str | None = None) -> tuple[UUID, ...]:
+        """The ids of what was written, of one type or of all."""
+        return tuple(item.id for item in self.items if kind is None or item.type == kind)
+
+
+def receipt_of(entry: Entry, owner: Owner, *, repeated: bool = False) -> Receipt:
+    """The receipt of an entry, the same at the first time and at every repetition."""
+    items = tuple(ReceiptItem(line.verb, line.type, line.id, line.after, line.erased) for line in entry.lines)
+    used = Usage.model_validate(entry.note[USED]) if USED in entry.note else Usage()
+    return Receipt(owner, entry.position, entry.at, items, entry.ignored, usage=used, repeated=repeated)

@@ -1,0 +1,166 @@
+"""Memories: statements worth keeping, with when they apply, how long they hold, and what they rest on."""
+
+from __future__ import annotations
+
+from collections.abc import Container
+from datetime import datetime, timedelta
+from enum import StrEnum
+from typing import Any, ClassVar
+from uuid import UUID
+
+from pydantic import Field, field_validator, model_validator
+
+from memoranda.model.cited import MOST_QUOTES, Cited, quotes_of
+from memoranda.model.owner import AudienceKind
+from memoranda.model.records import Record, RecordType, past_of
+from memoranda.model.trust import Trust
+from memoranda.model.values import Data, FilledText, Moment, Name, Text, Value
+
+#: As many records may one statement name as its sources.
+SOURCES = 10_000
+
+
+class Cardinality(StrEnum):
+    """How many statements of its sort hold at a time."""
+
+    ONE = "one"
+    MANY = "many"
+    RECURRING = "recurring"
+
+
+class MemoryStatus(StrEnum):
+    """Whether a memory is held, and if not, why."""
+
+    ACTIVE = "active"
+    #: A newer statement took its place.
+    SUPERSEDED = "superseded"
+    #: Someone said that it is no longer held.
+    RETRACTED = "retracted"
+    #: The operation that made it was undone.
+    UNDONE = "undone"
+    #: It made room when its owner's cap was reached.
+    EVICTED = "evicted"
+
+
+#: The statuses of memories that are held.
+HELD = frozenset({MemoryStatus.ACTIVE.value})
+
+
+class Memory(Record):
+    """One statement worth keeping. Its content never changes; a correction is a newer memory."""
+
+    type: ClassVar[RecordType] = RecordType.MEMORY
+
+    kind: Name = "fact"
+    content: FilledText
+    #: Whom or what it is about; the owner where it is not said.
+    subject: Name | None = None
+    cardinality: Cardinality = Cardinality.MANY
+    #: With a key, one holds at a time, for its owner and audience.
+    key: Name | None = None
+    #: When it applies, and what to beware of.
+    applies_when: Text = ""
+    data: Data = None
+    tags: tuple[Name, ...] = Field(default=(), max_length=100)
+    #: The agent that wrote it.
+    agent: Name | None = None
+    #: The thread in which it was told.
+    thread: UUID | None = None
+    valid_from: Moment | None = None
+    valid_to: Moment | None = None
+    observed_at: Moment
+    sources: tuple[UUID, ...] = Field(default=(), max_length=SOURCES)
+    #: What only earlier versions rested on.
+    past: tuple[UUID, ...] = ()
+    #: The words of its sources on which it rests; they stay when a message leaves by age.
+    quotes: tuple[Cited, ...] = Field(default=(), max_length=MOST_QUOTES)
+    #: The language of what was said, as far as it is known.
+    language: Name | None = None
+    trust: Trust = Trust.USER
+    pinned: bool = False
+    #: How often it was said again.
+    confirmations: int = Field(default=0, ge=0)
+    supersedes: tuple[UUID, ...] = ()
+    superseded_by: UUID | None = None
+    status: MemoryStatus = MemoryStatus.ACTIVE
+    #: Why it is no longer held.
+    reason: Text = ""
+
+    @field_validator("key")
+    @classmethod
+    def _trimmed(cls, key: str | None) -> str | None:
+        return None if key is None else key.strip()
+
+    @model_validator(mode="after")
+    def _period(self) -> Memory:
+        if self.valid_from is not None and self.valid_to is not None and self.valid_to < self.valid_from:
+            raise ValueError("valid_to lies before valid_from")
+        return self
+
+    @model_validator(mode="after")
+    def _quoted(self) -> Memory:
+        if any(one.message not in self.sources for one in self.quotes):
+            raise ValueError("quotes what is none of its sources")
+        return self
+
+    @property
+    def active(self) -> bool:
+        """Whether the statement is held."""
+        return self.status is MemoryStatus.ACTIVE and not self.withdrawn
+
+    def identity(self) -> tuple[Any, ...] | None:
+        if self.key is None or not self.active:
+            return None
+        agent = None if self.audience.kind is AudienceKind.GLOBAL else self.agent
+        return (self.key, self.audience.kind.value, agent)
+
+    def rests_on(self) -> tuple[UUID, ...]:
+        return (*self.stands_on(), *self.past)
+
+    def stands_on(self) -> tuple[UUID, ...]:
+        if self.sources:
+            return self.sources
+        return () if self.thread is None else (self.thread,)
+
+    def following(self, earlier: Record) -> Any:
+        return self.changed(past=past_of(self, earlier))
+
+    def without(self, gone: Container[UUID]) -> Memory | None:
+        """This statement without what is gone, and with no earlier versions; None where it rests on nothing else."""
+        grounds = self.stands_on()
+        if grounds and all(ground in gone for ground in grounds):
+            return None
+        sources = tuple(source for source in self.sources if source not in gone)
+        thread = None if self.thread is None or self.thread in gone else self.thread
+        left: Memory = self.changed(
+            sources=sources, past=(), quotes=quotes_of(self.quotes, sources), thread=thread
+        )
+        return left
+
+    def passage_text(self) -> str:
+        return self.content if self.key is None else f"{self.key}: {self.content}"
+
+
+#: What is not used has half its strength after so long.
+HALF_LIFE = timedelta(days=30)
+#: How much of what a memory lacks of full strength a use gives back.
+REFRESH = 0.3
+
+
+class Use(Value):
+    """How a memory has served: kept beside it, without a version."""
+
+    #: Strength at the moment of last use, from 0 to 1.
+    strength: float = Field(default=1.0, ge=0.0, le=1.0)
+    used_at: Moment | None = None
+    count: int = Field(default=0, ge=0)
+
+    def strength_at(self, now: datetime, learnt: datetime) -> float:
+        """Strength as it has faded since the last use, or since the memory was learnt; nothing stored changes."""
+        since = max(now - (learnt if self.used_at is None else self.used_at), timedelta())
+        return float(self.strength * 0.5 ** (since / HALF_LIFE))
+
+    def again(self, now: datetime, learnt: datetime) -> Use:
+        """This use and one more."""
+        strength = self.strength_at(now, learnt)
+        return Use(strength=strength + (1 - strength) * REFRESH, used_at=now, count=self.count + 1)

@@ -1,0 +1,92 @@
+"""Threads and messages: what was said, and the conversation or task that it belongs to."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Any, ClassVar, Literal
+from uuid import UUID
+
+from pydantic import Field
+
+from memoranda.model.records import Record, RecordType
+from memoranda.model.trust import Trust
+from memoranda.model.values import Data, Document, FilledText, Moment, Name, Text
+
+
+class ThreadStatus(StrEnum):
+    """Where a thread stands."""
+
+    CREATED = "created"
+    RUNNING = "running"
+    PAUSED = "paused"
+    COMPLETED = "completed"
+    FAILED = "failed"
+
+
+#: In these a thread is finished.
+FINISHED = (ThreadStatus.COMPLETED, ThreadStatus.FAILED)
+
+#: Where a thread may go from where it stands; a finished one may be taken up again.
+STATUS_STEPS: dict[ThreadStatus, frozenset[ThreadStatus]] = {
+    ThreadStatus.CREATED: frozenset({ThreadStatus.RUNNING, ThreadStatus.COMPLETED, ThreadStatus.FAILED}),
+    ThreadStatus.RUNNING: frozenset({ThreadStatus.PAUSED, ThreadStatus.COMPLETED, ThreadStatus.FAILED}),
+    ThreadStatus.PAUSED: frozenset({ThreadStatus.RUNNING, ThreadStatus.COMPLETED, ThreadStatus.FAILED}),
+    ThreadStatus.COMPLETED: frozenset({ThreadStatus.RUNNING}),
+    ThreadStatus.FAILED: frozenset({ThreadStatus.RUNNING}),
+}
+
+
+class Thread(Record):
+    """A conversation between an owner and an agent, and the unit of work that it may be."""
+
+    type: ClassVar[RecordType] = RecordType.THREAD
+
+    #: The application's own name for it, unique for its owner.
+    name: Name | None = None
+    agent: Name | None = None
+    title: Text = Field(default="", max_length=1000)
+    status: ThreadStatus = ThreadStatus.RUNNING
+    #: Intermediate state of the work.
+    state: Document = Field(default_factory=dict)
+    result: Data = None
+    tags: tuple[Name, ...] = Field(default=(), max_length=100)
+    started_at: Moment
+    ended_at: Moment | None = None
+    #: Its watermark: the place of the last message that formation has covered; 0 for none.
+    formed_through: int = Field(default=0, ge=0)
+    #: What older turns come to, and the place of the last message that it covers; 0 for none.
+    summary: Text = ""
+    summary_through: int = Field(default=0, ge=0)
+
+    def identity(self) -> tuple[Any, ...] | None:
+        if self.name is None:
+            return None
+        audience = self.audience
+        return (self.name, audience.kind.value, audience.agent, list(audience.groups))
+
+
+Role = Literal["user", "assistant", "system", "tool"]
+
+
+class Message(Record):
+    """One turn of a thread, as it was said; it is never changed, only forgotten."""
+
+    type: ClassVar[RecordType] = RecordType.MESSAGE
+
+    thread: UUID
+    #: Its place in the thread, counted from 1; places are never used again.
+    seq: int = Field(default=0, ge=0)
+    role: Role
+    content: FilledText
+    #: Who speaks, where the role does not tell.
+    speaker: Name | None = None
+    agent: Name | None = None
+    observed_at: Moment
+    #: The time of receipt stands in for the time of saying.
+    observed_assumed: bool = False
+    trust: Trust = Trust.USER
+    #: The message in its framework's own form, tool calls and all.
+    native: Data = None
+
+    def passage_text(self) -> str:
+        return f"{self.speaker}: {self.content}" if self.speaker else self.content

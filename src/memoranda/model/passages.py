@@ -1,0 +1,160 @@
+"""Passages as an index follows them: the rows of a shelf, and what came to it since a mark."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple, overload
+from uuid import UUID
+
+from memoranda.model.memories import Use
+from memoranda.model.owner import Audience, Owner, View
+from memoranda.model.query import Filter
+from memoranda.model.records import Record
+
+
+@dataclass(frozen=True, slots=True)
+class Shelf:
+    """All passages with the same owner and the same audience."""
+
+    #: The engine's own number for it; never used again for another shelf.
+    number: int
+    audience: Audience
+
+
+class PassageRow(NamedTuple):
+    """One passage as an index needs it. Times are microseconds since the epoch."""
+
+    id: bytes
+    type: str
+    #: A memory's kind, a message's role.
+    kind: str | None
+    status: str | None
+    thread: bytes | None
+    seq: int
+    at: int
+    valid_from: int | None
+    valid_to: int | None
+    terms: bytes
+    #: Of the active set; None while it is not made.
+    vector: bytes | None = None
+    #: What ``settle.codec.facets_of`` makes of it; empty where it has none.
+    facets: str = ""
+    #: When the book first learnt it.
+    learnt: int = 0
+    #: When it ceased to be held; None while it is.
+    ended: int | None = None
+
+
+class PassageRows(Sequence[PassageRow]):
+    """Rows kept as columns: a large shelf is handed over without an object for each passage.
+
+    A hundred thousand tuples make the garbage collector look at all of them again and again while they are made.
+    """
+
+    __slots__ = ("_columns",)
+
+    def __init__(self, columns: Sequence[list[Any]]) -> None:
+        self._columns = tuple(columns)
+
+    @classmethod
+    def of(cls, parts: Iterable[Sequence[tuple[Any, ...]]]) -> PassageRows:
+        """The rows of some parts one after the other, each row in the order of ``PassageRow``'s fields."""
+        columns: list[list[Any]] = [[] for _ in PassageRow._fields]
+        for part in parts:
+            for column, values in zip(columns, zip(*part, strict=True), strict=bool(part)):
+                column += values
+        return cls(columns)
+
+    def column(self, name: str) -> list[Any]:
+        """One field of every row."""
+        return self._columns[PassageRow._fields.index(name)]
+
+    def __len__(self) -> int:
+        return len(self._columns[0])
+
+    def __iter__(self) -> Iterator[PassageRow]:
+        return map(PassageRow._make, zip(*self._columns, strict=True))
+
+    @overload
+    def __getitem__(self, place: int) -> PassageRow: ...
+
+    @overload
+    def __getitem__(self, place: slice) -> PassageRows: ...
+
+    def __getitem__(self, place: int | slice) -> PassageRow | PassageRows:
+        if isinstance(place, slice):
+            return PassageRows([column[place] for column in self._columns])
+        return PassageRow._make(column[place] for column in self._columns)
+
+
+@dataclass(frozen=True, slots=True)
+class ShelfDelta:
+    """What came to a shelf since a mark."""
+
+    mark: int
+    #: This is the entire shelf; what was held of it before is void.
+    whole: bool
+    #: Added or changed; a changed passage comes again, whole. Engines give ``PassageRows``.
+    rows: Sequence[PassageRow]
+    #: Ids that left.
+    gone: Sequence[bytes]
+    #: The set that the rows' vectors are of; empty where the book has none, or nothing came.
+    vectors: str = ""
+    #: It is too large to be held: the engine searches it, and gives no rows.
+    large: bool = False
+
+
+#: Chooses records of what is seen of a view's shelves; None where it cannot choose yet.
+Choose = Callable[[Sequence[tuple[Shelf, ShelfDelta]]], Sequence[UUID] | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Sight:
+    """A view's shelves at one moment, and what was chosen of their records at the same moment."""
+
+    shelves: list[tuple[Shelf, ShelfDelta]]
+    #: None where nothing could be chosen yet.
+    records: dict[UUID, Record] | None
+    #: How those that are memories have served.
+    uses: Mapping[UUID, Use] = field(default_factory=dict)
+    #: What they cite, as far as the view sees it.
+    grounds: Mapping[UUID, Record] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """What scoring must know of all passages of some large shelves."""
+
+    passages: int
+    #: Of their terms together, repetitions counted; and the same with what neighbours in a thread lend each other.
+    length: int
+    near_length: float
+    #: The set that is read; empty where the book has none. Some of its vectors, evenly spread; all, where they are few.
+    vectors: str = ""
+    some: Sequence[bytes] = ()
+    #: How many each of these stands for.
+    every: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """Where candidates are looked for, and what they meet."""
+
+    owner: Owner
+    view: View
+    #: Numbers of shelves; those that the view does not see are passed over.
+    shelves: tuple[int, ...]
+    filter: Filter
+    #: Of these alone, None among them for what has no status; None: of any but withdrawn ones.
+    statuses: frozenset[str | None] | None
+    limit: int
+
+
+@dataclass(frozen=True, slots=True)
+class Excerpt:
+    """Candidates among their neighbours."""
+
+    rows: PassageRows
+    #: For each candidate the places among the rows of those that stand around it, in order; and its own.
+    windows: Sequence[tuple[Sequence[int], int]]

@@ -1,0 +1,127 @@
+"""Profiles: one document with a schema, for a user and an audience; and the schemas, agents and keys of a tenant."""
+
+from __future__ import annotations
+
+from collections.abc import Container
+from typing import Any, ClassVar, Literal, TypeAlias
+from uuid import UUID
+
+from pydantic import Field, model_validator
+
+from memoranda.model.grounds import Grounds, all_of, joined, places, without
+from memoranda.model.owner import Owner
+from memoranda.model.records import Record, RecordType, past_of
+from memoranda.model.values import Document, Moment, Name, Text
+
+#: One document that is patched, or ever new notes.
+UpdateMode: TypeAlias = Literal["patch", "insert"]
+#: When it is formed: once a thread has been silent for a while, only when it closes, or only on request.
+Trigger: TypeAlias = Literal["silence", "close", "request"]
+
+
+class ProfileDocument(Record):
+    """What is known of a user under one schema, as one document."""
+
+    type: ClassVar[RecordType] = RecordType.PROFILE
+
+    schema_name: Name = "Profile"
+    #: The version of the schema that the body was last checked against; empty where none was configured.
+    schema_hash: str = Field(default="", max_length=64)
+    body: Document = Field(default_factory=dict)
+    #: Fields that a person set; only people change them.
+    pinned: tuple[Name, ...] = ()
+    #: What the fields rest on that were derived; those that people or programs set are not named.
+    grounds: dict[Text, Grounds] = Field(default_factory=dict)
+    #: What only earlier versions rested on.
+    past: tuple[UUID, ...] = ()
+
+    @model_validator(mode="after")
+    def _fitting(self) -> ProfileDocument:
+        for name, entries in self.grounds.items():
+            if name not in self.body or len(entries) != places(self.body[name]) or not any(entries):
+                raise ValueError(f"the grounds of {name!r} do not fit the field")
+        return self
+
+    def identity(self) -> tuple[Any, ...] | None:
+        audience = self.audience
+        return (self.schema_name, audience.kind.value, audience.agent, list(audience.groups))
+
+    def rests_on(self) -> tuple[UUID, ...]:
+        return joined((*self.stands_on(), *self.past))
+
+    def stands_on(self) -> tuple[UUID, ...]:
+        return all_of(self.grounds)
+
+    def grounds_of(self, name: str) -> Grounds:
+        """What a field rests on; of one that people or programs set, nothing at each place."""
+        return self.grounds.get(name) or ((),) * places(self.body.get(name))
+
+    def following(self, earlier: Record) -> Any:
+        return self.changed(past=past_of(self, earlier))
+
+    def without(self, gone: Container[UUID]) -> ProfileDocument | None:
+        """This document without what rested only on what is gone, and with no earlier versions; None without a field."""
+        body, grounds = dict(self.body), dict(self.grounds)
+        for name, entries in self.grounds.items():
+            left = without(body[name], entries, gone)
+            if left is None:
+                del body[name], grounds[name]
+            else:
+                body[name], grounds[name] = left
+                if not any(left[1]):
+                    del grounds[name]
+        if self.body and not body:
+            return None
+        pinned = tuple(name for name in self.pinned if name in body)
+        return self.model_copy(update={"body": body, "grounds": grounds, "pinned": pinned, "past": ()})
+
+
+class Schema(Record):
+    """What documents or notes of one name look like."""
+
+    type: ClassVar[RecordType] = RecordType.SCHEMA
+
+    name: Name
+    description: Text = Field(default="", max_length=100_000)
+    parameters: Document = Field(default_factory=dict)
+    update_mode: UpdateMode = "patch"
+    instructions: Text = Field(default="", max_length=100_000)
+    trigger: Trigger = "silence"
+    #: The agents whose conversations are formed into it; all where none is named.
+    agents: tuple[Name, ...] = ()
+
+    def identity(self) -> tuple[Any, ...] | None:
+        return (self.name,)
+
+
+class Agent(Record):
+    """An agent as its tenant knows it: a unique name and its settings."""
+
+    type: ClassVar[RecordType] = RecordType.AGENT
+
+    name: Name
+    #: Plain text: what a provider calls its models changes too often to be checked here.
+    model: Text = Field(default="", max_length=100_000)
+    description: Text = Field(default="", max_length=100_000)
+    system_prompt: Text = Field(default="", max_length=100_000)
+    settings: Document = Field(default_factory=dict)
+
+    def identity(self) -> tuple[Any, ...] | None:
+        return (self.name,)
+
+
+class Key(Record):
+    """A key that opens a service; the book holds its digest, never the key."""
+
+    type: ClassVar[RecordType] = RecordType.KEY
+
+    name: Name
+    digest: str = Field(pattern=r"^[0-9a-f]{64}$")
+    roles: tuple[Name, ...] = ()
+    #: The one owner that it opens; every owner of the tenant where none is named.
+    opens: Owner | None = None
+    expires_at: Moment | None = None
+    revoked_at: Moment | None = None
+
+    def identity(self) -> tuple[Any, ...] | None:
+        return None if self.revoked_at is not None else (self.name,)

@@ -1,0 +1,231 @@
+"""What a reader asks for: filters, pages, and the answers' shapes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+from typing import Any, NamedTuple
+from uuid import UUID
+
+from memoranda.errors import InvalidInput
+from memoranda.model.ledger import Actor, Verb
+from memoranda.model.messages import Message
+from memoranda.model.records import Record, RecordType
+
+#: Words of a question, and the stretches of time that they may mean, each up to its end; microseconds since the epoch.
+Times = Sequence[tuple[str, Sequence[tuple[int, int]]]]
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """Conditions that a record meets all of; None sets no condition."""
+
+    types: frozenset[RecordType] | None = None
+    kinds: frozenset[str] | None = None
+    statuses: frozenset[str] | None = None
+    thread: UUID | None = None
+    #: The holder of this key or name only.
+    slots: tuple[bytes, ...] | None = None
+    #: Said, observed or begun at or after, and before.
+    since: datetime | None = None
+    until: datetime | None = None
+    #: True for memories at a moment means that they held then.
+    valid_at: datetime | None = None
+    #: Memories with one of these keys.
+    keys: frozenset[str] | None = None
+    #: Memories about this.
+    subject: str | None = None
+    #: Written by, or said to, this agent.
+    agent: str | None = None
+    #: With at least one of these.
+    tags: frozenset[str] | None = None
+    #: Come in by one of these ways.
+    trust: frozenset[str] | None = None
+    #: What was true at this moment: memories valid then, held or superseded since; what has no validity passes.
+    as_of: datetime | None = None
+    #: What the book knew at this moment: learnt by then, and held then.
+    known_at: datetime | None = None
+    #: Of memories, those that are pinned.
+    pinned: bool = False
+    #: Newest first instead of oldest first.
+    newest_first: bool = False
+
+    @property
+    def by_places(self) -> bool:
+        """Whether it asks for the messages of one thread, which come in the order of their places."""
+        return self.thread is not None and self.types == frozenset({RecordType.MESSAGE})
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """Some records, and where to go on."""
+
+    records: tuple[Record, ...]
+    #: Give it to the next call; None at the end.
+    cursor: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class HistoryStep:
+    """One change of one record: who did what when, and the version that came of it."""
+
+    position: int
+    at: datetime
+    actor: Actor
+    verb: Verb
+    version: int
+    #: The version's content; None where it was erased.
+    record: Record | None
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Something that a record rests on, quoted."""
+
+    id: UUID
+    type: RecordType
+    #: Who said or did it.
+    by: str
+    at: datetime
+    quote: str
+    #: What this source rests on in turn.
+    sources: tuple[Source, ...] = ()
+    #: It is not here any more: it left by age, or did not come along. Quoted is what rests on it kept of its words.
+    left: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Why:
+    """Why the book holds a record: what it rests on, who wrote it, and how it came to be as it is."""
+
+    record: Record
+    sources: tuple[Source, ...]
+    history: tuple[HistoryStep, ...]
+
+
+class ArmScore(NamedTuple):
+    """What one way of finding says of a passage."""
+
+    #: ``words``, ``words_near``, ``meaning`` or ``meaning_near``: of the passage alone, or together with its
+    #: neighbours in the thread.
+    arm: str
+    #: BM25, or the cosine; with neighbours, BM25 over their words too, or the mean of their cosines.
+    score: float
+    #: Among what was looked at closely: everything, in a shelf that is not large.
+    rank: int
+    #: Its part in the whole: a passage that is the best of every arm has 1.
+    weight: float
+
+
+class Because(StrEnum):
+    """Why a passage was folded into another."""
+
+    #: It says the same in the same words.
+    SAME = "same"
+    #: The other rests on it.
+    SOURCE = "source"
+    #: It rests on the other, which answers better.
+    CONCLUSION = "conclusion"
+
+
+@dataclass(frozen=True, slots=True)
+class Folded:
+    """A passage that was found too, and is shown with another."""
+
+    record: Record
+    score: float
+    because: Because
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A passage that recall found, and why."""
+
+    record: Record
+    score: float
+    rank: int
+    #: Each word of the question that the passage holds, with its share of the score of the arm of words.
+    words: tuple[tuple[str, float], ...] = ()
+    #: What each way of finding says of it; none where only its time or its use counted.
+    arms: tuple[ArmScore, ...] = ()
+    #: The question names who speaks here.
+    named: bool = False
+    #: Of a memory: its strength when it was found, which raised its score, and how often it was used.
+    strength: float | None = None
+    uses: int = 0
+    #: What was found too and says the same, or is what this rests on.
+    folded: tuple[Folded, ...] = ()
+    #: What it rests on, quoted, as far as the view may see it; the first few.
+    sources: tuple[Source, ...] = ()
+    #: The conditions that it met.
+    conditions: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def id(self) -> UUID:
+        """The passage's id."""
+        return self.record.id
+
+    @property
+    def text(self) -> str:
+        """The passage's text."""
+        if isinstance(self.record, Message):
+            return self.record.content
+        return self.record.passage_text() or ""
+
+
+class Absent(StrEnum):
+    """Why a passage is not among those that recall gave."""
+
+    #: There is nothing of this id that the view may see.
+    UNKNOWN = "unknown"
+    #: It is no message, memory or episode.
+    NO_PASSAGE = "no passage"
+    #: It does not meet a condition.
+    CONDITION = "condition"
+    #: Nothing in it answers the question.
+    UNLIKE = "unlike"
+    #: Others answer better.
+    OUTRANKED = "outranked"
+    #: It is shown with another.
+    FOLDED = "folded"
+
+
+@dataclass(frozen=True, slots=True)
+class Absence:
+    """Why an id is not among the hits."""
+
+    id: UUID
+    because: Absent
+    #: The same for people, with its figures.
+    reason: str
+    #: Its place among all that answer, and what that counted; nothing where it does not answer at all.
+    rank: int | None = None
+    score: float | None = None
+    arms: tuple[ArmScore, ...] = ()
+
+
+class Recalled(list[Hit]):
+    """The passages that recall found, best first."""
+
+    def __init__(self, hits: Iterable[Hit] = (), absent: tuple[Absence, ...] = ()) -> None:
+        super().__init__(hits)
+        #: Why words alone found them, where meaning was to be counted too; empty where it was.
+        self.words_alone = ""
+        #: For each id that was asked after and is no hit: why.
+        self.absent = absent
+
+
+def place_of(cursor: str | None) -> int | None:
+    """The place in a thread that a cursor names."""
+    if cursor is None:
+        return None
+    if not cursor.isascii() or not cursor.isdecimal() or len(cursor) > 18:
+        raise InvalidInput("cursor: not one that a page gave; begin without one", field="cursor")
+    return int(cursor)
+
+
+def quote(text: str, length: int = 300) -> str:
+    """A text short enough to be shown as evidence."""
+    return text if len(text) <= length else text[: length - 1].rstrip() + "…"

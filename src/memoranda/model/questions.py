@@ -1,0 +1,175 @@
+"""What pure rules ask of a store while they decide: questions that an engine answers inside its transaction."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Iterable
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+from uuid import UUID
+
+from memoranda.model.ledger import Entry
+from memoranda.model.memories import Memory
+from memoranda.model.owner import Audience
+from memoranda.model.records import Record
+
+A = TypeVar("A")
+
+
+class Question(Generic[A]):
+    """A question whose answer is an ``A``. All are about one owner, the batch's, unless they say otherwise."""
+
+    __slots__ = ()
+
+
+#: A decision in progress: it yields questions, is sent answers, and returns ``A``.
+Deciding = Generator[Question[Any], Any, A]
+
+
+def ask(question: Question[A]) -> Generator[Question[Any], A, A]:
+    """Put one question and give its answer."""
+    return (yield question)
+
+
+@dataclass(frozen=True, slots=True)
+class Load(Question[dict[UUID, Record]]):
+    """The current versions of these records; absent ones are left out."""
+
+    ids: tuple[UUID, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Holders(Question[dict[bytes, Record]]):
+    """The living records that hold these slots."""
+
+    slots: tuple[bytes, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ThreadEnd:
+    """What an append needs to know of a thread."""
+
+    audience: Audience
+    agent: str | None
+    #: The last place that was ever given out in it.
+    tail: int
+
+
+@dataclass(frozen=True, slots=True)
+class EndOf(Question[ThreadEnd | None]):
+    """Where a thread ends; None where it is not there, or its making was undone."""
+
+    thread: UUID
+
+
+@dataclass(frozen=True, slots=True)
+class LastUserTurn(Question[int]):
+    """The place of the newest message that a user said in a thread; 0 for none."""
+
+    thread: UUID
+
+
+@dataclass(frozen=True, slots=True)
+class CountActive(Question[int]):
+    """How many memories the owner holds."""
+
+
+@dataclass(frozen=True, slots=True)
+class OldestOwn(Question[list[Memory]]):
+    """An agent's oldest active memories that are not pinned, oldest first."""
+
+    agent: str | None
+    limit: int
+
+
+@dataclass(frozen=True, slots=True)
+class CountRun(Question[int]):
+    """How many statements a run has written."""
+
+    run: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class RestingOn(Question[list[Record]]):
+    """Every record that rests on one of these, of whichever owner."""
+
+    ids: tuple[UUID, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class EntriesAt(Question[list[Entry]]):
+    """The ledger's entries at these positions, in order."""
+
+    positions: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PositionsTouching(Question[list[int]]):
+    """The positions that changed one of these records, in order."""
+
+    ids: tuple[UUID, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class VersionOf(Question[Record | None]):
+    """One version of a record, the current one or an earlier one."""
+
+    id: UUID
+    version: int
+
+
+@dataclass(frozen=True, slots=True)
+class OtherHolders(Question[list[Record]]):
+    """The tenant's keys and its agents' experience: records of others that may name the owner."""
+
+
+@dataclass(frozen=True, slots=True)
+class ErasedAmong(Question[frozenset[UUID]]):
+    """Which of these records, by id, were erased from this book."""
+
+    ids: tuple[UUID, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Aged(Question[dict[UUID, UUID]]):
+    """The messages that left by age, each with the thread in which it was said."""
+
+
+@dataclass(frozen=True, slots=True)
+class PlaceTaken(Question[bool]):
+    """Whether a message stands at this place of a thread."""
+
+    thread: UUID
+    seq: int
+
+
+@dataclass(frozen=True, slots=True)
+class ErasedEras(Question[frozenset[UUID]]):
+    """Which of these eras have ended by erasure."""
+
+    eras: tuple[UUID, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class InThread(Question[list[UUID]]):
+    """The messages, episodes and memories of a thread, by id."""
+
+    thread: UUID
+
+
+def load_all(ids: Iterable[UUID]) -> Deciding[dict[UUID, Record]]:
+    """The records under these ids, asking nothing where there are none."""
+    wanted = tuple(dict.fromkeys(ids))
+    if not wanted:
+        return {}
+    return (yield from ask(Load(wanted)))
+
+
+def decide(deciding: Deciding[A], answer: Callable[[Question[Any]], Any]) -> A:
+    """Run a decision to its end, answering each question at once."""
+    try:
+        question = next(deciding)
+        while True:
+            question = deciding.send(answer(question))
+    except StopIteration as done:
+        decided: A = done.value
+        return decided

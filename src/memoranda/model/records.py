@@ -1,0 +1,96 @@
+"""What every record has: an identity, an owner, an audience and a version."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from enum import StrEnum
+from typing import Any, ClassVar, TypeVar
+from uuid import UUID
+
+from pydantic import Field
+
+from memoranda.model.digests import slot_digest
+from memoranda.model.owner import EVERYONE, Audience, Owner
+from memoranda.model.values import Moment, Value, canonical, utc_now
+
+
+class RecordType(StrEnum):
+    """The types of record."""
+
+    THREAD = "thread"
+    MESSAGE = "message"
+    EPISODE = "episode"
+    OVERFLOW = "overflow"
+    MEMORY = "memory"
+    PROFILE = "profile"
+    EXPERIENCE = "experience"
+    AGENT = "agent"
+    SCHEMA = "schema"
+    KEY = "key"
+
+
+#: The types that recall can return.
+PASSAGE_TYPES = frozenset({RecordType.MESSAGE, RecordType.MEMORY, RecordType.EPISODE})
+
+
+def slot_of(type_: RecordType, *identity: Any) -> bytes:
+    """The digest under which the holder of an identity is found."""
+    return slot_digest(canonical([type_.value, *identity]))
+
+
+R = TypeVar("R", bound="Record")
+
+
+class Record(Value):
+    """One version of one record. Its content is a value; the book holds which version is current."""
+
+    type: ClassVar[RecordType]
+
+    id: UUID
+    owner: Owner
+    audience: Audience = EVERYONE
+    version: int = Field(default=1, ge=1)
+    #: When the book learnt this version.
+    recorded_at: Moment = Field(default_factory=utc_now)
+    #: Its making was undone: it is not read any more, and an undo of the undo brings it back.
+    withdrawn: bool = False
+
+    def identity(self) -> tuple[Any, ...] | None:
+        """What only one living record of an owner may be, beside its type; None where nothing must be."""
+        return None
+
+    def slot(self) -> bytes | None:
+        """The identity as a digest of fixed size, or None."""
+        parts = self.identity()
+        return None if parts is None or self.withdrawn else slot_of(self.type, *parts)
+
+    def rests_on(self) -> tuple[UUID, ...]:
+        """The records without any of which this one would not stand."""
+        return ()
+
+    def stands_on(self) -> tuple[UUID, ...]:
+        """What this version rests on; erasure reaches what earlier ones rested on, too."""
+        return self.rests_on()
+
+    def following(self, earlier: Record) -> Any:
+        """This record as the version after another, on whose sources the ones before still rest."""
+        return self
+
+    def passage_text(self) -> str | None:
+        """The text by which recall finds this record; None where it is no passage."""
+        return None
+
+    def changed(self, **fields: Any) -> Any:
+        """This record with other fields; the caller gives valid values."""
+        return self.model_copy(update=fields)
+
+
+def past_of(record: Record, earlier: Record) -> tuple[UUID, ...]:
+    """What only the versions before a record's newest rest on, where another is put behind them."""
+    now = set(record.stands_on())
+    return tuple(dict.fromkeys(id for id in (*earlier.rests_on(), *record.rests_on()) if id not in now))
+
+
+def those_of(sort: type[R], records: Iterable[Record]) -> list[R]:
+    """The records of one sort, in their order."""
+    return [record for record in records if isinstance(record, sort)]

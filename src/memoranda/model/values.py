@@ -1,0 +1,161 @@
+"""The small validated values that records are made of: text, names, moments and data."""
+
+from __future__ import annotations
+
+import json
+import unicodedata
+from collections.abc import Hashable
+from datetime import UTC, datetime, timedelta
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, ValidationError
+
+from memoranda.errors import InvalidInput
+
+#: The longest name of an owner, agent, group, key or tag, in characters.
+NAME_LENGTH = 255
+#: How deep and how large structured data may be.
+DATA_DEPTH = 32
+DATA_BYTES = 1_048_576
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MICROSECOND = timedelta(microseconds=1)
+
+
+class Value(BaseModel):
+    """A frozen value that refuses fields it does not know."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", revalidate_instances="never")
+
+
+def _text(value: str) -> str:
+    if "\x00" in value:
+        raise ValueError("holds a NUL character; remove it")
+    if not value.isascii():
+        try:
+            value.encode("utf-8")
+        except UnicodeEncodeError:
+            raise ValueError("holds half of a surrogate pair; repair the text's encoding") from None
+    return value
+
+
+def _filled(value: str) -> str:
+    if not value or value.isspace():
+        raise ValueError("is empty; give it some text")
+    return _text(value)
+
+
+def _name(value: str) -> str:
+    _filled(value)
+    if len(value) > NAME_LENGTH:
+        raise ValueError(f"has {len(value)} characters; the longest name has {NAME_LENGTH}")
+    if not value.isprintable() and any(unicodedata.category(character) == "Cc" for character in value):
+        raise ValueError("holds a control character; names are one line of visible text")
+    return value
+
+
+def _data(value: Any) -> Any:
+    if value is None:
+        return None
+    _walk(value, 0)
+    try:
+        dumped = json.dumps(value, allow_nan=False)
+    except (TypeError, ValueError, RecursionError) as exc:
+        raise ValueError(f"cannot be written as JSON: {exc}") from None
+    if len(dumped) > DATA_BYTES:
+        raise ValueError(f"takes {len(dumped)} bytes as JSON; at most {DATA_BYTES} are kept")
+    # A copy: what was checked is what is kept, whatever the caller does with its own.
+    return json.loads(dumped)
+
+
+def _walk(value: Any, depth: int) -> None:
+    if depth > DATA_DEPTH:
+        raise ValueError(f"is nested deeper than {DATA_DEPTH} levels; flatten it")
+    if isinstance(value, str):
+        _text(value)
+    elif isinstance(value, dict):
+        for key, inner in value.items():
+            if not isinstance(key, str):
+                raise ValueError("has a key that is no text; JSON objects have text keys")
+            _text(key)
+            _walk(inner, depth + 1)
+    elif isinstance(value, (list, tuple)):
+        for inner in value:
+            _walk(inner, depth + 1)
+
+
+def _utc(value: datetime) -> datetime:
+    if value.tzinfo is UTC:
+        return value
+    try:
+        return value.astimezone(UTC)
+    except OverflowError:
+        raise ValueError("lies outside the years 1 to 9999 in UTC") from None
+
+
+#: Text that may be empty.
+Text = Annotated[str, AfterValidator(_text)]
+#: Text that says something.
+FilledText = Annotated[str, AfterValidator(_filled)]
+#: A short line that identifies: just characters, compared exactly, never split or matched by pattern.
+Name = Annotated[str, AfterValidator(_name)]
+#: Anything that JSON can hold.
+Data = Annotated[Any, AfterValidator(_data)]
+#: A JSON object.
+Document = Annotated[dict[str, Any], AfterValidator(_data)]
+#: A moment in aware UTC; naive ones are refused.
+Moment = Annotated[AwareDatetime, AfterValidator(_utc)]
+
+
+def text_fault(value: str) -> str | None:
+    """What is wrong with a text, in words; None where nothing is."""
+    try:
+        _text(value)
+    except ValueError as exc:
+        return str(exc)
+    return None
+
+
+def micros(moment: datetime) -> int:
+    """Microseconds since the epoch, exact."""
+    return (moment - _EPOCH) // _MICROSECOND
+
+
+def moment(microseconds: int) -> datetime:
+    """The aware UTC moment of a count of microseconds since the epoch."""
+    return _EPOCH + timedelta(microseconds=microseconds)
+
+
+def utc_now() -> datetime:
+    """The moment that it is."""
+    return datetime.now(UTC)
+
+
+_spell = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False, default=str).encode
+
+
+def canonical(value: Any) -> bytes:
+    """The one JSON spelling of a value, for digests and identities."""
+    return _spell(value).encode()
+
+
+def comparable(value: Any) -> Hashable:
+    """A value that is equal, and hashes alike, exactly where the JSON values are equal: 1 is 1.0 and not true."""
+    if isinstance(value, bool):
+        return ("boolean", value)
+    if isinstance(value, dict):
+        return ("object", frozenset((key, comparable(inner)) for key, inner in value.items()))
+    if isinstance(value, (list, tuple)):
+        return ("array", tuple(comparable(inner) for inner in value))
+    found: Hashable = value
+    return found
+
+
+def refused(exc: ValidationError, *, at: str = "", item: int | None = None) -> InvalidInput:
+    """The typed error for what pydantic refused: it names the field and says what is wrong with it."""
+    first = exc.errors(include_url=False, include_context=False, include_input=False)[0]
+    path = at
+    for part in first["loc"]:
+        path += f"[{part}]" if isinstance(part, int) else f".{part}" if path else str(part)
+    message = first["msg"].removeprefix("Value error, ")
+    return InvalidInput(f"{path or 'value'}: {message}", field=path or None, item=item)

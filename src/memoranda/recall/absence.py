@@ -1,0 +1,134 @@
+"""Absence: why a passage that was asked after is not among the hits."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import fields, replace
+from uuid import UUID
+
+import numpy as np
+
+from memoranda.model.memories import Memory
+from memoranda.model.query import Absence, Absent, Hit
+from memoranda.model.records import PASSAGE_TYPES, Record
+from memoranda.recall.asking import Asked
+from memoranda.recall.fields import Field
+from memoranda.recall.filters import PassageFilter
+from memoranda.recall.search import Found, Mode
+
+_NOTHING = PassageFilter()
+#: What readers call the conditions that an index knows by other names.
+_CALLED = {
+    "threads": "thread",
+    "agents": "agent",
+    "subjects": "subject",
+    "trusts": "trust",
+    "not_statuses": "as_of",
+}
+
+
+def absences(
+    ids: Sequence[UUID],
+    records: Mapping[UUID, Record],
+    asked: Asked,
+    hits: Sequence[Hit],
+    field: Field,
+) -> tuple[Absence, ...]:
+    """Why each of these ids is no hit, without ids: why those that come next are none.
+
+    ``records`` are those of the ids that the view sees, and ``field`` is all of it.
+    """
+    shown = {hit.id for hit in hits}
+    every = _every(asked, field)
+    asked_after = ids or list(every)
+    wanted = [id for id in asked_after if id not in shown]
+    if not ids:
+        # Those that come next, as many as were asked for.
+        wanted = wanted[: asked.limit]
+    return tuple(_absence(id, records.get(id), asked, hits, field, every) for id in wanted)
+
+
+def unlisted(ids: Sequence[UUID], records: Mapping[UUID, Record], hits: Sequence[Hit]) -> tuple[Absence, ...]:
+    """Why these are not among the memories that were used most."""
+    shown = {hit.id for hit in hits}
+    absent = []
+    for id in ids:
+        record = records.get(id)
+        if id in shown:
+            continue
+        if record is None:
+            absent.append(_unknown(id))
+        elif not isinstance(record, Memory):
+            absent.append(Absence(id, Absent.CONDITION, "it is no memory, and memories alone are counted"))
+        elif not record.active:
+            absent.append(Absence(id, Absent.CONDITION, f"it is {record.status.value}"))
+        else:
+            why = "others were used more, or are newer, or it does not meet a condition"
+            absent.append(Absence(id, Absent.OUTRANKED, why))
+    return tuple(absent)
+
+
+def _unknown(id: UUID) -> Absence:
+    return Absence(id, Absent.UNKNOWN, "there is nothing of this id that this view may see")
+
+
+def _every(asked: Asked, field: Field) -> dict[UUID, tuple[int, Found]]:
+    """All that answers, with its place."""
+    found = asked.best_in(field, field.living) if field.living else []
+    return {UUID(bytes=one.id): (rank, one) for rank, one in enumerate(found, start=1)}
+
+
+def _absence(
+    id: UUID,
+    record: Record | None,
+    asked: Asked,
+    hits: Sequence[Hit],
+    field: Field,
+    every: Mapping[UUID, tuple[int, Found]],
+) -> Absence:
+    if id in every:
+        rank, found = every[id]
+        if asked.mode is Mode.RECENT:
+            return Absence(id, Absent.OUTRANKED, f"others are newer: it comes {rank}.", rank)
+        return _outdone(id, rank, found, hits)
+    if record is None:
+        return _unknown(id)
+    if record.type not in PASSAGE_TYPES:
+        sort = record.type.value
+        return Absence(id, Absent.NO_PASSAGE, f"it is of type {sort}; recall finds what was said or stated")
+    if unmet := _unmet(id, asked.only, field):
+        return Absence(id, Absent.CONDITION, f"it does not meet: {', '.join(unmet)}")
+    return Absence(id, Absent.UNLIKE, _unlike(asked))
+
+
+def _outdone(id: UUID, rank: int, found: Found, hits: Sequence[Hit]) -> Absence:
+    for hit in hits:
+        for other in hit.folded:
+            if other.record.id == id:
+                why = f"it is shown with {hit.id}: {other.because.value}"
+                return Absence(id, Absent.FOLDED, why, rank, other.score, found.arms)
+    least = f"; the last hit has {hits[-1].score:.3f}" if hits else ""
+    why = f"others answer better: it comes {rank}. with {found.score:.3f}{least}"
+    return Absence(id, Absent.OUTRANKED, why, rank, found.score, found.arms)
+
+
+def _unlike(asked: Asked) -> str:
+    if asked.mode is Mode.MEANING and asked.question.vector is None:
+        return "the question has no vector to compare it with"
+    if asked.question.vector is None:
+        return "it holds none of the question's words, and stands beside none"
+    return "it holds none of the question's words, and its meaning is not near, or not known yet"
+
+
+def _unmet(id: UUID, only: PassageFilter, field: Field) -> list[str]:
+    """The names of the conditions that it does not meet."""
+    ids = field.ids(field.there).view("V16")
+    here = field.there[np.flatnonzero(ids == np.void(id.bytes))]
+    unmet = []
+    for part in fields(PassageFilter):
+        condition = getattr(only, part.name)
+        if condition != part.default:
+            admitted = field.admitted(replace(_NOTHING, **{part.name: condition}))
+            if not np.isin(here, admitted).any():
+                unmet.append(_CALLED.get(part.name, part.name))
+    return list(dict.fromkeys(unmet))

@@ -1,0 +1,242 @@
+"""Composes a context: chooses what goes in, block by block, and says what was left out and why."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Literal
+from uuid import UUID
+
+from memoranda.model.episodes import Episode
+from memoranda.model.experience import ExperienceLine
+from memoranda.model.memories import Memory
+from memoranda.model.messages import Message, Thread
+from memoranda.model.profiles import ProfileDocument
+from memoranda.model.records import RecordType
+from memoranda.recall.context.blocks import LIVELY, STEADY, frame, share, take
+from memoranda.recall.context.entries import Entry, Writer
+from memoranda.recall.context.window import choose
+from memoranda.text.fence import BLOCKS, PREAMBLE
+from memoranda.text.tokens import Count, estimate
+
+Counted = Literal["exact", "estimated"]
+#: Why something was left out.
+Reason = Literal["budget", "in the conversation", "told by a memory"]
+
+#: The most that one entry takes: of the budget, this part; but so many tokens are granted to any.
+PART = 6
+_LEAST = 48
+_MEMORIES, _EPISODES, _PASSAGES, _CONVERSATION = BLOCKS[2:]
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """Something that is in a context."""
+
+    #: The record; of a profile's field, its document.
+    id: UUID
+    type: RecordType
+    tokens: int
+    #: Its text was too long, and was cut.
+    cut: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """One block of a context."""
+
+    name: str
+    text: str
+    tokens: int
+    placed: tuple[Placed, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """Something that was found for a context and is not in it."""
+
+    id: UUID
+    type: RecordType
+    block: str
+    reason: Reason
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """The text that an agent reads, and what it is made of."""
+
+    text: str
+    blocks: tuple[Block, ...]
+    left_out: tuple[LeftOut, ...]
+    tokens: int
+    #: By the counter that the caller gave, or by an estimate that rather counts more than fewer.
+    counted: Counted
+
+    @property
+    def memories(self) -> tuple[UUID, ...]:
+        """The memories that were placed."""
+        return tuple(one.id for block in self.blocks for one in block.placed if one.type is RecordType.MEMORY)
+
+
+@dataclass(frozen=True, slots=True)
+class Material:
+    """What a context may be made of; each list begins with what matters most."""
+
+    experience: Sequence[ExperienceLine] = ()
+    profile: Sequence[ProfileDocument] = ()
+    memories: Sequence[Memory] = ()
+    episodes: Sequence[Episode] = ()
+    passages: Sequence[Message] = ()
+    #: For those of them that a memory answers better than: that memory.
+    told_by: Mapping[UUID, UUID] = field(default_factory=dict)
+    #: The thread's newest turns, oldest first.
+    turns: Sequence[Message] = ()
+    #: Whether these are all the turns of the thread.
+    turns_whole: bool = True
+    #: The thread, whose summary stands for turns that are left out.
+    thread: Thread | None = None
+
+
+@dataclass(slots=True)
+class _Draft:
+    """A context in the making, under one budget."""
+
+    taken: dict[str, list[Entry]] = field(default_factory=dict)
+    left_out: list[LeftOut] = field(default_factory=list)
+
+    def put(self, block: str, entries: Sequence[Entry], taken: Sequence[Entry]) -> None:
+        """Keep what was taken, in its lasting order, and name the rest."""
+        self.taken[block] = sorted(taken, key=lambda entry: entry.order)
+        there = {id(entry) for entry in taken}
+        self.leave([entry for entry in entries if id(entry) not in there], block, "budget")
+
+    def leave(self, entries: Sequence[Entry], block: str, reason: Reason) -> None:
+        """Name what is left out."""
+        self.left_out += [LeftOut(entry.id, entry.type, block, reason) for entry in entries]
+
+
+@cache
+def _estimated(own: str) -> int:
+    """Of our own words, which are always the same; stored ones must not be remembered here."""
+    return estimate(own)
+
+
+class Composer:
+    """Makes one context; every entry is counted once, however often the budget is divided anew."""
+
+    def __init__(self, material: Material, budget: int, count: Count | None = None) -> None:
+        self._budget = budget
+        self._exact = count
+        self._count = estimate if count is None else count
+        writer = Writer(self._count, max(budget // PART, _LEAST))
+        self._turns = material.turns
+        self._turns_whole = material.turns_whole
+        self._lines = {message.id: writer.message(message) for message in material.turns}
+        summed_up = material.thread is not None and material.thread.summary
+        self._summary = [writer.summary(material.thread)] if material.thread and summed_up else []
+        self._told_by = material.told_by
+        self._entries: dict[str, list[Entry]] = dict(
+            zip(
+                BLOCKS,
+                (
+                    [writer.experience(line) for line in material.experience],
+                    writer.profile(material.profile),
+                    [writer.memory(memory) for memory in material.memories],
+                    [writer.episode(episode) for episode in material.episodes],
+                    [writer.message(message) for message in material.passages],
+                    [*self._summary, *self._lines.values()],
+                ),
+                strict=True,
+            )
+        )
+        own = _estimated if count is None else count
+        self._frames = {name: own("\n\n" + frame(name, [])) for name in BLOCKS if self._entries[name]}
+        self._preamble = own(PREAMBLE)
+
+    def compose(self) -> Context:
+        """The context; where parts together count more than apart, it is made again a little smaller."""
+        budget = self._budget
+        while budget > self._preamble:
+            draft = self._drafted(budget - self._preamble)
+            context = self._written(draft)
+            if context.tokens <= self._budget:
+                return context
+            budget = min(budget * self._budget // context.tokens, budget - budget // 64 - 1)
+        nothing = _Draft()
+        for block in BLOCKS:
+            nothing.leave(self._entries[block], block, "budget")
+        return self._written(nothing)
+
+    def _drafted(self, budget: int) -> _Draft:
+        draft = _Draft()
+        needs = {block: self._need(self._entries[block], block) for block in BLOCKS}
+        grants = share(budget, needs)
+        left = 0
+        for block in STEADY:
+            left += self._fill(draft, block, self._entries[block], grants[block])
+        placed = {entry.id for entry in draft.taken[_MEMORIES]}
+        left += self._fill(draft, _EPISODES, self._entries[_EPISODES], grants[_EPISODES])
+        # The conversation first: what stands in it is no passage besides.
+        left = self._converse(draft, grants[_CONVERSATION] + left)
+        spoken = {entry.id for entry in draft.taken[_CONVERSATION]}
+        passages = []
+        for entry in self._entries[_PASSAGES]:
+            if entry.id in spoken:
+                draft.leave([entry], _PASSAGES, "in the conversation")
+            elif self._told_by.get(entry.id) in placed:
+                draft.leave([entry], _PASSAGES, "told by a memory")
+            else:
+                passages.append(entry)
+        self._fill(draft, _PASSAGES, passages, grants[_PASSAGES] + left)
+        return draft
+
+    def _need(self, entries: Sequence[Entry], block: str) -> int:
+        return self._frames[block] + sum(entry.tokens for entry in entries) if entries else 0
+
+    def _fill(self, draft: _Draft, block: str, entries: Sequence[Entry], grant: int) -> int:
+        """Fill a block from the first entry on; returns what it leaves of its grant."""
+        taken = take(entries, grant - self._frames[block]) if entries else []
+        draft.put(block, entries, taken)
+        return grant - self._need(taken, block)
+
+    def _converse(self, draft: _Draft, grant: int) -> int:
+        """Fill the conversation, which never parts a tool's call from its result."""
+        entries = self._entries[_CONVERSATION]
+        room = grant - self._frames[_CONVERSATION] if entries else 0
+        taken = self._chosen(room)
+        if self._turns_whole and len(taken) == len(self._turns):
+            # There is nothing that a summary would stand for.
+            entries = entries[len(self._summary) :]
+        elif self._summary:
+            # What was said last matters more than what was said of it before.
+            left = room - sum(entry.tokens for entry in self._summary)
+            beside = self._chosen(left) if left >= 0 else []
+            if beside or (left >= 0 and not taken):
+                taken = [*self._summary, *beside]
+        draft.put(_CONVERSATION, entries, taken)
+        return grant - self._need(taken, _CONVERSATION)
+
+    def _chosen(self, room: int) -> list[Entry]:
+        """The newest turns that fit."""
+        cost = {id: entry.tokens for id, entry in self._lines.items()}
+        chosen = choose(self._turns, room, lambda message: cost[message.id], whole=self._turns_whole)
+        return [self._lines[message.id] for message in chosen.of(self._turns)] if chosen else []
+
+    def _written(self, draft: _Draft) -> Context:
+        blocks = []
+        for name in (*STEADY, *LIVELY):
+            taken = draft.taken.get(name)
+            if not taken:
+                continue
+            text = frame(name, [entry.line for entry in taken])
+            tokens = self._need(taken, name) if self._exact is None else self._exact(text)
+            placed = tuple(Placed(entry.id, entry.type, entry.tokens, entry.cut) for entry in taken)
+            blocks.append(Block(name, text, tokens, placed))
+        text = "\n\n".join([PREAMBLE, *(block.text for block in blocks)]) if blocks else ""
+        if self._exact is not None:
+            tokens = self._exact(text) if text else 0
+        else:
+            tokens = self._preamble + sum(block.tokens for block in blocks) if blocks else 0
+        counted: Counted = "estimated" if self._exact is None else "exact"
+        return Context(text, tuple(blocks), tuple(draft.left_out), tokens, counted)

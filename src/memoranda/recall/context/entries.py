@@ -1,0 +1,147 @@
+"""Entries: one record, or one field of a profile, as the lines that an agent reads."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+from uuid import UUID
+
+from memoranda.model.episodes import Episode
+from memoranda.model.experience import ExperienceLine
+from memoranda.model.memories import Memory
+from memoranda.model.messages import Message, Thread
+from memoranda.model.profiles import ProfileDocument
+from memoranda.model.records import Record, RecordType
+from memoranda.model.trust import STRANGERS, Trust
+from memoranda.text.fence import fenced, in_brackets
+from memoranda.text.tokens import Count
+
+#: No tokenizer makes more characters than this one token of a text that is worth reading.
+_CHARACTERS_A_TOKEN = 16
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """What may be placed in a block."""
+
+    id: UUID
+    type: RecordType
+    #: Its label and its text, fenced.
+    line: str
+    #: Its place among the entries of its block: the same from call to call.
+    order: tuple[Any, ...]
+    tokens: int
+    #: Its text was longer, and was cut.
+    cut: bool = False
+
+
+class Writer:
+    """Makes entries of records, none longer than a part of the budget, each counted once."""
+
+    def __init__(self, count: Count, longest: int) -> None:
+        self._count = count
+        self._longest = longest
+
+    def experience(self, line: ExperienceLine) -> Entry:
+        """A line of what an agent has learnt."""
+        return self._entry(line, [_day(line.observed_at), line.field], line.line, (line.id.int,))
+
+    def profile(self, documents: Sequence[ProfileDocument]) -> list[Entry]:
+        """The fields of what a view reads together, the narrower document's before the wider one's."""
+        entries = []
+        for (schema, field), document in _merged(documents).items():
+            value = document.body[field]
+            text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+            name = field if schema == "Profile" else f"{schema}.{field}"
+            entries.append(self._entry(document, [_day(document.recorded_at), name], text, (schema, field)))
+        return entries
+
+    def memory(self, memory: Memory) -> Entry:
+        """A statement, with when it applies and how long it holds."""
+        label = [_day(memory.observed_at), memory.kind]
+        if memory.key is not None:
+            label.append(memory.key)
+        if memory.subject is not None:
+            label.append(f"about {memory.subject}")
+        if memory.valid_from is not None:
+            label.append(f"since {_moment(memory.valid_from)}")
+        if memory.valid_to is not None:
+            label.append(f"until {_moment(memory.valid_to)}")
+        text = memory.content
+        if memory.applies_when:
+            text += f" (applies when: {memory.applies_when})"
+        order = (not memory.pinned, memory.id.int)
+        return self._entry(memory, [*label, *_stranger(memory.trust)], text, order)
+
+    def episode(self, episode: Episode) -> Entry:
+        """What was to be done, and how it ended."""
+        text = ": ".join(part for part in (episode.goal, episode.summary) if part)
+        tools = dict.fromkeys(call.tool for call in episode.tool_calls)
+        if tools:
+            text += f" (tools: {', '.join(tools)})"
+        label = [_moment(episode.ended_at), episode.outcome.value, *_stranger(episode.trust)]
+        return self._entry(episode, label, text, (episode.ended_at, episode.id.int))
+
+    def summary(self, thread: Thread) -> Entry:
+        """What older turns of a conversation come to; it stands before the others."""
+        order = (datetime.min.replace(tzinfo=UTC), thread.id.int, 0)
+        return self._entry(thread, ["summary of earlier turns"], thread.summary, order)
+
+    def message(self, message: Message) -> Entry:
+        """What was said."""
+        said = f"{_moment(message.observed_at)}"
+        label = [
+            f"received {said}" if message.observed_assumed else said,
+            message.role if message.speaker is None else f"{message.role} {message.speaker}",
+            *_stranger(message.trust),
+        ]
+        order = (message.observed_at, message.thread.int, message.seq)
+        return self._entry(message, label, message.content, order)
+
+    def _entry(self, record: Record, label: Sequence[str], text: str, order: tuple[Any, ...]) -> Entry:
+        head = f"- [{in_brackets(', '.join(label))}] "
+        line, tokens, cut = self._cut(head, text)
+        return Entry(record.id, record.type, line, order, tokens, cut)
+
+    def _cut(self, head: str, text: str) -> tuple[str, int, bool]:
+        """The line and its tokens, cut where it would take more than its part."""
+        length, whole = len(text), len(text)
+        if length > self._longest * _CHARACTERS_A_TOKEN:
+            length = self._longest * _CHARACTERS_A_TOKEN
+        while True:
+            shown = text if length == whole else text[:length].rstrip() + "…"
+            line = head + fenced(shown)
+            tokens = self._count(line + "\n")
+            if tokens <= self._longest or not length:
+                return line, tokens, length < whole
+            length = min(length - 1, length * self._longest * 19 // (tokens * 20))
+
+
+def _merged(documents: Sequence[ProfileDocument]) -> dict[tuple[str, str], ProfileDocument]:
+    """For each field the document that a view reads it from: its agent's own over its groups' over the global one."""
+    width = {"global": 0, "group": 1, "self": 2}
+    found: dict[tuple[str, str], ProfileDocument] = {}
+    for document in sorted(documents, key=lambda one: (width[one.audience.kind.value], one.recorded_at)):
+        found |= {(document.schema_name, field): document for field in document.body}
+    return {
+        place: found[place]
+        for place in sorted(found)
+        if found[place].body[place[1]] not in (None, "", [], {})
+    }
+
+
+def _stranger(trust: Trust) -> list[str]:
+    return [f"from {trust.value}"] if trust in STRANGERS else []
+
+
+def _day(moment: datetime) -> str:
+    return moment.date().isoformat()
+
+
+def _moment(moment: datetime) -> str:
+    """To the day where it is a day's beginning, else to the minute."""
+    whole_day = not (moment.hour or moment.minute or moment.second or moment.microsecond)
+    return _day(moment) if whole_day else f"{_day(moment)} {moment.hour:02}:{moment.minute:02}"

@@ -1,0 +1,211 @@
+"""Vectors of a segment: whole numbers, whose products with a question are exact in any order of adding."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from functools import cache, cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from memoranda.model.vectors import unpack_vectors
+from memoranda.recall.columns import Kept, Mask, Numbers
+
+#: The largest number of a stored vector, and the largest whole number up to which float32 has them all.
+_MOST, _EXACT = 127, 2**24
+#: The unit in which scales are added up: whole numbers, so that the order of adding cannot alter a sum.
+_SCALE_UNIT = 2.0**24
+#: Where a number of a question counts as large, against what is usual for its dimension.
+_LARGE = 0.98
+#: How much nearer a vector is than its bits agree, where its numbers are spread as chance spreads them.
+_STRETCHED = 2.07
+#: Rows that are widened at a time.
+_BLOCK = 4096
+#: Numbers that are multiplied at a time. Given more, libraries share the work among threads that wait by spinning,
+#: which takes many times as long as the work where anything else is running.
+_PRODUCTS = 1024 * 384
+
+_count_bits = getattr(np, "bitwise_count", None)  # numpy 2
+_BITS_OF_BYTE = np.array([byte.bit_count() for byte in range(256)], dtype=np.uint8)
+
+
+class Asked:
+    """A question's vector, in the forms in which segments are asked.
+
+    Its numbers are rounded so coarsely that no sum of products with a stored vector of 8 bits can leave the
+    whole numbers that float32 has: however a library orders the sum, its bits are the same. What is lost is a
+    tenth of what storing in 8 bits loses.
+    """
+
+    def __init__(self, vector: NDArray[np.float32]) -> None:
+        self.dimension = len(vector)
+        length = math.sqrt(float(vector @ vector))
+        self.unit = _unit(self.dimension)
+        #: Whole numbers; divided by ``unit``, the vector of length 1.
+        self.numbers = np.rint(vector * np.float32(self.unit / length if length > 0 else 0))
+        #: What rounding may make of a cosine of 0: what is no nearer than this is not near.
+        self.least = 1 / self.unit
+
+    @cached_property
+    def bits(self) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
+        """Its numbers as -3, -1, 1 or 3: the signs, which count twice, and what tells the large from the small."""
+        large = np.abs(self.numbers) > _LARGE * self.unit / math.sqrt(self.dimension)
+        positive = self.numbers > 0
+        signs, rest = _signs(np.array([positive, positive == large]))
+        return signs, rest
+
+
+@cache
+def _unit(dimension: int) -> int:
+    return math.floor(_EXACT / (_MOST * math.sqrt(dimension)) - math.sqrt(dimension) / 2)
+
+
+class Vectors:
+    """One row a passage; a passage without a vector has zeros and no scale. Immutable but for what is made of it."""
+
+    def __init__(self, numbers: NDArray[np.int8], scales: NDArray[np.float64]) -> None:
+        self.numbers = numbers
+        self.scales = scales
+
+    @classmethod
+    def of(cls, packed: Sequence[bytes | None]) -> Vectors | None:
+        """Of rows as stored; None where there is no vector among them.
+
+        While a set takes another's place, vectors of another length are none.
+        """
+        there = [row for row, vector in enumerate(packed) if vector is not None]
+        if not there:
+            return None
+        given = [vector for vector in packed if vector is not None]
+        if len(set(map(len, given))) > 1:
+            alike = [
+                (row, vector)
+                for row, vector in zip(there, given, strict=True)
+                if len(vector) == len(given[-1])
+            ]
+            there, given = [row for row, _ in alike], [vector for _, vector in alike]
+        scales, numbers = unpack_vectors(given)
+        if len(there) == len(packed):
+            return cls(numbers, scales.astype(np.float64))
+        all_numbers = np.zeros((len(packed), numbers.shape[1]), dtype=np.int8)
+        all_scales = np.zeros(len(packed))
+        all_numbers[there], all_scales[there] = numbers, scales
+        return cls(all_numbers, all_scales)
+
+    @classmethod
+    def joined(cls, parts: Sequence[tuple[Vectors | None, Kept, int]]) -> Vectors | None:
+        """What is kept of several, one after the other; each part comes with the number of its kept rows."""
+        dimensions = [vectors.dimension for vectors, _, _ in parts if vectors is not None]
+        if not dimensions:
+            return None
+        total = sum(rows for _, _, rows in parts)
+        numbers, scales = np.zeros((total, dimensions[-1]), dtype=np.int8), np.zeros(total)
+        start = 0
+        for vectors, keep, rows in parts:
+            if vectors is not None and vectors.dimension == dimensions[-1]:
+                numbers[start : start + rows] = vectors.numbers[keep]
+                scales[start : start + rows] = vectors.scales[keep]
+            start += rows
+        return cls(numbers, scales)
+
+    @property
+    def dimension(self) -> int:
+        return int(self.numbers.shape[1])
+
+    @cached_property
+    def present(self) -> Mask:
+        """Which rows have a vector."""
+        return self.scales > 0
+
+    @cached_property
+    def _wide(self) -> NDArray[np.float32]:
+        return self.numbers.astype(np.float32)
+
+    @cached_property
+    def _planes(self) -> NDArray[np.uint64]:
+        """The signs of the numbers, 64 a word, one word of all rows after the other."""
+        blocks = range(0, len(self.numbers), _BLOCK)
+        parts = [_signs(self.numbers[first : first + _BLOCK] > 0) for first in blocks]
+        return np.ascontiguousarray(np.concatenate(parts).T)
+
+    def cosines(self, asked: Asked) -> NDArray[np.float64]:
+        """How near the question each row is."""
+        return self._cosines(self._wide, self.scales, asked)
+
+    def cosines_at(self, rows: Numbers, asked: Asked) -> NDArray[np.float64]:
+        """The same to the last bit, for some rows only."""
+        wide = self.numbers.take(rows, axis=0).astype(np.float32)
+        return self._cosines(wide, self.scales.take(rows), asked)
+
+    @staticmethod
+    def _cosines(wide: NDArray[np.float32], scales: NDArray[np.float64], asked: Asked) -> NDArray[np.float64]:
+        products = np.empty(len(wide), dtype=np.float32)
+        for part in _parts(wide):
+            np.matmul(wide[part], asked.numbers, out=products[part])
+        cosines: NDArray[np.float64] = products * scales
+        cosines /= asked.unit
+        return cosines
+
+    def guesses(self, asked: Asked) -> NDArray[np.float64]:
+        """About how near each row is, by signs alone."""
+        small: type[np.unsignedinteger] = np.uint16 if asked.dimension < 16_384 else np.uint32
+        differing: NDArray[np.unsignedinteger] = np.zeros(len(self.numbers), dtype=small)
+        for plane, sign, rest in zip(self._planes, *asked.bits, strict=True):
+            ones = _ones(plane ^ sign)
+            ones += ones
+            ones += _ones(plane ^ rest)
+            np.add(differing, ones, out=differing)
+        guessed = _guesses(asked.dimension).take(differing)
+        guessed[~self.present] = 0
+        return guessed
+
+    def sum_of(self, rows: Numbers | slice) -> NDArray[np.float64]:
+        """The sum of some rows, in units in which it is exact."""
+        scales = np.rint(self.scales[rows] * _SCALE_UNIT)
+        numbers = self.numbers[rows]
+        total = np.zeros(self.dimension)
+        for part in _parts(numbers):
+            total += scales[part] @ numbers[part].astype(np.float64)
+        return total
+
+    def nbytes(self, *, wide: bool) -> int:
+        """The memory it takes once it was asked, by products or by signs."""
+        size = self.numbers.size
+        return size + self.scales.nbytes + len(self.scales) + (4 * size if wide else size // 8)
+
+
+def _parts(rows: NDArray[np.generic]) -> Iterator[slice]:
+    """Rows that are few enough to be multiplied at a time."""
+    size = max(_PRODUCTS // rows.shape[1], 1)
+    return (slice(first, first + size) for first in range(0, len(rows), size))
+
+
+@cache
+def _guesses(dimension: int) -> NDArray[np.float64]:
+    """About what the cosine is, by how much differs: signs of the question twice, and the rest."""
+    guesses: NDArray[np.float64] = np.linspace(_STRETCHED, -_STRETCHED, 3 * dimension + 1)
+    return guesses
+
+
+def mean_cosine(total: NDArray[np.float64], count: int, asked: Asked) -> float:
+    """How near the question vectors are on average, from their sum."""
+    return float(np.add.reduce(total * asked.numbers)) / (count * _SCALE_UNIT * asked.unit)
+
+
+def _signs(rows: Mask) -> NDArray[np.uint64]:
+    """One bit each, 64 a word."""
+    packed = np.packbits(rows, axis=1)
+    padded = np.zeros((len(rows), -(-packed.shape[1] // 8) * 8), dtype=np.uint8)
+    padded[:, : packed.shape[1]] = packed
+    return padded.view(np.uint64)
+
+
+def _ones(words: NDArray[np.uint64]) -> NDArray[np.uint8]:
+    """How many bits are set in each word."""
+    if _count_bits is not None:
+        counts: NDArray[np.uint8] = _count_bits(words)
+        return counts
+    bits: NDArray[np.uint8] = _BITS_OF_BYTE.take(words.view(np.uint8).reshape(-1, 8))
+    counts = np.add.reduce(bits, axis=1, dtype=np.uint8)
+    return counts

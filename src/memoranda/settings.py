@@ -1,0 +1,86 @@
+"""Reads settings from a file and the environment into whichever class a room gives; identity never comes from here."""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from collections.abc import Collection, Mapping
+from pathlib import Path
+from typing import Any, TypeVar, get_args
+
+from pydantic import BaseModel, ValidationError
+from pydantic.fields import FieldInfo
+
+from memoranda.errors import InvalidInput
+from memoranda.model.values import refused
+
+PREFIX = "MEMORANDA_"
+
+S = TypeVar("S", bound=BaseModel)
+
+
+def read_file(path: str | Path, sections: Collection[str]) -> dict[str, Any]:
+    """The sections of a settings file in TOML, which are all among these."""
+    if not isinstance(path, (str, Path)):
+        raise InvalidInput(f"settings: give a path, not {type(path).__name__}", field="settings")
+    try:
+        found = tomllib.loads(Path(path).read_text("utf-8"))
+    except FileNotFoundError:
+        raise InvalidInput(f"settings: there is no file {path}", field="settings") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as exc:
+        raise InvalidInput(f"settings: {path} is no TOML: {exc}", field="settings") from exc
+    except (OSError, ValueError) as exc:
+        # A ValueError is a path that no system takes, such as one with a NUL.
+        raise InvalidInput(f"settings: {path} cannot be read: {exc}", field="settings") from exc
+    for name, section in found.items():
+        if name not in sections:
+            known = ", ".join(sorted(sections))
+            raise InvalidInput(f"{name}: {path} has no such section; known are {known}", field=name)
+        if not isinstance(section, dict):
+            raise InvalidInput(f"{name}: write a section [{name}] in {path}, not one value", field=name)
+    return found
+
+
+def settings(
+    section: str,
+    of: type[S],
+    file: Mapping[str, Any] | None = None,
+    environment: Mapping[str, str] | None = None,
+) -> S:
+    """One section: the class's defaults, then the file, then ``MEMORANDA_<SECTION>_<FIELD>``."""
+    values: dict[str, Any] = dict((file or {}).get(section, {}))
+    for name, value in values.items():
+        _check_field(section, name, name, of)
+        if _is_number(of.model_fields[name]) and type(value) not in (int, float):
+            raise InvalidInput(f"{section}.{name}: give a number, not {value!r}", field=f"{section}.{name}")
+    values |= _surroundings(section, of, os.environ if environment is None else environment)
+    try:
+        return of.model_validate(values)
+    except ValidationError as exc:
+        raise refused(exc, at=section) from exc
+
+
+def _surroundings(section: str, of: type[BaseModel], environment: Mapping[str, str]) -> dict[str, Any]:
+    """What the environment says about a section."""
+    prefix = f"{PREFIX}{section}_".upper()
+    values: dict[str, Any] = {}
+    for variable, given in environment.items():
+        if variable.upper().startswith(prefix):
+            name = variable[len(prefix) :].lower()
+            _check_field(section, name, variable, of)
+            several = str(of.model_fields[name].annotation).startswith(("tuple", "list"))
+            values[name] = tuple(part.strip() for part in given.split(",")) if several else given
+    return values
+
+
+def _check_field(section: str, name: str, written: str, of: type[BaseModel]) -> None:
+    if name not in of.model_fields:
+        known = ", ".join(sorted(of.model_fields))
+        raise InvalidInput(
+            f"{written}: {section} has no such setting; known are {known}", field=f"{section}.{name}"
+        )
+
+
+def _is_number(field: FieldInfo) -> bool:
+    kinds = {field.annotation, *get_args(field.annotation)}
+    return bool(kinds & {int, float}) and not kinds & {bool, str}

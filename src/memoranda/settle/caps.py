@@ -1,0 +1,73 @@
+"""Caps: how many statements one run may write and one owner may hold, and what makes room."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from memoranda.errors import LimitReached
+from memoranda.model.ledger import Verb
+from memoranda.model.memories import Memory, MemoryStatus
+from memoranda.model.questions import CountActive, CountRun, Deciding, OldestOwn, ask
+from memoranda.model.records import Record
+from memoranda.settle.desk import Desk
+
+
+def check_run(desk: Desk) -> Deciding[None]:
+    """Refuse more statements than one run, or one call, may write."""
+    limit = desk.batch.limits.writes_per_run
+    counts: dict[bytes | None, int] = {}
+    for put in desk.standing():
+        if put.verb is Verb.REMEMBER:
+            counts[put.run] = counts.get(put.run, 0) + 1
+    for run, count in counts.items():
+        before = 0 if run is None else (yield from ask(CountRun(run)))
+        if before + count > limit:
+            raise LimitReached(
+                f"Maximum writes per run ({limit}) reached. Try again in the next turn.", field="statements"
+            )
+
+
+def check_cap(desk: Desk) -> Deciding[None]:
+    """Hold the owner's cap, whatever would go past it: let go of the writer's own oldest, or refuse."""
+    net = sum(held_gain(put.before, put.record) for put in desk.standing())
+    if net <= 0:
+        return
+    limits = desk.batch.limits
+    held = yield from ask(CountActive())
+    over = held + net - limits.memories_per_owner
+    if over <= 0:
+        return
+    made = [p.record for p in desk.standing() if p.verb is Verb.REMEMBER and isinstance(p.record, Memory)]
+    # Only what is told anew lets others go: an undo or an import asks for room first.
+    if limits.when_full == "reject" or not made:
+        raise LimitReached(
+            f"Memory capacity reached ({held}/{limits.memories_per_owner}). Cannot store more: forget or retract "
+            "some, or raise the limit.",
+            field="memories_per_owner",
+        )
+    busy = {put.record.id for put in desk.standing()}
+    agent = made[-1].agent
+    oldest = yield from ask(OldestOwn(agent, over + len(busy)))
+    leaving = [memory for memory in oldest if memory.id not in busy][:over]
+    if len(leaving) < over:
+        raise LimitReached(
+            f"Memory capacity reached ({held}/{limits.memories_per_owner}), and only {len(leaving)} of the {over} "
+            "that would have to go are this agent's own and not pinned. Forget or retract some, or raise the limit.",
+            field="memories_per_owner",
+        )
+    _evict(desk, leaving)
+
+
+def held_gain(before: Record | None, after: Record | None) -> int:
+    """By how much a change moves the count of memories that are held."""
+    was = isinstance(before, Memory) and before.active
+    now = isinstance(after, Memory) and after.active
+    return int(now) - int(was)
+
+
+def _evict(desk: Desk, leaving: Iterable[Memory]) -> None:
+    for memory in leaving:
+        desk.loaded[memory.id] = memory
+        desk.put(
+            memory.changed(status=MemoryStatus.EVICTED, reason="made room at the owner's cap"), Verb.EVICT
+        )

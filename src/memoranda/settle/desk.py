@@ -1,0 +1,205 @@
+"""The desk on which one batch is settled: what was loaded, what became of it, and what the ledger will say."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+from uuid import UUID
+
+from memoranda.errors import Conflict, NotFound, Stale
+from memoranda.model.changes import Batch
+from memoranda.model.jobs import JobDraft
+from memoranda.model.ledger import Ignored, Line, Verb
+from memoranda.model.messages import Thread
+from memoranda.model.questions import Deciding, EndOf, Holders, ThreadEnd, ask, load_all
+from memoranda.model.records import Record
+
+
+@dataclass(slots=True)
+class Put:
+    """A record to be stored: new, or in the place of an earlier version."""
+
+    record: Record
+    before: Record | None
+    verb: Verb
+    #: Packed terms of a new passage; those of an existing one stay.
+    terms: bytes | None = None
+    run: bytes | None = None
+
+
+@dataclass(slots=True)
+class Settlement:
+    """What shall stand. An engine stores it whole, with the ledger entry that its puts make."""
+
+    puts: list[Put] = field(default_factory=list)
+    ignored: list[Ignored] = field(default_factory=list)
+    #: Thread → the last place given out in it.
+    tails: dict[UUID, int] = field(default_factory=dict)
+    jobs: tuple[JobDraft, ...] = ()
+    note: dict[str, Any] = field(default_factory=dict)
+
+    def lines(self, hashes: Iterable[bytes]) -> tuple[Line, ...]:
+        """The ledger's lines, given the content hash of each put in order."""
+        return tuple(
+            Line(
+                put.verb,
+                put.record.type,
+                put.record.id,
+                put.before.version if put.before else 0,
+                put.record.version,
+                h,
+            )
+            for put, h in zip(self.puts, hashes, strict=True)
+        )
+
+
+@dataclass(slots=True)
+class Desk:
+    """One batch being settled."""
+
+    batch: Batch
+    #: The change that is being settled, from 0.
+    item: int = 0
+    loaded: dict[UUID, Record] = field(default_factory=dict)
+    _puts: dict[UUID, Put] = field(default_factory=dict)
+    ignored: list[Ignored] = field(default_factory=list)
+    tails: dict[UUID, int] = field(default_factory=dict)
+    note: dict[str, Any] = field(default_factory=dict)
+    _ends: dict[UUID, ThreadEnd] = field(default_factory=dict)
+    #: Slot → the record that took it last, on this desk.
+    _slots: dict[bytes, UUID] = field(default_factory=dict)
+
+    def current(self, id: UUID) -> Record | None:
+        """A record as it stands on the desk, seen or not."""
+        put = self._puts.get(id)
+        return put.record if put else self.loaded.get(id)
+
+    def fetch(self, ids: Iterable[UUID]) -> Deciding[None]:
+        """Bring records to the desk that are not on it yet."""
+        missing = [id for id in ids if id not in self.loaded and id not in self._puts]
+        self.loaded.update((yield from load_all(missing)))
+
+    def find(self, id: UUID) -> Deciding[Record | None]:
+        """A record that the batch's view sees, or None."""
+        yield from self.fetch((id,))
+        record = self.current(id)
+        if record is None or record.withdrawn or not record.audience.readable_by(self.batch.view):
+            return None
+        return record
+
+    def need(self, id: UUID, what: type[Record], field: str) -> Deciding[Any]:
+        """A record of one type that the batch's view sees; refused where there is none."""
+        record = yield from self.find(id)
+        if not isinstance(record, what):
+            name = "record" if what is Record else what.type.value
+            raise NotFound(f"{field}: no {name} {id} that this view may see")
+        return record
+
+    def verb_of(self, id: UUID) -> Verb | None:
+        """What this batch did to a record so far; None for nothing."""
+        put = self._puts.get(id)
+        return put.verb if put else None
+
+    def made(self, id: UUID) -> bool:
+        """Whether this batch makes the record."""
+        put = self._puts.get(id)
+        return put is not None and put.before is None
+
+    def holder(self, slot: bytes | None) -> Deciding[Record | None]:
+        """The record that holds a slot as things stand on the desk, seen or not."""
+        if slot is None:
+            return None
+        taken = self._puts.get(self._slots[slot]) if slot in self._slots else None
+        if taken is not None and taken.record.slot() == slot:
+            return taken.record
+        stored = (yield from ask(Holders((slot,)))).get(slot)
+        if stored is None or stored.id in self._puts:
+            return None
+        self.loaded[stored.id] = stored
+        return stored
+
+    def make(
+        self, record: Record, verb: Verb, *, terms: bytes | None = None, run: bytes | None = None
+    ) -> None:
+        """Let a new record stand; an id that is here already is refused."""
+        if self.current(record.id) is not None:
+            raise Conflict(f"id: {record.id} is given twice, or in this book already; leave ids to the book")
+        if record.owner is not self.batch.owner:
+            record = record.changed(owner=self.batch.owner)
+        self.put(record, verb, terms=terms, run=run)
+
+    def put(
+        self, record: Record, verb: Verb, *, terms: bytes | None = None, run: bytes | None = None
+    ) -> None:
+        """Let a record stand as given; its version and time are set here."""
+        slot = record.slot()
+        if slot is not None:
+            self._slots[slot] = record.id
+        earlier = self._puts.get(record.id)
+        before = earlier.before if earlier else self.loaded.get(record.id)
+        version = before.version + 1 if before else 1
+        if record.version != version or record.recorded_at != self.batch.at:
+            record = record.changed(version=version, recorded_at=self.batch.at)
+        if earlier is not None:
+            earlier.record = record
+            earlier.verb = verb if before else earlier.verb
+        else:
+            self._puts[record.id] = Put(record, before, verb, terms, run)
+
+    def keep(self, record: Record, terms: bytes | None) -> None:
+        """Let an imported record stand with the version and times that it came with."""
+        slot = record.slot()
+        if slot is not None:
+            self._slots[slot] = record.id
+        self._puts[record.id] = Put(record, None, Verb.IMPORT, terms)
+
+    def standing(self) -> list[Put]:
+        """What this batch puts so far."""
+        return list(self._puts.values())
+
+    def ignore(self, code: str, id: UUID | None = None, field: str | None = None) -> None:
+        """Leave a part of the current change undone, and say so in the receipt."""
+        self.ignored.append(Ignored(self.item, code, id, field))
+
+    def end_of(self, thread: UUID) -> Deciding[ThreadEnd | None]:
+        """Where a thread ends that the batch's view sees."""
+        end = self._ends.get(thread)
+        if end is None:
+            made = self.current(thread)
+            if isinstance(made, Thread) and self.made(thread):
+                end = ThreadEnd(made.audience, made.agent, 0)
+            else:
+                end = yield from ask(EndOf(thread))
+            if end is None or not end.audience.readable_by(self.batch.view):
+                return None
+            self._ends[thread] = end
+        return end
+
+    def next_place(self, thread: UUID, end: ThreadEnd) -> int:
+        """Give out the next place in a thread."""
+        place = self.tails.get(thread, end.tail) + 1
+        self.tails[thread] = place
+        return place
+
+    def check_expectations(self) -> Deciding[None]:
+        """Refuse the batch where what the caller has read is not so any more."""
+        expect = self.batch.expect
+        yield from self.fetch(expect.versions)
+        for id, version in expect.versions.items():
+            record = yield from self.find(id)
+            if record is None or record.version != version:
+                now = "gone" if record is None else f"at version {record.version}"
+                raise Stale(
+                    f"record {id} was expected at version {version} and is {now}; read it again, then decide"
+                )
+        for thread, last in expect.last.items():
+            end = yield from self.end_of(thread)
+            if end is None:
+                raise Stale(f"thread {thread} was expected to end at message {last} and is gone")
+            tail = end.tail
+            if tail != last:
+                raise Stale(
+                    f"thread {thread} was expected to end at message {last} and ends at {tail}; "
+                    "read its newest messages, then decide"
+                )

@@ -1,0 +1,123 @@
+"""What becomes of changes to experience: lines are added, corroborated, approved and retired one by one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from uuid import UUID
+
+from memoranda.model.changes import (
+    AddEvidence,
+    AddExperience,
+    ApproveExperience,
+    DoubtEvidence,
+    RetireExperience,
+)
+from memoranda.model.experience import MOST_SOURCES, MOST_USERS, Evidence, ExperienceLine
+from memoranda.model.ledger import Verb
+from memoranda.model.questions import Deciding, ErasedAmong, ask
+from memoranda.settle.desk import Desk
+
+
+def add(desk: Desk, change: AddExperience) -> Deciding[None]:
+    """Add a line to an agent's experience; one whose every ground was forgotten meanwhile is not added."""
+    line, evidence = change.line, []
+    for part in line.evidence:
+        left = yield from _still_there(part)
+        if left is not None:
+            evidence.append(left)
+    if len(evidence) < len(line.evidence) and not line.outlives(evidence):
+        desk.ignore("erased", line.id)
+        return
+    held = yield from desk.holder(line.slot())
+    if not isinstance(held, ExperienceLine):
+        desk.make(line.changed(evidence=_bounded(evidence)), Verb.ADD)
+        return
+    # Somebody else taught the same meanwhile: it stays one line.
+    for part in evidence:
+        yield from add_evidence(desk, AddEvidence(held.id, part))
+    if not evidence:
+        desk.ignore("present", held.id)
+
+
+def add_evidence(desk: Desk, change: AddEvidence) -> Deciding[None]:
+    """Let a line rest on a user's records, too; the same given again changes nothing."""
+    line: ExperienceLine = yield from desk.need(change.line, ExperienceLine, "line")
+    if line.retired_at is not None:
+        desk.ignore("retired", line.id)
+        return
+    given = yield from _still_there(change.evidence)
+    if given is None:
+        desk.ignore("erased", line.id)
+        return
+    held = line.part_of(given.owner)
+    if held is None and given not in _bounded([*line.evidence, given]):
+        desk.ignore("enough", line.id)
+        return
+    merged = given if held is None else _merged(held, given)
+    if held is not None and merged == held:
+        desk.ignore("unchanged", line.id)
+        return
+    _put(desk, line, merged, Verb.CORROBORATE)
+
+
+def _bounded(evidence: Sequence[Evidence]) -> tuple[Evidence, ...]:
+    """As much evidence as a line keeps; if none of it says that the line may tell of somebody, the first that does, too."""
+    kept, rest = evidence[:MOST_USERS], evidence[MOST_USERS:]
+    told = [] if any(part.guarded_at is None for part in kept) else [p for p in rest if p.guarded_at is None]
+    return (*kept, *told[:1])
+
+
+def _still_there(evidence: Evidence) -> Deciding[Evidence | None]:
+    """The evidence without records that were forgotten; None where that leaves nothing."""
+    return evidence.without((yield from ask(ErasedAmong(evidence.records))))
+
+
+def _merged(held: Evidence, given: Evidence) -> Evidence:
+    """One user's evidence with more of it; what the guard said last holds, and only a new word is another moment."""
+    new = [id for id in given.sources if id not in held.records][: max(MOST_SOURCES - len(held.sources), 0)]
+    same = (held.guarded_at is None) == (given.guarded_at is None)
+    guarded_at = held.guarded_at if same else given.guarded_at
+    return held.model_copy(update={"sources": (*held.sources, *new), "guarded_at": guarded_at})
+
+
+def doubt_evidence(desk: Desk, change: DoubtEvidence) -> Deciding[None]:
+    """Let records count no more as evidence of a line, or again."""
+    line: ExperienceLine = yield from desk.need(change.line, ExperienceLine, "line")
+    held = line.part_of(change.owner)
+    meant = set(change.records)
+    if held is None or meant.isdisjoint(held.sources if change.faulty else held.faulty):
+        desk.ignore("unchanged", line.id)
+        return
+    faulty = {id for id in held.records if (change.faulty if id in meant else id in held.faulty)}
+    turned = held.model_copy(update={"sources": _in(held, faulty, False), "faulty": _in(held, faulty, True)})
+    _put(desk, line, turned, Verb.RETRACT if change.faulty else Verb.CORROBORATE)
+
+
+def _in(evidence: Evidence, some: set[UUID], inside: bool) -> tuple[UUID, ...]:
+    return tuple(id for id in evidence.records if (id in some) is inside)
+
+
+def _put(desk: Desk, line: ExperienceLine, part: Evidence, verb: Verb) -> None:
+    """Let one user's evidence stand in its place, or at the end."""
+    parts = {each.owner: each for each in line.evidence} | {part.owner: part}
+    desk.put(line.changed(evidence=tuple(parts.values())), verb)
+
+
+def approve(desk: Desk, change: ApproveExperience) -> Deciding[None]:
+    """Let a line serve every user, or take that back."""
+    line: ExperienceLine = yield from desk.need(change.line, ExperienceLine, "line")
+    if line.retired_at is not None:
+        desk.ignore("retired", line.id)
+    elif (line.approved_at is not None) is change.approved:
+        desk.ignore("unchanged", line.id)
+    else:
+        desk.put(line.changed(approved_at=desk.batch.at if change.approved else None), Verb.AMEND)
+
+
+def retire(desk: Desk, change: RetireExperience) -> Deciding[None]:
+    """Take a line out of service."""
+    line: ExperienceLine = yield from desk.need(change.line, ExperienceLine, "line")
+    if line.retired_at is not None:
+        desk.ignore("unchanged", line.id)
+        return
+    desk.put(line.changed(retired_at=desk.batch.at, reason=change.reason), Verb.RETIRE)

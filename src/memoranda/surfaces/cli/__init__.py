@@ -1,0 +1,5 @@
+"""The command line: every verb of a book, for people at a terminal and for scripts."""
+
+from memoranda.surfaces.cli.program import main
+
+__all__ = ["main"]

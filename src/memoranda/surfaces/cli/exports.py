@@ -1,0 +1,115 @@
+"""Whole books as text: ``export`` and ``import``."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import AsyncIterator, Sequence
+from contextlib import nullcontext
+from pathlib import Path
+
+import click
+
+from memoranda.book import Book
+from memoranda.book.transfer import ImportReport
+from memoranda.errors import InvalidInput, NotFound
+from memoranda.model.ledger import IGNORED
+from memoranda.model.owner import Owner
+from memoranda.model.records import PASSAGE_TYPES
+from memoranda.surfaces.cli import exits
+from memoranda.surfaces.cli.document import harmless
+from memoranda.surfaces.cli.json_lines import texts
+from memoranda.surfaces.cli.options import opens_book, owned
+from memoranda.surfaces.cli.paper import Column, Paper
+from memoranda.surfaces.cli.session import Session
+from memoranda.surfaces.cli.streams import put
+from memoranda.surfaces.cli.vectors import catch_up, waits
+
+
+@click.command("export")
+@opens_book
+@owned(optional=True, most=0)
+@click.option(
+    "--output",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Write to a new file instead of standard output.",
+)
+def export_command(session: Session, party: Owner | None, words: Sequence[str], output: Path | None) -> None:
+    """Write the book, or one owner's part of it, as JSON Lines.
+
+    The export of a whole book holds the secret under which the book keeps digests: guard it as you guard the book.
+    """
+    session.run(_export(session, party, output))
+
+
+async def _export(session: Session, party: Owner | None, output: Path | None) -> None:
+    async with session.reading() as book:
+        await _check_owner(book, party)
+        lines = book.export(party)
+        if output is None:
+            guarded = sys.stdout.isatty()
+            async for line in lines:
+                put((harmless(line) if guarded else line).encode() + b"\n", nl=False)
+        else:
+            await _write(lines, output)
+
+
+async def _check_owner(book: Book, party: Owner | None) -> None:
+    if party is not None and party not in await book.owners():
+        raise NotFound(f"owner {party}: the book holds nothing of theirs; see: memoranda list --owners")
+
+
+async def _write(lines: AsyncIterator[str], output: Path) -> None:
+    """The file has its name only once it is whole and on the disk; only its owner may read it."""
+    if output.exists():
+        raise InvalidInput(f"output: {output} is there already; name a new file", field="output")
+    partial = output.with_name(output.name + ".partial")
+    try:
+        with open(os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:  # noqa: ASYNC230 - a command has its loop to itself
+            async for line in lines:
+                file.write(line.encode() + b"\n")
+            file.flush()
+            os.fsync(file.fileno())
+        partial.rename(output)
+    finally:
+        partial.unlink(missing_ok=True)
+
+
+@click.command("import")
+@opens_book
+@click.argument("file", type=click.Path(path_type=Path, allow_dash=True), default="-")
+@waits
+def import_command(session: Session, file: Path, wait: bool) -> None:
+    """Take in an export from FILE, or from standard input.
+
+    An owner that is new here comes whole, ledger and all; one that is here already gets what it lacks.
+    """
+    report = session.run(_import(session, file, wait=wait))
+    if not session.tell(report):
+        _tell(session.paper, report)
+    if report.errors:
+        exits.leave(exits.FOUND_FAULTS)
+
+
+async def _import(session: Session, file: Path, *, wait: bool) -> ImportReport:
+    async with session.writing() as book:
+        with (
+            nullcontext(sys.stdin.buffer) if str(file) == "-" else file.open("rb") as stream,
+            session.progress("lines") as progress,
+        ):
+            report = await book.import_(texts(stream), progress)
+        if any(report.records[type_.value] for type_ in PASSAGE_TYPES):
+            await catch_up(session, book, wait=wait)
+        return report
+
+
+def _tell(paper: Paper, report: ImportReport) -> None:
+    paper.say(f"owners: {report.owners}, of which {report.adopted} came whole", "good")
+    if report.records:
+        rows = [[name, str(number)] for name, number in report.records.items()]
+        paper.table([Column("TAKEN IN"), Column("NUMBER", right=True)], rows)
+    for reason, number in report.ignored.items():
+        paper.say(f"left out: {number} ({IGNORED.get(reason, reason)})", "warning")
+    for line, reason in report.errors:
+        paper.say(f"line {line}: {reason}" if line else reason, "bad")

@@ -1,0 +1,300 @@
+"""What a book's health is judged by: each check says what it found, and what to do about it."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import stat
+import statistics
+import tempfile
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any, Literal, Protocol, TypeVar, runtime_checkable
+
+from memoranda.model.facts import BookFacts
+from memoranda.model.jobs import Job
+
+T = TypeVar("T")
+
+#: File systems whose locks or whose syncing a shared log cannot rely on.
+NETWORK = frozenset(
+    "9p afs afpfs ceph cifs davfs fuse.davfs2 fuse.gcsfuse fuse.glusterfs fuse.juicefs fuse.rclone fuse.s3fs "
+    "fuse.sshfs gfs2 glusterfs lustre ncpfs nfs nfs4 ocfs2 smb2 smb3 smbfs virtiofs".split()
+)
+IN_MEMORY = frozenset({"tmpfs", "ramfs"})
+
+#: Sections of the log that a reader has kept from being cut back.
+_LARGE_LOG = 64 * 1024 * 1024
+_SLOW_SYNC_SECONDS = 0.05
+_LEAST_FREE = 64 * 1024 * 1024
+_OVERDUE = timedelta(hours=1)
+#: What waits so long is done by nobody.
+_FORGOTTEN = timedelta(days=1)
+_SYNCS = 5
+#: The oldest SQLite that knows all that the engine uses.
+_OLDEST_SQLITE = (3, 37, 0)
+_SYNCHRONOUS = ("OFF", "NORMAL", "FULL", "EXTRA")
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One thing that was looked at."""
+
+    name: str
+    #: ``note`` is worth knowing; ``warning`` makes the book unhealthy.
+    state: Literal["ok", "note", "warning"]
+    found: str
+    #: What to do; empty where nothing is to be done.
+    advice: str = ""
+
+
+class HoldsFile(Protocol):
+    """An engine's open file."""
+
+    async def read(self, work: Callable[[sqlite3.Connection], T]) -> T:
+        """Look at the file."""
+
+    async def write(self, work: Callable[[sqlite3.Connection], T]) -> T:
+        """Ask the connection that writes."""
+
+
+@runtime_checkable
+class OnFile(Protocol):
+    """An engine that keeps its book in one file of this machine."""
+
+    @property
+    def path(self) -> Path:
+        """Where it is."""
+
+    @property
+    def file(self) -> Any:
+        """The open file, as ``HoldsFile``."""
+
+
+def size_of(path: str | Path) -> int:
+    """A file's size; 0 where it is not there."""
+    try:
+        return os.path.getsize(path)
+    except OSError:
+        return 0
+
+
+# ── the book ─────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+async def integrity(file: HoldsFile) -> Check:
+    """The file's structure; ``verify`` goes deeper."""
+    found = await file.read(lambda c: [str(row[0]) for row in c.execute("PRAGMA quick_check(5)")])
+    if found == ["ok"]:
+        return Check("integrity", "ok", "the file's structure is sound")
+    return Check(
+        "integrity", "warning", "; ".join(found), "restore a backup, or export what can still be read"
+    )
+
+
+async def durability(file: HoldsFile, *, writable: bool) -> Check:
+    """Whether a commit is on the disk when it returns."""
+    journal = await file.read(lambda c: str(c.execute("PRAGMA journal_mode").fetchone()[0]))
+    if not writable:
+        return Check("durability", "note", f"log {journal}, opened to be read only")
+    level = _SYNCHRONOUS[await file.write(lambda c: int(c.execute("PRAGMA synchronous").fetchone()[0]))]
+    if level in ("FULL", "EXTRA"):
+        return Check("durability", "ok", f"log {journal}, synchronous {level}: a receipt means on disk")
+    return Check(
+        "durability", "warning", f"synchronous is {level}", "a power cut loses receipts: open it with FULL"
+    )
+
+
+def upkeep(facts: BookFacts, oldest: Job | None, now: datetime) -> list[Check]:
+    """Jobs, dead letters and terms."""
+    checks = []
+    waiting, dead = facts.jobs.get("waiting", 0), facts.jobs.get("dead", 0)
+    if oldest is not None and now - oldest.run_at > _OVERDUE:
+        found = f"{waiting} waiting, the oldest due for {_span(now - oldest.run_at)}"
+        checks.append(Check("jobs", "warning", found, "run: memoranda jobs run"))
+    else:
+        checks.append(Check("jobs", "ok", f"{waiting} waiting" if waiting else "none waiting"))
+    if dead:
+        advice = "see: memoranda jobs list --state dead; then replay or drop each"
+        checks.append(Check("dead letters", "warning", f"{dead} jobs were given up", advice))
+    if facts.stale_terms:
+        found = f"{facts.stale_terms} passages have terms of an older rule; recall serves them meanwhile"
+        checks.append(Check("terms", "note", found, "run: memoranda jobs run"))
+    return checks
+
+
+def formation(waiting: Sequence[Job], dead: Sequence[Job], now: datetime) -> Check:
+    """Threads that are to be formed: how many, for how long, and what keeps them."""
+    if not waiting:
+        return Check("formation", "ok", f"none waits; {len(dead)} were given up" if dead else "none waits")
+    oldest = min(waiting, key=lambda job: job.first_at)
+    late = now - min(job.run_at for job in waiting)
+    threads = "1 thread waits" if len(waiting) == 1 else f"{len(waiting)} threads wait"
+    found = f"{threads} to be formed, the oldest for {_span(now - oldest.first_at)}"
+    why = next((job.error for job in waiting if job.error), "")
+    found += f"; kept by: {why}" if why else ""
+    if late <= _OVERDUE:
+        return Check("formation", "ok" if not why else "note", found)
+    advice = "run one: memoranda worker"
+    return Check("formation", "warning" if late > _FORGOTTEN else "note", found, advice)
+
+
+def meaning(vectors: Mapping[str, Any]) -> list[Check]:
+    """By what recall goes, and which passages have what it needs; words alone are worth knowing, and no fault."""
+    reads, passages, lack = vectors["reads"], vectors["passages"], vectors["lack"]
+    have = f"{vectors['have']} of {passages} passages have vectors of {reads}"
+    if vectors["words_alone"]:
+        why, _, advice = vectors["words_alone"].partition("; run: ")
+        found = f"recall goes by words alone: {why}" + (f"; {have}" if reads else "")
+        checks = [Check("meaning", "note", found, f"run: {advice}" if advice else "")]
+    elif lack:
+        advice = "any open book makes them; to do it now, run: memoranda reembed"
+        checks = [Check("meaning", "note", f"recall goes by words and meaning; {have}, {lack} wait", advice)]
+    else:
+        checks = [Check("meaning", "ok", f"recall goes by words and meaning; {have}")]
+    for name, made in vectors["making"].items():
+        found = f"{made} of {passages} passages have vectors of {name}, which recall does not read yet"
+        advice = "to finish them and switch, run: memoranda reembed"
+        checks.append(Check("meaning to come", "note", found, advice))
+    return checks
+
+
+def backups(paths: list[str], now: float) -> Check:
+    """The book's own backups that are still there."""
+    standing = [path for path in paths if os.path.exists(path)]
+    if not standing:
+        return Check("backups", "note", "none that the book knows of", "make one: memoranda backup FILE")
+    newest = max(os.path.getmtime(path) for path in standing)
+    return Check(
+        "backups", "ok", f"{len(standing)}, the newest {_span(timedelta(seconds=max(now - newest, 0)))} old"
+    )
+
+
+def _span(span: timedelta) -> str:
+    hours = int(span.total_seconds() // 3600)
+    return (
+        f"{hours // 24} days"
+        if hours >= 48
+        else f"{hours} hours"
+        if hours
+        else f"{int(span.total_seconds() // 60)} minutes"
+    )
+
+
+# ── where it lives ───────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def permissions(path: Path) -> Check:
+    """Whether others on the machine can read the book."""
+    if os.name == "nt":
+        return Check("permissions", "note", "not examined on Windows")
+    open_to_others = [
+        beside
+        for suffix in ("", "-wal", "-shm")
+        if (beside := Path(f"{path}{suffix}")).exists() and _mode(beside) & 0o077
+    ]
+    if open_to_others:
+        names = ", ".join(f"{beside.name} ({_mode(beside):03o})" for beside in open_to_others)
+        return Check("permissions", "warning", f"others can reach {names}", f"run: chmod 600 {path}*")
+    return Check("permissions", "ok", f"only its user can reach it ({_mode(path):03o})")
+
+
+def _mode(path: Path) -> int:
+    return stat.S_IMODE(path.stat().st_mode)
+
+
+def log_size(path: Path) -> Check:
+    """A log that grows means that a reader never lets go."""
+    size = size_of(f"{path}-wal")
+    if size > _LARGE_LOG:
+        advice = "a process reads without end, or died: end it, then run: memoranda jobs run"
+        return Check("log", "warning", f"the log has {megabytes(size)}", advice)
+    return Check("log", "ok", f"the log has {megabytes(size)}")
+
+
+def room(size: int, free: int) -> Check:
+    """Clearing erased content rewrites the file, and takes its size again, twice at most."""
+    needed = max(2 * size, _LEAST_FREE)
+    if free < needed:
+        found = f"{megabytes(free)} free; forgetting and backups may need {megabytes(needed)}"
+        return Check("room", "warning", found, "free some of the disk, or move the book to a larger one")
+    return Check("room", "ok", f"{megabytes(free)} free")
+
+
+def file_system(path: Path, mounts: str) -> Check:
+    """What lies under the book, by the text of ``/proc/mounts``."""
+    kind = mounted_kind(path, mounts)
+    if kind is None:
+        return Check("file system", "note", "not known on this system", "keep books on a local disk")
+    if kind in NETWORK:
+        advice = (
+            "locks and syncing are not reliable there: move the book to a local disk, and back up to this one"
+        )
+        return Check("file system", "warning", f"{kind}, a network file system", advice)
+    if kind in IN_MEMORY:
+        return Check("file system", "warning", f"{kind}, which a restart empties", "move the book to a disk")
+    return Check("file system", "ok", kind)
+
+
+def mounted_kind(path: Path, mounts: str) -> str | None:
+    """The kind of file system at a path: of the longest mount point above it, the last where several lie there."""
+    best: tuple[int, str] | None = None
+    for line in mounts.splitlines():
+        fields = line.split(" ")
+        if len(fields) < 3:
+            continue
+        point = Path(_unescaped(fields[1]))
+        if path.is_relative_to(point) and (best is None or len(point.parts) >= best[0]):
+            best = (len(point.parts), fields[2])
+    return None if best is None else best[1]
+
+
+def _unescaped(field: str) -> str:
+    """Blanks in mount points are written as octal numbers."""
+    for code, character in (("\\040", " "), ("\\011", "\t"), ("\\012", "\n"), ("\\134", "\\")):
+        field = field.replace(code, character)
+    return field
+
+
+def sync_time(folder: Path) -> Check:
+    """How long the disk takes to make a small write durable."""
+    try:
+        median = statistics.median(_timed_syncs(folder))
+    except OSError as exc:
+        return Check("sync", "note", f"not measured: {exc.strerror}")
+    shown = f"{median * 1000:.2f} ms"
+    if median > _SLOW_SYNC_SECONDS:
+        advice = (
+            "each write waits for it: write from several tasks at once, which share it, or use a faster disk"
+        )
+        return Check("sync", "warning", f"{shown} to make a write durable", advice)
+    return Check("sync", "ok", f"{shown} to make a write durable")
+
+
+def _timed_syncs(folder: Path) -> list[float]:
+    times = []
+    with tempfile.NamedTemporaryFile(dir=folder, prefix=".memoranda-sync-") as file:
+        for _ in range(_SYNCS):
+            file.write(b"\0" * 4096)
+            file.flush()
+            started = time.perf_counter()
+            os.fsync(file.fileno())
+            times.append(time.perf_counter() - started)
+    return times
+
+
+def sqlite_version() -> Check:
+    """The SQLite that Python brought."""
+    found = f"SQLite {sqlite3.sqlite_version}"
+    if sqlite3.sqlite_version_info < _OLDEST_SQLITE:
+        oldest = ".".join(map(str, _OLDEST_SQLITE))
+        return Check("sqlite", "warning", found, f"use a Python with SQLite {oldest} or newer")
+    return Check("sqlite", "ok", found)
+
+
+def megabytes(size: float) -> str:
+    """A size for people."""
+    return f"{size / 1_000_000_000:,.1f} GB" if size >= 1e9 else f"{size / 1_000_000:,.1f} MB"

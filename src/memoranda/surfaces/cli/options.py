@@ -1,0 +1,236 @@
+"""The options that commands share, and how they become what the book takes."""
+
+from __future__ import annotations
+
+import functools
+import os
+import re
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+import click
+from pydantic import ValidationError
+
+from memoranda.book.asking import Only
+from memoranda.book.parsing import Who, as_id
+from memoranda.errors import InvalidInput
+from memoranda.model.owner import DEFAULT_TENANT, Owner, OwnerKind
+from memoranda.model.records import RecordType
+from memoranda.model.values import refused
+from memoranda.surfaces.cli import ending
+from memoranda.surfaces.cli.paper import Paper
+from memoranda.surfaces.cli.session import Session
+
+Command = Callable[..., None]
+
+DEFAULT_BOOK = "memoranda.db"
+BOOK_VARIABLE = "MEMORANDA_BOOK"
+
+
+class MomentType(click.ParamType):  # type: ignore[type-arg, unused-ignore] # generic in newer releases only
+    """A date, or a time with its zone."""
+
+    name = "time"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> datetime:
+        if isinstance(value, datetime):
+            return value
+        try:
+            found = datetime.fromisoformat(value)
+        except ValueError:
+            self.fail(f"{value!r} is no time; write 2026-03-01 or 2026-03-01T09:30:00Z", param, ctx)
+        if re.fullmatch(r"[\d-]+", value) and "T" not in value:
+            return found.replace(tzinfo=UTC)
+        if found.tzinfo is None:
+            self.fail(f"{value!r} has no time zone; add Z or an offset such as +02:00", param, ctx)
+        return found
+
+
+MOMENT = MomentType()
+
+
+def opens_book(command: Command) -> Command:
+    """Give a command its ``session``."""
+
+    @click.option(
+        "--book",
+        metavar="ADDRESS",
+        help=f"The book, a path or postgresql://… [default: ${BOOK_VARIABLE} or ./{DEFAULT_BOOK}].",
+    )
+    @click.option(
+        "--tenant", metavar="NAME", help=f"The tenant whose owners are meant [default: {DEFAULT_TENANT}]."
+    )
+    @click.option("--config", metavar="FILE", help="Settings in TOML.")
+    @click.option("--json", "as_json", is_flag=True, help="Answer in JSON.")
+    @click.option("--debug", is_flag=True, help="Show where an error came from.")
+    @functools.wraps(command)
+    def opened(
+        book: str | None, tenant: str | None, config: str | None, as_json: bool, debug: bool, **rest: Any
+    ) -> None:
+        ctx = click.get_current_context()
+        before = ctx.find_root().params
+        if debug or before.get("debug"):
+            ending.show_origins(ctx)
+        session = Session(
+            address=_given("--book", book, before.get("book")) or _usual_book(),
+            tenant=_given("--tenant", tenant, before.get("tenant")) or DEFAULT_TENANT,
+            config=_given("--config", config, before.get("config")),
+            paper=Paper.here(json=as_json or bool(before.get("as_json"))),
+        )
+        command(session=session, **rest)
+
+    return opened
+
+
+def _usual_book() -> str:
+    return _given(f"${BOOK_VARIABLE}", os.environ.get(BOOK_VARIABLE)) or DEFAULT_BOOK
+
+
+def _given(name: str, *values: str | None) -> str | None:
+    """The first value that was given; an empty one is a variable that was never set, and means no default."""
+    value = next((value for value in values if value is not None), None)
+    if value is not None and not value.strip():
+        raise click.UsageError(f"{name} is empty; give it a value, or leave it out for the default")
+    return value
+
+
+def owned(
+    rest: str = "", *, least: int = 0, most: int | None = None, optional: bool = False
+) -> Callable[[Command], Command]:
+    """Give a command its ``party``, the owner, and the other ``words``; ``rest`` names them in the help."""
+    owner = "[OWNER]" if optional else "OWNER"
+
+    def decorate(command: Command) -> Command:
+        @click.argument("words", nargs=-1, metavar=f"{owner} {rest}".rstrip())
+        @click.option(
+            "--owner", metavar="NAME", help="The owner; then all arguments are the command's others."
+        )
+        @click.option(
+            "--owner-kind",
+            type=click.Choice([kind.value for kind in OwnerKind]),
+            default=OwnerKind.USER.value,
+            help="What the owner is [default: user].",
+        )
+        @functools.wraps(command)
+        def with_owner(
+            session: Session, words: tuple[str, ...], owner: str | None, owner_kind: str, **given: Any
+        ) -> None:
+            name, others = (owner, words) if owner is not None else (words[0] if words else None, words[1:])
+            if name is None and not optional:
+                raise click.UsageError(f"whose? give OWNER{f' and {rest}' if rest else ''}")
+            if len(others) < least or (most is not None and len(others) > most):
+                raise click.UsageError(
+                    f"expected after the owner: {rest or 'nothing'}; a text of several words is quoted"
+                )
+            party = None if name is None else _party(session.tenant, owner_kind, name)
+            command(session=session, party=party, words=others, **given)
+
+        return with_owner
+
+    return decorate
+
+
+def _party(tenant: str, kind: str, name: str) -> Owner:
+    try:
+        return Owner(tenant=tenant, kind=OwnerKind(kind), id=name)
+    except ValidationError as exc:
+        raise refused(exc, at="owner") from exc
+
+
+def seen_as_agent(command: Command) -> Command:
+    """Give a command ``who``: the agent in whose name it reads or writes."""
+
+    @click.option("--agent", metavar="NAME", help="Read and write as this agent.")
+    @click.option(
+        "--group", "groups", metavar="NAME", multiple=True, help="A group that the agent is in; repeatable."
+    )
+    @functools.wraps(command)
+    def with_agent(agent: str | None, groups: tuple[str, ...], **given: Any) -> None:
+        command(who=Who(agent=agent, groups=groups), **given)
+
+    return with_agent
+
+
+def seen_as(command: Command) -> Command:
+    """Give a command ``who``: an agent, or the person themselves."""
+
+    @click.option("--as-owner", is_flag=True, help="The person's own view: everything that is theirs.")
+    @functools.wraps(command)
+    def with_view(as_owner: bool, who: Who, **given: Any) -> None:
+        command(who=Who(**who, view="owner") if as_owner else who, **given)
+
+    return seen_as_agent(with_view)
+
+
+def once(command: Command) -> Command:
+    """Give a command ``operation``: its id, under which it happens once."""
+    option = click.option(
+        "--operation", metavar="ID", help="Your own id for this write: the same again is applied once."
+    )
+    return option(command)
+
+
+#: Conditions on what is shown, in the order in which help tells them.
+_CONDITIONS = (
+    click.option(
+        "--type",
+        "types",
+        multiple=True,
+        type=click.Choice([type_.value for type_ in RecordType]),
+        help="Of this type; repeatable.",
+    ),
+    click.option("--kind", "kinds", metavar="KIND", multiple=True, help="Of this kind or role; repeatable."),
+    click.option(
+        "--status",
+        "statuses",
+        metavar="STATUS",
+        multiple=True,
+        help="With this status, such as superseded; repeatable.",
+    ),
+    click.option("--thread", metavar="ID", help="In this thread."),
+    click.option("--since", type=MOMENT, metavar="TIME", help="Said or observed at or after."),
+    click.option("--until", type=MOMENT, metavar="TIME", help="Said or observed before."),
+    click.option("--valid-at", type=MOMENT, metavar="TIME", help="Memories that held at this time."),
+    click.option(
+        "--as-of",
+        type=MOMENT,
+        metavar="TIME",
+        help="What was true at this time, superseded since or not.",
+    ),
+    click.option("--known-at", type=MOMENT, metavar="TIME", help="What the book knew at this time."),
+    click.option("--key", "keys", metavar="KEY", multiple=True, help="Memories with this key; repeatable."),
+    click.option("--subject", metavar="NAME", help="Memories about this."),
+    click.option("--of-agent", metavar="NAME", help="Written by this agent, or said to it."),
+    click.option("--tag", "tags", metavar="TAG", multiple=True, help="With one of these tags; repeatable."),
+    click.option("--trust", metavar="WAY", multiple=True, help="Come in this way, such as user; repeatable."),
+    click.option("--pinned", is_flag=True, help="Of memories, those that are pinned."),
+)
+#: Those of them that are passed on under their own names.
+_ONLY = "kinds statuses thread since until valid_at as_of known_at keys subject tags trust".split()
+
+
+def narrowed(command: Command) -> Command:
+    """Give a command ``types`` and ``only``: conditions on what it shows."""
+
+    @functools.wraps(command)
+    def with_conditions(types: tuple[str, ...], of_agent: str | None, **given: Any) -> None:
+        chosen = {name: given.pop(name) for name in _ONLY}
+        mine = {name: None if value == () else value for name, value in chosen.items()}
+        only = Only(agent=of_agent, pinned=given.pop("pinned"), **mine)  # type: ignore[typeddict-item]
+        command(types=types or None, only=only, **given)
+
+    for option in reversed(_CONDITIONS):
+        with_conditions = option(with_conditions)
+    return with_conditions
+
+
+def versions(pairs: Sequence[str]) -> dict[Any, int]:
+    """Expected versions, given as ``ID=VERSION``."""
+    from_text: dict[Any, int] = {}
+    for pair in pairs:
+        id, sign, version = pair.rpartition("=")
+        if not sign or not version.isdigit():
+            raise InvalidInput(f"expect: {pair!r} is not ID=VERSION", field="expect")
+        from_text[as_id(id, "expect")] = int(version)
+    return from_text

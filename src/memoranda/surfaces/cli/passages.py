@@ -1,0 +1,140 @@
+"""What is found, and why: ``recall``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import click
+
+from memoranda.book.asking import MODES, Only
+from memoranda.book.parsing import Who
+from memoranda.model.owner import Owner
+from memoranda.model.query import Absence, ArmScore, Because, Hit, Recalled
+from memoranda.surfaces.cli.options import narrowed, opens_book, owned, seen_as
+from memoranda.surfaces.cli.paper import Paper
+from memoranda.surfaces.cli.session import Session
+from memoranda.surfaces.cli.telling import (
+    NOTHING_SEEN,
+    moment_of,
+    sort_of,
+    standing,
+    tell_sources,
+    text_of,
+    when,
+)
+
+_FOLDED = {
+    Because.SAME: "the same again",
+    Because.SOURCE: "rests on",
+    Because.CONCLUSION: "from it was concluded",
+}
+_ARM = {
+    "words": "words",
+    "words_near": "words around it",
+    "meaning": "meaning",
+    "meaning_near": "meaning around it",
+}
+
+
+@click.command("recall")
+@opens_book
+@owned("QUESTION...", least=1)
+@seen_as
+@narrowed
+@click.option("--limit", type=int, default=10, metavar="N", help="At most so many [default: 10].")
+@click.option("--mode", type=click.Choice(MODES), default="hybrid", help="What to go by [default: hybrid].")
+@click.option("--pinned-first", is_flag=True, help="Pinned memories that answer come first.")
+@click.option("--explain", is_flag=True, help="Show the figures of each way of finding, and what came next.")
+@click.option(
+    "--why-not", metavar="ID", multiple=True, help="Say why this is not among what was found; repeatable."
+)
+def recall_command(
+    session: Session,
+    party: Owner,
+    words: Sequence[str],
+    who: Who,
+    types: Sequence[str] | None,
+    only: Only,
+    limit: int,
+    mode: str,
+    pinned_first: bool,
+    explain: bool,
+    why_not: Sequence[str],
+) -> None:
+    """Find what answers a question by its words and its meaning, best first, and say why each was found."""
+    how = {"limit": limit, "types": types, "mode": mode, "pinned_first": pinned_first}
+    hits = session.run(_recall(session, party, " ".join(words), only, who, explain=why_not or explain, **how))
+    if session.tell({"hits": list(hits), "absent": hits.absent, "words_alone": hits.words_alone}):
+        return
+    for hit in hits:
+        tell_hit(session.paper, hit, explained=explain)
+    if not hits:
+        session.paper.say(f"found {NOTHING_SEEN}", "faint")
+    tell_absent(session.paper, hits.absent)
+    if explain and hits.words_alone:
+        session.paper.say(f"by words alone: {hits.words_alone}", "faint")
+
+
+async def _recall(
+    session: Session, party: Owner, question: str, only: Only, who: Who, **how: Any
+) -> Recalled:
+    async with session.reading() as book:
+        return await book.recall(party, question, only=only, **how, **who)
+
+
+def tell_hit(paper: Paper, hit: Hit, *, explained: bool = False) -> None:
+    """One passage, and why it was found."""
+    record = hit.record
+    note = standing(record)
+    paper.say(
+        f"{hit.rank:>2}  {hit.score:.2f}  {record.type.value} {sort_of(record)}, {when(moment_of(record))}"
+        + (f" [{note}]" if note else ""),
+        "title",
+    )
+    paper.block(hit.text, indent="    ")
+    if reasons := reasons_of(hit):
+        paper.say(f"    {reasons}", "faint")
+    if explained:
+        paper.say(f"    {_figures(hit.arms)}", "faint")
+        if hit.conditions:
+            paper.say("    met: " + ", ".join(hit.conditions), "faint")
+    for other in hit.folded:
+        paper.say(f"    {_FOLDED[other.because]}  {other.record.id}", "faint")
+        if other.because is not Because.SAME:
+            paper.block(f"“{text_of(other.record)}”", indent="      ")
+    shown = {other.record.id for other in hit.folded}
+    tell_sources(paper, [source for source in hit.sources if source.id not in shown], indent="    ")
+    paper.say(f"    {record.id}", "faint")
+
+
+def reasons_of(hit: Hit) -> str:
+    """Why a hit was found, in one line."""
+    reasons = []
+    if hit.words:
+        reasons.append("words: " + ", ".join(f"{word} {share:.2f}" for word, share in hit.words))
+    elif any(arm.arm == "words_near" and arm.score > 0 for arm in hit.arms):
+        reasons.append("beside words of the question")
+    reasons += [f"meaning: {arm.score:.2f}" for arm in hit.arms if arm.arm == "meaning" and arm.score > 0]
+    if hit.named:
+        reasons.append("the question names who speaks")
+    if hit.strength is not None:
+        reasons.append(f"strength: {hit.strength:.2f}" + (f", used {hit.uses} times" if hit.uses else ""))
+    return " · ".join(reasons)
+
+
+def _figures(arms: Sequence[ArmScore]) -> str:
+    return " · ".join(
+        f"{_ARM[arm.arm]} {arm.score:.2f}, place {arm.rank}, weight {arm.weight:.2f}" for arm in arms
+    )
+
+
+def tell_absent(paper: Paper, absent: Sequence[Absence]) -> None:
+    """Why others were not found."""
+    if absent:
+        paper.say("not among them", "title")
+    for one in absent:
+        paper.say(f"    {one.id}  {one.because.value}")
+        paper.block(one.reason, indent="      ")
+        if one.arms:
+            paper.say(f"      {_figures(one.arms)}", "faint")

@@ -1,0 +1,168 @@
+"""Records, receipts and evidence, told to people."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+
+from memoranda.model.episodes import Episode
+from memoranda.model.experience import ExperienceLine
+from memoranda.model.ledger import Actor, Receipt
+from memoranda.model.memories import Memory
+from memoranda.model.messages import Message, Thread
+from memoranda.model.owner import Audience
+from memoranda.model.profiles import Agent, Key, ProfileDocument, Schema
+from memoranda.model.query import Source
+from memoranda.model.records import Record
+from memoranda.surfaces.cli.document import document
+from memoranda.surfaces.cli.paper import Column, Paper
+
+#: Said where a page is empty, for a view may be narrower than people think.
+NOTHING_SEEN = (
+    "nothing that this view sees; name an agent with --agent, or look as the person with --as-owner"
+)
+
+
+def when(moment: datetime | None) -> str:
+    """A moment to the minute, in UTC."""
+    return "" if moment is None else moment.strftime("%Y-%m-%d %H:%MZ")
+
+
+def sort_of(record: Record) -> str:
+    """What sort of its type a record is."""
+    match record:
+        case Message():
+            return f"{record.role} ({record.speaker})" if record.speaker else record.role
+        case Memory():
+            return record.kind
+        case Episode():
+            return record.outcome.value
+        case Thread():
+            return record.status.value
+        case ExperienceLine():
+            return record.field
+        case ProfileDocument():
+            return record.schema_name
+    return ""
+
+
+def text_of(record: Record) -> str:
+    """What a record says."""
+    match record:
+        case Message():
+            return record.content
+        case Thread():
+            return record.title or record.name or ""
+        case ExperienceLine():
+            return record.line
+        case ProfileDocument():
+            return json.dumps(record.body, ensure_ascii=False)
+        case Agent() | Schema() | Key():
+            return record.name
+    return record.passage_text() or ""
+
+
+def moment_of(record: Record) -> datetime:
+    """When it was said, observed or begun."""
+    for name in ("observed_at", "started_at"):
+        found = getattr(record, name, None)
+        if isinstance(found, datetime):
+            return found
+    return record.recorded_at
+
+
+def standing(record: Record) -> str:
+    """What a reader must know of a record that no longer holds, or not yet for good."""
+    if not isinstance(record, Memory):
+        return ""
+    parts = [] if record.active else [record.status.value]
+    if record.valid_from is not None:
+        parts.append(f"from {when(record.valid_from)}")
+    if record.valid_to is not None:
+        parts.append(f"until {when(record.valid_to)}")
+    return ", ".join(parts)
+
+
+def readers_of(audience: Audience) -> str:
+    """Who may read it."""
+    if audience.agent is not None:
+        return f"agent {audience.agent}"
+    return f"groups {', '.join(audience.groups)}" if audience.groups else "all agents"
+
+
+def actor_of(actor: Actor) -> str:
+    """Who did it."""
+    return actor.kind if actor.id is None else f"{actor.kind} {actor.id}"
+
+
+def tell_records(paper: Paper, records: Sequence[Record]) -> None:
+    """A table of records."""
+    columns = [
+        Column("ID", "faint"),
+        Column("TYPE"),
+        Column("SORT"),
+        Column("WHEN", "faint"),
+        Column("TEXT", flexible=True),
+    ]
+    rows = []
+    for record in records:
+        note = standing(record)
+        text = f"[{note}] {text_of(record)}" if note else text_of(record)
+        rows.append([str(record.id), record.type.value, sort_of(record), when(moment_of(record)), text])
+    paper.table(columns, rows)
+
+
+#: Told in the heading, or of no use to people.
+_TOLD = frozenset(
+    {"type", "id", "owner", "audience", "withdrawn", "content", "line", "body", "observed_assumed"}
+)
+
+
+def tell_record(paper: Paper, record: Record) -> None:
+    """Everything of one record."""
+    paper.say(f"{record.type.value} {record.id}", "title")
+    if text := text_of(record):
+        paper.block(text, indent="  ", style="strong")
+    own = document(record)
+    pairs = [("owner", str(record.owner)), ("readers", readers_of(record.audience))]
+    pairs += [(name.replace("_", " "), _value(value)) for name, value in own.items() if name not in _TOLD]
+    paper.pairs(pairs)
+
+
+def _value(value: Any) -> str:
+    if value in (None, "", [], {}, 0, False):
+        return ""
+    if isinstance(value, list) and all(isinstance(part, str) for part in value):
+        return ", ".join(value)
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def tell_receipt(paper: Paper, receipt: Receipt) -> None:
+    """What a write did."""
+    if receipt.repeated:
+        paper.say("applied before; this is its first receipt", "warning")
+    paper.say(f"stored for {receipt.owner} at position {receipt.position}", "good")
+    if receipt.items:
+        columns = [Column("DONE"), Column("TYPE"), Column("ID"), Column("VERSION", right=True)]
+        rows = [
+            [item.verb.value, item.type.value, str(item.id), "erased" if item.erased else str(item.version)]
+            for item in receipt.items
+        ]
+        paper.table(columns, rows)
+    for part in receipt.ignored:
+        what = f"{part.field}: " if part.field else f"{part.id}: " if part.id else ""
+        paper.say(f"left out: {what}{part.reason}", "warning")
+
+
+def tell_sources(paper: Paper, sources: Sequence[Source], indent: str = "  ") -> None:
+    """What a record rests on, quoted, and what that rests on."""
+    for source in sources:
+        if source.left:
+            paper.say(f"{indent}{source.type.value} no longer here, {when(source.at)}  {source.id}", "faint")
+        else:
+            paper.say(f"{indent}{source.type.value} by {source.by}, {when(source.at)}  {source.id}", "faint")
+        if source.quote:
+            paper.block(f"“{source.quote}”", indent=indent + "  ")
+        tell_sources(paper, source.sources, indent + "    ")

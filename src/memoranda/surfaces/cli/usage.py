@@ -1,0 +1,92 @@
+"""What language models used and cost: ``usage``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import date
+from typing import Any, get_args
+
+import click
+
+from memoranda.model.owner import Owner
+from memoranda.model.spending import By, Spent, Sums, total, totals
+from memoranda.surfaces.cli.document import document
+from memoranda.surfaces.cli.options import opens_book, owned
+from memoranda.surfaces.cli.paper import Column, Paper
+from memoranda.surfaces.cli.session import Session
+
+_NAMELESS = {"owner": "(not named)", "agent": "(none)"}
+_NUMBERS = ("CALLS", "UNANSWERED", "TOKENS IN", "CACHED", "TOKENS OUT", "PRICE")
+
+
+class DayType(click.ParamType):  # type: ignore[type-arg, unused-ignore] # generic in newer releases only
+    """A day."""
+
+    name = "day"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> date:
+        if isinstance(value, date):
+            return value
+        try:
+            return date.fromisoformat(value)
+        except ValueError:
+            self.fail(f"{value!r} is no day; write 2026-03-01", param, ctx)
+
+
+@click.command("usage")
+@opens_book
+@owned(most=0, optional=True)
+@click.option("--agent", metavar="NAME", help="For this agent only.")
+@click.option("--since", type=DayType(), metavar="DAY", help="On this day or later, in UTC.")
+@click.option("--until", type=DayType(), metavar="DAY", help="Before this day, in UTC.")
+@click.option(
+    "--by", type=click.Choice(sorted({*get_args(By)} - {"tenant"})), default="day", help="Added up by this [default: day]."
+)  # fmt: skip
+def usage_command(session: Session, party: Owner | None, words: Sequence[str], by: By, **only: Any) -> None:
+    """Tell what language models used and cost, of the whole tenant or of one owner.
+
+    Unanswered are calls that were begun and whose answer never came into the book: what they cost is unknown.
+    """
+    found = session.run(_usage(session, party, only))
+    sums, together = totals(found, by), total(found)
+    rows = [{by: name, **_told(sums[name])} for name in sums]
+    if not session.tell({"by": by, "usage": rows, "total": _told(together)}):
+        _tell(session.paper, by, sums, together)
+
+
+async def _usage(session: Session, party: Owner | None, only: Mapping[str, Any]) -> list[Spent]:
+    async with session.reading() as book:
+        return await book.usage(party, **only)
+
+
+def _told(sums: Sums) -> dict[str, Any]:
+    return {**document(sums), "unanswered": sums.unanswered}
+
+
+def _tell(paper: Paper, by: By, sums: Mapping[Any, Sums], together: Sums) -> None:
+    if not sums:
+        paper.say("no language model was asked", "faint")
+        return
+    columns = [Column(by.upper()), *(Column(title, right=True) for title in _NUMBERS)]
+    rows = [[_name(by, name), *_numbers(each)] for name, each in sums.items()]
+    paper.table(columns, [*rows, ["in all", *_numbers(together)]])
+    if together.unpriced:
+        paper.say(
+            f"of {together.answers:,} answers {together.unpriced:,} have a price that nobody knows", "warning"
+        )
+
+
+def _name(by: By, name: Any) -> str:
+    return _NAMELESS.get(by, "") if name is None else str(name)
+
+
+def _numbers(sums: Sums) -> list[str]:
+    counts = (sums.calls, sums.unanswered, sums.tokens_in, sums.tokens_cached, sums.tokens_out)
+    return [*(f"{count:,}" for count in counts), _price(sums)]
+
+
+def _price(sums: Sums) -> str:
+    known = f"{sums.price:.6f} {sums.currency}"
+    if not sums.unpriced:
+        return known
+    return "unknown" if sums.unpriced == sums.answers else f"at least {known}"

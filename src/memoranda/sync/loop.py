@@ -1,0 +1,97 @@
+"""An event loop on a thread of its own, for programs without one."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import threading
+from collections.abc import Coroutine
+from concurrent.futures import CancelledError
+from typing import Any, TypeVar
+
+from memoranda.errors import StorageError
+
+T = TypeVar("T")
+
+
+class Loop:
+    """An event loop on a thread of its own."""
+
+    def __init__(self) -> None:
+        self._process = os.getpid()
+        self._state = threading.Lock()
+        self._closed = False
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever, name="memoranda", daemon=True)
+        self._thread.start()
+
+    @property
+    def is_mine(self) -> bool:
+        """Whether the loop's thread is in this process: a forked child has none."""
+        return os.getpid() == self._process
+
+    def check_caller(self) -> None:
+        """Refuse whoever would wait for ever."""
+        if not self.is_mine:
+            raise StorageError("the book was opened by another process: open it again in this one")
+        if threading.current_thread() is self._thread:
+            raise StorageError(
+                "this is the book's own thread, which would wait for itself: "
+                "call from another thread, or await the asynchronous book there"
+            )
+
+    def run(self, work: Coroutine[Any, Any, T]) -> T:
+        """Do the work on the loop, and wait for it."""
+        try:
+            self.check_caller()
+            with self._state:
+                if self._closed:
+                    raise _closed()
+                answer = asyncio.run_coroutine_threadsafe(work, self._loop)
+        except BaseException:
+            work.close()
+            raise
+        try:
+            return answer.result()
+        except CancelledError:
+            if self._closed:
+                raise _closed() from None
+            raise
+        finally:
+            answer.cancel()
+
+    def close(self) -> None:
+        """End what still runs, and the thread."""
+        with self._state:
+            if self._closed or not self.is_mine:
+                return
+            self._closed = True
+            ending = asyncio.run_coroutine_threadsafe(_end_all(), self._loop)
+        try:
+            ending.result()
+        finally:
+            self._loop.call_soon_threadsafe(self._loop.stop)
+            self._thread.join()
+            self._loop.close()
+
+
+async def _end_all() -> None:
+    running = asyncio.all_tasks() - {asyncio.current_task()}
+    for task in running:
+        task.cancel()
+    await asyncio.gather(*running, return_exceptions=True)
+    loop = asyncio.get_running_loop()
+    await loop.shutdown_asyncgens()
+    await loop.shutdown_default_executor()
+
+
+def _closed() -> StorageError:
+    return StorageError("the book is closed: open it again")
+
+
+class Face:
+    """Something of a book whose verbs are run on its loop."""
+
+    def __init__(self, loop: Loop) -> None:
+        self._loop = loop
+        self._run = loop.run

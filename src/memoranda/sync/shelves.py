@@ -1,0 +1,170 @@
+"""A thread, and a book's smaller shelves, for programs without an event loop."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Generic, TypeVar
+from uuid import UUID
+
+from memoranda.book import ThreadHandle
+from memoranda.book.catalogue import Keys, Named, Profiles
+from memoranda.book.episodes import Episodes
+from memoranda.book.experience import Experience
+from memoranda.formation.schemas import DocumentReport
+from memoranda.model.episodes import Episode, Overflow
+from memoranda.model.experience import ExperienceLine
+from memoranda.model.ledger import Receipt
+from memoranda.model.messages import Message, Thread
+from memoranda.model.owner import Owner
+from memoranda.model.profiles import Agent, Key, ProfileDocument, Schema
+from memoranda.model.query import Page, Recalled
+from memoranda.recall.context.window import Window
+from memoranda.sync.loop import Face, Loop
+
+N = TypeVar("N", Agent, Schema, Key)
+
+
+class SyncThread(Face):
+    """A thread of a synchronous book."""
+
+    def __init__(self, handle: ThreadHandle, loop: Loop) -> None:
+        super().__init__(loop)
+        self.handle = handle
+        self.owner = handle.owner
+        self.id = handle.id
+
+    def append(
+        self, role_or_messages: str | Sequence[Mapping[str, Any]], content: str | None = None, **how: Any
+    ) -> Receipt:
+        return self._run(self.handle.append(role_or_messages, content, **how))
+
+    def remember(self, content: str, **how: Any) -> Receipt:
+        return self._run(self.handle.remember(content, **how))
+
+    def get(self) -> Thread:
+        return self._run(self.handle.get())
+
+    def messages(self, **how: Any) -> Page:
+        return self._run(self.handle.messages(**how))
+
+    def newest(self, limit: int = 20) -> list[Message]:
+        return self._run(self.handle.newest(limit))
+
+    def window(self, budget: int = 2000, **how: Any) -> Window:
+        return self._run(self.handle.window(budget, **how))
+
+    def set(self, **how: Any) -> Receipt:
+        return self._run(self.handle.set(**how))
+
+    def close(self, status: str = "completed", **how: Any) -> Receipt:
+        return self._run(self.handle.close(status, **how))
+
+    def flush(self) -> bool:
+        return self._run(self.handle.flush())
+
+    def reform(self) -> None:
+        self._run(self.handle.reform())
+
+
+class SyncProfiles(Face):
+    """The profiles of a synchronous book."""
+
+    def __init__(self, profiles: Profiles, loop: Loop) -> None:
+        super().__init__(loop)
+        self._profiles = profiles
+
+    def get(self, owner: str | Owner, schema: str = "Profile", **who: Any) -> dict[str, Any]:
+        return self._run(self._profiles.get(owner, schema, **who))
+
+    def documents(self, owner: str | Owner, schema: str = "Profile", **who: Any) -> list[ProfileDocument]:
+        return self._run(self._profiles.documents(owner, schema, **who))
+
+    def report(
+        self, owner: str | Owner, schema: str = "Profile", **who: Any
+    ) -> list[tuple[ProfileDocument, DocumentReport]]:
+        return self._run(self._profiles.report(owner, schema, **who))
+
+    def put(self, owner: str | Owner, body: Mapping[str, Any], **how: Any) -> Receipt:
+        return self._run(self._profiles.put(owner, body, **how))
+
+    def patch(self, owner: str | Owner, set: Mapping[str, Any] | None = None, **how: Any) -> Receipt:
+        return self._run(self._profiles.patch(owner, set, **how))
+
+
+class SyncEpisodes(Face):
+    """The episodes of a synchronous book."""
+
+    def __init__(self, episodes: Episodes, loop: Loop) -> None:
+        super().__init__(loop)
+        self._episodes = episodes
+
+    def __call__(self, owner: str | Owner, **how: Any) -> Recalled:
+        return self._run(self._episodes(owner, **how))
+
+    def overflow(self, owner: str | Owner, id: UUID | str, **who: Any) -> Overflow | None:
+        return self._run(self._episodes.overflow(owner, id, **who))
+
+    def record(self, owner: str | Owner, **how: Any) -> Receipt:
+        return self._run(self._episodes.record(owner, **how))
+
+    def list(self, owner: str | Owner, **how: Any) -> list[Episode]:
+        return self._run(self._episodes.list(owner, **how))
+
+
+class SyncExperience(Face):
+    """What the agents of a synchronous book have learnt."""
+
+    def __init__(self, experience: Experience, loop: Loop) -> None:
+        super().__init__(loop)
+        self._experience = experience
+
+    def add(self, agent: str, field: str, line: str, **how: Any) -> Receipt:
+        return self._run(self._experience.add(agent, field, line, **how))
+
+    def add_evidence(
+        self, agent: str, line: UUID | str, evidence: Mapping[str, Sequence[UUID | str]], **how: Any
+    ) -> Receipt:
+        return self._run(self._experience.add_evidence(agent, line, evidence, **how))
+
+    def guard(self, agent: str, line: UUID | str, **how: Any) -> Receipt:
+        return self._run(self._experience.guard(agent, line, **how))
+
+    def approve(self, agent: str, line: UUID | str, **how: Any) -> Receipt:
+        return self._run(self._experience.approve(agent, line, **how))
+
+    def list(self, agent: str, **how: Any) -> list[ExperienceLine]:
+        return self._run(self._experience.list(agent, **how))
+
+    def retire(self, agent: str, line: UUID | str, **how: Any) -> Receipt:
+        return self._run(self._experience.retire(agent, line, **how))
+
+
+class SyncNamed(Face, Generic[N]):
+    """The agents, schemas or keys of a synchronous book."""
+
+    def __init__(self, named: Named[N], loop: Loop) -> None:
+        super().__init__(loop)
+        self._named: Named[N] = named
+
+    def put(self, name: str, **fields: Any) -> Receipt:
+        return self._run(self._named.put(name, **fields))
+
+    def get(self, name: str) -> N | None:
+        return self._run(self._named.get(name))
+
+    def list(self, limit: int = 1000) -> list[N]:
+        return self._run(self._named.list(limit))
+
+
+class SyncKeys(SyncNamed[Key]):
+    """The keys of a synchronous book."""
+
+    def __init__(self, keys: Keys, loop: Loop) -> None:
+        super().__init__(keys, loop)
+        self._keys = keys
+
+    def issue(self, name: str, secret: str, **fields: Any) -> Receipt:
+        return self._run(self._keys.issue(name, secret, **fields))
+
+    def revoke(self, id: UUID | str, **how: Any) -> Receipt:
+        return self._run(self._keys.revoke(id, **how))

@@ -1,0 +1,66 @@
+"""Spans and counters; the only file that knows OpenTelemetry, and content where it is not installed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
+from importlib import import_module
+from importlib.util import find_spec
+from typing import Any
+
+_SCOPE = "memoranda"
+
+
+@cache
+def _api(name: str) -> Any:
+    """``opentelemetry.trace`` or ``opentelemetry.metrics``; None where it is not installed."""
+    return import_module(f"opentelemetry.{name}") if find_spec("opentelemetry") else None
+
+
+@cache
+def _tracer() -> Any:
+    api = _api("trace")
+    return api.get_tracer(_SCOPE) if api else None
+
+
+@cache
+def _counter(name: str) -> Any:
+    api = _api("metrics")
+    return api.get_meter(_SCOPE).create_counter(f"{_SCOPE}.{name}") if api else None
+
+
+@cache
+def _gauge(name: str) -> Any:
+    api = _api("metrics")
+    return api.get_meter(_SCOPE).create_gauge(f"{_SCOPE}.{name}") if api else None
+
+
+def listened() -> bool:
+    """Whether anybody could be told: what costs something to find out need not be found out else."""
+    return _api("metrics") is not None
+
+
+def measure(name: str, value: float) -> None:
+    """Tell how much of something there is now."""
+    gauge = _gauge(name)
+    if gauge is not None:
+        gauge.set(value)
+
+
+@contextmanager
+def span(name: str) -> Iterator[None]:
+    """Trace a piece of work; names say what is done, never for whom."""
+    tracer = _tracer()
+    if tracer is None:
+        yield
+    else:
+        with tracer.start_as_current_span(f"{_SCOPE}.{name}"):
+            yield
+
+
+def count(name: str, amount: int = 1) -> None:
+    """Add to a counter."""
+    counter = _counter(name)
+    if counter is not None:
+        counter.add(amount)

@@ -1,0 +1,221 @@
+"""What language models used and cost: every call that was begun and every answer counted, once, to the last decimal."""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import date, timedelta
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from memoranda.errors import LimitReached
+from memoranda.model.asking import Usage
+from memoranda.model.jobs import KEPT_LENGTH
+from memoranda.model.owner import Owner
+from memoranda.model.spending import Spent, SpentFilter, Sums, total
+from memoranda.ports import Engine
+from memoranda.testing.builders import ANN, BEN, START, Pen, terms_of_record
+from memoranda.testing.suite import Suite
+from memoranda.testing.suite_waiting import leased, put
+
+DAY = START.date()
+PRICED = Usage(calls=1, tokens_in=900, tokens_cached=300, tokens_out=80, price=Decimal("0.000123456789"))
+
+
+def begun(owner: Owner | None = ANN, **fields: Any) -> Spent:
+    """A call of today that was begun."""
+    tenant = "default" if owner is None else owner.tenant
+    given = {
+        "tenant": tenant,
+        "owner": owner,
+        "agent": "a",
+        "day": DAY,
+        "task": "form",
+        "model": "p:m",
+        "calls": 1,
+    }
+    return Spent.model_validate({**given, **fields})  # fmt: skip
+
+
+async def written(engine: Engine, *owners: Owner) -> None:
+    """Let owners be in the book."""
+    for owner in owners:
+        await Pen(engine, owner).remember("something")
+
+
+async def everything(engine: Engine, tenant: str = "default") -> Sums:
+    """The tenant's sums, which are the same by both ways of asking."""
+    found = await engine.spent_in_all(tenant)
+    assert found == total(await engine.spent(tenant))
+    return found
+
+
+class SpendingSuite(Suite):
+    """What was paid stands in the book, whatever becomes of what was bought."""
+
+    async def test_what_has_all_in_common_is_added_up_and_nothing_else_is(self, engine: Engine) -> None:
+        await written(engine, ANN, BEN)
+        others: tuple[dict[str, Any], ...] = (
+            {},
+            {"owner": BEN},
+            {"agent": None},
+            {"day": DAY + timedelta(days=1)},
+            {"task": "retry"},
+            {"model": "p:n"},
+        )
+        for _ in range(2):
+            for other in others:
+                await engine.note_spent(begun(**other))
+        found = await engine.spent("default")
+        assert found == sorted((begun(**other, calls=2) for other in others), key=lambda spent: spent.place)
+        assert await everything(engine) == Sums(calls=12)
+
+    async def test_an_answer_is_counted_in_the_commit_that_keeps_it(self, engine: Engine) -> None:
+        pen = Pen(engine)
+        about = await pen.remember("tea")
+        await put(pen)
+        job = await leased(pen)
+        await engine.note_spent(begun())
+        assert (await everything(engine)).unanswered == 1
+        assert await engine.keep(job, {"text": "tea"}, (about,), begun().answered(PRICED))
+        (found,) = await engine.spent("default")
+        assert (found.calls, found.answers, found.unanswered, found.unpriced) == (1, 1, 0, 0)
+        assert (found.tokens_in, found.tokens_cached, found.tokens_out) == (900, 300, 80)
+        assert (found.price, found.currency) == (Decimal("0.000123456789"), "USD")
+
+    async def test_prices_add_up_to_the_twelfth_decimal(self, engine: Engine) -> None:
+        await written(engine, ANN)
+        prices = [Decimal(f"0.{number:012}") for number in (1, 1, 999_999_999_999)]
+        prices += [Decimal("0.1"), Decimal("0.2"), Decimal("8000000.000000000001")]
+        for number, price in enumerate(prices):
+            task = "large" if price > 1 else str(number % 2)
+            await engine.note_spent(begun(calls=0, answers=1, task=task, price=price))
+        expected = Decimal("8000001.300000000002")
+        found = await everything(engine)
+        assert (found.price, found.answers) == (expected, 6)
+
+    async def test_an_unknown_price_is_counted_as_unknown(self, engine: Engine) -> None:
+        await written(engine, ANN)
+        for usage in (PRICED, PRICED.model_copy(update={"price": None})):
+            await engine.note_spent(begun(calls=0).answered(usage))
+        found = await everything(engine)
+        assert (found.answers, found.unpriced, found.price) == (2, 1, PRICED.price)
+
+    async def test_several_writers_at_once_lose_nothing(self, engine: Engine) -> None:
+        await written(engine, ANN)
+        spent = begun(answers=1, tokens_in=7, price=Decimal("0.000000000001"))
+        await asyncio.gather(*(engine.note_spent(spent) for _ in range(50)))
+        (found,) = await engine.spent("default")
+        assert (found.calls, found.answers, found.tokens_in) == (50, 50, 350)
+        assert found.price == Decimal("0.00000000005")
+
+    async def test_what_was_paid_is_counted_where_nothing_is_kept(self, engine: Engine) -> None:
+        pen = Pen(engine)
+        gone = await pen.remember("tea")
+        await put(pen)
+        job = await leased(pen, seconds=10)
+        await pen.erase(gone)
+        spent = begun(calls=0).answered(PRICED)
+        assert not await engine.keep(job, {"text": "tea"}, (gone,), spent)
+        pen.tick(10)
+        taken = await leased(pen, "two")
+        assert not await engine.keep(job, {"text": "too late"}, (), spent)
+        with pytest.raises(LimitReached):
+            await engine.keep(taken, {"text": "x" * KEPT_LENGTH}, (), spent)
+        with pytest.raises(TypeError):
+            await engine.keep(taken, {"text": {1}}, (), spent)
+        (found,) = await engine.spent("default")
+        assert (found.owner, found.answers) == (ANN, 4)
+        await engine.postpone(taken, pen.now)
+        assert (await leased(pen)).kept is None
+
+    async def test_an_erased_owner_leaves_the_tenants_sums_without_name_or_agent(
+        self, engine: Engine
+    ) -> None:
+        pen, other = Pen(engine), Pen(engine, BEN)
+        await written(engine, ANN, BEN)
+        for agent in ("a", "her own", None):
+            await engine.note_spent(begun(agent=agent).answered(PRICED))
+        await engine.note_spent(begun(BEN))
+        await engine.note_spent(begun(agent=None))
+        before = await everything(engine)
+        receipt = await pen.erase_all()
+        assert receipt.removed["names on spending"] == 3
+        assert await everything(engine) == before
+        gone, ben = sorted(await engine.spent("default"), key=lambda spent: spent.owner is not None)
+        assert gone == begun(None, agent=None, calls=1).holding(gone)
+        assert (gone.answers, gone.calls, ben) == (3, 1, begun(BEN))
+        assert await engine.spent("default", SpentFilter(owner=ANN)) == []
+        assert "names on spending" in (await other.erase_all()).removed
+        assert [spent.owner for spent in await engine.spent("default")] == [None]
+        assert await everything(engine) == before
+
+    async def test_what_comes_after_the_owner_was_erased_is_counted_without_a_name(
+        self, engine: Engine
+    ) -> None:
+        pen = Pen(engine)
+        await put(pen)
+        job = await leased(pen)
+        await engine.note_spent(begun())
+        await pen.erase_all()
+        answer = begun(calls=0).answered(PRICED)
+        assert not await engine.keep(job, {"text": "tea"}, (), answer)
+        await engine.note_spent(begun())
+        (found,) = await engine.spent("default")
+        assert (found.owner, found.agent, found.calls, found.answers) == (None, None, 2, 1)
+
+    async def test_an_owner_who_came_back_has_nothing_of_the_era_before(self, engine: Engine) -> None:
+        pen = Pen(engine)
+        await put(pen)
+        job = await leased(pen)
+        await engine.note_spent(begun())
+        await pen.erase_all()
+        await pen.remember("new here")
+        await engine.keep(job, {"text": "tea"}, (), begun(calls=0).answered(PRICED))
+        assert await engine.spent_in_all("default", SpentFilter(owner=ANN)) == Sums()
+        await engine.note_spent(begun(task="new"))
+        (found,) = await engine.spent("default", SpentFilter(owner=ANN))
+        assert (found.task, found.answers) == ("new", 0)
+
+    async def test_it_is_asked_for_by_owner_agent_and_days(self, engine: Engine) -> None:
+        await written(engine, ANN, BEN)
+        days = [date(2025, 1, 31), date(2025, 2, 1), date(2025, 3, 1)]
+        for number, day in enumerate(days):
+            await engine.note_spent(begun(ANN, day=day, calls=10**number, agent="a"))
+            await engine.note_spent(begun(BEN, day=day, calls=2 * 10**number, agent="b"))
+        for only, calls in (
+            ({"owner": ANN}, 111),
+            ({"agent": "b"}, 222),
+            ({"owner": ANN, "agent": "b"}, 0),
+            ({"since": days[1]}, 330),
+            ({"until": days[2]}, 33),
+            ({"owner": BEN, "since": days[1], "until": days[2]}, 20),
+            ({"agent": "%"}, 0),
+        ):
+            asked = SpentFilter.model_validate(only)
+            assert total(await engine.spent("default", asked)).calls == calls
+            assert (await engine.spent_in_all("default", asked)).calls == calls
+
+    async def test_a_tenant_has_its_own_sums(self, engine: Engine) -> None:
+        twin = Owner(tenant="Default", id=ANN.id)
+        await written(engine, ANN, twin)
+        await engine.note_spent(begun())
+        await engine.note_spent(begun(twin, calls=5))
+        await Pen(engine, twin).erase_all()
+        await engine.note_spent(begun(None, calls=3))
+        assert (await everything(engine)).calls == 4
+        assert (await everything(engine, "Default")).calls == 5
+        assert await everything(engine, "other") == Sums()
+        for asked in (SpentFilter(owner=ANN), SpentFilter(owner=twin)):
+            assert await engine.spent("Default", asked) == []
+            assert await engine.spent_in_all("Default", asked) == Sums()
+
+    async def test_an_export_does_not_tell_what_was_spent(self, engine: Engine, another: Engine) -> None:
+        pen = Pen(engine)
+        await pen.remember("tea")
+        lines = [line async for line in engine.dump(ANN, private=True)]
+        await engine.note_spent(begun())
+        assert [line async for line in engine.dump(ANN, private=True)] == lines
+        await another.adopt(ANN, lines, terms_of_record)
+        assert await another.spent("default") == []
