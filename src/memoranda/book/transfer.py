@@ -21,7 +21,9 @@ from memoranda.model.records import RecordType
 from memoranda.ports import Engine
 from memoranda.settle import dumps
 
-FORMAT = "commonplace"
+#: What the first line of an export says that it is, and what exports of the product's earlier name said.
+FORMAT = "memoranda"
+FORMATS = (FORMAT, "commonplace")
 FORMAT_VERSION = 1
 
 Progress = Callable[[int, int], None]
@@ -278,7 +280,7 @@ def _refuse_file(reason: str) -> NoReturn:
 
 def _check_head(text: object) -> None:
     head = parsed_line(text)
-    if isinstance(head, str) or head["line"] != "head" or head.get("format") != FORMAT:
+    if isinstance(head, str) or head["line"] != "head" or head.get("format") not in FORMATS:
         _refuse_file("its first line is not that of a Memoranda export")
     if head.get("version") != FORMAT_VERSION:
         _refuse_file(f"export format {head.get('version')}; this program reads {FORMAT_VERSION}")
