@@ -12,7 +12,7 @@ import pytest
 
 import bench.__main__ as bench_main
 import memoranda
-from bench import embedding
+from bench import against, embedding
 from bench.__main__ import MEASUREMENTS, main, measure
 from bench.figures import TINY, Place, Row, table
 from bench.filtering import conditions, make_mixed
@@ -173,3 +173,26 @@ async def test_a_mixed_shelf_has_something_for_every_condition_and_something_tha
                 for one in made
             ]
             assert max(counts) > 0 and min(counts) < total, name
+
+
+def test_the_interval_of_a_median_ratio_is_read_from_the_order_of_the_ratios() -> None:
+    # Of 24 values the 7th and the 18th hold the median in between with at least 95 %.
+    assert against.interval([float(number) for number in range(24, 0, -1)]) == (7.0, 18.0)
+    assert against.interval([1.0, 2.0, 3.0, 4.0, 5.0, 6.0]) == (1.0, 6.0)
+
+
+def test_two_checkouts_are_compared_pair_by_pair() -> None:
+    figures = against.compare([({"append": 2.0}, {"append": 1.0}), ({"append": 3.0}, {"append": 2.0})])
+    assert figures == [against.Figure("append", [2.0, 1.5], 2.5, 1.5)]
+
+
+async def test_the_comparison_measures_appends_and_recalls(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(against, "SIZES", (500,))
+    monkeypatch.setattr(against, "_APPENDS", 3)
+    monkeypatch.setattr(against, "_RECALLS", 3)
+    await against.fill(memoranda, tmp_path)
+    measured = await against.measure(memoranda, tmp_path)
+    assert set(measured) == {"CPU of an append", "recall of 500, hybrid", "recall of 500, words"}
+    assert all(value > 0 for value in measured.values())

@@ -1,0 +1,199 @@
+"""Compare the speed of this checkout with another one: ``python -m bench.against CHECKOUT [--pairs N]``.
+
+Each pair measures both checkouts one after the other, in turn which is first, each in a fresh process of its own
+environment. What is printed of each figure is the median of the pairs' ratios with its 95 % interval, which is exact for any
+distribution: it is read from the order of the ratios.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import hashlib
+import json
+import math
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from importlib import import_module
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+#: Passages in a shelf whose warm recall is measured.
+SIZES = (1_000, 10_000)
+DIMENSION = 384
+_APPENDS, _RECALLS, _WARM = 300, 200, 20
+_WORDS = [f"word{number}" for number in range(5_000)]
+
+
+class Figure(NamedTuple):
+    """One figure in both checkouts, pair by pair."""
+
+    name: str
+    ratios: list[float]
+    here: float
+    there: float
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Measure in pairs and print the ratios."""
+    parser = argparse.ArgumentParser(prog="python -m bench.against", description=__doc__)
+    parser.add_argument("checkout", type=Path, help="another checkout, with its .venv ready")
+    parser.add_argument("--pairs", type=int, default=24, help="at least 6, for the interval")
+    parser.add_argument("--json", action="store_true", help="one JSON object instead of a table")
+    given = parser.parse_args(arguments)
+    if given.pairs < 6:
+        parser.error("--pairs: an interval needs at least 6")
+    here = Path(__file__).resolve().parent.parent
+    with tempfile.TemporaryDirectory(prefix="memoranda-against-") as folder:
+        sides = [(root, Path(folder) / name) for root, name in ((here, "here"), (given.checkout, "there"))]
+        for root, place in sides:
+            place.mkdir()
+            run(root, place, "fill")
+        found: list[tuple[dict[str, float], dict[str, float]]] = []
+        for number in range(given.pairs):
+            order = sides if number % 2 else sides[::-1]
+            measured = {place.name: run(root, place, "measure") for root, place in order}
+            found.append((measured["here"], measured["there"]))
+            sys.stderr.write(f"pair {number + 1} of {given.pairs}\n")
+    figures = compare(found)
+    if given.json:
+        sys.stdout.write(json.dumps([figure._asdict() for figure in figures], indent=1) + "\n")
+    else:
+        sys.stdout.write("\n".join(map(line, figures)) + "\n")
+    return 0
+
+
+def run(root: Path, place: Path, task: str) -> dict[str, float]:
+    """Run this file in a checkout's own environment; return what it measured."""
+    packages = [path.parent.name for path in (root / "src").glob("*/__init__.py")]
+    if len(packages) != 1:
+        raise SystemExit(f"{root}: src/ should hold one package")
+    python = root / ".venv" / "bin" / "python"
+    environment = {**os.environ, "PYTHONPATH": str(root / "src")}
+    command = [str(python), str(Path(__file__).resolve()), "--child", packages[0], str(place), task]
+    done = subprocess.run(command, env=environment, check=True, capture_output=True, text=True)
+    measured: dict[str, float] = json.loads(done.stdout)
+    return measured
+
+
+def compare(found: Sequence[tuple[dict[str, float], dict[str, float]]]) -> list[Figure]:
+    """Every figure with its ratios, here to there."""
+    return [
+        Figure(
+            name,
+            [here[name] / there[name] for here, there in found],
+            statistics.median(here[name] for here, _ in found),
+            statistics.median(there[name] for _, there in found),
+        )
+        for name in found[0][0]
+    ]
+
+
+def interval(ratios: Sequence[float]) -> tuple[float, float]:
+    """The 95 % interval of the median, from the order of the values."""
+    ordered, count = sorted(ratios), len(ratios)
+    outside, rank = 0.0, 0
+    while outside + math.comb(count, rank) / 2**count <= 0.025:
+        outside += math.comb(count, rank) / 2**count
+        rank += 1
+    low = max(rank - 1, 0)
+    return ordered[low], ordered[count - 1 - low]
+
+
+def line(figure: Figure) -> str:
+    """One figure for people."""
+    low, high = interval(figure.ratios)
+    return (
+        f"{figure.name:<32} {figure.here:8.3f} ms here {figure.there:8.3f} ms there   "
+        f"ratio {statistics.median(figure.ratios):.3f} [{low:.3f}, {high:.3f}] of {len(figure.ratios)} pairs"
+    )
+
+
+# --- in the process of a checkout ---------------------------------------------------------------------------
+
+
+class Stand:
+    """An embedder whose vectors follow a text's words, made at once."""
+
+    def __init__(self, embedding: Any) -> None:
+        self.embedding = embedding
+
+    async def passages(self, texts: Sequence[str]) -> Any:
+        """Return one unit vector a row."""
+        rows = []
+        for text in texts:
+            seed = int.from_bytes(hashlib.blake2b(text.split()[0].encode(), digest_size=4).digest(), "big")
+            rows.append(np.random.default_rng(seed).standard_normal(DIMENSION))
+        vectors = np.array(rows, dtype=np.float32)
+        return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+
+    async def query(self, text: str) -> Any:
+        """Return a question's vector."""
+        return (await self.passages([text]))[0]
+
+    async def close(self) -> None:
+        """Nothing is open."""
+
+
+def passage(rng: np.random.Generator) -> str:
+    """Return one passage of thirty words."""
+    return " ".join(_WORDS[int(number)] for number in rng.zipf(1.3, 30) % len(_WORDS))
+
+
+async def fill(product: Any, place: Path) -> dict[str, float]:
+    """Make the books whose recall is measured."""
+    embedder = Stand(product.Embedding("stand-in", "against", DIMENSION))
+    for size in SIZES:
+        rng = np.random.default_rng(size)
+        async with product.open(place / f"{size}.db", worker=False, embed=embedder) as book:
+            for _ in range(0, size, 500):
+                thread = await book.thread("ana", agent="helper")
+                messages = [{"role": "user", "content": passage(rng)} for _ in range(500)]
+                await thread.append(messages, wait_for="embedded")
+    return {}
+
+
+async def measure(product: Any, place: Path) -> dict[str, float]:
+    """Return milliseconds of CPU for an append, and the median wall time of a warm recall in each book."""
+    found: dict[str, float] = {}
+    rng = np.random.default_rng(7)
+    with tempfile.TemporaryDirectory(dir=place) as folder:
+        async with product.open(Path(folder) / "book.db", worker=False, embed=None) as book:
+            thread = await book.thread("ana", agent="helper")
+            texts = [passage(rng) for _ in range(_APPENDS + _WARM)]
+            for text in texts[:_WARM]:
+                await thread.append("user", text)
+            began = time.process_time()
+            for text in texts[_WARM:]:
+                await thread.append("user", text)
+            found["CPU of an append"] = (time.process_time() - began) * 1000 / _APPENDS
+    embedder = Stand(product.Embedding("stand-in", "against", DIMENSION))
+    for size in SIZES:
+        async with product.open(place / f"{size}.db", worker=False, embed=embedder) as book:
+            for mode in ("hybrid", "words"):
+                questions = [" ".join(passage(rng).split()[:6]) for _ in range(_RECALLS + _WARM)]
+                walls = []
+                for question in questions:
+                    began = time.perf_counter()
+                    await book.recall("ana", question, agent="helper", mode=mode)
+                    walls.append((time.perf_counter() - began) * 1000)
+                found[f"recall of {size:,}, {mode}"] = statistics.median(walls[_WARM:])
+    return found
+
+
+def child(package: str, place: str, task: str) -> int:
+    """Fill or measure in the environment of a checkout."""
+    tasks: dict[str, Callable[[Any, Path], Any]] = {"fill": fill, "measure": measure}
+    sys.stdout.write(json.dumps(asyncio.run(tasks[task](import_module(package), Path(place)))) + "\n")
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(child(*sys.argv[2:]) if sys.argv[1:2] == ["--child"] else main())
