@@ -1,1 +1,1 @@
-"""Checks of this checkout that no other tool makes: sizes, links, hosts."""
+"""Checks of this checkout that no other tool makes: sizes, plain words, links, hosts."""

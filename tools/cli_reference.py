@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import textwrap
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -14,8 +15,9 @@ from memoranda.surfaces.cli.program import COMMANDS, program
 PAGE = Path(__file__).parent.parent / "docs" / "cli.md"
 BEGIN = "<!-- reference: begin -->"
 END = "<!-- reference: end -->"
+LINE_LENGTH = 120
 
-#: Every command that opens a book has these; they are told of once.
+#: Options of every command that opens a book; the page describes them once.
 COMMON = (
     "book",
     "tenant",
@@ -38,7 +40,7 @@ def reference() -> str:
     for name in COMMANDS:
         command = program.get_command(context, name)
         assert command is not None
-        parts += _told(name, command, click.Context(command, info_name=name, parent=context))
+        parts += _command(name, command, click.Context(command, info_name=name, parent=context))
     return "\n".join([*parts, *_exits()]).strip() + "\n"
 
 
@@ -53,19 +55,19 @@ def _shared(context: click.Context) -> list[click.Parameter]:
     return [found[name] for name in COMMON if name in found]
 
 
-def _told(name: str, command: click.Command, context: click.Context) -> list[str]:
+def _command(name: str, command: click.Command, context: click.Context) -> list[str]:
     usage = " ".join(command.collect_usage_pieces(context)[1:])
     text = [f"## memoranda {name}", "", f"`memoranda {name} {usage}`".replace(" `", "`"), ""]
     help = (command.help or "").strip()
     for part in help.split("\n\n"):
-        text += [" ".join(part.split()), ""]
+        text += [textwrap.fill(part, LINE_LENGTH, break_long_words=False, break_on_hyphens=False), ""]
     own = [p for p in command.params if isinstance(p, click.Option) and p.name not in COMMON]
     text += [*_options(own), ""] if own else []
     if isinstance(command, click.Group):
         for inner in command.list_commands(context):
             found = command.get_command(context, inner)
             assert found is not None
-            text += _told(f"{name} {inner}", found, click.Context(found, info_name=inner, parent=context))
+            text += _command(f"{name} {inner}", found, click.Context(found, info_name=inner, parent=context))
     return text
 
 

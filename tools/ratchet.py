@@ -20,7 +20,7 @@ from tools.checkout import ROOT, files
 #: A law: no entry lifts it.
 MOST_LINES = 600
 #: Rules: what is larger needs an entry.
-FILE_LINES = 300
+FILE_LINES = 400
 FUNCTION_LINES = 60
 
 FOLDERS = ("src", "tests", "proofs", "bench", "evals", "tools", "examples")
