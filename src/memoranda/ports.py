@@ -30,7 +30,7 @@ from memoranda.model.moving import (
 )
 from memoranda.model.owner import Owner, View
 from memoranda.model.passages import Choose, Shelf, ShelfDelta, Sight
-from memoranda.model.query import Filter, HistoryStep, Page, Recalled, Times
+from memoranda.model.query import Filter, HistoryStep, Page, Recalled
 from memoranda.model.records import Record, RecordType
 from memoranda.model.spending import ALL_SPENT, Spent, SpentFilter, Sums
 from memoranda.model.vectors import Embedding, VectorSet
@@ -383,15 +383,11 @@ class Finder(Protocol):
         mode: str = "hybrid",
         vector: NDArray[np.float32] | None = None,
         vectors: str = "",
-        times: Times = (),
         pinned_first: bool = False,
         why_not: Sequence[UUID] | None = None,
         now: datetime,
     ) -> Recalled:
-        """The best passages, best first; ``vector`` is the question's, ``vectors`` names its set.
-
-        ``times`` are stretches of time that the question names beside those that its own words tell.
-        """
+        """The best passages, best first; ``vector`` is the question's, ``vectors`` names its set."""
 
 
 @runtime_checkable

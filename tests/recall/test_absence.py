@@ -1,17 +1,14 @@
-"""Why something is not among the hits; and times that count from days which the book knows."""
+"""The reasons why a passage is not among the hits."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from uuid import UUID
 
 import pytest
 
 import memoranda
 from memoranda import InvalidInput
-from memoranda.model.memories import Memory
-from memoranda.model.query import Absent, Hit, Recalled
-from tests.conftest import HandClock
+from memoranda.model.query import Absent, Recalled
 
 # ── Why it is not there ───────────────────────────────────────────────────────────────────────────────────
 
@@ -61,45 +58,3 @@ async def test_what_comes_next_is_told_where_no_id_is_named(book: memoranda.Book
     assert (await book.recall("ana", "tea", limit=2)).absent == ()
     with pytest.raises(InvalidInput):
         await book.recall("ana", "tea", explain="no id")
-
-
-# ── Days of one's own ─────────────────────────────────────────────────────────────────────────────────────
-
-
-async def noted(book: memoranda.Book, clock: HandClock, months: int = 12) -> None:
-    """The same entry on many days, so that its day alone can tell it apart."""
-    for _ in range(months * 2):
-        await book.remember("ana", f"Diary of {clock.now:%j}: rested", observed_at=clock.now)
-        clock.advance(days=15)
-
-
-def days(hits: Sequence[Hit]) -> list[str]:
-    return [f"{hit.record.observed_at:%m-%d}" for hit in hits if isinstance(hit.record, Memory)]
-
-
-@pytest.mark.parametrize("where", ["profile", "memory", "message"])
-async def test_times_are_counted_from_a_birthday_that_the_book_knows(
-    book: memoranda.Book, clock: HandClock, where: str
-) -> None:
-    await noted(book, clock)
-    if where == "profile":
-        await book.profile.patch("ana", {"birthday": "1990-08-12"})
-    elif where == "memory":
-        await book.remember("ana", "August 12, 1990", key="birthday")
-    else:
-        thread = await book.thread("ana")
-        await thread.append("user", "By the way, my birthday is on the 12th of August")
-    question = "What did the diary say two weeks before my birthday?"
-    hits = await book.recall("ana", question, types="memory", only={"kinds": ["fact"]})
-    assert days(hits)[0] == "07-30"
-    assert any(word == "two weeks before my birthday" for word, _ in hits[0].words)
-
-
-async def test_another_agents_knowledge_of_a_birthday_moves_no_score(
-    book: memoranda.Book, clock: HandClock
-) -> None:
-    await noted(book, clock)
-    question = "What did the diary say two weeks before my birthday?"
-    before = [(hit.id, hit.score) for hit in await book.recall("ana", question)]
-    await book.remember("ana", "August 12", key="birthday", agent="coach")
-    assert [(hit.id, hit.score) for hit in await book.recall("ana", question)] == before

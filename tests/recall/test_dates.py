@@ -130,3 +130,8 @@ def test_a_day_in_letters_that_pass_for_others_is_no_error() -> None:
     for question in ("im Auguſt 1920", "APRİL 5", "5 Aprıl 2020", "vor ſechs Wochen", "5 MAYİS"):
         times_of(question, NOW)
     assert "1920-08-01" in str(named("im Auguſt 1920"))
+
+
+@pytest.mark.parametrize("question", ["5 Auguſt", "APRİL 5", "5 Aprıl 2020"])
+def test_letters_that_pass_for_others_name_a_day(question: str) -> None:
+    assert any(name.casefold() != question for name, _ in times_of(question, NOW))

@@ -26,8 +26,6 @@ from memoranda.text.tokens import Count
 #: What a recall may go by; some of it needs the question's vector.
 MODES = (*(mode.value for mode in Mode), MOST_USED)
 BY_MEANING = frozenset({Mode.HYBRID, Mode.MEANING})
-#: Those that look for what answers a question; the others are orders of what is there.
-SEARCHES = BY_MEANING | {Mode.WORDS}
 
 
 def as_mode(mode: Any) -> str:

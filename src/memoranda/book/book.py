@@ -12,10 +12,8 @@ from uuid import UUID
 
 from memoranda import telemetry
 from memoranda.book.accounts import Accounts
-from memoranda.book.anchors import Anchors
 from memoranda.book.asking import (
     BY_MEANING,
-    SEARCHES,
     Only,
     as_counter,
     as_explained,
@@ -116,7 +114,6 @@ class Book(Accounts, Statements):
         self.keys = Keys(rooms, Key)
         self._contexts = Contexts(rooms)
         self._retracting = Retracting(rooms)
-        self._anchors = Anchors(rooms, finder)
         self.meaning = meaning
         self._working: asyncio.Task[None] | None = None
         self._stop = asyncio.Event()
@@ -265,7 +262,6 @@ class Book(Accounts, Statements):
             mode=chosen,
             vector=asked,
             vectors=maker.embedding.name if maker is not None else "",
-            times=await self._anchors.times_of(party, view, question) if chosen in SEARCHES else (),
             pinned_first=as_flag(pinned_first, "pinned_first"),
             why_not=why_not,
             now=self.door.clock(),

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memoranda.model.memories import HELD
-from memoranda.model.query import Filter, Times
+from memoranda.model.query import Filter
 from memoranda.model.records import RecordType
 from memoranda.model.values import micros
 from memoranda.recall.dates import times_of
@@ -103,21 +103,15 @@ class Asked:
         return search(field, self.question, limit=limit, only=only, mode=self.mode)
 
 
-async def understood(
-    question: str, vector: NDArray[np.float32] | None, times: Times, now: datetime
-) -> Question:
+async def understood(question: str, vector: NDArray[np.float32] | None, now: datetime) -> Question:
     """A question's words and times; a long one is read beside the event loop."""
     if len(question) > _LONG_QUESTION:
-        return await asyncio.to_thread(_understood, question, vector, times, now)
-    return _understood(question, vector, times, now)
+        return await asyncio.to_thread(_understood, question, vector, now)
+    return _understood(question, vector, now)
 
 
-def _understood(question: str, vector: NDArray[np.float32] | None, times: Times, now: datetime) -> Question:
-    # A day that another time is counted from is not asked for itself.
-    named = question
-    for phrase, _ in times:
-        named = named.replace(phrase, " ")
-    return Question(query_groups(question), vector, (*times_of(named, now), *times))
+def _understood(question: str, vector: NDArray[np.float32] | None, now: datetime) -> Question:
+    return Question(query_groups(question), vector, times_of(question, now))
 
 
 def passage_filter(types: frozenset[RecordType], only: Filter) -> PassageFilter:

@@ -5,19 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
-from typing import Final, NamedTuple
+from typing import Final
 
 from memoranda.model.query import Times
 from memoranda.model.values import micros
-
-
-class Day(NamedTuple):
-    """A day of the calendar, whose year may not have been told."""
-
-    year: int | None
-    month: int
-    day: int
-
 
 _Stretch = tuple[datetime, datetime]
 
@@ -57,9 +48,9 @@ _UNITS: Final = {
     "month": "month months monat monate monaten mes meses mois mese mesi mês maand maanden månad månader",
     "year": "year years jahr jahre jahren año años an ans anno anni ano anos jaar jaren år",
 }
-UNIT_OF: Final = {name: unit for unit, names in _UNITS.items() for name in names.split()}
-UNIT: Final = "|".join(sorted(UNIT_OF, key=len, reverse=True))
-NUMBERS: Final = {
+_UNIT_OF: Final = {name: unit for unit, names in _UNITS.items() for name in names.split()}
+_UNIT: Final = "|".join(sorted(_UNIT_OF, key=len, reverse=True))
+_NUMBERS: Final = {
     word: number
     for number, words in enumerate(
         (
@@ -78,7 +69,7 @@ NUMBERS: Final = {
     )
     for word in words.split()
 }
-NUMBER: Final = rf"(?P<number>\d{{1,3}}|{'|'.join(sorted(NUMBERS, key=len, reverse=True))})"
+_NUMBER: Final = rf"(?P<number>\d{{1,3}}|{'|'.join(sorted(_NUMBERS, key=len, reverse=True))})"
 _YESTERDAY: Final = "yesterday|gestern|ayer|hier soir|ieri|ontem|gisteren|igår"
 _BEFORE_YESTERDAY: Final = (
     r"day\s+before\s+yesterday|vorgestern|anteayer|avant-hier|altro ieri|anteontem|eergisteren|förrgår"
@@ -88,7 +79,7 @@ _TODAY: Final = "today|heute|hoy|aujourd'hui|oggi|hoje|vandaag|idag"
 #: A question with none of these words and without a number names no time.
 _TELLING: Final = frozenset(
     [
-        *(*_MONTH_OF, *UNIT_OF, *_YESTERDAY.split("|"), *_TODAY.replace("'", "|").split("|")),
+        *(*_MONTH_OF, *_UNIT_OF, *_YESTERDAY.split("|"), *_TODAY.replace("'", "|").split("|")),
         *("hier", "vorgestern", "anteayer", "anteontem", "eergisteren", "förrgår"),
     ]
 )
@@ -105,18 +96,16 @@ _FORMS: Final = tuple(
         rf"\b(?P<last>{_LAST})\s+(?P<month>{_MONTH})\b",
         rf"\b(?P<month>{_MONTH})\s+(?P<last>{_LAST})\b",
         rf"\b(?:{_BEFORE})\s+(?P<month>{_MONTH})\b",
-        rf"\b{NUMBER}\s+(?:of\s+)?(?P<unit>{UNIT})\s+(?P<ago>ago|fa|atrás|geleden|sedan)\b",
-        rf"\b(?P<ago>vor|hace|il y a|há|för)\s+{NUMBER}\s+(?P<unit>{UNIT})\b",
-        rf"\b(?P<last>{_LAST})\s+(?P<unit>{UNIT})\b",
-        rf"\b(?P<unit>{UNIT})\s+(?P<last>{_LAST})\b",
+        rf"\b{_NUMBER}\s+(?:of\s+)?(?P<unit>{_UNIT})\s+(?P<ago>ago|fa|atrás|geleden|sedan)\b",
+        rf"\b(?P<ago>vor|hace|il y a|há|för)\s+{_NUMBER}\s+(?P<unit>{_UNIT})\b",
+        rf"\b(?P<last>{_LAST})\s+(?P<unit>{_UNIT})\b",
+        rf"\b(?P<unit>{_UNIT})\s+(?P<last>{_LAST})\b",
         rf"\b(?P<before_yesterday>{_BEFORE_YESTERDAY})\b",
         rf"\b(?P<yesterday>{_YESTERDAY})\b",
         rf"\b(?P<today>{_TODAY})\b",
         rf"\b{_YEAR}\b",
     )
 )
-#: Those that tell a day.
-_DAYS: Final = _FORMS[:4]
 #: Letters that pass for ours where case is ignored, one for one.
 _LOOKALIKES: Final = str.maketrans("ſİıK", "sIik")
 #: Of a month or a day without a year, as many years back as are looked at.
@@ -141,19 +130,6 @@ def times_of(question: str, now: datetime) -> Times:
                 for name, stretches in _named(match, now.astimezone(UTC)):
                     found.setdefault(name, [(micros(since), micros(until)) for since, until in stretches])
     return tuple((name, stretches) for name, stretches in found.items() if stretches)
-
-
-def days_in(text: str) -> Iterator[tuple[tuple[int, int], Day]]:
-    """The days that a text tells by month and day, each with where it stands."""
-    text = plain(text)
-    for form in _DAYS:
-        for match in form.finditer(text):
-            said = match.groupdict()
-            name = said.get("month")
-            month = _MONTH_OF.get(name.lower(), 0) if name else int(said["number_of_month"])
-            if 1 <= month <= 12 and 1 <= int(said["day"]) <= 31:
-                year = said.get("year")
-                yield match.span(), Day(None if year is None else int(year), month, int(said["day"]))
 
 
 def words_in(plain_text: str) -> list[str]:
@@ -212,10 +188,10 @@ def _slashed(match: re.Match[str]) -> Iterator[tuple[str, list[_Stretch]]]:
 
 
 def _counted(said: dict[str, str | None], now: datetime) -> list[_Stretch]:
-    unit = UNIT_OF.get(str(said["unit"]).lower(), "")
+    unit = _UNIT_OF.get(str(said["unit"]).lower(), "")
     number = 1
     if word := said.get("number"):
-        number = int(word) if word.isdecimal() else NUMBERS.get(word.lower(), 0)
+        number = int(word) if word.isdecimal() else _NUMBERS.get(word.lower(), 0)
     if not unit or not number:
         return []
     midnight = now.replace(hour=0, minute=0, second=0, microsecond=0)

@@ -18,7 +18,7 @@ from memoranda.capabilities import SearchesTerms
 from memoranda.errors import LimitReached
 from memoranda.model.owner import Audience, Owner, View
 from memoranda.model.passages import Shelf, ShelfDelta
-from memoranda.model.query import Absence, Filter, Hit, Recalled, Times
+from memoranda.model.query import Absence, Filter, Hit, Recalled
 from memoranda.model.quoting import cited_by
 from memoranda.model.records import RecordType
 from memoranda.ports import Readable
@@ -83,7 +83,6 @@ class Recall(Holding):
         mode: str = Mode.HYBRID,
         vector: NDArray[np.float32] | None = None,
         vectors: str = "",
-        times: Times = (),
         pinned_first: bool = False,
         why_not: Sequence[UUID] | None = None,
         now: datetime,
@@ -92,8 +91,8 @@ class Recall(Holding):
 
         ``vector`` is the question's, and ``vectors`` the name of the set that it can be compared with; without
         it, or where the book reads another set, words alone find. ``now`` is when it is asked, from which
-        "last week" is counted; ``times`` are others that it names. For each id of ``why_not`` that is no hit
-        it is told why; where that is empty, for those that come next.
+        "last week" is counted. For each id of ``why_not`` that is no hit it is told why; where that is empty,
+        for those that come next.
         """
         if len(question) > QUESTION_LENGTH:
             raise LimitReached(
@@ -106,7 +105,7 @@ class Recall(Holding):
                 if not why_not:
                     return Recalled(most)
                 return Recalled(most, unlisted(why_not, await self._engine.get(owner, view, why_not), most))
-            read = await understood(question, vector, times, now)
+            read = await understood(question, vector, now)
             asked = Asked(
                 read,
                 vectors,
