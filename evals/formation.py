@@ -32,9 +32,9 @@ from memoranda.model.asking import ModelRequest
 from memoranda.model.memories import Memory
 from memoranda.model.values import utc_now
 from memoranda.models import RemoteModels
-from memoranda.testing import model_replies as replies
-from memoranda.testing.model_server import Asked, ModelServer
-from memoranda.testing.scripted_models import handle
+from tests.fakes import model_replies as replies
+from tests.fakes.model_server import Asked, ModelServer
+from tests.fakes.scripted_models import handle
 
 #: The conversation that is formed where nobody names another; it is one of those that may be tuned on.
 CONVERSATION = "conv-26"

@@ -19,9 +19,9 @@ from memoranda.model.memories import Memory
 from memoranda.model.owner import Owner
 from memoranda.model.records import RecordType
 from memoranda.testing.comparing import held
-from memoranda.testing.scripted_models import Said, ScriptedModels, entries
 from proofs._book.forming import Ticking
 from proofs._book.opening import without_syncs, without_threads
+from tests.fakes.scripted_models import Said, ScriptedModels, entries
 
 ABOUT = "while a provider is away for an hour nothing is lost, dead or asked in vain, recall works, and all is formed after"
 CI_COUNT = 10_000

@@ -23,8 +23,8 @@ from memoranda.model.owner import Owner
 from memoranda.model.records import RecordType
 from memoranda.model.trust import Trust
 from memoranda.testing.comparing import held
-from memoranda.testing.scripted_models import Said, ScriptedModels, entries
 from proofs._book.forming import Ticking
+from tests.fakes.scripted_models import Said, ScriptedModels, entries
 
 ABOUT = "what is recalled, repeated and formed again multiplies nothing; a lie is never the user's, and stays retracted"
 CI_COUNT = 32

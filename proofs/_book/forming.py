@@ -22,8 +22,8 @@ from memoranda.door import Door
 from memoranda.formation.rules import extract
 from memoranda.model.asking import ModelAnswer, ModelRequest
 from memoranda.model.changes import AddExperience, MarkFormed, RecordEpisode, SummariseThread
-from memoranda.testing.scripted_models import Said, ScriptedModels, entries, handle
 from proofs._book.opening import without_syncs, without_threads
+from tests.fakes.scripted_models import Said, ScriptedModels, entries, handle
 
 #: Each step of a run, before it and after it; ``random``: whenever its starter likes.
 Moment = Literal[

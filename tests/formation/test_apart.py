@@ -8,8 +8,8 @@ from typing import Any
 
 from memoranda.model.asking import ModelRequest
 from memoranda.model.memories import Memory
-from memoranda.testing.scripted_models import Said, ScriptedModels, entries, handle
 from tests.conftest import HandClock
+from tests.fakes.scripted_models import Said, ScriptedModels, entries, handle
 from tests.formation.books import known, opened, settle
 
 

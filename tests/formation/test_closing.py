@@ -10,9 +10,9 @@ from memoranda.formation.summary import TASK, TOKENS, answered, extracted
 from memoranda.model.asking import ModelRequest
 from memoranda.model.changes import SummariseThread
 from memoranda.testing.builders import ANN, START, a_message
-from memoranda.testing.scripted_models import Said, ScriptedModels
 from memoranda.text.tokens import estimate
 from tests.conftest import HandClock
+from tests.fakes.scripted_models import Said, ScriptedModels
 from tests.formation.books import opened, settle
 from tests.formation.readings import THREAD
 

@@ -16,12 +16,12 @@ from memoranda.book import Book
 from memoranda.model.asking import ModelRequest
 from memoranda.model.jobs import Job, JobState
 from memoranda.surfaces.cli import health
-from memoranda.testing import model_replies as replies
 from memoranda.testing.comparing import differences, told
-from memoranda.testing.model_replies import Reply
-from memoranda.testing.model_server import Asked, ModelServer
-from memoranda.testing.scripted_models import handle
 from tests.conftest import HandClock
+from tests.fakes import model_replies as replies
+from tests.fakes.model_replies import Reply
+from tests.fakes.model_server import Asked, ModelServer
+from tests.fakes.scripted_models import handle
 
 MODEL = "openai-chat:gpt-4o-mini"
 TALK = [

@@ -12,8 +12,8 @@ from memoranda.model.jobs import JobState
 from memoranda.model.owner import WHOLE, Owner, OwnerKind
 from memoranda.model.query import Filter
 from memoranda.model.records import RecordType
-from memoranda.testing.scripted_models import Said, ScriptedModels, handle
 from tests.conftest import HandClock
+from tests.fakes.scripted_models import Said, ScriptedModels, handle
 from tests.formation.books import TALK, known, notes, opened, settle
 
 

@@ -10,8 +10,8 @@ import pytest
 from memoranda.errors import ModelDown, ModelRefused
 from memoranda.model.asking import ModelAnswer, ModelRequest
 from memoranda.model.jobs import JobState
-from memoranda.testing.scripted_models import Said, ScriptedModels
 from tests.conftest import HandClock
+from tests.fakes.scripted_models import Said, ScriptedModels
 from tests.formation.books import TALK, jobs, known, notes, opened, settle
 
 

@@ -14,8 +14,8 @@ import pytest
 
 from memoranda.model.asking import ModelRequest
 from memoranda.model.memories import Memory
-from memoranda.testing.scripted_models import Said, ScriptedModels, handle
 from tests.conftest import HandClock
+from tests.fakes.scripted_models import Said, ScriptedModels, handle
 from tests.formation.books import known, opened, settle
 
 

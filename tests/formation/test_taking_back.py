@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from memoranda.model.asking import ModelRequest
-from memoranda.testing.scripted_models import Said, ScriptedModels, handle
 from tests.conftest import HandClock
+from tests.fakes.scripted_models import Said, ScriptedModels, handle
 from tests.formation.books import TALK, known, notes, opened, settle
 
 

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from memoranda.testing import model_replies as replies
-from memoranda.testing.model_server import ModelServer
+from tests.fakes import model_replies as replies
+from tests.fakes.model_server import ModelServer
 from tests.models.questions import GOOD
 
 

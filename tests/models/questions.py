@@ -8,7 +8,7 @@ from typing import Any
 
 from memoranda.model.asking import ModelRequest
 from memoranda.models import RemoteModels
-from memoranda.testing.model_server import ModelServer, Script
+from tests.fakes.model_server import ModelServer, Script
 
 #: Longer than a good answer takes on a busy machine, in seconds.
 LONG = 30.0

@@ -11,9 +11,9 @@ from pydantic_ai.providers.openai import OpenAIProvider
 
 from memoranda.errors import ModelDown, ModelRefused
 from memoranda.models import RemoteModels
-from memoranda.testing import model_replies as replies
-from memoranda.testing.model_replies import Reply
-from memoranda.testing.model_server import ModelServer
+from tests.fakes import model_replies as replies
+from tests.fakes.model_replies import Reply
+from tests.fakes.model_server import ModelServer
 from tests.models.questions import CANARY, GOOD, LONG, asking, assert_tells_nothing, question
 
 

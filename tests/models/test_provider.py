@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from memoranda.model.asking import Earlier
-from memoranda.testing import model_replies as replies
-from memoranda.testing.model_replies import Reply
-from memoranda.testing.model_server import ModelServer
+from tests.fakes import model_replies as replies
+from tests.fakes.model_replies import Reply
+from tests.fakes.model_server import ModelServer
 from tests.models.questions import GOOD, SCHEMA, asking, question
 
 ROOT = Path(__file__).parents[2]

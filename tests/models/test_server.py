@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from memoranda.testing import model_replies as replies
-from memoranda.testing.model_replies import Reply
-from memoranda.testing.model_server import Asked, ModelServer
+from tests.fakes import model_replies as replies
+from tests.fakes.model_replies import Reply
+from tests.fakes.model_server import Asked, ModelServer
 from tests.models.questions import GOOD
 
 BODY = b'{"model": "m",  "messages": [{"role": "user", "content": [{"type": "text", "text": "hello"}]}]}'

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 import memoranda
-from memoranda.testing import model_replies as replies
-from memoranda.testing.model_server import ModelServer
+from tests.fakes import model_replies as replies
+from tests.fakes.model_server import ModelServer
 from tests.surfaces.test_cli import Shell
 
 

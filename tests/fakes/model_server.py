@@ -13,7 +13,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
 from typing import Any, Self
 
-from memoranda.testing.model_replies import Reply, Way
+from tests.fakes.model_replies import Reply, Way
 
 #: How often a reply that does not come looks whether somebody still waits for it.
 _LOOK_SECONDS = 0.02
