@@ -60,7 +60,8 @@ def _command(name: str, command: click.Command, context: click.Context) -> list[
     text = [f"## memoranda {name}", "", f"`memoranda {name} {usage}`".replace(" `", "`"), ""]
     help = (command.help or "").strip()
     for part in help.split("\n\n"):
-        text += [textwrap.fill(part, LINE_LENGTH, break_long_words=False, break_on_hyphens=False), ""]
+        words = " ".join(part.split())
+        text += [textwrap.fill(words, LINE_LENGTH, break_long_words=False, break_on_hyphens=False), ""]
     own = [p for p in command.params if isinstance(p, click.Option) and p.name not in COMMON]
     text += [*_options(own), ""] if own else []
     if isinstance(command, click.Group):
