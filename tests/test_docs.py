@@ -77,7 +77,7 @@ def test_every_proof_is_documented() -> None:
     text = (ROOT / "docs" / "proofs.md").read_text("utf-8")
     for path in (ROOT / "proofs").glob("*.py"):
         if not path.name.startswith("_"):
-            assert f"| `{path.stem}` |" in text, path.stem
+            assert f"- **`{path.stem}`**: " in text, path.stem
 
 
 def test_the_public_names_are_these() -> None:
