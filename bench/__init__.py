@@ -1,1 +1,1 @@
-"""Speed and size of a book, measured from outside: the façade is all that these measurements know."""
+"""Measurements of a book's speed and size, through the public API only."""

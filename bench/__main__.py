@@ -42,12 +42,12 @@ MEASUREMENTS: dict[str, Callable[[Place], Iterator[Row]]] = {
     "large": large.large,
     "scaling": scaling.scaling,
 }
-#: Those that take minutes: measured where they are named.
+#: They take minutes, and run only if they are named.
 LONG = frozenset({"crowd", "large", "scaling"})
 
 
 def measure(chosen: list[str], place: Place, say: Callable[[str], None]) -> dict[str, list[Row]]:
-    """Take each measurement in a folder of its own, and say what it yields when it is there."""
+    """Run each measurement in a folder of its own, and print its rows when it is done."""
     found: dict[str, list[Row]] = {}
     for name in chosen:
         began = time.monotonic()
@@ -70,17 +70,19 @@ def main(arguments: list[str] | None = None) -> int:
         "names",
         nargs="*",
         metavar="name",
-        help=f"which of {', '.join(MEASUREMENTS)}; all but {', '.join(LONG)} if none",
+        help=f"some of {', '.join(MEASUREMENTS)}; without names, all but {', '.join(LONG)}",
     )
-    parser.add_argument("--quick", action="store_true", help="smaller books; done within a minute")
-    parser.add_argument("--json", action="store_true", help="one JSON object instead of tables")
-    parser.add_argument("--folder", type=Path, help="where books are made; the folder for temporary files")
+    parser.add_argument("--quick", action="store_true", help="use smaller books; takes less than a minute")
+    parser.add_argument("--json", action="store_true", help="print one JSON object instead of tables")
+    parser.add_argument(
+        "--folder", type=Path, help="make the books here, not in the folder for temporary files"
+    )
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument(
         "--engine",
         metavar="URL",
         default="",
-        help="measure books on this server, postgresql://…; each has a schema of its own, which goes when it is done",
+        help="measure books on this server, postgresql://…; each in a schema of its own, which is dropped afterwards",
     )
     given = parser.parse_args(arguments)
     if unknown := sorted(set(given.names) - MEASUREMENTS.keys()):

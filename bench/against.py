@@ -1,7 +1,7 @@
 """Compare the speed of this checkout with another one: ``python -m bench.against CHECKOUT [--pairs N]``.
 
 Each pair measures both checkouts one after the other, in turn which is first, each in a fresh process of its own
-environment. What is printed of each figure is the median of the pairs' ratios with its 95 % interval, which is exact for any
+environment. For each figure it prints the median of the pairs' ratios with its 95 % interval, which is exact for any
 distribution: it is read from the order of the ratios.
 """
 
@@ -84,7 +84,7 @@ def run(root: Path, place: Path, task: str) -> dict[str, float]:
 
 
 def compare(found: Sequence[tuple[dict[str, float], dict[str, float]]]) -> list[Figure]:
-    """Every figure with its ratios, here to there."""
+    """Return every figure with its ratios, this checkout to the other."""
     return [
         Figure(
             name,
@@ -97,7 +97,7 @@ def compare(found: Sequence[tuple[dict[str, float], dict[str, float]]]) -> list[
 
 
 def interval(ratios: Sequence[float]) -> tuple[float, float]:
-    """The 95 % interval of the median, from the order of the values."""
+    """Return the 95 % interval of the median, from the order of the values."""
     ordered, count = sorted(ratios), len(ratios)
     outside, rank = 0.0, 0
     while outside + math.comb(count, rank) / 2**count <= 0.025:
@@ -108,7 +108,7 @@ def interval(ratios: Sequence[float]) -> tuple[float, float]:
 
 
 def line(figure: Figure) -> str:
-    """One figure for people."""
+    """Return one figure as a line of text."""
     low, high = interval(figure.ratios)
     return (
         f"{figure.name:<32} {figure.here:8.3f} ms here {figure.there:8.3f} ms there   "
@@ -139,7 +139,7 @@ class Stand:
         return (await self.passages([text]))[0]
 
     async def close(self) -> None:
-        """Nothing is open."""
+        """Do nothing: there is nothing to close."""
 
 
 def passage(rng: np.random.Generator) -> str:

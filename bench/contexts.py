@@ -1,4 +1,4 @@
-"""What a context costs, as a multiple of the recall that is in it."""
+"""Time of a context, as a multiple of the recall inside it."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from bench.filtering import make_mixed
 from bench.shelves import AGENT, STAND_IN, ask, questions
 from bench.standin import StandIn
 
-#: How much longer than a recall a context may take.
+#: A context may take at most this many times as long as a recall.
 LONGER = 2.0
 
 
 def context(place: Place) -> Iterator[Row]:
-    """The same question and its vector, given to recall and to contexts in turn."""
+    """Measure recall and contexts in turn, with the same question and vector."""
     stand_in = StandIn(place.seed)
     path = place.book("mixed")
     asyncio.run(make_mixed(path, place, stand_in))
@@ -43,7 +43,7 @@ async def _contexts(path: Address, place: Place, stand_in: StandIn) -> list[Row]
     size = f"{place.scale.mixed:,} passages"
     rows = [
         recall.row(f"recall: warm, {size}, mixed", note=STAND_IN),
-        using.row(f"context: {size}, its memories noted as used", note=STAND_IN),
+        using.row(f"context: {size}, its memories recorded as used", note=STAND_IN),
         looking.row(f"context: {size}, use=False", note=STAND_IN),
         talking.row(f"context: {size}, with a thread's newest turns", note=STAND_IN),
     ]

@@ -1,4 +1,4 @@
-"""What other owners cost: the same recall beside few and beside many of them."""
+"""Time of the same recall in a book of few owners and of many."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ from bench.standin import StandIn
 from bench.text import Talk
 from memoranda import Book
 
-#: The median of a warm recall of an owner of 100 passages that is to be reached, in milliseconds.
+#: Target for the median of a warm recall of an owner with 100 passages, in milliseconds.
 TARGET = 1.0
-#: How much slower recall may become where there are many times as many owners.
+#: Recall may become at most this many times slower with many times as many owners.
 GROWTH = 1.3
 
 _SENTENCES = 2
 
 
 def owners(place: Place) -> Iterator[Row]:
-    """By words and meaning, beside some owners."""
+    """Measure recall by words and meaning among some owners."""
     yield from _grown(place, place.scale.owners, StandIn(place.seed))
 
 
 def crowd(place: Place) -> Iterator[Row]:
-    """By words alone, beside very many owners."""
+    """Measure recall by words only among very many owners."""
     yield from _grown(place, place.scale.crowd, None)
 
 
@@ -73,13 +73,13 @@ async def _lend(path: Address, stand_in: StandIn) -> None:
 
 
 async def anybody(path: Address, count: int, place: Place, stand_in: StandIn | None) -> tuple[Row, Row]:
-    """The first recall of each of some owners, then more of the same owners', in any order."""
+    """Measure the first recall of each of some owners, then more recalls of the same owners in random order."""
     rng = random.Random(place.seed)
     talk = Talk(place.seed + 3)
     chosen = [f"user {number}" for number in rng.sample(range(count), min(count, place.scale.samples))]
     warm, cold = Timed(), Timed()
     async with memoranda.open(path, embed=stand_in) as book:
-        # Imports, compiled statements and the tables of words are nobody's own.
+        # Imports, compiled statements and word tables are shared by all owners: load them first.
         for _ in range(20):
             await ask(book, "nobody", await _asked(talk.question(talk.passage()), stand_in))
         with cold.all():
@@ -106,7 +106,7 @@ async def _asked(text: str, stand_in: StandIn | None) -> Question:
 
 
 async def _question_of(book: Book, owner: str, talk: Talk, stand_in: StandIn | None) -> Question:
-    """A question whose words this owner's passages answer in full, as far as some tries find one."""
+    """Return a question with enough hits among this owner's passages; after some tries, any question."""
     page = await book.list(owner, types="message", limit=10, agent=AGENT)
     text = ""
     for record in page.records:

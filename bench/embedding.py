@@ -1,4 +1,4 @@
-"""How fast the local model makes vectors: of a backlog, and of a question beside the bare tokenizer and session."""
+"""Speed of the local model: for a backlog, and for a question compared with the bare tokenizer and session."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ from memoranda.embedding.local import LocalEmbedder, processors
 from memoranda.embedding.minilm import initialisers
 from memoranda.embedding.weights import TOKENIZER, tensors
 
-#: How much longer than the bare tokenizer and session a question's vector may take.
+#: A question's vector may take at most this many times as long as the bare tokenizer and session.
 LONGER = 1.3
-#: Tokens of the questions, those that begin and end a text among them.
+#: Tokens of each question, including those that begin and end a text.
 TOKENS = 12
 
 _NAMES = ("drain of the backlog", f"vector of a question of {TOKENS} tokens")
 
 
 def embedding(place: Place) -> Iterator[Row]:
-    """With the local model, if it is installed."""
+    """Measure the local model, if it is installed."""
     found = asyncio.run(find())
     if isinstance(found, Missing):
         for name in _NAMES:
@@ -71,7 +71,7 @@ async def _drain(place: Place, embedder: Cached, bare: _Bare) -> Row:
 
 
 def _questions(bare: _Bare, place: Place) -> list[str]:
-    """Different questions of this many tokens each: what was asked before would come from the cache."""
+    """Return different questions of this many tokens each; a repeated one would come from the cache."""
     talk = Talk(place.seed)
     found: dict[str, None] = {}
     while len(found) < min(place.scale.samples, 200):
@@ -82,13 +82,13 @@ def _questions(bare: _Bare, place: Place) -> list[str]:
 
 
 class _Bare:
-    """The libraries themselves, with the model's own files."""
+    """The libraries without our code, with the model's own files."""
 
     def __init__(self, folder: Path, threads: int) -> None:
         runtime = import_module("onnxruntime")
         options = runtime.SessionOptions()
         options.intra_op_num_threads = threads
-        # Threads that go on spinning after an answer would take the processor from what is compared.
+        # Threads that keep spinning after an answer would take the processor from the other side.
         options.add_session_config_entry("session.intra_op.allow_spinning", "0")
         given = {
             name: runtime.OrtValue.ortvalue_from_numpy(array)
@@ -101,11 +101,11 @@ class _Bare:
         self._tokenizer.no_padding()
 
     def encode(self, text: str) -> list[int]:
-        """A text's tokens."""
+        """Return a text's tokens."""
         ids: list[int] = self._tokenizer.encode(text).ids
         return ids
 
     def vector(self, text: str) -> Any:
-        """One text's unit vector."""
+        """Return one text's unit vector."""
         ids = np.array([self.encode(text)], dtype=np.int32)
         return self._session.run(None, {"ids": ids, "mask": np.ones_like(ids)})[0]

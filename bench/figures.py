@@ -1,4 +1,4 @@
-"""What a measurement yields: samples become rows, rows become tables."""
+"""Results of a measurement: samples become rows, rows become tables."""
 
 from __future__ import annotations
 
@@ -10,32 +10,32 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-#: Where a book is: a file, or a schema on a server.
+#: Address of a book: a file, or a schema on a server.
 Address = Path | str
 
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """How much a measurement may do."""
+    """Amount of work in each measurement."""
 
-    #: Times that a usual measurement is repeated.
+    #: Repetitions of a usual measurement.
     samples: int
     #: Passages in a shelf.
     shelves: tuple[int, ...]
     #: Numbers of owners, few and many, and passages of each.
     owners: tuple[int, int]
     passages: int
-    #: The same of owners whose vectors would take too long to make.
+    #: The same for owners without vectors, which would take too long to make.
     crowd: tuple[int, int]
-    #: The same on one book's way, owners counted at each stop.
+    #: Numbers of owners at which one growing book is measured.
     growth: tuple[int, ...]
-    #: Passages of a shelf of messages, memories and episodes.
+    #: Passages in a shelf of messages, memories and episodes.
     mixed: int
     #: Passages that wait for the local model.
     backlog: int
-    #: Messages whose bytes are counted.
+    #: Messages in the file whose size is measured.
     messages: int
-    #: Times that a process is started.
+    #: Processes started.
     starts: int
     processes: int = 16
 
@@ -53,13 +53,13 @@ FULL = Scale(
     9,
 )
 QUICK = Scale(300, (1000, 10_000), (50, 200), 100, (50, 500), (20, 100), 2000, 128, 2000, 3, 8)
-#: For the tests: that it runs.
+#: For tests, which only check that the bench runs.
 TINY = Scale(12, (30,), (2, 4), 10, (2, 4), (2, 4), 200, 10, 40, 1, 2)
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where books are made, and how much is done with them."""
+    """Folder or server of the measured books, and the amount of work."""
 
     folder: Path
     scale: Scale
@@ -69,11 +69,11 @@ class Place:
 
     @property
     def prefix(self) -> str:
-        """What the schemas of this place's books begin with."""
+        """Beginning of the schema names of this place's books."""
         return re.sub("[^a-z0-9]+", "_", self.folder.name.lower())
 
     def book(self, name: str) -> Address:
-        """The address of a book of this place."""
+        """Return the address of a book of this place."""
         if not self.engine:
             return self.folder / f"{name}.db"
         schema = f"{self.prefix}_{re.sub('[^a-z0-9]+', '_', name.lower())}"
@@ -82,20 +82,20 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One line of a table. Where there are percentiles, the value is the median."""
+    """One line of a table. If there are percentiles, the value is the median."""
 
     name: str
-    #: None where it could not be measured; the note says why.
+    #: None if it could not be measured; the note says why.
     value: float | None
     unit: str
     p95: float | None = None
     p99: float | None = None
-    #: CPU time of all threads, for each time that the thing was done.
+    #: CPU time of all threads per repetition.
     cpu_ms: float | None = None
-    #: The value is to be at most this.
+    #: The value should be at most this.
     target: float | None = None
     note: str = ""
-    #: The value is to be at least this.
+    #: The value should be at least this.
     least: float | None = None
 
     @property
@@ -106,7 +106,7 @@ class Row:
         return too_much or (self.least is not None and self.value < self.least)
 
     def times(self, other: Row) -> float:
-        """How many times the other's value this one's is."""
+        """Return this value as a multiple of the other's."""
         assert self.value is not None and other.value is not None
         return self.value / other.value
 
@@ -115,7 +115,7 @@ class Row:
 
 
 def percentile(samples: Sequence[float], share: float) -> float:
-    """The smallest sample that at least this share of them does not exceed."""
+    """Return the smallest sample that at least this share of the samples does not exceed."""
     ordered = sorted(samples)
     return ordered[min(len(ordered) - 1, max(0, -(-len(ordered) * int(share * 100) // 100) - 1))]
 
@@ -131,7 +131,7 @@ class Timed:
 
     @contextmanager
     def all(self) -> Iterator[None]:
-        """Around everything that is repeated."""
+        """Time all repetitions together."""
         cpu, wall = time.process_time(), time.perf_counter()
         yield
         self.cpu_seconds += time.process_time() - cpu
@@ -139,7 +139,7 @@ class Timed:
 
     @contextmanager
     def once(self) -> Iterator[None]:
-        """Around one repetition."""
+        """Time one repetition."""
         wall = time.perf_counter()
         yield
         self.walls.append((time.perf_counter() - wall) * 1000)
@@ -151,7 +151,7 @@ class Timed:
 
 
 def table(title: str, rows: Iterable[Row]) -> str:
-    """Rows for people."""
+    """Return the rows as a table of text."""
     lines = [f"{title:<60} {'p50':>10} {'p95':>9} {'p99':>9} {'CPU ms':>8} {'target':>9}"]
     for row in rows:
         cells = ["not measured" if row.value is None else _number(row.value) + _unit(row)]

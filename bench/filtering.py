@@ -1,4 +1,4 @@
-"""What filters cost: every kind of condition, and several at once, as a multiple of the same recall without any."""
+"""Time of recall with each kind of filter, and with several, as a multiple of recall without filters."""
 
 from __future__ import annotations
 
@@ -28,15 +28,15 @@ from bench.shelves import (
 from bench.standin import StandIn
 from bench.text import Talk
 
-#: How much slower a recall may become through conditions.
+#: Conditions may make a recall at most this many times slower.
 SLOWER = 1.5
 
-#: Of a recall's arguments, those that set conditions; a number makes others, as one caller's differ from another's.
+#: Makes the arguments of a recall that set conditions; each number gives other values, as different callers would.
 Conditions = Callable[[int], Mapping[str, Any]]
 
 
 async def make_mixed(path: Address, place: Place, stand_in: StandIn) -> None:
-    """A book with one shelf that has something for every condition."""
+    """Make a book with one shelf in which every condition matches something."""
     clock = Steps()
     async with memoranda.open(path, embed=None, limits=ROOMY, clock=clock) as book:
         await fill_mixed(book, "ann", place.scale.mixed, Talk(place.seed), clock)
@@ -44,7 +44,7 @@ async def make_mixed(path: Address, place: Place, stand_in: StandIn) -> None:
 
 
 def filters(place: Place) -> Iterator[Row]:
-    """Each condition beside no condition at all, question by question."""
+    """Measure each condition and no condition in turn, question by question."""
     stand_in = StandIn(place.seed)
     path = place.book("mixed")
     asyncio.run(make_mixed(path, place, stand_in))
@@ -59,7 +59,7 @@ async def _filters(path: Address, place: Place, stand_in: StandIn) -> list[Row]:
         timed = {name: Timed() for name in kinds}
         asked = await questions(book, "ann", stand_in, place)
         for number in range(min(place.scale.samples, 300)):
-            # No condition twice in a row: none is answered from memory more often than in use.
+            # No condition twice in a row: the cache helps no more than in real use.
             for name, make in kinds.items():
                 how = make(number)
                 with timed[name].once():
@@ -75,7 +75,7 @@ async def _filters(path: Address, place: Place, stand_in: StandIn) -> list[Row]:
 
 
 def conditions(passages: int, threads: list[Any]) -> dict[str, Conditions]:
-    """Every family of conditions."""
+    """Return every kind of condition by its name."""
     span = STEP * int(passages * 0.7)
 
     def moment(number: int) -> Any:

@@ -1,4 +1,4 @@
-"""How many bytes a book takes, and how long it takes to open."""
+"""Size of a book in bytes, and the time to open one."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from bench.text import Talk
 from bench.writing import CHARACTERS
 from memoranda.engines.sqlite.engine import SqliteEngine
 
-#: Of the file bytes of a message, the share that the ledger may take, in per cent.
+#: Largest share of the ledger in a message's bytes, in per cent.
 LEDGER_SHARE = 25.0
 _AGENT = "helper"
 _LEDGER = ("ledger", "ledger_by_operation")
@@ -41,7 +41,7 @@ asyncio.run(main())
 
 
 def size(place: Place) -> Iterator[Row]:
-    """Messages of five hundred characters, appended in batches of ten."""
+    """Measure the file after appending messages of five hundred characters in batches of ten."""
     for name, operations in (("with operation ids", True), ("without operation ids", False)):
         path = place.book(f"size-{operations}")
         asyncio.run(_append(path, place, operations=operations))
@@ -64,20 +64,20 @@ async def _append(path: Address, place: Place, *, operations: bool) -> None:
 
 
 async def _sizes(path: Address) -> tuple[int, int]:
-    """The bytes of a book, and of these the ledger's."""
+    """Return the bytes of a book and the ledger's part of them."""
     if isinstance(path, Path):
         return os.path.getsize(path), ledger_bytes(path)
     return await servers.sizes(path)
 
 
 def ledger_bytes(path: Path) -> int:
-    """The file's bytes that the ledger and its indexes take."""
+    """Return the bytes of the ledger and its indexes in the file."""
     with closing(sqlite3.connect(path)) as connection:
         try:
             query = "SELECT sum(pgsize) FROM dbstat WHERE name IN (?, ?)"
             return int(connection.execute(query, _LEDGER).fetchone()[0])
         except sqlite3.OperationalError:
-            # This SQLite does not tell of pages: the difference that the ledger makes does.
+            # This SQLite cannot list pages: compare the file with a copy without the ledger.
             return _difference(path)
 
 
@@ -93,7 +93,7 @@ def _difference(path: Path) -> int:
 
 
 def opening(place: Place) -> Iterator[Row]:
-    """A process that starts: its imports, the opening of a book, and its first recall."""
+    """Measure a new process: its imports, opening a book, and the first recall."""
     path = place.book("opening")
     asyncio.run(_append(path, place, operations=False))
     parts = [Timed(), Timed(), Timed()]

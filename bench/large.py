@@ -1,4 +1,4 @@
-"""A shelf that its engine searches, beside the same one held in the process: how soon, and whether they find the same."""
+"""Search of a large shelf in the engine, compared with the same shelf in memory: time and agreement."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from memoranda import Book
 from memoranda.capabilities import SearchesTerms
 from memoranda.model.owner import WHOLE, Owner
 
-#: Of the ten best that a held shelf gives, the share that is to be among the ten found, in per cent.
+#: Target share of the ten best hits that the engine's search must also find, in per cent.
 OVERLAP = 95.0
 _NEVER = 10**9
 _MODES = ("hybrid", "words", "meaning")
 
 
 def large(place: Place) -> Iterator[Row]:
-    """Shelves of growing size; on a server with the extension alone."""
+    """Measure shelves of growing size; only on a server with the vector extension."""
     stand_in = StandIn(place.seed)
     for size in place.scale.shelves:
         path = place.book(f"large-{size}")

@@ -1,4 +1,4 @@
-"""What the figures were measured on; without it they say little."""
+"""Facts about the machine, without which the figures mean little."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from bench.figures import percentile
 
 
 def facts(folder: Path) -> dict[str, str]:
-    """The machine, its Python, and the folder that books are made in."""
+    """Return facts about the machine, its Python, and the folder of the books."""
     return {
         "processor": f"{_processor()}, {os.cpu_count()} cores",
         "system": f"{platform.system()} {platform.release()}",
@@ -27,7 +27,7 @@ def facts(folder: Path) -> dict[str, str]:
 
 
 def pace() -> str:
-    """How fast the machine is at this moment: busy neighbours slow a processor down, and CPU time with it."""
+    """Return the machine's speed at this moment; other load slows a processor down, and increases CPU time, too."""
     best = min(_loop() for _ in range(5))
     return f"{best * 1000:.1f} ms of CPU for 300,000 turns of a Python loop"
 
@@ -41,19 +41,19 @@ def _loop() -> float:
 
 
 def load() -> str:
-    """How busy the machine is with other things, in words where it is too much."""
+    """Return the load by other processes, with a warning if it is too high."""
     cores = os.cpu_count() or 1
     heavy = "" if load_now() < cores * 0.7 else ": busy with other things, so wall times say little"
     return f"{load_now()} on {cores} cores{heavy}"
 
 
 def load_now() -> float:
-    """Tasks that want to run, on the average of the last minute; 0 where nobody counts them."""
+    """Return the average number of runnable tasks in the last minute; 0 if the system does not count them."""
     return round(os.getloadavg()[0], 1) if hasattr(os, "getloadavg") else 0.0
 
 
 def fsync_ms(folder: Path, times: int = 60) -> float:
-    """How long the folder takes to make a small write durable."""
+    """Return the median time of a small durable write in the folder."""
     samples = []
     with tempfile.TemporaryFile(dir=folder, buffering=0) as file:
         for _ in range(times):
@@ -65,7 +65,7 @@ def fsync_ms(folder: Path, times: int = 60) -> float:
 
 
 def resident_bytes() -> int | None:
-    """The memory that this process has in use, where the system tells."""
+    """Return the memory that this process uses; None if the system does not say."""
     status = Path("/proc/self/statm")
     if not status.exists():
         return None

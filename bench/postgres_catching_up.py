@@ -1,8 +1,8 @@
-"""What a recall pays for what another process wrote since: how much a notice to refresh its index could save it.
+"""Time of a recall after another process wrote: the most that a notice to refresh the index could save.
 
     python -m bench.postgres_catching_up [postgresql://…]
 
-Without an address it starts a server of its own, in a folder that goes with it.
+Without an address it starts a server of its own in a temporary folder.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ import memoranda
 from bench.text import Talk
 
 PASSAGES, ROUNDS = 1_000, 60
-#: What the other process writes between two recalls.
+#: Records that the other process writes between two recalls.
 WRITTEN = (0, 1, 10)
 
 
 async def measured(address: str) -> dict[int, float]:
-    """Milliseconds of a recall in one process, by how much another wrote before it."""
+    """Return milliseconds of a recall in one process, by the amount that another process wrote before it."""
     found = {}
     async with (
         memoranda.open(address, embed=None, models=None, worker=False) as reading,
@@ -48,7 +48,7 @@ async def measured(address: str) -> dict[int, float]:
 
 
 async def show(address: str) -> None:
-    """Print a line for each."""
+    """Print one line per amount."""
     for count, milliseconds in (await measured(address)).items():
         print(f"{count:>3} written elsewhere since: recall {milliseconds:.2f} ms (p50)")
 

@@ -1,8 +1,8 @@
-"""Compares drivers of PostgreSQL on the shapes of a book: an append's commit, a page of records; one task, and sixteen.
+"""Compare drivers of PostgreSQL on typical calls of a book: an append's commit, a page of records; one task, and sixteen.
 
     python -m bench.postgres_drivers [postgresql://…]
 
-Without an address it starts a server of its own, in a folder that goes with it. psycopg is a dependency of nothing
+Without an address it starts a server of its own in a temporary folder. psycopg is a dependency of nothing
 here: docs/decisions/driver-of-postgres.md says which one to install.
 """
 
@@ -93,7 +93,7 @@ async def _nothing(_: Any) -> None:
 
 
 async def measured(work: Work, tasks: int) -> tuple[float, float]:
-    """The median time of one, in milliseconds, and how many there were in a second."""
+    """Return the median time of one call, in milliseconds, and the calls per second."""
     times: list[float] = []
 
     async def run(owner: int) -> None:
@@ -110,10 +110,10 @@ async def measured(work: Work, tasks: int) -> tuple[float, float]:
 
 
 async def compare(url: str) -> None:
-    """Print a line for each shape, the drivers beside each other."""
+    """Print one line per kind of call, with all drivers."""
     with psycopg.connect(url, autocommit=True) as one:
         one.execute(_TABLES)
-    # What a pool's connection is given back with is one more way to the server; a book leaves nothing to reset.
+    # Resetting a connection when it returns to the pool costs a round trip; a book leaves nothing to reset.
     quick = await asyncpg.create_pool(url, min_size=CONNECTIONS, max_size=CONNECTIONS, reset=_nothing)
     broad = AsyncConnectionPool(url, min_size=CONNECTIONS, max_size=CONNECTIONS, open=False)
     await broad.open(wait=True)

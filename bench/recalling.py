@@ -1,4 +1,4 @@
-"""How fast a book finds passages by words and meaning, whether they are the exact best, and what its index takes."""
+"""Speed and exactness of recall by words and meaning, and the memory of its index."""
 
 from __future__ import annotations
 
@@ -17,23 +17,23 @@ from memoranda import Book
 from memoranda.recall import search
 from memoranda.recall.recall import Recall
 
-#: Passages in a shelf → the median of a warm recall that is to be reached, in milliseconds.
+#: Passages in a shelf → target for the median of a warm recall, in milliseconds.
 TARGETS = {10_000: 2.0, 100_000: 15.0}
-#: The same by words alone.
+#: The same by words only.
 WORDS_TARGETS = {1000: 0.6, 10_000: 1.5, 100_000: 8.0}
-#: The same of the first recall of a book that was just opened.
+#: The same for the first recall of a book that was just opened.
 COLD_TARGETS = {100_000: 2000.0}
-#: Of questions, the share that is to be answered by the exact best ten, in per cent.
+#: Target share of questions answered by exactly the ten best, in per cent.
 EXACT = 99.0
 
-#: Questions that are asked once more with every passage looked at, in small shelves and in large ones.
+#: Questions asked again with every passage scored, in small shelves and in large ones.
 _CHECKED, _CHECKED_IN_LARGE = 400, 100
 _LARGE = 50_000
 _WHOLE = 10**9
 
 
 def recall(place: Place) -> Iterator[Row]:
-    """One shelf of growing size, read cold and warm."""
+    """Measure one shelf of growing size, cold and warm."""
     stand_in = StandIn(place.seed)
     for size in place.scale.shelves:
         path = place.book(f"shelf-{size}")
@@ -51,7 +51,7 @@ async def _make_shelf(path: Address, size: int, seed: int, stand_in: StandIn) ->
 
 
 async def _warm(path: Address, size: int, place: Place, stand_in: StandIn) -> list[Row]:
-    """The same questions by words and meaning and by words alone, in turn."""
+    """Measure the same questions, first by words and meaning, then by words only."""
     hybrid, words = Timed(), Timed()
     async with memoranda.open(path, embed=stand_in) as book:
         asked = await questions(book, "ann", stand_in, place)
@@ -70,7 +70,7 @@ async def _warm(path: Address, size: int, place: Place, stand_in: StandIn) -> li
 
 
 async def _cold(path: Address, size: int, place: Place, stand_in: StandIn) -> Row:
-    """The first recall of a book that was just opened: the shelf is read from the file."""
+    """Measure the first recall of a book that was just opened, which reads the shelf from the file."""
     talk = Talk(place.seed + 2)
     timed = Timed()
     for _ in range(max(3, min(20, 100_000 // size))):
@@ -83,7 +83,7 @@ async def _cold(path: Address, size: int, place: Place, stand_in: StandIn) -> Ro
 
 
 async def _exact(path: Address, size: int, place: Place, stand_in: StandIn) -> list[Row]:
-    """How many questions get the very ten, in their order, that looking at every passage gives."""
+    """Measure the share of questions that get exactly the ten hits, in order, that scoring every passage gives."""
     checked = min(place.scale.samples, _CHECKED_IN_LARGE if size >= _LARGE else _CHECKED)
     async with memoranda.open(path, embed=stand_in) as book:
         asked = await _many(book, checked, place, stand_in)
@@ -119,7 +119,7 @@ def _memory(path: Address, size: int, seed: int) -> Iterator[Row]:
 
 
 def _hold(path: Address, seed: int) -> tuple[int, int | None]:
-    """Bytes of the index, and by how much a fresh process grew with it."""
+    """Return the bytes of the index, and the growth of a fresh process with it."""
 
     async def work() -> tuple[int, int | None]:
         stand_in = StandIn(seed)

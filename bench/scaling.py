@@ -1,4 +1,4 @@
-"""What many owners cost: a book that grows by import to very many, and what an owner's recall takes beside them."""
+"""Time of an owner's recall in a book that grows by import to very many owners."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from bench.shelves import ROOMY, STAND_IN, Question, ask, fill, lend_vectors
 from bench.standin import StandIn
 from bench.text import Talk
 
-#: How much slower a warm recall may become from the fewest owners to the most, in a file and on a server.
+#: A warm recall may become at most this many times slower from the fewest owners to the most: file, server.
 GROWTH, GROWTH_ON_SERVER = 1.3, 1.5
-#: Owners that one import brings.
+#: Owners in one import.
 _OWNERS = 25
 _SENTENCES = 2
 
 
 def scaling(place: Place) -> Iterator[Row]:
-    """One book, read at each of some sizes on its way; texts and vectors are the stand-in's, and come by import."""
+    """Measure one growing book at several sizes, with imported texts and the stand-in's vectors."""
     address = place.book("scaling")
     stand_in = StandIn(place.seed)
     warm = []
@@ -43,7 +43,7 @@ def scaling(place: Place) -> Iterator[Row]:
 
 
 def _loaded(address: Address, begin: int, end: int, place: Place) -> Row:
-    """As many processes as there are cores import owners that were written down before."""
+    """Import prepared owners in as many processes as there are cores."""
     cores = min(os.cpu_count() or 1, 8)
     work = [(address, first, min(first + _OWNERS, end), place) for first in range(begin, end, _OWNERS)]
     with multiprocessing.get_context("spawn").Pool(cores) as pool:
@@ -55,7 +55,7 @@ def _loaded(address: Address, begin: int, end: int, place: Place) -> Row:
 
 
 def _import(address: Address, begin: int, end: int, place: Place) -> float:
-    """Bring some owners in; the seconds that it took."""
+    """Import some owners; return the seconds that it took."""
 
     async def written() -> list[str]:
         lines: list[str] = []
@@ -88,12 +88,12 @@ async def _lent(address: Address, count: int, stand_in: StandIn) -> Row:
         "  vectors put",
         count / (time.perf_counter() - began),
         "a second",
-        note="made meanwhile, by one process",
+        note="made at the same time, by one process",
     )
 
 
 def _size(address: Address, owners: int, place: Place) -> Row:
-    """What the book takes on the disk, with its vectors and indexes."""
+    """Return the book's bytes on the disk per passage, with its vectors and indexes."""
 
     async def taken() -> int:
         async with memoranda.open(address, embed=None) as book:
@@ -107,12 +107,12 @@ def _held(address: Address, owners: int, place: Place) -> Row:
         growth = pool.apply(_hold, (address, min(owners, place.scale.samples), place.seed))
     name = "  memory of an owner who was read"
     if growth is None:
-        return Row(name, None, "KiB", note="this system does not tell")
+        return Row(name, None, "KiB", note="this system does not say")
     return Row(name, growth / 1024, "KiB", note=STAND_IN)
 
 
 def _hold(address: Address, owners: int, seed: int) -> float | None:
-    """By how many bytes a fresh process grows with each owner that it reads for."""
+    """Return the bytes by which a fresh process grows for each owner that it reads."""
 
     async def work() -> float | None:
         stand_in = StandIn(seed)

@@ -1,4 +1,4 @@
-"""Books that are measured on a server: what a server is, what a book takes there, and how it goes away again."""
+"""Books on a server: facts about the server, the size of a book there, and dropping it again."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _OWN = ("schema", "partitions")
 
 
 async def facts(url: str) -> str:
-    """Which server it is, and what a commit there waits for."""
+    """Return the server's version and the settings that decide about durability and speed."""
     connection = await _connected(url)
     try:
         version = await connection.fetchval("SHOW server_version")
@@ -29,7 +29,7 @@ async def facts(url: str) -> str:
 
 
 async def sizes(url: str) -> tuple[int, int]:
-    """The bytes of a book's tables with their indexes, and of these the ledger's."""
+    """Return the bytes of a book's tables with their indexes, and the ledger's part of them."""
     connection = await _connected(url)
     try:
         whole, ledger = await connection.fetchrow(_SIZES, dict(parse_qsl(urlsplit(url).query))["schema"])
@@ -39,7 +39,7 @@ async def sizes(url: str) -> tuple[int, int]:
 
 
 async def drop(url: str, folder: str) -> None:
-    """Take away the books of a measurement that is done, whose schemas begin with its folder's name."""
+    """Drop the books of a finished measurement: the schemas that begin with its folder's name."""
     connection = await _connected(url)
     try:
         for (schema,) in await connection.fetch(

@@ -1,4 +1,4 @@
-"""Shelves to measure on: what is said and known there, the stand-in's vectors beside it, and questions that it answers."""
+"""Shelves for measurements: messages and facts, the stand-in's vectors, and questions with answers."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from memoranda.model.vectors import pack_vectors
 
 AGENT = "helper"
 HITS = 10
-#: What every row says of a shelf that was made here.
+#: Note in every row about a shelf that was made here.
 STAND_IN = "stand-in's texts and vectors"
-#: The guardrails of measurements that fill a book faster than any user would.
+#: Limits for measurements that fill a book faster than any user would.
 ROOMY = Limits(writes_per_run=1_000_000, memories_per_owner=1_000_000)
 
 _BATCH = 500
 _STATED = 100
 _QUESTIONS = 60
 
-#: When the first thing of a mixed shelf was said, and what passes until the next.
+#: Time of the first record of a mixed shelf, and the time until the next.
 BEGAN = datetime(2024, 1, 1, tzinfo=UTC)
 STEP = timedelta(minutes=30)
-#: Of a mixed shelf's passages, the parts that are statements and deeds; the rest is said.
+#: Shares of statements and episodes among the passages of a mixed shelf; the rest are messages.
 _STATEMENTS, _DEEDS = 0.25, 0.03
 AGENTS, ROLES = ("helper", "guide"), ("user", "assistant", "user", "tool")
 KINDS, TAGS = ("fact", "preference", "note"), tuple(f"tag {number}" for number in range(10))
@@ -35,7 +35,7 @@ _TURNS = 100
 
 
 class Question(NamedTuple):
-    """What is asked: its words, and the stand-in's vector of them."""
+    """A question's words, and their vector from the stand-in."""
 
     text: str
     #: An array, as embedders give it.
@@ -43,7 +43,7 @@ class Question(NamedTuple):
 
 
 async def fill(book: Book, owner: str, passages: int, talk: Talk, sentences: int = 3) -> None:
-    """Say so many passages, through the front door, in batches, each a thread of its own."""
+    """Append this many messages through the public API, each batch in a thread of its own."""
     left = passages
     while left > 0:
         count = min(left, _BATCH)
@@ -53,7 +53,7 @@ async def fill(book: Book, owner: str, passages: int, talk: Talk, sentences: int
 
 
 async def lend_vectors(book: Book, stand_in: StandIn) -> None:
-    """Give every passage its vector, in larger steps than a book takes by itself."""
+    """Give every passage its vector, in larger batches than a book uses itself."""
     await book.engine.begin_set(stand_in.embedding)
     while records := await book.engine.lacking(stand_in.embedding, _BATCH):
         made = pack_vectors(await stand_in.passages([record.passage_text() or "" for record in records]))
@@ -63,7 +63,7 @@ async def lend_vectors(book: Book, stand_in: StandIn) -> None:
 
 
 class Steps:
-    """A clock that goes on by itself."""
+    """A clock that advances with every reading."""
 
     def __init__(self) -> None:
         self.now = BEGAN
@@ -74,7 +74,7 @@ class Steps:
 
 
 async def fill_mixed(book: Book, owner: str, passages: int, talk: Talk, clock: Steps) -> None:
-    """Say, state and do so much on one shelf, with all that passages can be filtered by."""
+    """Fill one shelf with messages, statements and episodes that have every field used by filters."""
     stated, done = int(passages * _STATEMENTS), int(passages * _DEEDS)
     said = passages - stated - done
     for number in range(0, said, _TURNS):
@@ -101,7 +101,7 @@ def _turn(place: int, talk: Talk) -> Mapping[str, Any]:
 
 
 def _statement(place: int, talk: Talk, now: datetime) -> Mapping[str, Any]:
-    """One of three takes the place of what was held under its key; one of four ends at some time."""
+    """Return a statement; one of three supersedes the one under its key, and one of four ends at some time."""
     told: dict[str, Any] = {
         "content": talk.sentence(),
         "kind": KINDS[place % len(KINDS)],
@@ -117,7 +117,7 @@ def _statement(place: int, talk: Talk, now: datetime) -> Mapping[str, Any]:
 
 
 async def questions(book: Book, owner: str, stand_in: StandIn, place: Place) -> list[Question]:
-    """Questions by whose words as many hits are found as are asked for; looking for them also reads the shelf."""
+    """Return questions whose words find as many hits as asked for; searching for them also reads the shelf."""
     talk = Talk(place.seed + 1)
     page = await book.list(owner, types="message", limit=1000, agent=AGENT)
     said = [record.passage_text() or "" for record in page.records]
@@ -134,5 +134,5 @@ async def questions(book: Book, owner: str, stand_in: StandIn, place: Place) -> 
 
 
 async def ask(book: Book, owner: str, question: Question, **how: Any) -> Sequence[Any]:
-    """Recall as it is measured everywhere here: ten hits, the question's vector given."""
+    """Recall ten hits with the question's vector given, as every measurement does."""
     return await book.recall(owner, question.text, limit=HITS, agent=AGENT, vector=question.vector, **how)

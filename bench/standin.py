@@ -1,4 +1,4 @@
-"""The stand-in for an embedder: vectors that follow the words of a text, made from a seed and at once."""
+"""The stand-in for an embedding model: vectors computed from the words of a text and a seed."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from memoranda.model.vectors import Embedding
 
 DIMENSION = 384
 
-#: Words share this many vectors: a word stands near others that it has no letter in common with.
+#: Words share this many vectors, so that a word is near others with which it has no letter in common.
 _MEANINGS = 8192
-#: Of what a text is about there are fewer directions than a vector has numbers, as with models that were trained.
+#: There are fewer directions of meaning than numbers in a vector, as in trained models.
 _DIRECTIONS = 96
-#: What the words that join others weigh beside the others, and what of a text is in no word.
+#: Weight of function words relative to the others, and the share of noise.
 _JOINING = 0.2
 _NOISE = 0.5
 
@@ -25,7 +25,7 @@ Floats = NDArray[np.float32]
 
 
 class StandIn:
-    """An embedder whose texts are near each other as far as they share words, or words of one meaning."""
+    """An embedder that puts texts near each other if they share words, or words of one meaning."""
 
     def __init__(self, seed: int) -> None:
         rng = np.random.default_rng(seed)
@@ -38,20 +38,20 @@ class StandIn:
 
     @property
     def embedding(self) -> Embedding:
-        """What its vectors can be compared with."""
+        """Name and dimension of its vectors."""
         return Embedding("stand-in", f"seed {self._seed}", DIMENSION)
 
     async def passages(self, texts: Sequence[str]) -> Floats:
-        """One unit vector a row, in the order of the texts."""
+        """Return one unit vector per row, in the order of the texts."""
         return _units(np.array([self._of(text) for text in texts]))
 
     async def query(self, text: str) -> Floats:
-        """A question's unit vector."""
+        """Return a question's unit vector."""
         found: Floats = (await self.passages([text]))[0]
         return found
 
     async def close(self) -> None:
-        """There is nothing to let go of."""
+        """Do nothing: there is nothing to close."""
 
     def _of(self, text: str) -> Floats:
         words = [word.strip(".?!").lower() for word in text.split()]

@@ -1,4 +1,4 @@
-"""Seeded text that behaves like talk: sentences over a large vocabulary whose words are used as unevenly as real ones."""
+"""Seeded text that behaves like conversation: sentences over a large vocabulary used as unevenly as a real one."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from itertools import accumulate
 
 VOCABULARY = 30_000
 
-#: The words that join the others are real ones, so that the language is known and stop words are dropped.
+#: Function words are real ones, so that the language is recognised and stop words are dropped.
 COMMON = """the to and of a in that it is was for on you with he as i we at be this they have from or by not but what
 all were when can there an your which their if do will each about how up out them then she many some so these would
 other into has more her two like him see time could no make than first been its who now people my made over did down
@@ -16,20 +16,20 @@ _STARTS = "b c d f g h j k l m n p r s t v w br ch cl cr dr fl gr pl pr sh sl sp
 _VOWELS = "a e i o u ai ea ee oa ou".split()
 _ENDS = "b ck d g l ll m n nd ng nt p r rd rt s sh sk st t x".split()
 _SUFFIXES = ("s", "ed", "ing", "er", "ly", "ness", "ment")
-#: How many words belong to what is being talked of, and for how many sentences.
+#: Words in a topic, and sentences until the topic changes.
 _TOPIC_WORDS = 40
 _TOPIC_SENTENCES = 150
 
 
 class Talk:
-    """Makes the same text again from the same seed."""
+    """A generator that makes the same text again from the same seed."""
 
     def __init__(self, seed: int, vocabulary: int = VOCABULARY) -> None:
         self._rng = random.Random(seed)
         self._common = (COMMON, _zipf(len(COMMON)))
         words = _vocabulary(vocabulary - len(COMMON))
         self._rare = (words, _zipf(len(words)))
-        #: What is being talked of; it changes now and then.
+        #: The current topic's words.
         self._topic: list[str] = []
         self._left = 0
 
@@ -41,7 +41,7 @@ class Talk:
         return f"{' '.join(words).capitalize()}{self._rng.choice('..?!')}"
 
     def _word(self) -> str:
-        """Nearly half of what is said are the words that join the others."""
+        """Return the next word; nearly half of all words are function words."""
         chance = self._rng.random()
         if chance < 0.12:
             return self._rng.choice(self._topic)
@@ -49,18 +49,18 @@ class Talk:
         return self._rng.choices(words, cum_weights=sums)[0]
 
     def passage(self, sentences: int = 3) -> str:
-        """What one says in a turn: up to a few sentences."""
+        """Return one turn of up to a few sentences."""
         return " ".join(self.sentence() for _ in range(self._rng.randint(1, sentences)))
 
     def characters(self, length: int) -> str:
-        """A text of exactly this length."""
+        """Return a text of exactly this length."""
         text = self.sentence()
         while len(text) < length:
             text += " " + self.sentence()
         return text[: length - 1] + "."
 
     def question(self, passage: str) -> str:
-        """Five to eight words: some from a passage, so that there is an answer, and common and rare ones."""
+        """Return five to eight words: some from a passage, so that there is an answer, and common and rare ones."""
         rng = self._rng
         said = [word.strip(".?!").lower() for word in passage.split()]
         words = rng.sample(said, min(len(said), rng.randint(2, 3)))
@@ -71,12 +71,12 @@ class Talk:
 
 
 def _zipf(count: int) -> list[float]:
-    """Cumulated weights: the n-th word is used about 1/n as often as the first."""
+    """Return cumulative weights: the n-th word is used about 1/n as often as the first."""
     return list(accumulate(1 / (rank + 2) for rank in range(count)))
 
 
 def _vocabulary(size: int) -> list[str]:
-    """Words that can be pronounced, the shorter ones mostly first; the same in every run."""
+    """Return pronounceable words, mostly the shorter ones first; the same in every run."""
     rng = random.Random(20_000)
     words: dict[str, None] = {}
     while len(words) < size:

@@ -1,4 +1,4 @@
-"""How fast a book takes in what is said and what is to be remembered."""
+"""Speed of appending messages and remembering statements."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from memoranda.engines.sqlite.engine import SqliteEngine
 
 TASKS = 16
 CHARACTERS = 500
-#: The promises of speed that the rows are held against.
+#: Targets for the rows.
 COMMITS_PER_APPEND = 0.15
 CPU_MS_PER_APPEND = 0.4
 
@@ -27,7 +27,7 @@ _AGENT = "helper"
 
 
 def append(place: Place) -> Iterator[Row]:
-    """Sixteen tasks of one process, over many owners and over one; then sixteen processes."""
+    """Measure sixteen tasks of one process, over many owners and over one; then sixteen processes."""
     sync = fsync_ms(place.folder)
     yield Row("fsync of the folder", sync, "ms")
     for name, owners in (("16 tasks, 16 owners", 16), ("16 tasks, one owner", 1)):
@@ -69,7 +69,7 @@ async def _say(thread: ThreadHandle, texts: Sequence[str], timed: Timed) -> None
 
 
 def _counters(book: Book) -> tuple[int, int] | None:
-    """Commits and writes; None where a server commits."""
+    """Return commits and writes; None on a server."""
     if not isinstance(book.engine, SqliteEngine):
         return None
     counters = book.engine.file.counters
@@ -77,7 +77,7 @@ def _counters(book: Book) -> tuple[int, int] | None:
 
 
 def _processes(place: Place) -> Iterator[Row]:
-    """Each with one task, one owner and its own connection: every append is a commit of its own."""
+    """Measure processes with one task, one owner and a connection each: every append is a commit of its own."""
     forks = "fork" in multiprocessing.get_all_start_methods()
     context: Any = multiprocessing.get_context("fork" if forks else "spawn")
     count = place.scale.processes
@@ -105,7 +105,7 @@ def _remember_barrier(barrier: Barrier) -> None:
 
 
 def _process(path: Address, number: int, appends: int, seed: int) -> tuple[list[float], float, float, float]:
-    """Wall times of the appends, CPU seconds, and when it began and ended."""
+    """Return the wall times of the appends, the CPU seconds, and the times of beginning and end."""
 
     async def work() -> tuple[list[float], float, float, float]:
         talk = Talk(seed + number)
@@ -124,7 +124,7 @@ def _process(path: Address, number: int, appends: int, seed: int) -> tuple[list[
 
 
 def batches(place: Place) -> Iterator[Row]:
-    """Ten messages in a call."""
+    """Measure ten messages in a call."""
     yield asyncio.run(_batches(place))
 
 
@@ -146,8 +146,8 @@ async def _batches(place: Place) -> Row:
 
 
 def remember(place: Place) -> Iterator[Row]:
-    """Statements one by one: new ones, and ones that take the place of the last under their key."""
-    for name, fields in (("a new statement", {}), ("a statement under a key that is held", {"key": "drink"})):
+    """Measure statements one by one: new ones, and ones that supersede the last one under their key."""
+    for name, fields in (("a new statement", {}), ("a statement under an existing key", {"key": "drink"})):
         yield asyncio.run(_remember(place, name, fields))
 
 

@@ -30,7 +30,7 @@ ROWS = {
         "2 processes",
     ],
     "batches": ["append ten messages"],
-    "remember": ["a new statement", "under a key that is held"],
+    "remember": ["a new statement", "under an existing key"],
     "recall": [
         "warm, 30 passages ",
         "warm, 30 passages, words alone",
@@ -48,7 +48,7 @@ ROWS = {
     ],
     "context": [
         "recall: warm, 200 passages",
-        "context: 200 passages, its memories noted as used",
+        "context: 200 passages, its memories recorded as used",
         "context: 200 passages, use=False",
         "with a thread's newest turns",
         "context, a multiple of recall",

@@ -1,4 +1,4 @@
-"""Which files belong to the checkout."""
+"""The list of files that belong to the checkout."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 
-#: Folders that are never the project's own; where git answers, `.gitignore` says the same.
+#: Folders that are never part of the project; with git, `.gitignore` says the same.
 _FOREIGN = {".git", ".venv", "__pycache__", "build", "dist"}
 
 
 def files(root: Path) -> list[Path]:
-    """Every file that is tracked or may be committed, in a fixed order."""
+    """Return every file that is tracked or may be committed, in a fixed order."""
     command = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
     listed = None
     if (root / ".git").exists():

@@ -1,4 +1,4 @@
-"""Writes the reference of docs/cli.md from the commands themselves: ``python -m tools.cli_reference --write``."""
+"""Write the reference in docs/cli.md from the commands themselves: ``python -m tools.cli_reference --write``."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ COMMON = (
 
 
 def reference() -> str:
-    """The reference as Markdown."""
+    """Return the reference as Markdown."""
     context = click.Context(program, info_name="memoranda")
     parts = ["## Options that many commands share", "", *_options(_shared(context)), ""]
     for name in COMMANDS:
@@ -73,7 +73,7 @@ def _command(name: str, command: click.Command, context: click.Context) -> list[
 
 
 def _options(options: Sequence[click.Parameter]) -> list[str]:
-    rows = ["| option | what it says |", "|---|---|"]
+    rows = ["| option | meaning |", "|---|---|"]
     for option in options:
         assert isinstance(option, click.Option)
         names = ", ".join(f"`{name}`" for name in option.opts)
@@ -86,18 +86,18 @@ def _options(options: Sequence[click.Parameter]) -> list[str]:
 
 def _exits() -> list[str]:
     rows = ["## Exit codes", "", "| code | when |", "|---|---|", f"| {OK} | done |"]
-    rows.append(f"| {FOUND_FAULTS} | faults were found, a book is unhealthy, or the answer was no |")
+    rows.append(f"| {FOUND_FAULTS} | errors were found, a book is unhealthy, or the answer was no |")
     by_code: dict[int, list[str]] = {}
     for name, code in EXIT_CODES.items():
         if code != FOUND_FAULTS:
             by_code.setdefault(code, []).append(name)
     rows += [f"| {code} | {', '.join(names)} |" for code, names in sorted(by_code.items())]
-    rows += [f"| {INTERRUPTED} | interrupted |", f"| {PIPE_CLOSED} | nobody read on |"]
+    rows += [f"| {INTERRUPTED} | interrupted |", f"| {PIPE_CLOSED} | the reader of the output went away |"]
     return rows
 
 
 def page_with(text: str) -> str:
-    """The page with this reference in it."""
+    """Return the page with this reference in it."""
     page = PAGE.read_text("utf-8")
     head, rest = page.split(BEGIN)
     tail = rest.split(END)[1]

@@ -1,4 +1,4 @@
-"""Writes the graph of the local embedding model, without its weights: ``python -m tools.embedding_graph --write``."""
+"""Write the graph of the local embedding model, without its weights: ``python -m tools.embedding_graph --write``."""
 
 from __future__ import annotations
 
@@ -14,41 +14,41 @@ FILE = ROOT / "src" / "memoranda" / "embedding" / "minilm.onnx"
 #: The shape of all-MiniLM-L6-v2.
 WORDS, POSITIONS, WIDTH, INNER, LAYERS, HEADS = 30522, 512, 384, 1536, 6, 12
 EPSILON = 1e-12
-#: The operators of the runtime's own set, each of which does the work of several standard ones.
+#: The runtime's own set of operators, each of which does the work of several standard ones.
 FUSED = "com.microsoft"
-#: Read by every runtime that knows the fused operators.
+#: Versions that every runtime with the fused operators can read.
 STANDARD_SET, FORMAT = 17, 8
 
 
 class Drawing:
-    """A graph while it is drawn: what runs, in order, and the names of the weights it waits for."""
+    """A graph under construction: its operators, in order, and the weights that it needs."""
 
     def __init__(self) -> None:
         self.nodes: list[NodeProto] = []
         self.weights: list[TensorProto] = []
 
     def weight(self, name: str, *shape: int) -> str:
-        """A weight that is given when the graph is loaded."""
+        """Add a weight that is supplied when the graph is loaded, and return its name."""
         tensor = TensorProto(
             name=name, data_type=TensorProto.FLOAT, dims=shape, data_location=TensorProto.EXTERNAL
         )
-        # The format demands a place; weights are injected by name, and this one is never opened.
+        # The format demands a location; weights are supplied by name, so this location is never opened.
         tensor.external_data.add(key="location", value="weights")
         self.weights.append(tensor)
         return name
 
     def fused(self, operator: str, inputs: list[str], output: str, **settings: Any) -> str:
-        """An operator of the runtime's own set."""
+        """Add an operator of the runtime's own set, and return the name of its output."""
         return self.standard(operator, inputs, output, domain=FUSED, **settings)
 
     def standard(self, operator: str, inputs: list[str], output: str, **settings: Any) -> str:
-        """An operator; gives the name of what it makes."""
+        """Add an operator, and return the name of its output."""
         self.nodes.append(helper.make_node(operator, inputs, [output], name=output, **settings))
         return output
 
 
 def draw() -> ModelProto:
-    """Token ids and a mask in, unit vectors out: the mean of the last layer over what is no padding."""
+    """Return the model: from token ids and a mask to unit vectors, the mean of the last layer without padding."""
     drawing = Drawing()
     hidden = _embed(drawing)
     for number in range(LAYERS):
@@ -73,7 +73,7 @@ def _embed(drawing: Drawing) -> str:
         "ids",
         "",
         drawing.weight("words", WORDS, WIDTH),
-        # A text is one segment, so the segment's own vector is already in the positions.
+        # A text is one segment, so the segment's vector is already added to the positions.
         drawing.weight("positions", POSITIONS, WIDTH),
         "",
         *_norm(drawing, "embedded"),
@@ -136,20 +136,20 @@ def _pool(drawing: Drawing, hidden: str) -> None:
     drawing.nodes.append(axis)
     kept = drawing.standard("Cast", ["mask"], "kept", to=TensorProto.FLOAT)
     kept = drawing.standard("Unsqueeze", [kept, "axis"], "kept.row")
-    # A sum will do: dividing by the number of tokens would not turn the vector.
+    # A sum is enough: dividing by the number of tokens would not change the direction.
     total = drawing.standard("MatMul", [kept, hidden], "total")
     total = drawing.standard("Squeeze", [total, "axis"], "total.row")
     drawing.standard("LpNormalization", [total], "vectors", axis=-1, p=2)
 
 
 def drawn() -> bytes:
-    """The file, the same bytes every time."""
+    """Return the content of the file, the same bytes every time."""
     found: bytes = draw().SerializeToString(deterministic=True)
     return found
 
 
 def main() -> int:
-    """Say whether the file is as drawn, or write it."""
+    """Check that the file is up to date, or write it."""
     if "--write" in sys.argv[1:]:
         FILE.write_bytes(drawn())
         return 0

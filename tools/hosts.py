@@ -1,4 +1,4 @@
-"""No file of the checkout names a package registry or a place on somebody's machine, and no lock names any host."""
+"""Check that no file names a package registry or a path on somebody's machine, and no lock file names a host."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 from tools.checkout import ROOT, files
 
-# Each is spelt in two halves, so that this file does not find itself.
+# Each is written in two halves, so that this file does not find itself.
 _REGISTRIES = [
     "pypi" + r"\.org",
     "pythonhosted" + r"\.org",
@@ -35,18 +35,18 @@ _LOCK_HOST = re.compile(r"://|--(?:extra-)?index-url|--find-links")
 
 
 def complaint(name: str, line: str) -> str | None:
-    """What is wrong with one line of a file, if anything."""
+    """Return the problem with one line of a file, or None."""
     if found := _REGISTRY.search(line):
         return f"names a package registry: {found[0]}"
     if found := _PLACE.search(line):
-        return f"names a place on one machine: {found[0]}"
+        return f"names a path on one machine: {found[0]}"
     if name.endswith(".lock") and (found := _LOCK_HOST.search(line)):
-        return f"a lock names no host: {found[0]}"
+        return f"a lock file must not name a host: {found[0]}"
     return None
 
 
 def problems(root: Path) -> list[str]:
-    """Every line that must not be there."""
+    """Return a line of text for every line that must not be there."""
     said = []
     for path in files(root):
         content = path.read_bytes()

@@ -1,4 +1,4 @@
-"""Relative links and anchors in the checkout's Markdown lead somewhere."""
+"""Check that relative links and anchors in the checkout's Markdown lead somewhere."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _LINK_TEXT = re.compile(r"!?\[([^\]]*)\]\([^)]*\)")
 
 
 def prose(text: str) -> Iterator[tuple[int, str]]:
-    """The numbered lines that are not inside a fenced block of code."""
+    """Yield the numbered lines outside fenced blocks of code."""
     fence = ""
     for number, line in enumerate(text.splitlines(), 1):
         mark = _FENCE.match(line)
@@ -37,7 +37,7 @@ def prose(text: str) -> Iterator[tuple[int, str]]:
 
 
 def targets(text: str) -> Iterator[tuple[int, str]]:
-    """Each link of a document with its line; what is written as code is no link."""
+    """Yield each link of a document with its line; text in code is not a link."""
     for number, line in prose(text):
         bare = _CODE.sub("", line)
         for link in [*_INLINE.finditer(bare), *_REFERENCE.finditer(bare)]:
@@ -45,7 +45,7 @@ def targets(text: str) -> Iterator[tuple[int, str]]:
 
 
 def anchors(text: str) -> set[str]:
-    """What a fragment may name in a document: its headings, as forges spell them, and explicit ids."""
+    """Return the anchors of a document: its headings, as code hosts spell them, and explicit ids."""
     found: set[str] = set()
     for _, line in prose(text):
         found.update(_NAMED.findall(line))
@@ -61,7 +61,7 @@ def anchors(text: str) -> set[str]:
 
 
 def problems(root: Path) -> list[str]:
-    """Every link that leads nowhere, or out of the checkout."""
+    """Return every link that leads nowhere, or out of the checkout."""
     said = []
     for document in files(root):
         if document.suffix != ".md":

@@ -1,7 +1,7 @@
-"""The size ratchet: files and functions stay small, and the listed exceptions may only shrink.
+"""Keep files and functions small; listed exceptions may only shrink.
 
 python -m tools.ratchet             check
-python -m tools.ratchet --update    lower or drop entries that are larger than what they stand for
+python -m tools.ratchet --update    lower or drop entries that are larger than needed
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from pathlib import Path
 
 from tools.checkout import ROOT, files
 
-#: A law: no entry lifts it.
+#: The law: no entry allows more.
 MOST_LINES = 600
-#: Rules: what is larger needs an entry.
+#: The rules: a larger file or function needs an entry.
 FILE_LINES = 400
 FUNCTION_LINES = 60
 
@@ -47,7 +47,7 @@ class Piece:
 
 
 def pieces(root: Path) -> list[Piece]:
-    """Everything that the ratchet weighs, in the order of the tree."""
+    """Return every file and function that has a limit, in the order of the tree."""
     found = []
     for path in files(root):
         name = path.relative_to(root).as_posix()
@@ -60,7 +60,7 @@ def pieces(root: Path) -> list[Piece]:
 
 
 def functions(source: str) -> list[tuple[str, int]]:
-    """Each function of a module with its lines of code: without docstrings, comments and blank lines."""
+    """Return each function of a module with its lines of code, without docstrings, comments and blank lines."""
     code = _lines_of_code(source)
     found: list[tuple[str, int]] = []
     waiting: list[tuple[str, ast.AST]] = [("", ast.parse(source))]
@@ -96,7 +96,7 @@ def _docstrings(function: ast.AST) -> set[int]:
 
 
 def problems(found: list[Piece], entries: dict[str, int]) -> list[str]:
-    """What stands against the rules, each with what to do about it."""
+    """Return every problem, with what to do about it."""
     said = []
     for piece in found:
         entry = entries.get(piece.name)
@@ -124,7 +124,7 @@ def problems(found: list[Piece], entries: dict[str, int]) -> list[str]:
 
 
 def lower(found: list[Piece], entries: dict[str, int]) -> dict[str, int]:
-    """The entries as they may stand: lowered to the sizes of today or dropped, never raised or added."""
+    """Return the entries lowered to today's sizes or dropped, never raised or added."""
     today = {piece.name: piece for piece in found}
     return {
         name: min(entry, today[name].lines)
@@ -139,7 +139,7 @@ def main(arguments: list[str] | None = None, root: Path = ROOT) -> int:
         prog="python -m tools.ratchet", description="Hold files and functions small."
     )
     parser.add_argument(
-        "--update", action="store_true", help="lower entries to the sizes of today; never raise"
+        "--update", action="store_true", help="lower entries to today's sizes; never raise one"
     )
     given = parser.parse_args(arguments)
     found = pieces(root)
