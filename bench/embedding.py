@@ -16,7 +16,7 @@ import memoranda
 from bench.figures import Place, Row, Timed
 from bench.shelves import fill
 from bench.text import Talk
-from memoranda.embedding import Cached, Maker, Missing, find
+from memoranda.embedding import CachedEmbedder, NoEmbedder, VectorMaker, find
 from memoranda.embedding.local import LocalEmbedder, processors
 from memoranda.embedding.minilm import initialisers
 from memoranda.embedding.weights import TOKENIZER, tensors
@@ -32,14 +32,14 @@ _NAMES = ("drain of the backlog", f"vector of a question of {TOKENS} tokens")
 def embedding(place: Place) -> Iterator[Row]:
     """Measure the local model, if it is installed."""
     found = asyncio.run(find())
-    if isinstance(found, Missing):
+    if isinstance(found, NoEmbedder):
         for name in _NAMES:
             yield Row(name, None, "", note=found.reason)
         return
     yield from asyncio.run(_measured(place, found))
 
 
-async def _measured(place: Place, embedder: Cached) -> list[Row]:
+async def _measured(place: Place, embedder: CachedEmbedder) -> list[Row]:
     assert isinstance(embedder.embedder, LocalEmbedder)
     bare = _Bare(embedder.embedder.folder, processors())
     began = time.perf_counter()
@@ -57,7 +57,7 @@ async def _measured(place: Place, embedder: Cached) -> list[Row]:
     return [loading, *rows, ratio, await _drain(place, embedder, bare)]
 
 
-async def _drain(place: Place, embedder: Cached, bare: _Bare) -> Row:
+async def _drain(place: Place, embedder: CachedEmbedder, bare: _Bare) -> Row:
     count = place.scale.backlog
     async with memoranda.open(place.book("backlog"), embed=None) as book:
         await fill(book, "ann", count, Talk(place.seed))
@@ -65,7 +65,7 @@ async def _drain(place: Place, embedder: Cached, bare: _Bare) -> Row:
         tokens = sum(len(bare.encode(record.passage_text() or "")) for record in page.records)
         await book.engine.begin_set(embedder.embedding)
         began = time.perf_counter()
-        made = await Maker(book.engine, embedder).catch_up()
+        made = await VectorMaker(book.engine, embedder).catch_up()
     note = f"{made:,} passages of {tokens / len(page.records):.0f} tokens"
     return Row(_NAMES[0], made / (time.perf_counter() - began), "passages/s", note=note)
 

@@ -23,7 +23,7 @@ if not __package__:
 from evals.corpora import ADVERSARIAL, Corpus, Turn, load
 from evals.measures import Ranked, summary
 from memoranda import MemorandaError
-from memoranda.embedding import Missing, find
+from memoranda.embedding import NoEmbedder, find
 
 #: What is compared, in this order: the name that is given, and the one that is shown.
 PEERS = {
@@ -100,7 +100,7 @@ def message(turn: Turn) -> dict[str, str]:
 async def write_task(corpus: Corpus, exchange: Path) -> None:
     """Make every vector once, with the local model, and leave all that is needed in a folder."""
     embedder = await find()
-    if isinstance(embedder, Missing):
+    if isinstance(embedder, NoEmbedder):
         raise MemorandaError(f"there are no vectors to give: {embedder.reason}")
     task = task_of(corpus)
     vectors = await embedder.passages(task["texts"])

@@ -106,7 +106,7 @@ class Graph:
 
 def weights_folder() -> Path:
     """Where the model's published files are."""
-    found = next((place.folder for place in places() if place.folder and not place.lack()), None)
+    found = next((place.folder for place in places() if place.folder and not place.problem()), None)
     if found is None:
         raise SystemExit("the model's weights are not installed; run: memoranda weights install")
     return found

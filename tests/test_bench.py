@@ -18,7 +18,7 @@ from bench.figures import TINY, Place, Row, table
 from bench.filtering import conditions, make_mixed
 from bench.standin import StandIn
 from bench.text import Talk
-from memoranda.embedding import Missing
+from memoranda.embedding import NoEmbedder
 
 #: What each measurement's rows are called, in part.
 ROWS = {
@@ -114,8 +114,8 @@ def test_what_could_not_be_measured_says_so_and_why():
 def test_without_the_local_model_every_row_that_needs_it_says_what_is_missing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    async def find() -> Missing:
-        return Missing("no weights here")
+    async def find() -> NoEmbedder:
+        return NoEmbedder("no weights here")
 
     monkeypatch.setattr(embedding, "find", find)
     rows = list(embedding.embedding(Place(tmp_path, TINY)))

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 import memoranda
 from memoranda.assembly import upkeep
-from memoranda.embedding import Maker
+from memoranda.embedding import VectorMaker
 from memoranda.engines.sqlite import sets
 from memoranda.model.values import utc_now
 from memoranda.model.vectors import EMBED
@@ -45,7 +45,7 @@ _MANNERS: dict[Manner, Callable[[], AbstractContextManager[object]]] = {
     "careful": nullcontext,
     "passes some over": partial(rewritten, sets._through, "if first is None:", "if True:"),
     "switches first": partial(
-        rewritten, Maker.renew, "await self._vectors.begin_set(self.embedding)",
+        rewritten, VectorMaker.renew, "await self._vectors.begin_set(self.embedding)",
         "await self._vectors.begin_set(self.embedding); await self._vectors.switch_set(self.embedding)",
     ),
     "switches without a word": partial(replaced, "renew_shelves", "UPDATE shelves SET mark = mark + 1"),
@@ -128,7 +128,7 @@ async def _work(given: Assignment, embedder: StubEmbedder, strike: Callable[[str
             return switched
 
         with patch.multiple(book.engine, put_vectors=putting, switch_set=switching):
-            maker = Maker(book.engine, embedder)
+            maker = VectorMaker(book.engine, embedder)
             if given.task == "reembed":
                 await maker.renew()
                 return

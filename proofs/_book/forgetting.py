@@ -13,8 +13,8 @@ from typing import Any
 import memoranda
 from memoranda import Book, MemorandaError, assembly
 from memoranda.book.backups import restore
-from memoranda.embedding import Maker
-from memoranda.embedding.cache import Cached
+from memoranda.embedding import VectorMaker
+from memoranda.embedding.cache import CachedEmbedder
 from memoranda.errors import Erased, NotFound
 from memoranda.model import changes as c
 from memoranda.model.erasure import ErasureReceipt
@@ -58,7 +58,7 @@ class Case:
     async def _embed(self, book: Book) -> None:
         await book.embed()
         await book.engine.begin_set(self._embedders[1].embedding)
-        await Maker(book.engine, self._embedders[1]).catch_up()
+        await VectorMaker(book.engine, self._embedders[1]).catch_up()
 
     async def prove(self) -> int:
         """Forget all four parts; gives how many canaries there were before."""
@@ -184,7 +184,7 @@ class Case:
     def _remembered(self, book: Book) -> int:
         """How many vectors an embedder keeps in memory."""
         maker = book.meaning.maker
-        assert isinstance(maker, Maker) and isinstance(maker.embedder, Cached)
+        assert isinstance(maker, VectorMaker) and isinstance(maker.embedder, CachedEmbedder)
         return len(maker.embedder._entries)
 
     def _check_held(self, reader: Book, part: Part) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from memoranda import Book
-from memoranda.embedding import Maker
+from memoranda.embedding import VectorMaker
 from memoranda.engines.sqlite.engine import SqliteEngine
 from memoranda.model.records import PASSAGE_TYPES
 from memoranda.model.vectors import pack_vector
@@ -14,7 +14,7 @@ from proofs._book.racing import EMBEDDERS, Returned
 async def judge_vectors(book: Book, when: str) -> None:
     """Every set, once it is whole, has one right vector for each passage that stands, and none besides."""
     for embedder in EMBEDDERS:
-        await Maker(book.engine, embedder).catch_up()
+        await VectorMaker(book.engine, embedder).catch_up()
     assert isinstance(book.engine, SqliteEngine)
     strange = await book.engine.file.read(lambda connection: connection.execute(_VECTORS).fetchall())
     sets = {one.name: one for one in await book.engine.vector_sets()}

@@ -9,7 +9,7 @@ from typing import Any
 from unittest.mock import patch
 
 from memoranda.book.backups import Backups, note_erasure
-from memoranda.embedding.cache import Cached
+from memoranda.embedding.cache import CachedEmbedder
 from memoranda.engines.sqlite.engine import SqliteEngine
 from memoranda.engines.sqlite.erasing import _Erasing
 from memoranda.engines.sqlite.file import SqliteFile
@@ -51,13 +51,13 @@ OMISSIONS: dict[str, Omission] = {
         'connection.execute(sql("vector_sets")).fetchmany(1)',
     ),
     "the count of vectors": _never("shrink_vector_set"),
-    "what the embedder remembers": _skipping(Cached.let_go, "self._entries.clear()"),
+    "what the embedder remembers": _skipping(CachedEmbedder.clear, "self._entries.clear()"),
     "word to embedders elsewhere": _skipping(Recall._apply, "self._forget()"),
     "its links": _never("delete_links_of"),
     # Whatever rests on it has its own links taken away, so this step is missed only together with that one.
     "its links and those to it": lambda: both(_never("delete_links_of"), _never("delete_links_to")),
     "word to indexes elsewhere": _instead("note_gone", "SELECT ?, ?, ?"),
-    "the index here": _skipping(Recall.let_go, "self._indexes.clear()"),
+    "the index here": _skipping(Recall.clear, "self._indexes.clear()"),
     "stripping what stays": _skipping(_Erasing._carry_out, "self._strip(plan.stripped)"),
     "earlier versions of what stays": _never("blank_versions"),
     "jobs about it": _skipping(_Erasing._carry_out, "self._let_go_of_jobs(plan)"),

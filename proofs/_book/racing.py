@@ -12,7 +12,7 @@ from uuid import UUID
 
 from memoranda import Book
 from memoranda.book.threads import ThreadHandle
-from memoranda.embedding import Maker
+from memoranda.embedding import VectorMaker
 from memoranda.errors import Erased, NotFound
 from memoranda.model import changes as c
 from memoranda.model.ids import new_id
@@ -96,7 +96,7 @@ async def _do(book: Book, action: Action) -> Any:
         case "reembed":
             # Another model's vectors are made beside those that are read, and then read.
             other = await _other_embedder(book)
-            await Maker(book.engine, other).renew()
+            await VectorMaker(book.engine, other).renew()
         case "drain":
             return await Worker(book.engine, {FORM: lambda job: form(book, job)}, utc_now).drain(limit=5)
         case _:

@@ -7,7 +7,7 @@ from typing import Any
 
 from memoranda.book.asking import MODES
 from memoranda.door import pack_terms
-from memoranda.embedding import Maker
+from memoranda.embedding import VectorMaker
 from memoranda.engines.inmemory import InMemoryEngine
 from memoranda.errors import MemorandaError
 from memoranda.model import changes as c
@@ -148,7 +148,7 @@ async def recall_without_the_others(s: Session) -> None:
         return
     await alone.adopt(party, lines, pack_terms)
     await alone.begin_set(EMBEDDER.embedding)
-    await Maker(alone, EMBEDDER).catch_up()
+    await VectorMaker(alone, EMBEDDER).catch_up()
     alone.hidden = {k.id.bytes for k in s.oracle.of[party].values() if not may_read(k.audience, view)}
     types, now = PASSAGE_TYPES, s.clock()
     hits, expected = [

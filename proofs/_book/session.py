@@ -11,7 +11,7 @@ from uuid import UUID
 
 import memoranda
 from memoranda import Book, MemorandaError
-from memoranda.embedding import Maker
+from memoranda.embedding import VectorMaker
 from memoranda.errors import NotFound
 from memoranda.model.ledger import Receipt, ReceiptItem, Verb
 from memoranda.model.owner import Audience, Owner, View
@@ -93,7 +93,7 @@ class Session:
         engine = self.books[world.TENANTS[0]].engine
         for embedder in (EMBEDDER, OTHER_EMBEDDER):
             # The oldest last, and no oftener: where a condition is left out, something may lack a vector forever.
-            maker, lacking = Maker(engine, embedder), await engine.lacking(embedder.embedding, _ALL)
+            maker, lacking = VectorMaker(engine, embedder), await engine.lacking(embedder.embedding, _ALL)
             await maker.make(lacking[1:])
             await maker.make(await engine.lacking(embedder.embedding, _ALL))
         if miscounted := self.truth.lacking_vectors():

@@ -10,7 +10,7 @@ from typing import Any
 
 import memoranda
 from memoranda import Book
-from memoranda.embedding import Maker
+from memoranda.embedding import VectorMaker
 from memoranda.engines.postgres.engine import PostgresEngine
 from memoranda.model.erasure import ErasureReceipt, Scrubbed
 from memoranda.model.trust import Limits
@@ -96,7 +96,7 @@ class Life:
     async def _embed(self, book: Book) -> None:
         await book.embed()
         await book.engine.begin_set(self._embedders[1].embedding)
-        await Maker(book.engine, self._embedders[1]).catch_up()
+        await VectorMaker(book.engine, self._embedders[1]).catch_up()
 
     async def _analyse(self, book: Book, *, sampled: bool) -> None:
         """What the server does by itself, at night, in the administrator's name; then all of it is in the files."""

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from memoranda.embedding import LocalEmbedder
 from memoranda.embedding.local import processors
-from memoranda.embedding.minilm import Model, missing_libraries, shared
+from memoranda.embedding.minilm import MiniLM, missing_libraries, shared
 from memoranda.embedding.weights import places
 from memoranda.model.vectors import Embedding
 
@@ -20,7 +20,7 @@ from memoranda.model.vectors import Embedding
 @pytest.fixture(scope="session")
 def weights_folder() -> Path:
     """Where the model's files are; CI has them."""
-    found = next((place.folder for place in places() if place.folder and not place.lack()), None)
+    found = next((place.folder for place in places() if place.folder and not place.problem()), None)
     if found is None or missing_libraries():
         message = "the local model is not installed: memoranda weights install"
         if os.environ.get("CI"):
@@ -30,13 +30,13 @@ def weights_folder() -> Path:
 
 
 @pytest.fixture(scope="session")
-def loaded(weights_folder: Path) -> Model:
+def loaded(weights_folder: Path) -> MiniLM:
     """The model, held so that it is loaded once."""
     return shared(weights_folder, processors())
 
 
 @pytest.fixture
-def local(loaded: Model) -> LocalEmbedder:
+def local(loaded: MiniLM) -> LocalEmbedder:
     return LocalEmbedder(loaded.folder)
 
 

@@ -14,9 +14,9 @@ import pytest
 from pydantic_ai.embeddings import TestEmbeddingModel
 
 from memoranda.embedding import (
-    Cached,
+    CachedEmbedder,
     EmbeddingSettings,
-    Missing,
+    NoEmbedder,
     find,
     finding,
     installing,
@@ -45,7 +45,7 @@ def put(folder: Path, *, short: bool = False) -> None:
 
 async def test_an_installed_model_is_used_without_being_asked_for(weights_folder: Path) -> None:
     found = await find()
-    assert isinstance(found, Cached)
+    assert isinstance(found, CachedEmbedder)
     assert found.embedding.name == "local/all-MiniLM-L6-v2/384"
     assert (await found.query("hello")).shape == (384,)
     await found.close()
@@ -56,19 +56,19 @@ async def test_a_machine_without_weights_says_what_to_run(
 ) -> None:
     monkeypatch.setattr(finding, "missing_libraries", list)
     found = await find("auto")
-    assert isinstance(found, Missing)
+    assert isinstance(found, NoEmbedder)
     assert "memoranda weights install" in found.reason
 
 
 async def test_a_machine_without_the_libraries_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(finding, "missing_libraries", lambda: ["onnxruntime"])
     found = await find()
-    assert isinstance(found, Missing)
+    assert isinstance(found, NoEmbedder)
     assert "onnxruntime not installed" in found.reason and "memoranda[embed]" in found.reason
 
 
 async def test_none_is_words_alone(weights_folder: Path) -> None:
-    assert isinstance(await find(None), Missing)
+    assert isinstance(await find(None), NoEmbedder)
 
 
 async def test_a_given_folder_comes_before_all_else(weights_folder: Path, bare: Path) -> None:
@@ -78,7 +78,7 @@ async def test_a_given_folder_comes_before_all_else(weights_folder: Path, bare: 
         ("auto", EmbeddingSettings(weights=weights_folder)),
     ):
         found = await find(wish, settings)
-        assert isinstance(found, Cached) and isinstance(found.embedder, LocalEmbedder)
+        assert isinstance(found, CachedEmbedder) and isinstance(found.embedder, LocalEmbedder)
         assert found.embedder.folder == weights_folder
 
 
@@ -87,7 +87,7 @@ async def test_the_cache_is_looked_in_last(bare: Path, monkeypatch: pytest.Monke
     folder = bare / ".cache" / "memoranda" / "weights" / weights.PACKAGE / "model"
     put(folder)
     found = await find()
-    assert isinstance(found, Cached) and isinstance(found.embedder, LocalEmbedder)
+    assert isinstance(found, CachedEmbedder) and isinstance(found.embedder, LocalEmbedder)
     assert found.embedder.folder == folder
 
 
@@ -105,12 +105,12 @@ async def test_a_folder_that_was_asked_for_and_is_not_whole_is_an_error(
 )
 async def test_what_settings_name_in_vain_leaves_words_alone(settings: dict[str, Any]) -> None:
     found = await find("auto", EmbeddingSettings(**settings))
-    assert isinstance(found, Missing) and found.failed and found.reason
+    assert isinstance(found, NoEmbedder) and found.failed and found.reason
 
 
 async def test_an_embedder_of_ones_own_is_taken(counting: Counting) -> None:
     found = await find(counting)
-    assert isinstance(found, Cached) and found.embedder is counting
+    assert isinstance(found, CachedEmbedder) and found.embedder is counting
     np.testing.assert_array_equal(await found.query("a"), counting.of("a"))
     await found.close()
     assert not counting.closed, "whoever brought it closes it"
@@ -123,7 +123,7 @@ async def test_what_is_no_embedder_is_refused() -> None:
 
 async def test_a_providers_model_is_found() -> None:
     found = await find(TestEmbeddingModel(dimensions=5))
-    assert isinstance(found, Cached) and found.embedding.name == "test/test/5"
+    assert isinstance(found, CachedEmbedder) and found.embedding.name == "test/test/5"
 
 
 async def test_a_name_with_a_colon_is_a_providers_model() -> None:
@@ -140,7 +140,7 @@ async def test_finding_and_loading_open_no_connection(
     monkeypatch.setattr(socket.socket, "connect", refuse)
     monkeypatch.setattr(socket, "getaddrinfo", refuse)
     found = await find()
-    assert isinstance(found, Cached)
+    assert isinstance(found, CachedEmbedder)
     await found.query("hello")
     await found.close()
 
@@ -151,12 +151,12 @@ class TestFiles:
 
     def test_files_of_the_right_size_and_other_content_do_not(self, tmp_path: Path) -> None:
         put(tmp_path)
-        assert weights.Place("given", tmp_path).lack() == ""
+        assert weights.WeightsFolder("given", tmp_path).problem() == ""
         with pytest.raises(WeightsUnfit, match="SHA-256"):
             weights.check(tmp_path)
 
     def test_a_file_that_is_not_there_is_named(self, tmp_path: Path) -> None:
-        assert "model.safetensors is not there" in weights.Place("given", tmp_path).lack()
+        assert "model.safetensors is not there" in weights.WeightsFolder("given", tmp_path).problem()
         with pytest.raises(WeightsUnfit, match="cannot be read"):
             weights.check(tmp_path)
 

@@ -124,7 +124,7 @@ async def test_the_runtime_keeps_nothing_of_what_the_weights_were_read_into(
         return held
 
     monkeypatch.setattr(minilm, "initialisers", noted)
-    model = minilm.Model(weights_folder, 1)
+    model = minilm.MiniLM(weights_folder, 1)
     before = model.one("hello")
     for array in held.values():
         array.fill(np.nan)
@@ -149,7 +149,7 @@ async def test_a_library_that_cannot_be_imported_is_named(
 ) -> None:
     monkeypatch.setitem(sys.modules, "tokenizers", None)
     with pytest.raises(EmbeddingFailed, match=r"memoranda\[embed\]"):
-        minilm.Model(weights_folder, 1).one("hello")
+        minilm.MiniLM(weights_folder, 1).one("hello")
 
 
 _FORKS = """

@@ -17,7 +17,7 @@ from click.testing import CliRunner
 import memoranda
 from memoranda import EmbedderDown
 from memoranda.assembly import opening as assembly
-from memoranda.embedding import Cached, Missing
+from memoranda.embedding import CachedEmbedder, NoEmbedder
 from memoranda.surfaces.cli import health
 from memoranda.surfaces.cli.program import program
 from tests.embedding.topics import Down, Larger, Topics, by_meaning, vectors
@@ -29,7 +29,7 @@ ROOT = Path(__file__).parent.parent.parent
 STANDING_STILL = """
 import asyncio
 from memoranda.assembly import opening as assembly
-from memoranda.embedding import Cached, making
+from memoranda.embedding import CachedEmbedder, making
 from memoranda.surfaces.cli import main
 from tests.embedding.topics import Larger
 
@@ -41,7 +41,7 @@ class Slow(Larger):
         return await super().passages(texts)
 
 async def found(*_):
-    return Cached(Slow(), 0)
+    return CachedEmbedder(Slow(), 0)
 
 assembly.find, making.STEP = found, 2
 main()
@@ -83,7 +83,7 @@ class Shell:
         """What is installed from here on."""
 
         async def found(*_: object) -> Any:
-            return embedder if isinstance(embedder, Missing) else Cached(embedder, 0)
+            return embedder if isinstance(embedder, NoEmbedder) else CachedEmbedder(embedder, 0)
 
         self._monkeypatch.setattr(assembly, "find", found)
 
@@ -162,7 +162,7 @@ class TestWriting:
     def test_without_an_embedder_nobody_is_told_at_each_command(
         self, shell: Shell, caplog: pytest.LogCaptureFixture
     ) -> None:
-        shell.use(Missing(LACK))
+        shell.use(NoEmbedder(LACK))
         for words in (
             ["remember", "ana", "Keeps bees"],
             ["append", "ana", "user", "hello", "--no-wait"],
@@ -175,7 +175,7 @@ class TestWriting:
 class TestDoctor:
     def test_it_says_why_words_alone_and_what_to_run(self, shell: Shell) -> None:
         shell.run("remember", "ana", "Keeps bees")
-        shell.use(Missing(LACK))
+        shell.use(NoEmbedder(LACK))
         found = shell.meaning()
         assert found["state"] == "note" and "words alone" in found["found"]
         assert "1 of 1 passages have vectors of test/topics/3" in found["found"]
@@ -190,7 +190,7 @@ class TestDoctor:
     def test_vectors_that_nobody_here_can_make_are_no_illness(
         self, shell: Shell, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        shell.use(Missing(LACK))
+        shell.use(NoEmbedder(LACK))
         shell.run("remember", "ana", "Keeps bees")
         monkeypatch.setattr(health, "_OVERDUE", timedelta(days=-1))
         assert {check["name"]: check["state"] for check in shell.json("doctor")["checks"]}["jobs"] == "ok"
@@ -212,7 +212,7 @@ class TestReembed:
 
     def test_it_ends_as_other_commands_do(self, shell: Shell) -> None:
         shell.run("remember", "ana", "Keeps bees")
-        shell.use(Missing(LACK))
+        shell.use(NoEmbedder(LACK))
         assert "nothing to make vectors with" in shell.run("reembed", code=15).stderr
 
         class Failing(Down, Larger):

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memoranda.models.reading import LONGEST_ANSWER, Unreadable, read
+from memoranda.models.reading import LONGEST_ANSWER, Unreadable, read_json
 
 VALUE = {"notes": [{"content": 'likes {blue} and "red"', "messages": ["m1"]}], "profile": {}}
 WHOLE = json.dumps(VALUE)
@@ -37,7 +37,7 @@ _OBJECTS = st.dictionaries(_TEXT, _JSON, min_size=1, max_size=4)
     ids=["alone", "spaces", "fence", "bare fence", "prose", "thought", "twice the same"],
 )
 def test_an_object_is_found_alone_in_a_fence_and_in_prose(text: str) -> None:
-    assert read(text) == VALUE
+    assert read_json(text) == VALUE
 
 
 @pytest.mark.parametrize(
@@ -72,18 +72,18 @@ def test_an_object_is_found_alone_in_a_fence_and_in_prose(text: str) -> None:
 )
 def test_what_is_no_whole_object_is_told_in_words_for_the_model(text: str, why: str) -> None:
     with pytest.raises(Unreadable, match=why):
-        read(text)
+        read_json(text)
 
 
 @pytest.mark.parametrize("text", ["{}", " { }\n", "```json\n{}\n```"])
 def test_an_empty_object_is_an_answer_where_nothing_stands_beside_it(text: str) -> None:
-    assert read(text) == {}
+    assert read_json(text) == {}
 
 
 def test_half_of_an_answer_is_never_taken_for_one() -> None:
     for end in range(1, len(WHOLE)):
         with pytest.raises(Unreadable):
-            read("Here it is: " + WHOLE[:end])
+            read_json("Here it is: " + WHOLE[:end])
 
 
 @given(_OBJECTS, st.integers(0), st.sampled_from(["", "Well: ", "```json\n"]), st.booleans())
@@ -91,15 +91,15 @@ def test_any_object_is_found_whole_and_never_in_part(
     value: dict[str, Any], cut: int, before: str, spaced: bool
 ) -> None:
     whole = json.dumps(value, indent=1 if spaced else None, ensure_ascii=spaced)
-    assert read(f"{before}{whole}\n```") == value
+    assert read_json(f"{before}{whole}\n```") == value
     with pytest.raises(Unreadable):
-        read(before + whole[: cut % len(whole)])
+        read_json(before + whole[: cut % len(whole)])
 
 
 @given(st.text(max_size=60))
 def test_whatever_is_written_ends_in_an_object_or_a_short_fault(text: str) -> None:
     try:
-        found: object = read(text)
+        found: object = read_json(text)
     except Unreadable as exc:
         found = {"fault": exc}
     assert isinstance(found, dict) and len(str(found)) < 200
@@ -113,5 +113,5 @@ def test_a_fault_holds_nothing_of_the_answer() -> None:
         '{"secret',
     ):
         with pytest.raises(Unreadable) as caught:
-            read(text)
+            read_json(text)
         assert "secret" not in str(caught.value)

@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from memoranda.model.passages import PassageRow, ShelfDelta
 from memoranda.model.vectors import pack_vector, unpack_vectors
 from memoranda.recall.filters import PassageFilter
-from memoranda.recall.fusion import Arm
+from memoranda.recall.fusion import Scorer
 from memoranda.recall.index import ShelfIndex, field_of
-from memoranda.recall.search import Found, Mode, Question, search
+from memoranda.recall.search import Match, Mode, SearchQuestion, search
 from memoranda.text.terms import TermGroup, pack, term_hash
 
 EVERYTHING = PassageFilter()
@@ -84,16 +84,16 @@ def find(
     only: PassageFilter = EVERYTHING,
     vector: NDArray[np.float32] | None = None,
     mode: Mode = Mode.HYBRID,
-) -> list[Found]:
-    asked = Question(words(question), vector)
+) -> list[Match]:
+    asked = SearchQuestion(words(question), vector)
     return search(field_of([index, *others]), asked, limit=limit, only=only, mode=mode)
 
 
-def numbers(found: Sequence[Found]) -> list[int]:
+def numbers(found: Sequence[Match]) -> list[int]:
     return [int.from_bytes(one.id, "big") for one in found]
 
 
-def score_of(found: Found, arm: Arm) -> float:
+def score_of(found: Match, arm: Scorer) -> float:
     return next(one.score for one in found.arms if one.arm is arm)
 
 
@@ -102,16 +102,16 @@ def score_of(found: Found, arm: Arm) -> float:
 
 def plain(
     rows: Sequence[PassageRow], question: Sequence[TermGroup], vector: NDArray[np.float32] | None
-) -> dict[bytes, dict[Arm, float]]:
+) -> dict[bytes, dict[Scorer, float]]:
     """What every arm says of every passage."""
     if not rows:
         return {}
     near = {row.id: _beside(rows, row) for row in rows}
-    scores: dict[bytes, dict[Arm, float]] = {row.id: {} for row in rows}
+    scores: dict[bytes, dict[Scorer, float]] = {row.id: {} for row in rows}
     if question:
         counts = {row.id: _counts(row) for row in rows}
         around = {id: _added(counts, beside) for id, beside in near.items()}
-        for arm, held in ((Arm.WORDS, counts), (Arm.WORDS_NEAR, around)):
+        for arm, held in ((Scorer.WORDS, counts), (Scorer.WORDS_NEAR, around)):
             for id, score in _bm25(counts, held, question).items():
                 scores[id][arm] = score
     if vector is not None:
@@ -120,8 +120,8 @@ def plain(
         for id, beside in near.items():
             lent = {other: share for other, share in beside.items() if other in with_vector}
             together = sum(cosines[other] * share for other, share in lent.items())
-            scores[id][Arm.MEANING] = cosines[id]
-            scores[id][Arm.MEANING_NEAR] = together / sum(lent.values()) if lent else 0.0
+            scores[id][Scorer.MEANING] = cosines[id]
+            scores[id][Scorer.MEANING_NEAR] = together / sum(lent.values()) if lent else 0.0
     return scores
 
 
@@ -141,15 +141,15 @@ def together(
     if question:
         counts = [_counts(row) for row in rows]
         most = sum(2.2 * _rarity(counts, group) for group in question)
-        words = min(1.0, tops[Arm.WORDS_NEAR] / most) ** 0.5
+        words = min(1.0, tops[Scorer.WORDS_NEAR] / most) ** 0.5
     if vector is not None:
         cosines = [_cosine(row, vector) for row in rows if row.vector is not None]
-        best = tops[Arm.MEANING]
+        best = tops[Scorer.MEANING]
         average = sum(cosines) / len(cosines) if cosines else 0.0
         meaning = 1.1 * min(1.0, max(0.05, (best - average) / best)) ** 1.5 if best > 0 else 0.0
     whole = words + meaning
-    weights = {Arm.WORDS: 0.25 * words, Arm.WORDS_NEAR: 0.75 * words}
-    weights |= {Arm.MEANING: 0.4 * meaning, Arm.MEANING_NEAR: 0.6 * meaning}
+    weights = {Scorer.WORDS: 0.25 * words, Scorer.WORDS_NEAR: 0.75 * words}
+    weights |= {Scorer.MEANING: 0.4 * meaning, Scorer.MEANING_NEAR: 0.6 * meaning}
     blended = {
         id: sum(weights[arm] / whole * of[arm] / tops[arm] for arm in of if tops[arm] > 0 and whole > 0)
         for id, of in scores.items()
@@ -159,9 +159,9 @@ def together(
     }
 
 
-def _near(arm: Arm, score: float) -> float:
+def _near(arm: Scorer, score: float) -> float:
     """What is not near, or by rounding alone, is nothing."""
-    return score if score > (ROUNDING if arm in (Arm.MEANING, Arm.MEANING_NEAR) else 0) else 0.0
+    return score if score > (ROUNDING if arm in (Scorer.MEANING, Scorer.MEANING_NEAR) else 0) else 0.0
 
 
 def _speaks(row: PassageRow, question: Sequence[TermGroup]) -> bool:

@@ -18,9 +18,9 @@ from memoranda.model.passages import PassageRow, ShelfDelta
 from memoranda.model.vectors import pack_vector
 from memoranda.recall import search as searching
 from memoranda.recall.filters import PassageFilter
-from memoranda.recall.fusion import Arm
+from memoranda.recall.fusion import Scorer
 from memoranda.recall.index import ShelfIndex, field_of
-from memoranda.recall.search import Found, Mode, Question, search
+from memoranda.recall.search import Match, Mode, SearchQuestion, search
 from memoranda.recall.segments import Segment
 from memoranda.text.terms import TermGroup, term_hash
 from tests.recall.plain import (
@@ -47,10 +47,10 @@ def test_a_score_is_bm25_worked_out_by_hand() -> None:
     short, long = find(index, "tea")
     # three passages, 8 terms, so 8/3 on average; two of them hold the word
     rarity = math.log(1 + 1.5 / 2.5)
-    assert score_of(long, Arm.WORDS) == pytest.approx(
+    assert score_of(long, Scorer.WORDS) == pytest.approx(
         rarity * 2 * 2.2 / (2 + 1.2 * (0.25 + 0.75 * 3 / (8 / 3))), abs=1e-12
     )
-    assert score_of(short, Arm.WORDS) == pytest.approx(
+    assert score_of(short, Scorer.WORDS) == pytest.approx(
         rarity * 1 * 2.2 / (1 + 1.2 * (0.25 + 0.75 * 1 / (8 / 3))), abs=1e-12
     )
     assert numbers([short, long]) == [2, 1]
@@ -60,7 +60,7 @@ def test_parts_name_the_words_in_the_order_asked_and_add_up_to_the_score() -> No
     index = shelf_of(passage(1, "milk tea sugar"), passage(2, "tea cup"), passage(3, "rain"))
     found = find(index, "sugar snow tea milk")
     assert [[word for word, _ in one.words] for one in found] == [["sugar", "tea", "milk"], ["tea"]]
-    assert all(sum(share for _, share in one.words) == score_of(one, Arm.WORDS) for one in found)
+    assert all(sum(share for _, share in one.words) == score_of(one, Scorer.WORDS) for one in found)
 
 
 def test_a_word_with_alternatives_counts_once_with_all_its_terms() -> None:
@@ -86,13 +86,13 @@ def test_nothing_is_found_by_no_words_nowhere_or_without_room() -> None:
     assert find(index, "") == []
     assert find(index, "snow") == []
     assert find(ShelfIndex(), "tea") == []
-    assert search(field_of([]), Question(words("tea")), limit=10, only=EVERYTHING) == []
+    assert search(field_of([]), SearchQuestion(words("tea")), limit=10, only=EVERYTHING) == []
     assert find(shelf_of(passage(1)), "tea") == []
 
 
 def test_a_passage_without_terms_counts_in_the_statistics() -> None:
     alone, beside = shelf_of(passage(1, "tea")), shelf_of(passage(1, "tea"), passage(2))
-    assert score_of(find(beside, "tea")[0], Arm.WORDS) > score_of(find(alone, "tea")[0], Arm.WORDS)
+    assert score_of(find(beside, "tea")[0], Scorer.WORDS) > score_of(find(alone, "tea")[0], Scorer.WORDS)
 
 
 # ── Visibility ────────────────────────────────────────────────────────────────────────────────────────────
@@ -301,7 +301,7 @@ def test_after_any_changes_it_answers_as_if_built_anew_and_as_the_books_say(
         delta = prefixed(delta, mark, shelf=shelf)
         shelves[shelf].apply(delta)
         states[shelf] = after(states[shelf], delta)
-    asked = Question(question, vector)
+    asked = SearchQuestion(question, vector)
     found = search(field_of(shelves), asked, limit=limit, only=only)
 
     rows = {id: row for state in states for id, row in state.items()}
@@ -313,7 +313,7 @@ def test_after_any_changes_it_answers_as_if_built_anew_and_as_the_books_say(
     said = plain(every, question, vector)
     for one in found:
         held = {arm: score for arm, score, _, _ in one.arms}
-        assert held == pytest.approx({arm: said[one.id][Arm(arm)] for arm in held}, abs=1e-4)
+        assert held == pytest.approx({arm: said[one.id][Scorer(arm)] for arm in held}, abs=1e-4)
     scores = together(every, question, vector, only)
     assert {one.id: one.score for one in found} == pytest.approx(
         {one.id: scores[one.id] for one in found}, abs=1e-3
@@ -345,7 +345,7 @@ def test_a_close_look_at_few_says_what_a_look_at_all_says(
     only: PassageFilter,
 ) -> None:
     field = field_of([shelf_of(*prefixed(ShelfDelta(1, True, rows, ()), 1, shelf=0).rows)])
-    asked = Question(question, vector)
+    asked = SearchQuestion(question, vector)
     whole = search(field, asked, limit=5, only=only)
     with pytest.MonkeyPatch.context() as patch:
         looked_at_closely(patch)
@@ -428,7 +428,7 @@ def test_a_search_in_another_thread_sees_all_of_a_delta_or_nothing() -> None:
     one_score = find(index, "tea")[0].scores
     done = False
 
-    def read() -> list[list[Found]]:
+    def read() -> list[list[Match]]:
         seen = []
         while not done:
             seen.append(find(index, "tea"))

@@ -13,7 +13,7 @@ import memoranda
 from memoranda import LimitReached
 from memoranda.model.passages import ShelfDelta
 from memoranda.recall import asking, holding
-from memoranda.recall.asking import Asked
+from memoranda.recall.asking import SearchRequest
 from memoranda.recall.index import ShelfIndex
 from memoranda.recall.recall import QUESTION_LENGTH, Recall
 from memoranda.text import languages, terms
@@ -127,9 +127,9 @@ async def test_a_write_during_a_search_does_not_part_what_is_searched_from_what_
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     """The index was brought up to date by another task while an engine's thread searched it for an older moment."""
-    under_way, goes_on, search = threading.Event(), threading.Event(), Asked.search
+    under_way, goes_on, search = threading.Event(), threading.Event(), SearchRequest.search
 
-    def delayed(asked: Asked, shelves: Sequence[ShelfIndex]) -> None:
+    def delayed(asked: SearchRequest, shelves: Sequence[ShelfIndex]) -> None:
         if threading.current_thread() is not threading.main_thread() and not under_way.is_set():
             under_way.set()
             goes_on.wait(5)
@@ -138,7 +138,7 @@ async def test_a_write_during_a_search_does_not_part_what_is_searched_from_what_
     async with memoranda.open(tmp_path / "book.db") as book:
         await book.remember("ana", "likes tea", key="drink")
         await book.recall("ana", "likes")
-        monkeypatch.setattr(Asked, "search", delayed)
+        monkeypatch.setattr(SearchRequest, "search", delayed)
         slow = asyncio.create_task(book.recall("ana", "likes"))
         await asyncio.to_thread(under_way.wait, 5)
         newer = await book.remember("ana", "likes coffee", key="drink")

@@ -11,9 +11,9 @@ import pytest
 from memoranda.errors import Corrupt
 from memoranda.recall import search as searching
 from memoranda.recall.filters import PassageFilter
-from memoranda.recall.fusion import Arm
+from memoranda.recall.fusion import Scorer
 from memoranda.recall.index import ShelfIndex, field_of
-from memoranda.recall.search import Mode, Question, search
+from memoranda.recall.search import Mode, SearchQuestion, search
 from tests.recall.plain import (
     EVERYTHING,
     change,
@@ -54,7 +54,7 @@ def test_a_passage_is_found_by_what_was_said_beside_it_in_its_thread() -> None:
     found = find(index, "tea")
     assert numbers(found) == [1, 2, 3]
     assert [one.words for one in found[1:]] == [(), ()]
-    assert all(score_of(one, Arm.WORDS) == 0 < score_of(one, Arm.WORDS_NEAR) for one in found[1:])
+    assert all(score_of(one, Scorer.WORDS) == 0 < score_of(one, Scorer.WORDS_NEAR) for one in found[1:])
 
 
 def test_neighbours_stay_neighbours_however_their_thread_came_in() -> None:
@@ -86,8 +86,8 @@ def test_meaning_finds_what_shares_no_word() -> None:
     )
     (first, *_) = find(index, "drizzle", vector=unit(0.1, 1, 0))
     assert numbers([first]) == [2]
-    assert score_of(first, Arm.MEANING) == pytest.approx(0.995, abs=1e-3)
-    assert [arm.arm for arm in first.arms] == [Arm.MEANING, Arm.MEANING_NEAR]
+    assert score_of(first, Scorer.MEANING) == pytest.approx(0.995, abs=1e-3)
+    assert [arm.arm for arm in first.arms] == [Scorer.MEANING, Scorer.MEANING_NEAR]
     assert find(index, "drizzle", vector=unit(0.1, 1, 0), mode=Mode.WORDS) == []
 
 
@@ -125,7 +125,7 @@ def test_the_newest_come_first_where_only_that_is_asked() -> None:
 
 def weights_of(index: ShelfIndex, question: str, vector: np.ndarray) -> tuple[float, float]:
     arms = {one.arm: one.weight for one in find(index, question, vector=vector)[0].arms}
-    return arms[Arm.WORDS] + arms[Arm.WORDS_NEAR], arms[Arm.MEANING] + arms[Arm.MEANING_NEAR]
+    return arms[Scorer.WORDS] + arms[Scorer.WORDS_NEAR], arms[Scorer.MEANING] + arms[Scorer.MEANING_NEAR]
 
 
 def test_words_count_more_the_more_of_the_question_they_cover() -> None:
@@ -197,11 +197,11 @@ def test_who_is_named_in_the_question_is_heard_first() -> None:
 
 def test_a_time_that_is_named_counts_like_a_word() -> None:
     index = shelf_of(*(passage(number, "tea", at=number * 10) for number in range(1, 6)))
-    asked = Question(words("tea"), times=(("then", ((30, 40), (50, 60))), ("never", ((900, 901),))))
+    asked = SearchQuestion(words("tea"), times=(("then", ((30, 40), (50, 60))), ("never", ((900, 901),))))
     found = search(field_of([index]), asked, limit=10, only=EVERYTHING)
     assert numbers(found) == [5, 3, 4, 2, 1]
     assert [word for word, _ in found[0].words] == ["tea", "then"]
-    only_then = Question((), times=(("then", ((30, 40),)),))
+    only_then = SearchQuestion((), times=(("then", ((30, 40),)),))
     assert numbers(search(field_of([index]), only_then, limit=10, only=EVERYTHING)) == [3]
 
 

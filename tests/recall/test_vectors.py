@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from memoranda.model.vectors import pack_vectors
 from memoranda.recall import vectors as vectors_of_segments
-from memoranda.recall.vectors import Asked, Vectors
+from memoranda.recall.vectors import QuestionVector, Vectors
 from tests.recall.plain import change, find, passage, shelf_of, unit
 
 
@@ -23,14 +23,14 @@ def test_a_cosine_is_as_near_as_eight_bits_allow(dimension: int) -> None:
     units = some_units(50, dimension, 1)
     held = Vectors.of(pack_vectors(units))
     assert held is not None
-    cosines = held.cosines(Asked(units[0]))
+    cosines = held.cosines(QuestionVector(units[0]))
     assert np.abs(cosines - units @ units[0]).max() < 0.01
     assert cosines[0] == pytest.approx(1, abs=0.01)
 
 
 def test_a_row_has_the_same_bits_wherever_it_stands() -> None:
     units = some_units(700, 384, 2)
-    asked = Asked(some_units(1, 384, 3)[0])
+    asked = QuestionVector(some_units(1, 384, 3)[0])
     whole = Vectors.of(pack_vectors(units))
     assert whole is not None
     cosines = whole.cosines(asked)
@@ -46,7 +46,7 @@ def test_the_greatest_sum_that_there_can_be_is_exact() -> None:
     """All numbers as large as they are stored: the sum is the one that pure whole numbers give."""
     units = np.full((5, 384), 384**-0.5, dtype=np.float32)
     held = Vectors.of(pack_vectors(units))
-    asked = Asked(units[0])
+    asked = QuestionVector(units[0])
     assert held is not None
     products = [int(number) for number in held.numbers.astype(np.int64) @ asked.numbers.astype(np.int64)]
     assert max(products) <= 2**24
@@ -67,12 +67,12 @@ def test_signs_guess_what_is_near() -> None:
     held = Vectors.of(pack_vectors(units))
     assert held is not None
     for row in range(10):
-        guesses = held.guesses(Asked(units[row]))
+        guesses = held.guesses(QuestionVector(units[row]))
         assert set(guesses.argsort()[-2:].tolist()) == {row, 100 + row}
 
 
 def test_bits_are_counted_without_numpy_two_as_well(monkeypatch: pytest.MonkeyPatch) -> None:
-    held, asked = Vectors.of(pack_vectors(some_units(60, 100, 9))), Asked(some_units(1, 100, 10)[0])
+    held, asked = Vectors.of(pack_vectors(some_units(60, 100, 9))), QuestionVector(some_units(1, 100, 10)[0])
     assert held is not None
     counted = held.guesses(asked)
     monkeypatch.setattr(vectors_of_segments, "_count_bits", None)
@@ -85,13 +85,13 @@ def test_rows_without_a_vector_and_of_another_length_have_none() -> None:
     held = Vectors.of([two[0], None, three[0], three[1]])
     assert held is not None
     assert (held.dimension, held.present.tolist()) == (3, [False, False, True, True])
-    assert held.cosines(Asked(some_units(1, 3, 13)[0]))[:2].tolist() == [0, 0]
+    assert held.cosines(QuestionVector(some_units(1, 3, 13)[0]))[:2].tolist() == [0, 0]
 
 
 def test_a_question_of_nothing_is_near_nothing() -> None:
     held = Vectors.of(pack_vectors(some_units(3, 8, 14)))
     assert held is not None
-    assert held.cosines(Asked(np.zeros(8, dtype=np.float32))).tolist() == [0, 0, 0]
+    assert held.cosines(QuestionVector(np.zeros(8, dtype=np.float32))).tolist() == [0, 0, 0]
 
 
 def test_where_the_last_vector_has_gone_words_alone_find() -> None:

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from memoranda.book.forming import FORM, REFORM
 from memoranda.door import Door
-from memoranda.embedding import Maker
+from memoranda.embedding import VectorMaker
 from memoranda.formation.closing import Closer
 from memoranda.formation.gathering import Gatherer
 from memoranda.formation.guard import Guard
@@ -43,7 +43,7 @@ async def models_of(wish: Any, settings: ModelsSettings) -> Models | None:
 def former_of(
     engine: Engine,
     finder: Finder,
-    maker: Maker | None,
+    maker: VectorMaker | None,
     models: Models | None,
     limits: Limits,
     settings: FormingSettings,

@@ -20,7 +20,7 @@ from memoranda.book.meaning import Meaning
 from memoranda.book.retention import RETAIN, Retention, first_retention, retaining
 from memoranda.capabilities import SearchesTerms
 from memoranda.door import Door
-from memoranda.embedding import AUTO, Cached, EmbeddingSettings, Maker, Missing, find
+from memoranda.embedding import AUTO, CachedEmbedder, EmbeddingSettings, NoEmbedder, VectorMaker, find
 from memoranda.errors import InvalidInput, Moved
 from memoranda.formation.alike import forget_statements
 from memoranda.formation.money import Budgets
@@ -145,7 +145,7 @@ async def _open(
         engine.large_shelf = given.recall.large_shelf
     # A book that moves, or has moved, is only read.
     read_only = read_only or found.departure is not None
-    maker = None if isinstance(embedder, Missing) else Maker(engine, embedder)
+    maker = None if isinstance(embedder, NoEmbedder) else VectorMaker(engine, embedder)
     try:
         if not read_only:
             read_only = not await _is_made_due(engine, maker, given.retention, clock)
@@ -172,7 +172,7 @@ async def _open(
         forming=Forming(engine, tenant, given.forming),
         models=asked,
         meaning=meaning,
-        on_erased=finder.let_go,
+        on_erased=finder.clear,
         refresh_terms=lambda: refresh_terms(engine),
         open_copy=lambda path: open_engine(path, create=False),
     )
@@ -215,7 +215,7 @@ async def _is_put(engine: Engine, kind: str) -> bool:
     return any(job.kind == kind for job in await engine.jobs(None, MOST_JOBS))
 
 
-async def _is_made_due(engine: Engine, maker: Maker | None, keeping: Retention, clock: Clock) -> bool:
+async def _is_made_due(engine: Engine, maker: VectorMaker | None, keeping: Retention, clock: Clock) -> bool:
     """Put the jobs for what this book lacks; False where it began to move right now."""
     try:
         await _make_due(engine, maker, keeping, clock)
@@ -224,7 +224,7 @@ async def _is_made_due(engine: Engine, maker: Maker | None, keeping: Retention, 
     return True
 
 
-async def _make_due(engine: Engine, maker: Maker | None, keeping: Retention, clock: Clock) -> None:
+async def _make_due(engine: Engine, maker: VectorMaker | None, keeping: Retention, clock: Clock) -> None:
     """Put the jobs for what this book lacks: terms of today's rule, the first retention, vectors."""
     if await engine.stale_terms(RULE, 1):
         await engine.put(JobDraft(kind="terms", key=str(RULE)), clock())
@@ -238,22 +238,22 @@ async def _make_due(engine: Engine, maker: Maker | None, keeping: Retention, clo
             await engine.put(embed_job(maker.embedding.name), clock())
 
 
-def _forgetting(embedder: Cached | Missing) -> Callable[[], None]:
+def _forgetting(embedder: CachedEmbedder | NoEmbedder) -> Callable[[], None]:
     """What lets go of everything that is remembered beside the engine, once something is erased."""
 
     def forget() -> None:
         forget_words()
         forget_statements()
-        if not isinstance(embedder, Missing):
-            embedder.let_go()
+        if not isinstance(embedder, NoEmbedder):
+            embedder.clear()
 
     return forget
 
 
-async def _why_words(embedder: Embedder | Missing, engine: Engine) -> str:
+async def _why_words(embedder: Embedder | NoEmbedder, engine: Engine) -> str:
     """Why recall goes by words alone, which the log tells; empty where it goes by meaning too."""
     sets = await engine.vector_sets()
-    if isinstance(embedder, Missing):
+    if isinstance(embedder, NoEmbedder):
         # A book with vectors was meant to be found by meaning, too.
         level = logging.WARNING if embedder.failed or (sets and not embedder.asked) else logging.INFO
         _log.log(level, "recall goes by words alone: %s", embedder.reason)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from memoranda.book.backups import NOTE, note_erasure
 from memoranda.capabilities import SearchesTerms
 from memoranda.door import pack_terms
-from memoranda.embedding import Maker
+from memoranda.embedding import VectorMaker
 from memoranda.errors import Busy
 from memoranda.model.jobs import FOLLOW, Job, JobDraft
 from memoranda.model.vectors import EMBED
@@ -29,7 +29,7 @@ async def refresh_terms(engine: Engine) -> int:
     return done
 
 
-def embedding(engine: Engine, clock: Clock, maker: Maker) -> Handler:
+def embedding(engine: Engine, clock: Clock, maker: VectorMaker) -> Handler:
     async def embed(job: Job) -> None:
         if job.key == maker.embedding.name:
             await maker.catch_up()
@@ -47,7 +47,7 @@ def following(engine: SearchesTerms) -> Handler:
     return follow
 
 
-def upkeep(engine: Engine, clock: Clock, maker: Maker | None = None) -> dict[str, Handler]:
+def upkeep(engine: Engine, clock: Clock, maker: VectorMaker | None = None) -> dict[str, Handler]:
     """What a worker does for the book itself."""
 
     async def scrub(job: Job) -> None:

@@ -23,7 +23,7 @@ from memoranda.model.records import Record, RecordType, those_of
 from memoranda.model.values import canonical
 from memoranda.ports import Scan
 from memoranda.recall.context.compose import PART, Composer, Context, Material
-from memoranda.recall.context.window import Window, choose, is_users_turn, lasting
+from memoranda.recall.context.window import Window, choose, is_users_turn, turns_since_silence
 from memoranda.text.tokens import Count, estimate
 
 #: Finds passages for a question, as the book's own verb does.
@@ -100,7 +100,7 @@ class Contexts:
         if question is not None and len(told) <= limit // 3 and len(beside.newest) == limit:
             # Messages are many and must not crowd out what was concluded from them.
             told = _memories_of(await finding(question, RecordType.MEMORY, limit))
-        turns = lasting(beside.turns, self._rooms.door.clock(), self._rooms.window_ttl)
+        turns = turns_since_silence(beside.turns, self._rooms.door.clock(), self._rooms.window_ttl)
         memories = _chosen([*those_of(Memory, beside.kept), *told, *beside.newest], limit)
         material = Material(
             experience=beside.learnt,
@@ -185,7 +185,7 @@ async def window(
     newest = Scan(owner, view, _turns_of(thread), None, _page_of(budget))
     found, first = await rooms.engine.scans([itself, newest])
     read, whole = await newest_turns(rooms, owner, view, thread, budget, cost, first=first)
-    turns = lasting(read, rooms.door.clock(), ttl)
+    turns = turns_since_silence(read, rooms.door.clock(), ttl)
     whole = whole and len(turns) == len(read)
     if summary is None:
         all_fit = whole and sum(map(cost, turns)) <= budget

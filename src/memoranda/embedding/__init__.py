@@ -1,18 +1,18 @@
 """Texts become vectors: by the local model, by a provider's, or by none, and then it says why."""
 
-from memoranda.embedding.cache import Cached
-from memoranda.embedding.finding import AUTO, EmbeddingSettings, Missing, find
+from memoranda.embedding.cache import CachedEmbedder
+from memoranda.embedding.finding import AUTO, EmbeddingSettings, NoEmbedder, find
 from memoranda.embedding.local import LocalEmbedder
-from memoranda.embedding.making import Maker
+from memoranda.embedding.making import VectorMaker
 from memoranda.embedding.remote import RemoteEmbedder
 
 __all__ = [
     "AUTO",
-    "Cached",
+    "CachedEmbedder",
     "EmbeddingSettings",
     "LocalEmbedder",
-    "Maker",
-    "Missing",
+    "NoEmbedder",
     "RemoteEmbedder",
+    "VectorMaker",
     "find",
 ]

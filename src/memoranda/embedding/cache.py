@@ -30,7 +30,7 @@ class Checkable(Protocol):
         """Raise what is wrong."""
 
 
-class Cached:
+class CachedEmbedder:
     """An embedder that remembers. One is made for each tenant, so that none can learn what another asked."""
 
     def __init__(self, embedder: Embedder, limit: int, *, closes: bool = True) -> None:
@@ -84,14 +84,14 @@ class Cached:
         if isinstance(self.embedder, Checkable):
             await self.embedder.check()
 
-    def let_go(self) -> None:
+    def clear(self) -> None:
         """Forget every vector, those being made included: after an erasure nothing of it may stay."""
         self._entries.clear()
         self._era += 1
 
     async def close(self) -> None:
         """Let go of the vectors, and of the embedder where it is ours."""
-        self.let_go()
+        self.clear()
         if self._closes:
             await self.embedder.close()
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from pydantic import Field
 
-from memoranda.embedding.cache import Cached
+from memoranda.embedding.cache import CachedEmbedder
 from memoranda.embedding.local import LocalEmbedder
 from memoranda.embedding.minilm import missing_libraries
 from memoranda.embedding.remote import RemoteEmbedder
@@ -42,7 +42,7 @@ class EmbeddingSettings(Value):
 
 
 @dataclass(frozen=True, slots=True)
-class Missing:
+class NoEmbedder:
     """There is no embedder: recall goes by words alone."""
 
     reason: str
@@ -52,7 +52,7 @@ class Missing:
     failed: bool = False
 
 
-async def find(wish: Any = AUTO, settings: EmbeddingSettings | None = None) -> Cached | Missing:
+async def find(wish: Any = AUTO, settings: EmbeddingSettings | None = None) -> CachedEmbedder | NoEmbedder:
     """The embedder that is wished for, with a cache of its own for one tenant; nothing is ever downloaded.
 
     ``auto`` and None may end in ``Missing``; whatever else is wished for is there, or an error says what it lacks.
@@ -61,35 +61,35 @@ async def find(wish: Any = AUTO, settings: EmbeddingSettings | None = None) -> C
     chosen = settings or EmbeddingSettings()
     if isinstance(wish, str) and wish == AUTO:
         if chosen.use == NONE:
-            return Missing("words alone were asked for", asked=True)
+            return NoEmbedder("words alone were asked for", asked=True)
         try:
             return await _found(chosen.use, chosen)
         except (InvalidInput, EmbeddingFailed) as exc:
-            return Missing(str(exc), failed=True)
+            return NoEmbedder(str(exc), failed=True)
     return await _found(wish, chosen)
 
 
-async def _found(wish: Any, chosen: EmbeddingSettings) -> Cached | Missing:
+async def _found(wish: Any, chosen: EmbeddingSettings) -> CachedEmbedder | NoEmbedder:
     if wish is None:
-        return Missing("words alone were asked for", asked=True)
+        return NoEmbedder("words alone were asked for", asked=True)
     if isinstance(wish, Embedder):
-        return Cached(wish, chosen.cache_bytes, closes=False)
+        return CachedEmbedder(wish, chosen.cache_bytes, closes=False)
     found: Embedder
     if isinstance(wish, str) and wish == AUTO:
-        if (lack := _lack(chosen.weights)) and chosen.weights is None:
-            return Missing(lack)
+        if (problem := _lack(chosen.weights)) and chosen.weights is None:
+            return NoEmbedder(problem)
         found = _local(chosen.weights, chosen)
     elif isinstance(wish, Path) or (isinstance(wish, str) and (":" not in wish or Path(wish).exists())):
         found = _local(Path(wish), chosen)
     else:
         found = await RemoteEmbedder.open(wish, chosen.dimension, seconds=chosen.timeout_seconds)
-    return Cached(found, chosen.cache_bytes)
+    return CachedEmbedder(found, chosen.cache_bytes)
 
 
 def _local(folder: Path | None, chosen: EmbeddingSettings) -> LocalEmbedder:
-    if lack := _lack(folder):
-        raise InvalidInput(f"embed: {lack}", field="embed")
-    whole = next(place.folder for place in places(folder) if place.folder and not place.lack())
+    if problem := _lack(folder):
+        raise InvalidInput(f"embed: {problem}", field="embed")
+    whole = next(place.folder for place in places(folder) if place.folder and not place.problem())
     return LocalEmbedder(whole, threads=chosen.threads)
 
 
@@ -98,7 +98,7 @@ def _lack(folder: Path | None) -> str:
     if libraries := missing_libraries():
         return f"{' and '.join(libraries)} not installed; run: pip install 'memoranda[embed]'"
     looked = places(folder)
-    lacks = [place.lack() for place in looked]
+    lacks = [place.problem() for place in looked]
     if not all(lacks):
         return ""
     if folder is not None:

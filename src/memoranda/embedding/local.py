@@ -11,7 +11,7 @@ from typing import TypeVar
 import numpy as np
 
 from memoranda.embedding import weights
-from memoranda.embedding.minilm import DIMENSION, Floats, Model, batches, shared
+from memoranda.embedding.minilm import DIMENSION, Floats, MiniLM, batches, shared
 from memoranda.model.vectors import Embedding
 
 T = TypeVar("T")
@@ -35,7 +35,7 @@ class LocalEmbedder:
     def __init__(self, folder: Path, *, threads: int | None = None) -> None:
         self.folder = folder
         self._threads = threads or processors()
-        self._model: Model | None = None
+        self._model: MiniLM | None = None
 
     @property
     def embedding(self) -> Embedding:
@@ -66,11 +66,11 @@ class LocalEmbedder:
         """Let go of the model; a later use would load it again."""
         self._model = None
 
-    def _hold(self) -> Model:
+    def _hold(self) -> MiniLM:
         if self._model is None or self._model.process != os.getpid():
             self._model = shared(self.folder, self._threads)
         return self._model
 
 
-async def _run(model: Model, work: Callable[[G], T], given: G) -> T:
+async def _run(model: MiniLM, work: Callable[[G], T], given: G) -> T:
     return await asyncio.get_running_loop().run_in_executor(model.thread, work, given)

@@ -21,7 +21,7 @@ STEP = 64
 Progress = Callable[[int], None]
 
 
-class Maker:
+class VectorMaker:
     """One embedder at work for one book."""
 
     def __init__(self, vectors: Vectors, embedder: Embedder) -> None:

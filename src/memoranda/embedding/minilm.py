@@ -43,7 +43,7 @@ def missing_libraries() -> list[str]:
     return [name for name in LIBRARIES if find_spec(name) is None]
 
 
-class Model:
+class MiniLM:
     """Loads itself at the first use, on its own thread."""
 
     def __init__(self, folder: Path, threads: int) -> None:
@@ -91,16 +91,16 @@ class Model:
         return self._loaded
 
 
-_shared: WeakValueDictionary[tuple[Path, int], Model] = WeakValueDictionary()
+_shared: WeakValueDictionary[tuple[Path, int], MiniLM] = WeakValueDictionary()
 _sharing = threading.Lock()
 
 
-def shared(folder: Path, threads: int) -> Model:
+def shared(folder: Path, threads: int) -> MiniLM:
     """The process's one model from this folder, for as long as somebody holds it."""
     with _sharing:
         found = _shared.get((folder, threads))
         if found is None:
-            found = _shared[folder, threads] = Model(folder, threads)
+            found = _shared[folder, threads] = MiniLM(folder, threads)
         return found
 
 

@@ -23,7 +23,7 @@ _LENGTH_BYTES = 8
 
 
 @dataclass(frozen=True, slots=True)
-class File:
+class ModelFile:
     """One file of the model, as it was published."""
 
     name: str
@@ -31,16 +31,16 @@ class File:
     sha256: str
 
 
-TENSORS = File(
+TENSORS = ModelFile(
     "model.safetensors", 90_868_376, "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 )
-TOKENIZER = File(
+TOKENIZER = ModelFile(
     "tokenizer.json", 466_247, "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037"
 )
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class WeightsFolder:
     """Where the files may lie."""
 
     #: ``given``, ``package`` or ``cache``.
@@ -48,7 +48,7 @@ class Place:
     #: None where the package is not installed.
     folder: Path | None
 
-    def lack(self) -> str:
+    def problem(self) -> str:
         """What is missing here, at a glance: names and sizes; empty where nothing is."""
         if self.folder is None:
             return "it is not installed"
@@ -69,13 +69,13 @@ def cache_folder() -> Path | None:
         return None
 
 
-def places(given: Path | None = None) -> list[Place]:
+def places(given: Path | None = None) -> list[WeightsFolder]:
     """Where to look, in this order; a folder that is given is the only one."""
     if given is not None:
-        return [Place("given", given)]
-    found = [Place("package", _packaged())]
+        return [WeightsFolder("given", given)]
+    found = [WeightsFolder("package", _packaged())]
     if cache := cache_folder():
-        found.append(Place("cache", cache / PACKAGE / _WITHIN))
+        found.append(WeightsFolder("cache", cache / PACKAGE / _WITHIN))
     return found
 
 
@@ -86,7 +86,7 @@ def _packaged() -> Path | None:
     return Path(where[0]) / _WITHIN if where else None
 
 
-def content(folder: Path, file: File) -> bytes:
+def content(folder: Path, file: ModelFile) -> bytes:
     """A file's bytes, which are exactly those that were published."""
     path = folder / file.name
     try:

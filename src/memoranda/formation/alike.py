@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import Final
 
-from memoranda.text.scripts import normalised, pieces, plainly
+from memoranda.text.scripts import comparable_text, normalised, pieces
 from memoranda.text.terms import query_groups, term_hash, terms_of
 
 #: Words that a statement may have or lack and still say the same. Never one that turns it round or bounds it.
@@ -41,7 +41,7 @@ _PART_END: Final = re.compile(r"(?<=[.!?…。！？؟।])\s+|[\n\r\u2028\u2029
 
 def same(one: str, other: str) -> bool:
     """Whether two statements say the same: alike to the letter, or but for fillers and a phrase that moved to the front."""
-    if plainly(one) == plainly(other):
+    if comparable_text(one) == comparable_text(other):
         return True
     first, second = said(one), said(other)
     if not first or len(first) != len(second):

@@ -11,7 +11,7 @@ from memoranda.formation.alike import coverage, densest
 from memoranda.model.forming import Reading
 from memoranda.model.messages import Message
 from memoranda.model.trust import STRANGERS, Trust, lowest
-from memoranda.text.scripts import plainly
+from memoranda.text.scripts import comparable_text
 
 #: A statement of which the user's cited words cover so much is the user's own.
 OWN: Final = 0.5
@@ -47,7 +47,11 @@ def speaks(message: Message) -> bool:
 def another(message: Message) -> str | None:
     """Who spoke in the user's place, where it was not the owner: what they say of themselves is not said of the owner."""
     speaker = message.speaker
-    return None if speaker is None or plainly(speaker) in (plainly(message.owner.id), *_ONESELF) else speaker
+    return (
+        None
+        if speaker is None or comparable_text(speaker) in (comparable_text(message.owner.id), *_ONESELF)
+        else speaker
+    )
 
 
 class Witness:
@@ -60,8 +64,8 @@ class Witness:
         self._claims = [message for message in said if not speaks(message) and message.trust not in STRANGERS]
         self._shown = tuple(memory.content for memory in reading.candidates)
         names = {message.speaker for message in said if message.speaker and speaks(message)}
-        self._oneself = _ONESELF | {plainly(reading.thread.owner.id)}
-        self._speakers = self._oneself | {plainly(name) for name in names}
+        self._oneself = _ONESELF | {comparable_text(reading.thread.owner.id)}
+        self._speakers = self._oneself | {comparable_text(name) for name in names}
 
     def judge(
         self, statement: str, cited: Sequence[Message], *, kind: str = "fact", subject: str | None = None
@@ -81,7 +85,7 @@ class Witness:
                 trust, code="echo", reason="it repeats what was recalled, and no user said it anew"
             )
         if trust is Trust.ASSISTANT or (not own and trust not in STRANGERS):
-            about_user = subject is None or plainly(subject) in self._speakers
+            about_user = subject is None or comparable_text(subject) in self._speakers
             if about_user or kind in DIRECTING:
                 return Verdict(
                     trust, code="claimed", reason="only the assistant says so; that is no fact about the user"
@@ -97,7 +101,7 @@ class Witness:
 
     def other(self, subject: str) -> str | None:
         """Whom a statement is about, where it is not the owner."""
-        return subject if subject and plainly(subject) not in self._oneself else None
+        return subject if subject and comparable_text(subject) not in self._oneself else None
 
     def strange(self, statement: str) -> bool:
         """Whether a statement stands in what a tool or a page says."""

@@ -14,7 +14,7 @@ from memoranda.model.forming import Corroboration, Draft, LeftOut, Reading, Take
 from memoranda.model.memories import Cardinality, Memory
 from memoranda.model.owner import View
 from memoranda.model.trust import Limits, lowest
-from memoranda.text.scripts import plainly
+from memoranda.text.scripts import comparable_text
 
 #: Why a memory is no longer held, where its user said so in a conversation.
 TAKEN_BACK = "taken back in a conversation"
@@ -198,7 +198,9 @@ class Merger:
             reason = ("trust", "what it would replace is to be believed more")
         elif memory.valid_to is not None and other.valid_to is None:
             reason = ("bounded", "what holds for a while does not end what holds without an end")
-        elif plainly(memory.applies_when) != plainly(other.applies_when) and (by_key or memory.applies_when):
+        elif comparable_text(memory.applies_when) != comparable_text(other.applies_when) and (
+            by_key or memory.applies_when
+        ):
             reason = ("partial", "what holds sometimes does not replace what holds at other times")
         if reason is not None:
             self._left_out(at, *reason)
@@ -257,12 +259,14 @@ def _said_at(memory: Memory) -> tuple[datetime, UUID]:
 
 
 def _same_subject(one: Memory, other: Memory) -> bool:
-    return plainly(one.subject or "") == plainly(other.subject or "")
+    return comparable_text(one.subject or "") == comparable_text(other.subject or "")
 
 
 def _alike(memory: Memory, other: Memory) -> bool:
     """Whether two memories are one statement: about the same, when the same, and for as long."""
-    if not _same_subject(memory, other) or plainly(memory.applies_when) != plainly(other.applies_when):
+    if not _same_subject(memory, other) or comparable_text(memory.applies_when) != comparable_text(
+        other.applies_when
+    ):
         return False
     if memory.valid_to != other.valid_to or (memory.valid_from or other.valid_from) != (
         other.valid_from or memory.valid_from

@@ -19,7 +19,7 @@ def pydantic_ai(room: str) -> Any:
         ) from exc
 
 
-def named(model: Any) -> Any:
+def model_of(model: Any) -> Any:
     """The model of a name such as ``openai:gpt-5-mini``, or the model that is given."""
     of = pydantic_ai("models")
     if isinstance(model, of.Model):
@@ -36,7 +36,7 @@ def named(model: Any) -> Any:
         raise InvalidInput(f"models: {model} cannot be used: {exc}", field="models") from exc
 
 
-def must_hold_schemas(model: Any) -> None:
+def require_schema_support(model: Any) -> None:
     """Refuse a model whose provider cannot be asked to hold an answer to a schema."""
     try:
         profile = model.profile

@@ -26,7 +26,7 @@ class Unreadable(ValueError):
     """There is no value; the message is for the model, and holds nothing of what it wrote."""
 
 
-def read(text: str) -> dict[str, Any]:
+def read_json(text: str) -> dict[str, Any]:
     """The object, which may stand in prose or in a fence, but stands there alone and whole."""
     if len(text) > LONGEST_ANSWER:
         raise Unreadable(f"the answer is longer than {LONGEST_ANSWER} characters")

@@ -13,9 +13,9 @@ from memoranda import telemetry
 from memoranda.errors import ModelDown
 from memoranda.model.asking import ModelAnswer, ModelRequest, Usage
 from memoranda.model.values import NAME_LENGTH
-from memoranda.models.naming import must_hold_schemas, named, pydantic_ai
-from memoranda.models.reading import LONGEST_ANSWER, Unreadable, read
-from memoranda.models.telling import told
+from memoranda.models.naming import model_of, pydantic_ai, require_schema_support
+from memoranda.models.reading import LONGEST_ANSWER, Unreadable, read_json
+from memoranda.models.telling import model_error
 
 #: What follows the instructions, unless the provider itself holds the answer to the schema.
 _SCHEMA = "\n\nAnswer with one JSON object and nothing else. It follows this JSON Schema:\n"
@@ -44,7 +44,7 @@ class RemoteModels:
         self._tasks = {task: self._model(other) for task, other in (tasks or {}).items()}
         if native:
             for one in (self._default, *self._tasks.values()):
-                must_hold_schemas(one)
+                require_schema_support(one)
         #: The longest that one request may take, its wait for a free place aside.
         self._seconds = seconds
         self._places = asyncio.Semaphore(at_once)
@@ -79,9 +79,9 @@ class RemoteModels:
 
     def _model(self, given: Any) -> Any:
         if not isinstance(given, str):
-            return named(given)
+            return model_of(given)
         if given not in self._made:
-            self._made[given] = named(given)
+            self._made[given] = model_of(given)
         return self._made[given]
 
     async def _enter(self) -> None:
@@ -109,7 +109,7 @@ class RemoteModels:
                     instrument=False,
                 )
         except (faults.AgentRunError, faults.UserError, faults.FallbackExceptionGroup, OSError) as exc:
-            failure = told(model.model_name, self._seconds, exc, faults)
+            failure = model_error(model.model_name, self._seconds, exc, faults)
         except (AttributeError, LookupError, TypeError, ValueError) as exc:
             # A client stumbles in such ways over a reply that is JSON, and no answer.
             failure = ModelDown(
@@ -163,7 +163,7 @@ def _answer(request: ModelRequest, response: Any, usage: Usage) -> ModelAnswer:
     if response.finish_reason == "content_filter":
         return ModelAnswer(text=kept, fault="the model refuses to answer", refused=True, usage=usage)
     try:
-        return ModelAnswer(text=kept, value=read(text), usage=usage)
+        return ModelAnswer(text=kept, value=read_json(text), usage=usage)
     except Unreadable as exc:
         fault = str(exc)
     if response.finish_reason == "length":

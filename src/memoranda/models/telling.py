@@ -26,10 +26,10 @@ _REFUSALS = (
 )
 
 
-def told(name: str, seconds: float, exc: BaseException, faults: Any) -> ModelFailed:
+def model_error(name: str, seconds: float, exc: BaseException, faults: Any) -> ModelFailed:
     """The error for what PydanticAI raised; ``faults`` is its module of errors."""
     if isinstance(exc, faults.FallbackExceptionGroup):
-        each = [told(name, seconds, inner, faults) for inner in exc.exceptions]
+        each = [model_error(name, seconds, inner, faults) for inner in exc.exceptions]
         return next((one for one in each if isinstance(one, ModelDown)), each[0])
     if isinstance(exc, TimeoutError):
         return ModelDown(f"{name} did not answer within {seconds:g} s")

@@ -11,10 +11,10 @@ import numpy as np
 from memoranda.model.memories import Memory
 from memoranda.model.query import Absence, Absent, Hit
 from memoranda.model.records import PASSAGE_TYPES, Record
-from memoranda.recall.asking import Asked
+from memoranda.recall.asking import SearchRequest
 from memoranda.recall.fields import Field
 from memoranda.recall.filters import PassageFilter
-from memoranda.recall.search import Found, Mode
+from memoranda.recall.search import Match, Mode
 
 _NOTHING = PassageFilter()
 #: What readers call the conditions that an index knows by other names.
@@ -30,7 +30,7 @@ _CALLED = {
 def absences(
     ids: Sequence[UUID],
     records: Mapping[UUID, Record],
-    asked: Asked,
+    asked: SearchRequest,
     hits: Sequence[Hit],
     field: Field,
 ) -> tuple[Absence, ...]:
@@ -72,7 +72,7 @@ def _unknown(id: UUID) -> Absence:
     return Absence(id, Absent.UNKNOWN, "there is nothing of this id that this view may see")
 
 
-def _every(asked: Asked, field: Field) -> dict[UUID, tuple[int, Found]]:
+def _every(asked: SearchRequest, field: Field) -> dict[UUID, tuple[int, Match]]:
     """All that answers, with its place."""
     found = asked.best_in(field, field.living) if field.living else []
     return {UUID(bytes=one.id): (rank, one) for rank, one in enumerate(found, start=1)}
@@ -81,10 +81,10 @@ def _every(asked: Asked, field: Field) -> dict[UUID, tuple[int, Found]]:
 def _absence(
     id: UUID,
     record: Record | None,
-    asked: Asked,
+    asked: SearchRequest,
     hits: Sequence[Hit],
     field: Field,
-    every: Mapping[UUID, tuple[int, Found]],
+    every: Mapping[UUID, tuple[int, Match]],
 ) -> Absence:
     if id in every:
         rank, found = every[id]
@@ -101,7 +101,7 @@ def _absence(
     return Absence(id, Absent.UNLIKE, _unlike(asked))
 
 
-def _outdone(id: UUID, rank: int, found: Found, hits: Sequence[Hit]) -> Absence:
+def _outdone(id: UUID, rank: int, found: Match, hits: Sequence[Hit]) -> Absence:
     for hit in hits:
         for other in hit.folded:
             if other.record.id == id:
@@ -112,7 +112,7 @@ def _outdone(id: UUID, rank: int, found: Found, hits: Sequence[Hit]) -> Absence:
     return Absence(id, Absent.OUTRANKED, why, rank, found.score, found.arms)
 
 
-def _unlike(asked: Asked) -> str:
+def _unlike(asked: SearchRequest) -> str:
     if asked.mode is Mode.MEANING and asked.question.vector is None:
         return "the question has no vector to compare it with"
     if asked.question.vector is None:

@@ -21,7 +21,7 @@ from memoranda.recall.fields import Field
 from memoranda.recall.filters import PassageFilter
 from memoranda.recall.folding import enough
 from memoranda.recall.index import ShelfIndex, field_of
-from memoranda.recall.search import Found, Mode, Question, search
+from memoranda.recall.search import Match, Mode, SearchQuestion, search
 from memoranda.settle.codec import TAKEN_BACK
 from memoranda.text.terms import query_groups
 
@@ -41,10 +41,10 @@ _MEMORIES = frozenset({RecordType.MEMORY.value})
 
 
 @dataclass(slots=True)
-class Asked:
+class SearchRequest:
     """A question, and what was found for it."""
 
-    question: Question
+    question: SearchQuestion
     #: The set whose vectors the question's can be compared with.
     vectors: str
     mode: Mode
@@ -56,14 +56,14 @@ class Asked:
     #: How many more of the best are read than are asked for: strength may lift them, folds make room for them.
     spare: int = SPARE
     #: What was found, best first, and whether there is more.
-    found: list[tuple[UUID, Found]] = made(default_factory=list)
+    found: list[tuple[UUID, Match]] = made(default_factory=list)
     more: bool = False
 
     def search(self, shelves: Sequence[ShelfIndex]) -> None:
         """Find what answers it on these shelves."""
         self.comparable(shelves).search_in(field_of(shelves), self)
 
-    def search_in(self, field: Field, told: Asked | None = None) -> None:
+    def search_in(self, field: Field, told: SearchRequest | None = None) -> None:
         """Find what answers it in a field, and tell it."""
         told = told or self
         best = self.best_in(field, self.limit) if self.mode is Mode.RECENT else self._enough(field, told)
@@ -75,7 +75,7 @@ class Asked:
                 best = first + [hit for hit in best if hit.id not in there]
         told.found = [(UUID(bytes=hit.id), hit) for hit in best]
 
-    def _enough(self, field: Field, told: Asked) -> list[Found]:
+    def _enough(self, field: Field, told: SearchRequest) -> list[Match]:
         """As many of the best as leave enough hits once what says the same is folded."""
         most = self.limit + self.spare + _TWINS
         while True:
@@ -86,32 +86,32 @@ class Asked:
                 return found if chosen is None else chosen
             most *= 4
 
-    def comparable(self, shelves: Sequence[ShelfIndex]) -> Asked:
+    def comparable(self, shelves: Sequence[ShelfIndex]) -> SearchRequest:
         """The same, as it can be asked of these shelves."""
         if any(shelf.vectors not in ("", self.vectors) for shelf in shelves):
             # Another embedding's set has taken over: words alone, until the asker has noticed.
             return replace(self, question=replace(self.question, vector=None))
         return self
 
-    def best(self, shelves: Sequence[ShelfIndex], limit: int) -> list[Found]:
+    def best(self, shelves: Sequence[ShelfIndex], limit: int) -> list[Match]:
         """So many of the best on these shelves."""
         return self.comparable(shelves).best_in(field_of(shelves), limit)
 
-    def best_in(self, field: Field, limit: int, only: PassageFilter | None = None) -> list[Found]:
+    def best_in(self, field: Field, limit: int, only: PassageFilter | None = None) -> list[Match]:
         """So many of the best of a field."""
         only = self.only if only is None else only
         return search(field, self.question, limit=limit, only=only, mode=self.mode)
 
 
-async def understood(question: str, vector: NDArray[np.float32] | None, now: datetime) -> Question:
+async def understood(question: str, vector: NDArray[np.float32] | None, now: datetime) -> SearchQuestion:
     """A question's words and times; a long one is read beside the event loop."""
     if len(question) > _LONG_QUESTION:
         return await asyncio.to_thread(_understood, question, vector, now)
     return _understood(question, vector, now)
 
 
-def _understood(question: str, vector: NDArray[np.float32] | None, now: datetime) -> Question:
-    return Question(query_groups(question), vector, times_of(question, now))
+def _understood(question: str, vector: NDArray[np.float32] | None, now: datetime) -> SearchQuestion:
+    return SearchQuestion(query_groups(question), vector, times_of(question, now))
 
 
 def passage_filter(types: frozenset[RecordType], only: Filter) -> PassageFilter:

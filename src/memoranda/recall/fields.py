@@ -15,7 +15,7 @@ from memoranda.recall.columns import Mask, Numbers, Scalar, one_of
 from memoranda.recall.facets import called_by
 from memoranda.recall.filters import PassageFilter, admitted
 from memoranda.recall.segments import ALONE, PLACE_BITS, Segment
-from memoranda.recall.vectors import Asked, mean_cosine
+from memoranda.recall.vectors import QuestionVector, mean_cosine
 
 #: What a neighbour lends to what stands beside it in its thread: the next one, and the one after that.
 #: Halves and quarters, so that sums of whole numbers so weighted are exact.
@@ -48,7 +48,7 @@ class Speakers:
         return reduce(np.logical_or, [self.numbers == number for number in numbers]) if numbers else None
 
 
-class Surroundings(NamedTuple):
+class Neighbourhood(NamedTuple):
     """Some places with their neighbours, side by side as they stand in the line."""
 
     #: Ascending.
@@ -136,7 +136,7 @@ class Field:
         line[self.hole] = 0
         return line
 
-    def around(self, places: Numbers) -> Surroundings:
+    def around(self, places: Numbers) -> Neighbourhood:
         """These places, ascending, with all that can lend them anything."""
         wanted = np.zeros(self.hole + 1, dtype=np.bool_)
         wanted[places] = True
@@ -146,7 +146,7 @@ class Field:
             wanted[standing + distance] = True
         all_places = np.flatnonzero(wanted)
         threads = int(all_places.searchsorted(self.ends))
-        return Surroundings(all_places, threads, all_places.searchsorted(places))
+        return Neighbourhood(all_places, threads, all_places.searchsorted(places))
 
     @cached_property
     def dimension(self) -> int | None:
@@ -166,7 +166,7 @@ class Field:
             one.with_vector for one in totals
         )
 
-    def average(self, asked: Asked) -> float:
+    def average(self, asked: QuestionVector) -> float:
         """How near the passages are on average."""
         total, count = self.vectors_together
         return mean_cosine(total, count, asked) if count else 0.0

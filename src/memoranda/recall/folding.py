@@ -13,23 +13,23 @@ from memoranda.model.query import Because, Folded
 from memoranda.model.quoting import MOST_CITED
 from memoranda.model.records import Record
 from memoranda.model.values import canonical
-from memoranda.recall.search import Found
+from memoranda.recall.search import Match
 
 #: Signs that end a sentence, behind a word; any other sign may be what tells two statements apart.
 _END = re.compile(r"(?<=\w)[.!…]+$")
 
 
-class Ranked(NamedTuple):
+class RankedPassage(NamedTuple):
     """A passage that was found, with its record, and what it counts."""
 
     record: Record
-    found: Found
+    found: Match
     score: float
     #: Of a memory, as it was counted.
     strength: float | None
 
 
-def enough(found: Sequence[Found], limit: int, spare: int) -> list[Found] | None:
+def enough(found: Sequence[Match], limit: int, spare: int) -> list[Match] | None:
     """The best of them, so many more than asked for where memories are among them; None where there are too few.
 
     Each that repeats another's words makes room for one more, and comes with those that it repeats.
@@ -45,7 +45,7 @@ def enough(found: Sequence[Found], limit: int, spare: int) -> list[Found] | None
     return None
 
 
-def folded(ranked: Sequence[Ranked]) -> Iterator[tuple[Ranked, tuple[Folded, ...]]]:
+def folded(ranked: Sequence[RankedPassage]) -> Iterator[tuple[RankedPassage, tuple[Folded, ...]]]:
     """Those that stand for themselves, in their order, each with what is folded into it.
 
     The best of a group stands for it, and all others of the group have to do with that one, not with each other.
@@ -76,7 +76,7 @@ def folded(ranked: Sequence[Ranked]) -> Iterator[tuple[Ranked, tuple[Folded, ...
             yield one, tuple(heads[one.record.id])
 
 
-def _may_fold(ranked: Sequence[Ranked]) -> bool:
+def _may_fold(ranked: Sequence[RankedPassage]) -> bool:
     """Whether any has the words of another, or names a source."""
     if len({one.found.kin for one in ranked}) < len(ranked):
         return True

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 
-class Arm(StrEnum):
+class Scorer(StrEnum):
     """A way of finding."""
 
     WORDS = "words"
@@ -51,17 +51,17 @@ def meaning_weight(best: float, average: float, least: float) -> float:
     return float(_MEANING * ahead**_MEANING_POWER)
 
 
-def weights(words: float, meaning: float) -> dict[Arm, float]:
+def weights(words: float, meaning: float) -> dict[Scorer, float]:
     """The weights of the arms, one together; both nothing: none."""
     together = words + meaning
     if together <= 0:
-        return dict.fromkeys(Arm, 0.0)
+        return dict.fromkeys(Scorer, 0.0)
     words, meaning = words / together, meaning / together
     return {
-        Arm.WORDS: words * (1 - _WORDS_NEAR),
-        Arm.WORDS_NEAR: words * _WORDS_NEAR,
-        Arm.MEANING: meaning * (1 - _MEANING_NEAR),
-        Arm.MEANING_NEAR: meaning * _MEANING_NEAR,
+        Scorer.WORDS: words * (1 - _WORDS_NEAR),
+        Scorer.WORDS_NEAR: words * _WORDS_NEAR,
+        Scorer.MEANING: meaning * (1 - _MEANING_NEAR),
+        Scorer.MEANING_NEAR: meaning * _MEANING_NEAR,
     }
 
 

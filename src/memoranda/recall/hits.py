@@ -12,8 +12,8 @@ from memoranda.model.memories import Memory, Use
 from memoranda.model.query import Filter, Hit
 from memoranda.model.quoting import cited, source_of
 from memoranda.model.records import PASSAGE_TYPES, Record, RecordType
-from memoranda.recall.folding import Ranked, folded
-from memoranda.recall.search import Found
+from memoranda.recall.folding import RankedPassage, folded
+from memoranda.recall.search import Match
 
 #: How much more a memory of full strength counts than one that has faded.
 STRENGTH = 0.1
@@ -21,16 +21,16 @@ _NEVER = Use()
 
 
 @dataclass(frozen=True, slots=True)
-class Readings:
+class FoundRecords:
     """What was read for a search, all of one moment."""
 
-    found: Sequence[tuple[UUID, Found]]
+    found: Sequence[tuple[UUID, Match]]
     records: Mapping[UUID, Record]
     uses: Mapping[UUID, Use] = field(default_factory=dict)
     grounds: Mapping[UUID, Record] = field(default_factory=dict)
 
 
-def ranked(readings: Readings, now: datetime, *, pinned_first: bool) -> list[Ranked]:
+def ranked(readings: FoundRecords, now: datetime, *, pinned_first: bool) -> list[RankedPassage]:
     """What was found and is there, best first, each memory by its strength at the hour that it is."""
     hour = now.replace(minute=0, second=0, microsecond=0)
     passages = []
@@ -39,7 +39,7 @@ def ranked(readings: Readings, now: datetime, *, pinned_first: bool) -> list[Ran
         if record is not None:
             strength = _strength(record, readings.uses, hour)
             score = found.score if strength is None else found.score * (1 + STRENGTH * strength)
-            passages.append(Ranked(record, found, score, strength))
+            passages.append(RankedPassage(record, found, score, strength))
     if pinned_first:
         passages.sort(key=lambda one: (not getattr(one.record, "pinned", False), -one.score))
     else:
@@ -48,7 +48,7 @@ def ranked(readings: Readings, now: datetime, *, pinned_first: bool) -> list[Ran
 
 
 def hits_of(
-    passages: Sequence[Ranked], readings: Readings, limit: int, conditions: Mapping[str, Any]
+    passages: Sequence[RankedPassage], readings: FoundRecords, limit: int, conditions: Mapping[str, Any]
 ) -> tuple[Hit, ...]:
     """So many hits, each with all its reasons."""
     hits: list[Hit] = []
@@ -78,7 +78,7 @@ def hits_of(
     return tuple(hits)
 
 
-def listed(readings: Readings, conditions: Mapping[str, Any]) -> tuple[Hit, ...]:
+def listed(readings: FoundRecords, conditions: Mapping[str, Any]) -> tuple[Hit, ...]:
     """What was found as hits that nothing but their order tells of."""
     records = [readings.records[id] for id, _ in readings.found if id in readings.records]
     return tuple(

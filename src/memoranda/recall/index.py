@@ -17,7 +17,7 @@ _MOST_FIELDS = 4
 _Segments = tuple[Segment, ...]
 
 
-class Held(NamedTuple):
+class IndexState(NamedTuple):
     """What an index holds at one moment."""
 
     mark: int
@@ -37,7 +37,7 @@ class ShelfIndex:
     __slots__ = ("_fields", "_threads", "held")
 
     def __init__(self) -> None:
-        self.held = Held(0, "", ())
+        self.held = IndexState(0, "", ())
         self._threads: dict[bytes, int] = {}
         #: What this shelf was read with lately, and how it was laid out then.
         self._fields: dict[tuple[int, ...], tuple[tuple[_Segments, ...], Field]] = {}
@@ -55,7 +55,7 @@ class ShelfIndex:
         if len(rows):
             kept.append(build(rows, threads))
         vectors = delta.vectors or ("" if delta.whole else self.held.vectors)
-        self.held = Held(delta.mark, vectors, merge([segment for segment in kept if segment.living]))
+        self.held = IndexState(delta.mark, vectors, merge([segment for segment in kept if segment.living]))
         self._threads = threads
         self._fields = {}
 

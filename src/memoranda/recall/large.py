@@ -17,12 +17,12 @@ from memoranda.model.passages import Excerpt, Look, Measured
 from memoranda.model.query import Filter
 from memoranda.model.records import RecordType
 from memoranda.model.values import moment
-from memoranda.recall.asking import Asked
+from memoranda.recall.asking import SearchRequest
 from memoranda.recall.columns import Numbers
 from memoranda.recall.fields import NEAR, Field, length_penalty, with_near
 from memoranda.recall.filters import PassageFilter
 from memoranda.recall.index import ShelfIndex, field_of
-from memoranda.recall.search import Mode, Question
+from memoranda.recall.search import Mode, SearchQuestion
 from memoranda.recall.segments import ALONE, PLACE_BITS, Segment, build
 from memoranda.recall.vectors import Vectors
 from memoranda.recall.words import counted as words_counted
@@ -128,7 +128,7 @@ class LargeShelves:
         self,
         owner: Owner,
         view: View,
-        asked: Asked,
+        asked: SearchRequest,
         large: Mapping[int, int],
         held: Sequence[ShelfIndex],
         also: Sequence[UUID] = (),
@@ -172,7 +172,7 @@ class LargeShelves:
         return known
 
     async def _holders(
-        self, owner: Owner, view: View, shelves: Sequence[int], asked: Asked, known: _Known
+        self, owner: Owner, view: View, shelves: Sequence[int], asked: SearchRequest, known: _Known
     ) -> list[int]:
         """How many passages of the large shelves hold each word, and lie in each time that the question names."""
         words = [group.hashes for group in asked.question.groups]
@@ -190,7 +190,7 @@ class LargeShelves:
             holders.append(await self._engine.said_within(owner, view, shelves, stretches))
         return holders
 
-    async def _candidates(self, look: Look, asked: Asked, holders: Sequence[int]) -> dict[UUID, None]:
+    async def _candidates(self, look: Look, asked: SearchRequest, holders: Sequence[int]) -> dict[UUID, None]:
         groups = asked.question.groups
         by_words = asked.mode in (Mode.HYBRID, Mode.WORDS)
         words = list(zip((group.hashes for group in groups), holders, strict=False)) if by_words else []
@@ -218,7 +218,7 @@ def _within(only: Filter, stretch: tuple[int, int]) -> Filter:
     )
 
 
-def _together(known: _Known, holders: Sequence[int], others: Field, question: Question) -> Whole:
+def _together(known: _Known, holders: Sequence[int], others: Field, question: SearchQuestion) -> Whole:
     """What the large shelves and the others come to."""
     measured = known.measured
     total, count = others.vectors_together

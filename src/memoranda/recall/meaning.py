@@ -8,23 +8,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memoranda.recall.columns import one_of
-from memoranda.recall.fields import Field, Line, Surroundings, with_near
-from memoranda.recall.vectors import Asked, Vectors
+from memoranda.recall.fields import Field, Line, Neighbourhood, with_near
+from memoranda.recall.vectors import QuestionVector, Vectors
 
 Scores = NDArray[np.float64]
 
 
-def exactly(field: Field, asked: Asked) -> tuple[Line, Line]:
+def exactly(field: Field, asked: QuestionVector) -> tuple[Line, Line]:
     """The nearness of every place of a line, own and with neighbours."""
     return _with_near(field, _along(field, asked, lambda vectors: vectors.cosines(asked)))
 
 
-def about(field: Field, asked: Asked) -> tuple[Line, Line]:
+def about(field: Field, asked: QuestionVector) -> tuple[Line, Line]:
     """The same by the signs of the vectors alone, several times sooner where there are very many."""
     return _with_near(field, _along(field, asked, lambda vectors: vectors.guesses(asked)))
 
 
-def _along(field: Field, asked: Asked, ask: Callable[[Vectors], NDArray[np.floating]]) -> Line:
+def _along(field: Field, asked: QuestionVector, ask: Callable[[Vectors], NDArray[np.floating]]) -> Line:
     return field.along(
         one_of(
             [
@@ -37,7 +37,7 @@ def _along(field: Field, asked: Asked, ask: Callable[[Vectors], NDArray[np.float
     )
 
 
-def _comparable(vectors: Vectors | None, asked: Asked) -> Vectors | None:
+def _comparable(vectors: Vectors | None, asked: QuestionVector) -> Vectors | None:
     return vectors if vectors is not None and vectors.dimension == asked.dimension else None
 
 
@@ -47,7 +47,7 @@ def _with_near(field: Field, own: Line) -> tuple[Line, Line]:
     return own, near
 
 
-def at(field: Field, asked: Asked, around: Surroundings) -> tuple[Scores, Scores]:
+def at(field: Field, asked: QuestionVector, around: Neighbourhood) -> tuple[Scores, Scores]:
     """The exact nearness of some places, own and with neighbours."""
     rows = field.row.take(around.places)
     cosines = np.zeros(len(rows))

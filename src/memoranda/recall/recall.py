@@ -23,11 +23,11 @@ from memoranda.model.quoting import cited_by
 from memoranda.model.records import RecordType
 from memoranda.ports import Readable
 from memoranda.recall.absence import absences, unlisted
-from memoranda.recall.asking import MOST_REACHED, Asked, passage_filter, understood
+from memoranda.recall.asking import MOST_REACHED, SearchRequest, passage_filter, understood
 from memoranda.recall.fields import Field
-from memoranda.recall.hits import Readings, conditions_of, hits_of, listed, ranked
+from memoranda.recall.hits import FoundRecords, conditions_of, hits_of, listed, ranked
 from memoranda.recall.holding import Holding
-from memoranda.recall.index import Held, ShelfIndex, field_of
+from memoranda.recall.index import IndexState, ShelfIndex, field_of
 from memoranda.recall.large import Glimpse, LargeShelves
 from memoranda.recall.orders import MOST_USED, most_used
 from memoranda.recall.search import Mode
@@ -106,7 +106,7 @@ class Recall(Holding):
                     return Recalled(most)
                 return Recalled(most, unlisted(why_not, await self._engine.get(owner, view, why_not), most))
             read = await understood(question, vector, now)
-            asked = Asked(
+            asked = SearchRequest(
                 read,
                 vectors,
                 Mode(mode),
@@ -122,7 +122,7 @@ class Recall(Holding):
         return Recalled(hits, absent)
 
     async def _hits(
-        self, owner: Owner, view: View, asked: Asked, conditions: Mapping[str, Any], now: datetime
+        self, owner: Owner, view: View, asked: SearchRequest, conditions: Mapping[str, Any], now: datetime
     ) -> tuple[Hit, ...]:
         while True:
             readings = await self._readings(owner, view, asked)
@@ -136,7 +136,7 @@ class Recall(Holding):
             asked.spare = 4 * (asked.spare + asked.limit)
 
     async def _absent(
-        self, owner: Owner, view: View, ids: Sequence[UUID], asked: Asked, hits: Sequence[Hit]
+        self, owner: Owner, view: View, ids: Sequence[UUID], asked: SearchRequest, hits: Sequence[Hit]
     ) -> tuple[Absence, ...]:
         before = self._letting_go
         deltas = await self._engine.since(owner, view, self._mark)
@@ -151,7 +151,7 @@ class Recall(Holding):
         self,
         owner: Owner,
         view: View,
-        asked: Asked,
+        asked: SearchRequest,
         deltas: Sequence[tuple[Shelf, ShelfDelta]],
         shelves: Sequence[ShelfIndex],
         also: Sequence[UUID] = (),
@@ -162,14 +162,14 @@ class Recall(Holding):
             return None
         return await self._large.glimpse(owner, view, asked, large, shelves, also)
 
-    async def _readings(self, owner: Owner, view: View, asked: Asked) -> Readings:
+    async def _readings(self, owner: Owner, view: View, asked: SearchRequest) -> FoundRecords:
         shelves: list[ShelfIndex] = []
         # What came is taken in, and looked at in a second go; then whatever comes, what is held is searched.
         for _ in range(2):
             before = self._letting_go
             sight = await self._engine.look(owner, view, self._mark, lambda d: self._choose(asked, d))
             if sight.records is not None and self._still_held(owner, view, sight.shelves):
-                return Readings(asked.found, sight.records, sight.uses, sight.grounds)
+                return FoundRecords(asked.found, sight.records, sight.uses, sight.grounds)
             shelves = await self._fresh(owner, view, sight.shelves, before)
             if any(delta.large for _, delta in sight.shelves):
                 break
@@ -180,17 +180,17 @@ class Recall(Holding):
         await self._search(shelves, asked)
         return await self._read(owner, view, asked)
 
-    async def _read(self, owner: Owner, view: View, asked: Asked) -> Readings:
+    async def _read(self, owner: Owner, view: View, asked: SearchRequest) -> FoundRecords:
         """The records of what was found."""
         records = await self._engine.get(owner, view, [id for id, _ in asked.found])
         memories = [id for id, record in records.items() if record.type is RecordType.MEMORY]
         uses = await self._engine.uses(owner, view, memories) if memories else {}
         grounds = cited_by(records.values())
-        return Readings(
+        return FoundRecords(
             asked.found, records, uses, await self._engine.get(owner, view, grounds) if grounds else {}
         )
 
-    def _choose(self, asked: Asked, deltas: Sequence[tuple[Shelf, ShelfDelta]]) -> list[UUID] | None:
+    def _choose(self, asked: SearchRequest, deltas: Sequence[tuple[Shelf, ShelfDelta]]) -> list[UUID] | None:
         """Search at once where the indexes are up to date already; called in an engine's thread."""
         shelves, held = [], []
         for shelf, delta in deltas:
@@ -215,7 +215,7 @@ class Recall(Holding):
             self._indexes.move_to_end(number)
         return True
 
-    async def _search(self, shelves: Sequence[ShelfIndex], asked: Asked) -> None:
+    async def _search(self, shelves: Sequence[ShelfIndex], asked: SearchRequest) -> None:
         if sum(shelf.passages for shelf in shelves) > _MANY:
             held = [shelf.held for shelf in shelves]
             await asyncio.to_thread(asked.search, shelves)
@@ -241,7 +241,7 @@ class Recall(Holding):
             before = self._letting_go
             deltas = await self._engine.since(owner, view, self._mark)
 
-    def let_go(self) -> None:
+    def clear(self) -> None:
         """Drop every index and remembered word: something was erased; what is read next is built without it."""
         self._letting_go += 1
         self._indexes.clear()
@@ -255,6 +255,6 @@ class Recall(Holding):
         self._forget()
 
 
-def _hold(shelves: Sequence[ShelfIndex], held: Sequence[Held]) -> bool:
+def _hold(shelves: Sequence[ShelfIndex], held: Sequence[IndexState]) -> bool:
     """Whether they still hold the same."""
     return all(shelf.held is one for shelf, one in zip(shelves, held, strict=True))

@@ -16,10 +16,10 @@ from memoranda.recall import meaning, words
 from memoranda.recall.columns import Mask, Numbers
 from memoranda.recall.fields import Field
 from memoranda.recall.filters import PassageFilter
-from memoranda.recall.fusion import NAMED, Arm, fused, meaning_weight, weights, words_weight
+from memoranda.recall.fusion import NAMED, Scorer, fused, meaning_weight, weights, words_weight
 from memoranda.recall.ordering import best_of, ranks_of
-from memoranda.recall.vectors import Asked
-from memoranda.recall.words import Said
+from memoranda.recall.vectors import QuestionVector
+from memoranda.recall.words import WordMatches
 from memoranda.text.terms import TermGroup
 
 #: Lines up to this long are scored whole; of longer ones, so many candidates are, more in very long ones and
@@ -38,8 +38,8 @@ FEW = 512
 COMPARED = 4096
 
 Scores = NDArray[np.float64]
-_BY_WORDS = (Arm.WORDS, Arm.WORDS_NEAR)
-_BY_MEANING = (Arm.MEANING, Arm.MEANING_NEAR)
+_BY_WORDS = (Scorer.WORDS, Scorer.WORDS_NEAR)
+_BY_MEANING = (Scorer.MEANING, Scorer.MEANING_NEAR)
 
 
 class Mode(StrEnum):
@@ -54,7 +54,7 @@ class Mode(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class SearchQuestion:
     """What is looked for."""
 
     groups: Sequence[TermGroup]
@@ -64,22 +64,22 @@ class Question:
     times: Times = ()
 
 
-class Asking(NamedTuple):
+class MatchSummary(NamedTuple):
     """What all that was found for a question has in common."""
 
-    arms: Sequence[Arm]
+    arms: Sequence[Scorer]
     #: Of each arm.
     weights: Sequence[float]
     #: The question's words, and the times that it names, in its order.
     words: Sequence[str]
 
 
-class Found(NamedTuple):
+class Match(NamedTuple):
     """A passage that a search found, and why."""
 
     id: bytes
     score: float
-    asking: Asking
+    asking: MatchSummary
     #: What each arm says of it.
     scores: Sequence[float] = ()
     ranks: Sequence[int] = ()
@@ -112,12 +112,12 @@ class Found(NamedTuple):
 
 def search(
     field: Field,
-    question: Question,
+    question: SearchQuestion,
     *,
     limit: int,
     only: PassageFilter,
     mode: Mode = Mode.HYBRID,
-) -> list[Found]:
+) -> list[Match]:
     """The best passages of a field, best first.
 
     Equal scores go to the newer ``at``, then to the lower id. The order of arithmetic depends on the question
@@ -136,7 +136,7 @@ def search(
         said = words.look_up(field, question.groups, dated)
     asked = None
     if mode is not Mode.WORDS and question.vector is not None and field.dimension == len(question.vector):
-        asked = Asked(question.vector)
+        asked = QuestionVector(question.vector)
     if said is None and asked is None:
         return []
     look = _Look(field, question, said, asked)
@@ -148,7 +148,7 @@ class _Close(NamedTuple):
     """Places that were looked at closely; arrays run along them."""
 
     places: Numbers
-    arms: Sequence[Arm]
+    arms: Sequence[Scorer]
     #: One row an arm.
     scores: Scores
     weights: Sequence[float]
@@ -161,7 +161,9 @@ class _Close(NamedTuple):
 class _Look:
     """One search under way."""
 
-    def __init__(self, field: Field, question: Question, said: Said | None, asked: Asked | None) -> None:
+    def __init__(
+        self, field: Field, question: SearchQuestion, said: WordMatches | None, asked: QuestionVector | None
+    ) -> None:
         self._field = field
         self._said = said
         self._asked = asked
@@ -242,7 +244,7 @@ class _Look:
         return _Close(places, self.arms, scores, shared, together, named, shares)
 
 
-def _ranked(field: Field, close: _Close, limit: int, question: Question) -> list[Found]:
+def _ranked(field: Field, close: _Close, limit: int, question: SearchQuestion) -> list[Match]:
     places, together = close.places, close.together
     best = best_of(field, places, together, limit)
     at = places.searchsorted(best) if len(best) < len(places) else np.arange(len(best))
@@ -252,21 +254,21 @@ def _ranked(field: Field, close: _Close, limit: int, question: Question) -> list
     scores = close.scores.take(at, axis=1)
     ranks = ranks_of(close.scores, scores).T.tolist()
     spoken = [group.word for group in question.groups] + [name for name, _ in question.times]
-    asking = Asking(close.arms, close.weights, spoken)
+    asking = MatchSummary(close.arms, close.weights, spoken)
     of_arm = scores.T.tolist()
     shares = [()] * len(ids) if close.shares is None else close.shares.take(at, axis=1).T.tolist()
     named = [False] * len(ids) if close.named is None else close.named.take(at).tolist()
     kin = field.kin(best).tolist()
     return [
-        Found(ids[one], values[one], asking, of_arm[one], ranks[one], shares[one], named[one], kin[one])
+        Match(ids[one], values[one], asking, of_arm[one], ranks[one], shares[one], named[one], kin[one])
         for one in order
         if values[one] > 0
     ]
 
 
-def _newest(field: Field, places: Numbers, limit: int) -> list[Found]:
+def _newest(field: Field, places: Numbers, limit: int) -> list[Match]:
     best = best_of(field, places, field.at(places), limit)
     ids: list[bytes] = field.ids(best).view("V16").tolist()
-    asking = Asking((), (), ())
+    asking = MatchSummary((), (), ())
     newest = sorted(zip((-field.at(best)).tolist(), ids, field.kin(best).tolist(), strict=True))
-    return [Found(id, 0.0, asking, kin=kin) for _, id, kin in newest]
+    return [Match(id, 0.0, asking, kin=kin) for _, id, kin in newest]

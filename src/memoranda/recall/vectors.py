@@ -30,7 +30,7 @@ _count_bits = getattr(np, "bitwise_count", None)  # numpy 2
 _BITS_OF_BYTE = np.array([byte.bit_count() for byte in range(256)], dtype=np.uint8)
 
 
-class Asked:
+class QuestionVector:
     """A question's vector, in the forms in which segments are asked.
 
     Its numbers are rounded so coarsely that no sum of products with a stored vector of 8 bits can leave the
@@ -129,17 +129,19 @@ class Vectors:
         parts = [_signs(self.numbers[first : first + _BLOCK] > 0) for first in blocks]
         return np.ascontiguousarray(np.concatenate(parts).T)
 
-    def cosines(self, asked: Asked) -> NDArray[np.float64]:
+    def cosines(self, asked: QuestionVector) -> NDArray[np.float64]:
         """How near the question each row is."""
         return self._cosines(self._wide, self.scales, asked)
 
-    def cosines_at(self, rows: Numbers, asked: Asked) -> NDArray[np.float64]:
+    def cosines_at(self, rows: Numbers, asked: QuestionVector) -> NDArray[np.float64]:
         """The same to the last bit, for some rows only."""
         wide = self.numbers.take(rows, axis=0).astype(np.float32)
         return self._cosines(wide, self.scales.take(rows), asked)
 
     @staticmethod
-    def _cosines(wide: NDArray[np.float32], scales: NDArray[np.float64], asked: Asked) -> NDArray[np.float64]:
+    def _cosines(
+        wide: NDArray[np.float32], scales: NDArray[np.float64], asked: QuestionVector
+    ) -> NDArray[np.float64]:
         products = np.empty(len(wide), dtype=np.float32)
         for part in _parts(wide):
             np.matmul(wide[part], asked.numbers, out=products[part])
@@ -147,7 +149,7 @@ class Vectors:
         cosines /= asked.unit
         return cosines
 
-    def guesses(self, asked: Asked) -> NDArray[np.float64]:
+    def guesses(self, asked: QuestionVector) -> NDArray[np.float64]:
         """About how near each row is, by signs alone."""
         small: type[np.unsignedinteger] = np.uint16 if asked.dimension < 16_384 else np.uint32
         differing: NDArray[np.unsignedinteger] = np.zeros(len(self.numbers), dtype=small)
@@ -188,7 +190,7 @@ def _guesses(dimension: int) -> NDArray[np.float64]:
     return guesses
 
 
-def mean_cosine(total: NDArray[np.float64], count: int, asked: Asked) -> float:
+def mean_cosine(total: NDArray[np.float64], count: int, asked: QuestionVector) -> float:
     """How near the question vectors are on average, from their sum."""
     return float(np.add.reduce(total * asked.numbers)) / (count * _SCALE_UNIT * asked.unit)
 

@@ -11,12 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memoranda.recall.columns import Numbers, one_of, summed
-from memoranda.recall.fields import K1, Field, Line, Surroundings, counts_with_near, with_near
+from memoranda.recall.fields import K1, Field, Line, Neighbourhood, counts_with_near, with_near
 from memoranda.text.terms import TermGroup
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class WordMatches:
     """Where the words of a question stand in a field: one element an occurrence."""
 
     places: Numbers
@@ -41,7 +41,7 @@ class WordScores(NamedTuple):
     shares: NDArray[np.float64]
 
 
-def look_up(field: Field, groups: Sequence[TermGroup], dated: Sequence[Numbers]) -> Said | None:
+def look_up(field: Field, groups: Sequence[TermGroup], dated: Sequence[Numbers]) -> WordMatches | None:
     """The occurrences of a question's words, and of its dates, which come as the places that they mean."""
     hashes = np.array([hash for group in groups for hash in group.hashes], dtype=np.uint64)
     word_of = [word for word, group in enumerate(groups) for _ in group.hashes]
@@ -80,16 +80,16 @@ def counted(field: Field, groups: Sequence[TermGroup]) -> list[int]:
 
 def _said(
     field: Field, places: Numbers, counts: NDArray[np.integer], words: Numbers, different: int
-) -> Said | None:
+) -> WordMatches | None:
     if not field.is_whole:
         keep = places < field.hole
         places, counts, words = places[keep], counts[keep], words[keep]
     holders = field.held_by(np.bincount(words, minlength=different).tolist())
     weights = [(K1 + 1) * math.log(1 + (field.living - one + 0.5) / (one + 0.5)) for one in holders]
-    return Said(places, counts.astype(np.float64), words, np.array(weights)) if len(places) else None
+    return WordMatches(places, counts.astype(np.float64), words, np.array(weights)) if len(places) else None
 
 
-def everywhere(field: Field, said: Said, places: Numbers) -> WordScores:
+def everywhere(field: Field, said: WordMatches, places: Numbers) -> WordScores:
     """The scores of these places, by way of the whole line; for lines that are not long."""
     held = _by_word(said.words, said.places, said.counts, len(said.weights), field.hole + 1)
     near = counts_with_near(held, field.ends)
@@ -97,7 +97,7 @@ def everywhere(field: Field, said: Said, places: Numbers) -> WordScores:
     return WordScores(whole.own.take(places), whole.near.take(places), whole.shares.take(places, axis=1))
 
 
-def at(field: Field, said: Said, around: Surroundings) -> WordScores:
+def at(field: Field, said: WordMatches, around: Neighbourhood) -> WordScores:
     """The same for few places of a long line."""
     width = len(around.places)
     column = np.full(field.hole + 1, -1)
@@ -113,7 +113,7 @@ def at(field: Field, said: Said, around: Surroundings) -> WordScores:
     return _scores(said, own, near, field.own_penalty.take(places), field.near_penalty.take(places))
 
 
-def guesses(field: Field, said: Said) -> tuple[Line, Line]:
+def guesses(field: Field, said: WordMatches) -> tuple[Line, Line]:
     """The own scores of a whole line, and about what they are together with neighbours'."""
     shares = said.weights.take(said.words)
     shares *= said.counts
@@ -131,7 +131,11 @@ def _by_word(
 
 
 def _scores(
-    said: Said, own: NDArray[np.float64], near: NDArray[np.float64], own_penalty: Line, near_penalty: Line
+    said: WordMatches,
+    own: NDArray[np.float64],
+    near: NDArray[np.float64],
+    own_penalty: Line,
+    near_penalty: Line,
 ) -> WordScores:
     weights = said.weights[:, np.newaxis]
     shares = own * weights

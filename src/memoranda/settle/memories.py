@@ -21,7 +21,7 @@ from memoranda.model.records import Record
 from memoranda.model.trust import lowest
 from memoranda.model.values import canonical, refused
 from memoranda.settle.desk import Desk
-from memoranda.text.scripts import plainly
+from memoranda.text.scripts import comparable_text
 
 _AMENDABLE = frozenset({"pinned", "tags", "applies_when", "valid_from", "valid_to"})
 
@@ -76,13 +76,13 @@ def _audience(desk: Desk, change: Remember, grounds: list[Record]) -> Audience:
 
 def _refused_before(memory: Memory) -> Deciding[bool]:
     """Whether the same statement, resting on one of the same sources, was retracted or undone."""
-    said = plainly(memory.content)
+    said = comparable_text(memory.content)
     for other in (yield from ask(RestingOn(memory.sources))):
         if (
             isinstance(other, Memory)
             and other.owner == memory.owner
             and other.status in (MemoryStatus.RETRACTED, MemoryStatus.UNDONE)
-            and plainly(other.content) == said
+            and comparable_text(other.content) == said
         ):
             return True
     return False

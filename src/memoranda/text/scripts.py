@@ -100,7 +100,7 @@ def normalised(text: str) -> str:
     return unicodedata.normalize("NFKC", text).translate(_SAME_SIGN)
 
 
-def plainly(text: str) -> str:
+def comparable_text(text: str) -> str:
     """A statement but for case, spaces and the sign at its end."""
     return " ".join(normalised(text).casefold().split()).rstrip(".!… ")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from memoranda.recall.context.entries import Entry
+from memoranda.recall.context.entries import ContextEntry
 from memoranda.text.fence import BLOCKS
 
 #: What does not follow the question closely stands first: providers keep the beginning of a prompt.
@@ -50,7 +50,7 @@ def _divided(budget: int, needs: Mapping[str, int]) -> dict[str, int]:
     return grants
 
 
-def take(entries: Sequence[Entry], budget: int) -> list[Entry]:
+def take(entries: Sequence[ContextEntry], budget: int) -> list[ContextEntry]:
     """The first of some entries that fit, and of what follows whatever still does."""
     taken = []
     for entry in entries:

@@ -15,7 +15,7 @@ from memoranda.model.messages import Message, Thread
 from memoranda.model.profiles import ProfileDocument
 from memoranda.model.records import RecordType
 from memoranda.recall.context.blocks import LIVELY, STEADY, frame, share, take
-from memoranda.recall.context.entries import Entry, Writer
+from memoranda.recall.context.entries import ContextEntry, EntryWriter
 from memoranda.recall.context.window import choose
 from memoranda.text.fence import BLOCKS, PREAMBLE
 from memoranda.text.tokens import Count, estimate
@@ -102,16 +102,16 @@ class Material:
 class _Draft:
     """A context in the making, under one budget."""
 
-    taken: dict[str, list[Entry]] = field(default_factory=dict)
+    taken: dict[str, list[ContextEntry]] = field(default_factory=dict)
     left_out: list[LeftOut] = field(default_factory=list)
 
-    def put(self, block: str, entries: Sequence[Entry], taken: Sequence[Entry]) -> None:
+    def put(self, block: str, entries: Sequence[ContextEntry], taken: Sequence[ContextEntry]) -> None:
         """Keep what was taken, in its lasting order, and name the rest."""
         self.taken[block] = sorted(taken, key=lambda entry: entry.order)
         there = {id(entry) for entry in taken}
         self.leave([entry for entry in entries if id(entry) not in there], block, "budget")
 
-    def leave(self, entries: Sequence[Entry], block: str, reason: Reason) -> None:
+    def leave(self, entries: Sequence[ContextEntry], block: str, reason: Reason) -> None:
         """Name what is left out."""
         self.left_out += [LeftOut(entry.id, entry.type, block, reason) for entry in entries]
 
@@ -129,14 +129,14 @@ class Composer:
         self._budget = budget
         self._exact = count
         self._count = estimate if count is None else count
-        writer = Writer(self._count, max(budget // PART, _LEAST))
+        writer = EntryWriter(self._count, max(budget // PART, _LEAST))
         self._turns = material.turns
         self._turns_whole = material.turns_whole
         self._lines = {message.id: writer.message(message) for message in material.turns}
         summed_up = material.thread is not None and material.thread.summary
         self._summary = [writer.summary(material.thread)] if material.thread and summed_up else []
         self._told_by = material.told_by
-        self._entries: dict[str, list[Entry]] = dict(
+        self._entries: dict[str, list[ContextEntry]] = dict(
             zip(
                 BLOCKS,
                 (
@@ -191,10 +191,10 @@ class Composer:
         self._fill(draft, _PASSAGES, passages, grants[_PASSAGES] + left)
         return draft
 
-    def _need(self, entries: Sequence[Entry], block: str) -> int:
+    def _need(self, entries: Sequence[ContextEntry], block: str) -> int:
         return self._frames[block] + sum(entry.tokens for entry in entries) if entries else 0
 
-    def _fill(self, draft: _Draft, block: str, entries: Sequence[Entry], grant: int) -> int:
+    def _fill(self, draft: _Draft, block: str, entries: Sequence[ContextEntry], grant: int) -> int:
         """Fill a block from the first entry on; returns what it leaves of its grant."""
         taken = take(entries, grant - self._frames[block]) if entries else []
         draft.put(block, entries, taken)
@@ -217,7 +217,7 @@ class Composer:
         draft.put(_CONVERSATION, entries, taken)
         return grant - self._need(taken, _CONVERSATION)
 
-    def _chosen(self, room: int) -> list[Entry]:
+    def _chosen(self, room: int) -> list[ContextEntry]:
         """The newest turns that fit."""
         cost = {id: entry.tokens for id, entry in self._lines.items()}
         chosen = choose(self._turns, room, lambda message: cost[message.id], whole=self._turns_whole)

@@ -24,7 +24,7 @@ _CHARACTERS_A_TOKEN = 16
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class ContextEntry:
     """What may be placed in a block."""
 
     id: UUID
@@ -38,18 +38,18 @@ class Entry:
     cut: bool = False
 
 
-class Writer:
+class EntryWriter:
     """Makes entries of records, none longer than a part of the budget, each counted once."""
 
     def __init__(self, count: Count, longest: int) -> None:
         self._count = count
         self._longest = longest
 
-    def experience(self, line: ExperienceLine) -> Entry:
+    def experience(self, line: ExperienceLine) -> ContextEntry:
         """A line of what an agent has learnt."""
         return self._entry(line, [_day(line.observed_at), line.field], line.line, (line.id.int,))
 
-    def profile(self, documents: Sequence[ProfileDocument]) -> list[Entry]:
+    def profile(self, documents: Sequence[ProfileDocument]) -> list[ContextEntry]:
         """The fields of what a view reads together, the narrower document's before the wider one's."""
         entries = []
         for (schema, field), document in _merged(documents).items():
@@ -59,7 +59,7 @@ class Writer:
             entries.append(self._entry(document, [_day(document.recorded_at), name], text, (schema, field)))
         return entries
 
-    def memory(self, memory: Memory) -> Entry:
+    def memory(self, memory: Memory) -> ContextEntry:
         """A statement, with when it applies and how long it holds."""
         label = [_day(memory.observed_at), memory.kind]
         if memory.key is not None:
@@ -76,7 +76,7 @@ class Writer:
         order = (not memory.pinned, memory.id.int)
         return self._entry(memory, [*label, *_stranger(memory.trust)], text, order)
 
-    def episode(self, episode: Episode) -> Entry:
+    def episode(self, episode: Episode) -> ContextEntry:
         """What was to be done, and how it ended."""
         text = ": ".join(part for part in (episode.goal, episode.summary) if part)
         tools = dict.fromkeys(call.tool for call in episode.tool_calls)
@@ -85,12 +85,12 @@ class Writer:
         label = [_moment(episode.ended_at), episode.outcome.value, *_stranger(episode.trust)]
         return self._entry(episode, label, text, (episode.ended_at, episode.id.int))
 
-    def summary(self, thread: Thread) -> Entry:
+    def summary(self, thread: Thread) -> ContextEntry:
         """What older turns of a conversation come to; it stands before the others."""
         order = (datetime.min.replace(tzinfo=UTC), thread.id.int, 0)
         return self._entry(thread, ["summary of earlier turns"], thread.summary, order)
 
-    def message(self, message: Message) -> Entry:
+    def message(self, message: Message) -> ContextEntry:
         """What was said."""
         said = f"{_moment(message.observed_at)}"
         label = [
@@ -101,10 +101,10 @@ class Writer:
         order = (message.observed_at, message.thread.int, message.seq)
         return self._entry(message, label, message.content, order)
 
-    def _entry(self, record: Record, label: Sequence[str], text: str, order: tuple[Any, ...]) -> Entry:
+    def _entry(self, record: Record, label: Sequence[str], text: str, order: tuple[Any, ...]) -> ContextEntry:
         head = f"- [{in_brackets(', '.join(label))}] "
         line, tokens, cut = self._cut(head, text)
-        return Entry(record.id, record.type, line, order, tokens, cut)
+        return ContextEntry(record.id, record.type, line, order, tokens, cut)
 
     def _cut(self, head: str, text: str) -> tuple[str, int, bool]:
         """The line and its tokens, cut where it would take more than its part."""

@@ -31,7 +31,7 @@ class Window:
     skipped: int
 
 
-def lasting(turns: Sequence[Message], now: datetime, ttl: timedelta | None) -> Sequence[Message]:
+def turns_since_silence(turns: Sequence[Message], now: datetime, ttl: timedelta | None) -> Sequence[Message]:
     """The turns since the last silence of more than ``ttl``, by receipt; none where it lasts."""
     start, later = len(turns), now
     while ttl is not None and start and later - turns[start - 1].recorded_at <= ttl:
@@ -40,7 +40,7 @@ def lasting(turns: Sequence[Message], now: datetime, ttl: timedelta | None) -> S
     return turns if ttl is None else turns[start:]
 
 
-class Chosen(NamedTuple):
+class ChosenTurns(NamedTuple):
     """Messages that fit: those from ``start`` on, but for the ones between ``start`` and ``resumes``."""
 
     start: int
@@ -53,7 +53,7 @@ class Chosen(NamedTuple):
 
 def choose(
     messages: Sequence[Message], budget: int, cost: Callable[[Message], int], *, whole: bool
-) -> Chosen | None:
+) -> ChosenTurns | None:
     """As many of a thread's newest messages as fit; None where not even one user's turn does.
 
     ``messages`` are in order and end with the newest; ``whole`` says that they begin with the first.
@@ -64,13 +64,13 @@ def choose(
     starts = [place for place, message in enumerate(messages) if clean[place] and is_users_turn(message)]
     for start in starts:
         if behind[start] <= budget:
-            return Chosen(start, start + 1)
+            return ChosenTurns(start, start + 1)
     if not starts or costs[starts[-1]] > budget:
         return None
     start = starts[-1]
     left = budget - costs[start]
     places = range(start + 1, len(messages) + 1)
-    return Chosen(start, next(place for place in places if clean[place] and behind[place] <= left))
+    return ChosenTurns(start, next(place for place in places if clean[place] and behind[place] <= left))
 
 
 def is_users_turn(message: Message) -> bool:

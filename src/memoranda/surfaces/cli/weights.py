@@ -11,7 +11,7 @@ import click
 from memoranda.embedding import EmbeddingSettings
 from memoranda.embedding.installing import install
 from memoranda.embedding.minilm import LIBRARIES, missing_libraries
-from memoranda.embedding.weights import Place, cache_folder, check, places
+from memoranda.embedding.weights import WeightsFolder, cache_folder, check, places
 from memoranda.errors import NotFound, WeightsUnfit
 from memoranda.settings import settings
 from memoranda.surfaces.cli import exits
@@ -89,8 +89,8 @@ def _whole() -> Path | None:
     return next((look.folder for look in map(_look, places()) if not look.wrong), None)
 
 
-def _look(place: Place) -> Look:
-    wrong = place.lack()
+def _look(place: WeightsFolder) -> Look:
+    wrong = place.problem()
     if not wrong and place.folder is not None:
         try:
             check(place.folder)
