@@ -1,1 +1,1 @@
-"""The long proofs: kills, power cuts, races and fuzz, each a module here with a seed, a count and one result line."""
+"""The long proofs: kills, power cuts, races and random programs. Each is a module with a seed, a count and one result line."""

@@ -1,7 +1,7 @@
-"""Runs the proofs, each in a process of its own, and prints one result line for each.
+"""Run the proofs, each in a process of its own, and print one result line for each.
 
 A proof is a module `proofs/<name>.py` with `ABOUT`, `CI_COUNT`, `FULL_COUNT` and `run(count, seed) -> str`;
-it fails by raising, and what it returns is the detail of its line.
+it fails by raising, and the text that it returns becomes part of its line.
 """
 
 from __future__ import annotations
@@ -24,27 +24,27 @@ from typing import Any
 
 FOLDER = Path(__file__).resolve().parent
 
-#: The seed with `--ci`: a change is judged by what it changed; other seeds are for whoever looks for more.
+#: The seed with `--ci`: always the same, so that a change is judged by what it changed.
 CI_SEED = 20_261_121
 
-#: Proofs have process groups of their own, so whoever is interrupted must end them.
+#: Proofs have process groups of their own, so an interrupted run must kill them itself.
 _RUNNING: list[subprocess.Popen[bytes]] = []
 
 
 @dataclass(frozen=True)
 class Wish:
-    """What the command line asks of every proof."""
+    """Options from the command line, for every proof."""
 
     seed: int
     #: Instead of the proof's own counts.
     count: int | None
     ci: bool
-    #: Seconds after which a proof is stopped and has failed.
+    #: Seconds after which a proof is stopped and counts as failed.
     limit: float
 
 
 def names(folder: Path = FOLDER) -> list[str]:
-    """The proofs that there are."""
+    """Return the names of all proofs."""
     return sorted(path.stem for path in folder.glob("*.py") if not path.stem.startswith("_"))
 
 
@@ -52,8 +52,8 @@ def names(folder: Path = FOLDER) -> list[str]:
 
 
 def carry_out(name: str, wish: Wish, result: Path) -> int:
-    """Run one proof here; its count is noted before it starts, so that a crash can still be reported."""
-    # What is proven here does not depend on a model; a proof that needs vectors names an embedder of its own.
+    """Run one proof in this process; its count is written first, so that a crash can still be reported."""
+    # Proofs need no model; a proof that needs vectors names an embedder of its own.
     os.environ["MEMORANDA_EMBEDDING_USE"] = "none"
     proof = importlib.import_module(f"proofs.{name}")
     count = wish.count if wish.count is not None else proof.CI_COUNT if wish.ci else proof.FULL_COUNT
@@ -73,14 +73,14 @@ def carry_out(name: str, wish: Wish, result: Path) -> int:
 
 
 def supervise(name: str, wish: Wish) -> tuple[bool, str]:
-    """Run one proof in a process group of its own: whether it holds, and its result line."""
+    """Run one proof in a process group of its own; return True if it passed, and its result line."""
     started = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="memoranda-proof-") as folder:
         result = Path(folder, "result.json")
         command = [sys.executable, "-m", "proofs", "--seed", str(wish.seed), "--result", str(result), name]
         command += ["--ci"] if wish.ci else []
         command += ["--count", str(wish.count)] if wish.count is not None else []
-        # Whatever a proof prints goes to stderr: stdout holds the result lines and nothing else.
+        # A proof's own output goes to stderr: stdout has the result lines only.
         child = subprocess.Popen(
             command, cwd=FOLDER.parent, stdin=subprocess.DEVNULL, stdout=sys.stderr, start_new_session=True
         )
@@ -100,14 +100,14 @@ def supervise(name: str, wish: Wish) -> tuple[bool, str]:
 
 
 def end_group(child: subprocess.Popen[bytes]) -> None:
-    """End the proof and the processes that it left behind."""
+    """Kill the proof and the processes that it left behind."""
     with contextlib.suppress(ProcessLookupError, PermissionError):  # what macOS says of a group that is gone
         os.killpg(child.pid, signal.SIGKILL)
     child.wait()
 
 
 def reason(noted: dict[str, Any], status: int | None, limit: float) -> str:
-    """Why a proof failed, in a few words; its traceback is on stderr."""
+    """Return why a proof failed, in a few words; its traceback is on stderr."""
     if status is None:
         return f"not done after {limit:.0f} s"
     if status < 0:
@@ -116,8 +116,8 @@ def reason(noted: dict[str, Any], status: int | None, limit: float) -> str:
 
 
 def prove(chosen: list[str], wish: Wish, jobs: int) -> int:
-    """Run the chosen proofs, a few at a time, and print each result when it is there."""
-    # A gate that stops this by its time limit must not leave proofs running.
+    """Run the chosen proofs, a few at a time, and print each result when it is ready."""
+    # When CI stops this process at its time limit, no proof may keep running.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     passed = 0
     with ThreadPoolExecutor(jobs) as pool:
@@ -138,16 +138,18 @@ def prove(chosen: list[str], wish: Wish, jobs: int) -> int:
 
 
 def read_arguments(arguments: list[str] | None) -> argparse.Namespace:
-    """The command line, with unknown proofs refused."""
+    """Parse the command line; refuse unknown proofs."""
     parser = argparse.ArgumentParser(prog="python -m proofs", description="Run the long proofs.")
-    parser.add_argument("names", nargs="*", metavar="name", help="which; all of them if none is named")
-    parser.add_argument("--ci", action="store_true", help="the counts of CI instead of the full ones")
+    parser.add_argument("names", nargs="*", metavar="name", help="proofs to run; without names, all of them")
+    parser.add_argument("--ci", action="store_true", help="use the smaller counts of CI")
     parser.add_argument(
-        "--seed", type=int, help="repeat a run; if not given, one of its own with --ci, else random"
+        "--seed", type=int, help="repeat a run with this seed; default: a fixed one with --ci, else random"
     )
-    parser.add_argument("--count", type=int, help="instead of the proofs' own counts")
-    parser.add_argument("--jobs", type=int, help="how many at a time; 2 with --ci, else 1")
-    parser.add_argument("--limit", type=float, help="seconds a proof may take; 2000 with --ci, else a day")
+    parser.add_argument("--count", type=int, help="use this count instead of the proofs' own")
+    parser.add_argument("--jobs", type=int, help="proofs at a time; default: 2 with --ci, else 1")
+    parser.add_argument(
+        "--limit", type=float, help="longest time of a proof in seconds; default: 2000 with --ci, else a day"
+    )
     parser.add_argument("--list", action="store_true", help="say what each proof shows")
     parser.add_argument("--result", type=Path, help=argparse.SUPPRESS)
     given = parser.parse_args(arguments)
@@ -158,7 +160,7 @@ def read_arguments(arguments: list[str] | None) -> argparse.Namespace:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run what is asked; with `--result`, be the process of one proof."""
+    """Run the chosen proofs; with `--result`, run one proof in this process."""
     given = read_arguments(arguments)
     chosen = given.names or names()
     if given.list:

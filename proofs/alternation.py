@@ -1,4 +1,4 @@
-"""The proof of two processes in turn: what one wrote the other finds at once, and what is gone is gone at once."""
+"""Two processes in turn: each finds the other's writes at once, and removed data disappears at once."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from proofs._book.mutants import rewritten
 from proofs._book.opening import without_syncs
 from proofs._processes.alternating import EMBEDDERS, Asked, Mode, Subject, Talk, ask, two_processes
 
-ABOUT = "two processes that write and read in turn never read a stale answer, by words or by meaning"
+ABOUT = "two processes that write and read in turn never get a stale answer, by words or by meaning"
 #: Steps: a write by one of them, then a read by the other.
 CI_COUNT = 1_000
 FULL_COUNT = 10_000
@@ -107,7 +107,7 @@ class _Alternation:
             self._find(reader, subject, asked, "meaning")
 
     def _find(self, reader: Connection, subject: Subject, asked: Asked, mode: Mode) -> None:
-        """All that is held of a subject and nothing else of it; by meaning a statement's text before all others."""
+        """Check that recall finds all active statements of a subject and no others; by meaning, the exact text comes first."""
         if mode == "meaning":
             # What was waited for has a vector; what came before has one if all that lacked some were made.
             lately = list(subject.held.items())[-1 if asked.wait_for == "embedded" else -2 :]
@@ -134,7 +134,7 @@ class _Alternation:
         return found or [("nothing", "")]
 
     def _renew(self, one: Connection, other: Connection) -> None:
-        """One has another model and makes its vectors; the other one, with the old model, goes by words meanwhile."""
+        """Let one process make another model's vectors; the other, with the old model, recalls by words until then."""
         self._embedder = (self._embedder + 1) % len(EMBEDDERS)
         ask(one, Asked("reembed", embedder=self._embedder))
         for reader in (other, one):

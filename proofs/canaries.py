@@ -1,4 +1,4 @@
-"""The canary proof: what one user said in confidence reaches no other user by way of an agent's experience."""
+"""No user's private facts reach another user through an agent's experience."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from memoranda.model.owner import WHOLE, Owner, OwnerKind
 from memoranda.model.query import Filter
 from memoranda.model.records import RecordType
 
-ABOUT = "canary facts of 50 users, offered as lessons, reach no other user, and without the guard they do"
+ABOUT = "facts of 50 users, offered as lessons, reach no other user; without the privacy check they do"
 CI_COUNT = 50
 FULL_COUNT = 500
 

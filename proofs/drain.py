@@ -1,4 +1,4 @@
-"""The proof of a provider that is away for an hour: what is said meanwhile waits, is found, and is formed afterwards."""
+"""A provider is away for an hour: new messages wait, are found, and are formed afterwards."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from proofs._book.forming import Ticking
 from proofs._book.opening import without_syncs, without_threads
 from tests.fakes.scripted_models import Said, ScriptedModels, entries
 
-ABOUT = "while a provider is away for an hour nothing is lost, dead or asked in vain, recall works, and all is formed after"
+ABOUT = "while a provider is away for an hour, no message is lost, no job dies, recall works, and all is formed afterwards"
 CI_COUNT = 10_000
 FULL_COUNT = 50_000
 
@@ -79,7 +79,7 @@ class _Hour:
         }
 
     async def run(self, count: int) -> str:
-        """An hour without the provider, and what comes of it."""
+        """Simulate an hour without the provider, and check the result."""
         async with memoranda.open(
             self._path, clock=self._clock, models=self._models, worker=False, limits=_LIMITS
         ) as book:
@@ -114,7 +114,7 @@ class _Hour:
             place += len(words)
 
     async def _recalled(self, book: Book) -> None:
-        """What somebody has just said is found as it was said."""
+        """Check that a message that was just appended is found unchanged."""
         owner = self._rng.choice(sorted(self._said))
         word = self._said[owner][-1]
         found = await book.recall(owner, word, agent="guide")

@@ -1,4 +1,4 @@
-"""The proof of echoes: what an agent recalls and repeats, day after day, becomes no new evidence, least of all a lie."""
+"""Echoes: what an agent recalls and repeats day after day never counts as a new source."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from memoranda.testing.comparing import held
 from proofs._book.forming import Ticking
 from tests.fakes.scripted_models import Said, ScriptedModels, entries
 
-ABOUT = "what is recalled, repeated and formed again multiplies nothing; a lie is never the user's, and stays retracted"
+ABOUT = "facts that are recalled, repeated and formed again do not multiply; a lie never counts as the user's, and stays retracted"
 CI_COUNT = 32
 FULL_COUNT = 180
 
@@ -85,7 +85,7 @@ def _unguarded() -> Iterator[None]:
 
 
 def carelessly(request: ModelRequest) -> Said:
-    """Notes whatever stands in the conversation, whoever said it, and finds a user's turn to rest it on."""
+    """Answer like a careless model: note everything in the conversation, and cite some user's turn as its source."""
     if request.task != "formation":
         return {}
     shown = entries(request)
@@ -233,6 +233,6 @@ class _Days:
 
 
 def _thing(memory: Memory) -> str:
-    """What a memory is about."""
+    """Return the subject of a memory."""
     found = _NOTED.search(memory.content)
     return memory.content if found is None else found[1].lower()

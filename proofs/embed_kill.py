@@ -1,4 +1,4 @@
-"""The proof of killed embedding: each passage gets one right vector, and a reader always sees one set, and a whole one."""
+"""Killed embedding: each passage gets one correct vector, and a reader always sees one complete set."""
 
 from __future__ import annotations
 
@@ -31,9 +31,7 @@ from proofs._book.meanings import judge_vectors
 from proofs._book.opening import without_syncs
 from proofs._book.racing import EMBEDDERS, Returned
 
-ABOUT = (
-    "killed at any moment, what makes vectors loses none and makes none wrong; a change of model is one step"
-)
+ABOUT = "processes killed at any moment lose no vector and make no wrong one; a change of model is one step"
 CI_COUNT = 60
 FULL_COUNT = 3_000
 
@@ -177,7 +175,7 @@ class _Yard:
     # ── what a reader sees ───────────────────────────────────────────────────────────────────────────────────────
 
     async def _look(self, book: Book) -> None:
-        """Every vector in sight is of the one set that is told, and right; what was switched to is whole."""
+        """Check that every visible vector is correct and of the active set, and that a new active set is complete."""
         self.looks += 1
         for owner in _OWNERS:
             for _, delta in await book.engine.since(owner, WHOLE, lambda shelf: None):
@@ -194,7 +192,7 @@ class _Yard:
                         raise Wrong(f"{delta.vectors} was switched to, and lacks {id}")
 
     async def _compare(self, book: Book) -> None:
-        """Who holds an index and who makes one anew get the same, whichever of the two models they ask with."""
+        """Check that a cached and a new index give the same result, with either model."""
         types, now = PASSAGE_TYPES, utc_now()
         for owner, embedder in product(_OWNERS, EMBEDDERS):
             told = [

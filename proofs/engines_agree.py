@@ -1,4 +1,4 @@
-"""The agreement proof: engines that are given the same random work say and hold the same, step by step."""
+"""Agreement of engines: the same random work gives the same answers and data on all, step by step."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from unittest.mock import patch
 from memoranda.engines.sqlite import applying
 from tests.engines.test_engines_agree import STEPS, work
 
-ABOUT = "random changes, undos, erasures and imports leave the same in memory and in SQLite, with the same answers"
+ABOUT = "random changes, undos, erasures and imports give the same data and answers in memory and in SQLite"
 CI_COUNT = 300
 FULL_COUNT = 5000
 

@@ -1,4 +1,4 @@
-"""The erasure proof: what was forgotten is nowhere in the folder, does not come back, and each step of it is needed."""
+"""Erasure: forgotten data is nowhere in the folder and does not come back, and each step of the erasure is needed."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from proofs._book.omissions import OMISSIONS
 from proofs._book.opening import without_syncs
 from proofs._book.remains import Remains
 
-ABOUT = "what was forgotten is in no byte of book, log, backups and notes, and nothing brings it back"
+ABOUT = "forgotten data is in no byte of the book, its log, backups and notes, and nothing brings it back"
 CI_COUNT = 20
 FULL_COUNT = 400
 
@@ -44,7 +44,7 @@ def run(count: int, seed: int) -> str:
 
 
 def _noticed(omission: str, seed: int) -> bool:
-    """Whether anything shows that a step was left out; whether a page keeps a copy in a gap is a matter of chance."""
+    """Return True if a check shows that a step was left out; a copy in a page's gap is a matter of chance."""
     by_chance = omission == "rewriting the file"
     for number in range(_BOOKS if by_chance else 1):
         try:

@@ -1,4 +1,4 @@
-"""The proof of erasure against races: whatever runs beside it, nothing that was forgotten stands or returns."""
+"""Races with an erasure: no forgotten data remains or returns, whatever runs at the same time."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from proofs._book.meanings import judge_vectors
 from proofs._book.opening import without_syncs
 from proofs._book.racing import EMBEDDERS, Action, Outcome, Race, Returned, Target, perform
 
-ABOUT = "no append, import, replay, job or vector that was made beside an erasure brings anything back"
+ABOUT = "no append, import, replay, job or vector made during an erasure brings anything back"
 CI_COUNT = 1_000
 FULL_COUNT = 20_000
 

@@ -1,4 +1,4 @@
-"""The proof of killed formation: what was said is formed once, and paid for once, however often a process died over it."""
+"""Killed formation: every message is formed once and paid for once, however often a process was killed."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from memoranda.testing.comparing import differences, held, told
 from proofs._book.forming import Fate, Manner, Moment, Ticking, forming, work
 from proofs._book.opening import without_syncs, without_threads
 
-ABOUT = "killed at any step of a run, formation makes what an undisturbed run makes, and buys no stored answer twice"
+ABOUT = "formation killed at any step gives the result of an undisturbed run, and buys no stored answer twice"
 CI_COUNT = 200
 FULL_COUNT = 5_000
 

@@ -1,4 +1,4 @@
-"""The isolation proof: nobody sees, changes or feels what they may not, and each condition that sees to it is needed."""
+"""Isolation: nobody sees, changes or notices data that they may not see, and each condition for it is needed."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from proofs._book.works import WORKS
 from proofs._book.writes import WRITES
 from proofs._moving.carrying import Unlike, carried
 
-ABOUT = "no try of one owner, audience or tenant reaches another's, and without any one condition one does"
+ABOUT = "no call of one owner, audience or tenant reaches another's data; with any one condition removed, a call does"
 CI_COUNT = 100_000
 FULL_COUNT = 2_000_000
 
@@ -153,7 +153,7 @@ async def _control(folder: Path, worlds: _Worlds, seed: int) -> str:
 
 
 async def _unlike(folder: Path, mutant: Mutant, seed: str) -> bool:
-    """Whether a book that moves to a file and from there is not what it was."""
+    """Return True if a book changes when it is moved to a file and from there."""
     rng = random.Random(seed)
     for number in range(_MUTANT_MOVES):
         path = folder / f"moving-{number}.db"

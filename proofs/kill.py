@@ -1,4 +1,4 @@
-"""The kill proof: a writer may be killed anywhere, and each acknowledged write is there, and nothing by half."""
+"""Killed writers: every acknowledged write is there, and no operation is applied in part."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from proofs._kill.marks import OWN_HAND, Aim, Marks, Point
 from proofs._kill.reckoning import Broken, Lost, Reckoning
 from proofs._kill.writer import Assignment, live, opened, said
 
-ABOUT = "killed at any point of a commit, a writer loses no acknowledged write and leaves none by half"
+ABOUT = "a writer killed at any point of a commit loses no acknowledged write and leaves none in part"
 CI_COUNT = 500
 FULL_COUNT = 5000
 
@@ -203,7 +203,7 @@ class Series:
             victim.end()
 
     def _strike(self, victim: Warm, point: Point) -> None:
-        """Kill at the moment that the writer tells of, or a little later."""
+        """Kill the writer at the moment that it announces, or a little later."""
         wanted, delay = (b"writing", 0.08) if point is Point.ANY_TIME else (b"here", 0.0015)
         while True:
             if not victim.connection.poll(PATIENCE_SECONDS):

@@ -1,4 +1,4 @@
-"""The moving proof: a book moves while it lives, and the copier may be killed: nothing is lost, and nothing returns."""
+"""A book moves while it is in use and the copier is killed: nothing is lost, and nothing forgotten returns."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from proofs._moving.living import erase, new_name, told, write
 if TYPE_CHECKING:
     from proofs._server.own import OwnServer
 
-ABOUT = "a book moves between engines while four write and one forgets, and the copier is killed: all is there, nothing returns"
+ABOUT = "a book moves between engines while processes write and forget and the copier is killed; nothing is lost or comes back"
 #: Kills of the copier, from file to file; to and from a server there are fewer in CI.
 CI_COUNT = 20
 FULL_COUNT = 200
@@ -66,7 +66,7 @@ def run(count: int, seed: int) -> str:
 
 
 def _moved(folder: Path, source: str, target: str, kills: int, rng: random.Random) -> str:
-    """Let a book live, kill whoever copies it so often, let it move, and judge."""
+    """Use a book, kill its copier this many times, let it move, and check the result."""
     folder.mkdir()
     scene = Scene(folder, source.format(folder), target.format(folder), rng)
     with scene.lived_in():
@@ -119,7 +119,7 @@ class Scene:
 
     @contextlib.contextmanager
     def lived_in(self) -> Iterator[None]:
-        """Four write and one forgets, until they are told where the book is, or to stop."""
+        """Let four processes write and one forget until the book has moved, or until told to stop."""
         asyncio.run(_made(self.source))
         for number in range(_WRITERS):
             log = self.folder / f"writer{number}.log"
@@ -196,7 +196,7 @@ class Scene:
 
 
 async def _made(address: str) -> None:
-    """A book with a set of vectors: whoever writes makes them due."""
+    """Make a book with a set of vectors, so that every write puts a job for them."""
     engine = await open_engine(address)
     await engine.begin_set(SMALL)
     await engine.close()

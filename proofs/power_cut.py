@@ -1,4 +1,4 @@
-"""The power-cut proof: whatever unsynced writes a cut takes, each acknowledged write is there afterwards."""
+"""Power cuts: every acknowledged write is there afterwards, whatever unsynced writes are lost."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from proofs._powercut.acknowledge import Acknowledgements
 from proofs._powercut.build import CannotRecord
 from proofs._powercut.drive import Lost, Missing, Outcome, judge, record
 
-ABOUT = "after a power cut the book opens, is whole and holds every acknowledged write"
+ABOUT = "after a power cut the book opens, is intact and contains every acknowledged write"
 CI_COUNT = 600
 FULL_COUNT = 5000
 
@@ -155,7 +155,7 @@ class _Day:
 
 @dataclass(slots=True)
 class _Said:
-    """What the marks before a cut promise."""
+    """The promises of the marks before a cut."""
 
     #: Id → the word in it.
     stored: dict[str, str] = field(default_factory=dict)

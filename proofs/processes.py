@@ -1,4 +1,4 @@
-"""The processes proof: however many of them share a book, they do each thing once, lose nothing and read nothing stale."""
+"""Many processes on one book: they do each thing once, lose nothing and read nothing stale."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from proofs._processes.opening import older_version, openings
 from proofs._processes.reading import reads
 from proofs._processes.together import AGENT, OWNER, Wrong, at_once, check_whole, made_thread
 
-ABOUT = "processes that share a book do the same once, lose no update, and read each other's writes at once"
+ABOUT = "processes that share a book apply an operation once, lose no update, and read each other's writes at once"
 #: Processes that do the same at once.
 CI_COUNT = 8
 FULL_COUNT = 16

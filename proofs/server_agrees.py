@@ -1,4 +1,4 @@
-"""The agreement proof on a server: the same random work as in memory, and each condition that says whose a row is, is needed."""
+"""Agreement on a server: random work gives the same result as in memory, and each condition on a row's owner is needed."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from proofs._server.mutants import Mutant, check_all
 from proofs._server.own import OwnServer
 from proofs._server.superfluous import MOVING, TRIPS, needed, superfluous
 
-ABOUT = "random work leaves the same on a server as in memory, and does not without any condition that says whose a row is"
+ABOUT = "random work gives the same on a server as in memory; with any condition on a row's owner removed, it does not"
 #: Programs, every other one in partitions; up to this count some mutants, drawn by the seed, stand for all of them.
 CI_COUNT = 8
 FULL_COUNT = 200
@@ -74,7 +74,7 @@ async def _check(server: OwnServer, mutants: list[Mutant]) -> None:
 
 
 def _noticed(server: OwnServer, mutant: Mutant, rng: random.Random) -> bool:
-    """Whether what is compared differs; that anything else goes wrong says nothing, and is raised."""
+    """Return True if the compared results differ; any other failure says nothing about that, and is raised."""
     for _ in range(_MUTANT_PROGRAMS):
         try:
             asyncio.run(asyncio.wait_for(_tried(server, mutant, rng), _MUTANT_SECONDS))

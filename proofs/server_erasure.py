@@ -1,4 +1,4 @@
-"""The proof of erasure on a server: what was forgotten and cleared is in no byte of its files, and each step is needed."""
+"""Erasure on a server: forgotten and cleared data is in no byte of its files, and each step is needed."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from proofs._server.forgetting import Life
 from proofs._server.omissions import OMISSIONS
 from proofs._server.own import ROLE, OwnServer
 
-ABOUT = "on a server, what was forgotten and cleared is in no byte of its files but the log of changes"
+ABOUT = "on a server, forgotten and cleared data is in no byte of its files except the log of changes"
 #: Books, every other one in partitions.
 CI_COUNT = 2
 FULL_COUNT = 40
@@ -39,7 +39,7 @@ CONTROLS = (_UNSAMPLED, *OMISSIONS)
 
 
 class Undetected(Exception):
-    """A step was left out, or something stood in the way, and nothing was noticed."""
+    """A step was left out, or something prevented the clearing, and no check noticed it."""
 
 
 def run(count: int, seed: int) -> str:
@@ -70,7 +70,7 @@ def _life(server: OwnServer, seed: str, *, partitions: int = 0) -> Life:
 
 
 async def _older_transaction(server: OwnServer, life: Life) -> None:
-    """Whoever may still read what was removed keeps it in the files; it is said, and ends with them."""
+    """Check that an older transaction keeps removed data in the files, that this is reported, and that it ends with the transaction."""
     reader = await asyncpg.connect(server.administrator)
     await reader.execute("BEGIN ISOLATION LEVEL REPEATABLE READ")
     await reader.fetch("SELECT 1")

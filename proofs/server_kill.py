@@ -1,4 +1,4 @@
-"""The kill proof on a server: writers are killed, and the server itself, and each acknowledged write is there."""
+"""Kills on a server: writers and the server itself are killed, and every acknowledged write is there."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from proofs._kill.writer import said
 from proofs._server.own import ROLE, OwnServer
 from proofs._server.writing import Assignment, Point, ServerReckoning, live, opened
 
-ABOUT = "on a server, writers that are killed, and a server that is, lose no acknowledged write and leave none by half"
+ABOUT = "on a server, killed writers and killed servers lose no acknowledged write and leave none in part"
 #: Writers killed; the server is killed a tenth as often.
 CI_COUNT = 60
 FULL_COUNT = 2_000

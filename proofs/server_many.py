@@ -1,4 +1,4 @@
-"""The proof of many on one server: processes that repeat each other, and workers whose clocks go wrong, do each thing once."""
+"""Many processes on one server: repeated operations and workers with wrong clocks do each thing once."""
 
 from __future__ import annotations
 
@@ -10,9 +10,7 @@ from proofs._processes.together import AGENT, OWNER, Wrong, at_once, check_whole
 from proofs._server.labouring import SKEW_SECONDS, worked_off
 from proofs._server.own import OwnServer
 
-ABOUT = (
-    "on a server, processes that send the same leave one record, and workers a minute apart do each job once"
-)
+ABOUT = "on a server, the same operation from many processes leaves one record; workers with wrong clocks do each job once"
 #: Jobs; a quarter as many operations are sent by every process.
 CI_COUNT = 600
 FULL_COUNT = 2_000

@@ -1,4 +1,4 @@
-"""The proof of workers that are killed: each job's effect is there once, however often a process died over it."""
+"""Killed workers: each job's effect is there exactly once, however often a process was killed."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from memoranda.model.values import utc_now
 from memoranda.worker import Worker
 from proofs._book.labour import FORM, LEASE_SECONDS, Fate, Manner, Moment, form, hurried, work
 
-ABOUT = "killed workers lose no job and do none twice; only what cannot be done is given up"
+ABOUT = "killed workers lose no job and do none twice; only jobs that cannot be done are given up"
 CI_COUNT = 200
 FULL_COUNT = 5_000
 
@@ -79,7 +79,7 @@ class _Tally:
     wrong: list[str] = field(default_factory=list)
 
     def faults(self) -> list[str]:
-        """What is not as it must be."""
+        """Return everything that is not as it must be."""
         return [
             *(f"{word} was done twice" for word in self.twice),
             *(f"{word} was lost" for word in self.lost),

@@ -1,1 +1,1 @@
-"""Machinery that the proofs about whole books share; no proof itself."""
+"""Tools shared by the proofs about whole books; not a proof itself."""

@@ -1,4 +1,4 @@
-"""Tries to read or move what another's calls to language models cost."""
+"""Attempts to read or change the costs of another owner's calls to language models."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _AGENTS = (*world.AGENTS, None)
 
 
 async def pay(s: Session) -> None:
-    """A call for one owner adds to that owner's sums."""
+    """Check that a call for one owner adds to that owner's sums only."""
     party, _ = s.someone()
     calls = s.rng.randint(1, 9)
     spent = Spent(
@@ -30,7 +30,7 @@ async def pay(s: Session) -> None:
 
 
 async def usage(s: Session) -> None:
-    """What is told of spending is the tenant's, the owner's and the agent's that were asked for."""
+    """Check that reports of spending cover only the tenant, owner and agent that were asked for."""
     party, _ = s.someone()
     owner, agent = s.rng.choice((party, None)), s.rng.choice((*_AGENTS, None))
     since = s.rng.choice((*_DAYS, None))

@@ -1,4 +1,4 @@
-"""Tries to bring in what is another's: whole exports, and single records with another's ids."""
+"""Attempts to import another owner's data: whole exports, and single records with another's ids."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from proofs._book.works import let_go
 
 
 async def import_another(s: Session) -> None:
-    """Another owner's export, with this owner's name on it."""
+    """Import another owner's export under this owner's name."""
     party, _ = s.someone()
     whose = s.rng.choice(world.EVERYBODY)
     if whose.kind is not party.kind or whose == party or whose not in s.oracle.of:
@@ -39,7 +39,7 @@ async def import_another(s: Session) -> None:
 
 
 async def import_one(s: Session) -> None:
-    """A record from elsewhere, with another's id, thread or source; what stands of it is forgotten again."""
+    """Import a record with another owner's id, thread or source; forget afterwards what was accepted."""
     party, _ = s.someone()
     if party.kind is not OwnerKind.USER:
         return
@@ -84,7 +84,7 @@ async def import_one(s: Session) -> None:
 
 
 async def retracted_elsewhere(s: Session) -> None:
-    """What another owner has retracted, resting on the same source, does not hinder this owner from saying it."""
+    """Check that another owner's retraction, from the same source, does not stop this owner from saying the same."""
     users = [actor for actor in s.actors if actor.kind is OwnerKind.USER]
     if len(users) < 2:
         return

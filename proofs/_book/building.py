@@ -1,4 +1,4 @@
-"""Worlds are built once, and kept with what the harness remembers of them, to be copied for each trial."""
+"""Builds worlds once, with the notes about them, and copies them for each trial."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from proofs._book.session import OTHER_EMBEDDER, Notes, Session
 
 
 async def build(path: Path) -> Notes:
-    """Make a world's file; gives what belongs beside it."""
+    """Make a world's file; return the notes that belong to it."""
     notes = Notes(Oracle(world.AGENTS, world.GROUPS), Mint(), world.TickingClock())
     session = await Session.open(path, notes, random.Random(0))
     try:
@@ -31,12 +31,12 @@ async def build(path: Path) -> Notes:
 
 
 def copied(original: Path, notes: bytes, target: Path) -> tuple[Path, Notes]:
-    """Another world that begins like the original."""
+    """Return a copy of the original world."""
     shutil.copyfile(original, target)
     found: Notes = pickle.loads(notes)
     return target, found
 
 
 def kept(notes: Notes) -> bytes:
-    """Notes as they can be kept beside a world's file."""
+    """Return the notes in a form that can be stored beside a world's file."""
     return pickle.dumps(notes)

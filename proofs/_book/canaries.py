@@ -1,4 +1,4 @@
-"""Canaries: words that occur once, tell whose they are, and are found again in any output."""
+"""Canaries: unique words that name their owner and can be found in any output."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ PATTERN = re.compile(f"qz[{_LETTERS}]{{{_OWNER + _AUDIENCE + _SERIAL}}}")
 
 
 class Mint:
-    """Makes canaries, each with the number of its owner and of its audience in it."""
+    """A maker of canaries; each contains the numbers of its owner and its audience."""
 
     def __init__(self) -> None:
         self._made = 0
@@ -26,12 +26,12 @@ class Mint:
 
 
 def canaries_in(output: object) -> frozenset[str]:
-    """All canaries in a text, or anywhere in a value."""
+    """Return all canaries in a text, or anywhere in a value."""
     return frozenset(PATTERN.findall(_spelled(output)))
 
 
 def _spelled(output: object) -> str:
-    """A value with all that it holds as one text."""
+    """Return a value with everything inside it as one text."""
     if isinstance(output, str):
         return output
     if isinstance(output, BaseModel):
@@ -46,12 +46,12 @@ def _spelled(output: object) -> str:
 
 
 def owner_of(canary: str) -> int:
-    """The number of the owner whose canary it is."""
+    """Return the number of the canary's owner."""
     return _number(canary[2 : 2 + _OWNER])
 
 
 def audience_of(canary: str) -> int:
-    """The number of the audience that the canary was made for."""
+    """Return the number of the canary's audience."""
     return _number(canary[2 + _OWNER : 2 + _OWNER + _AUDIENCE])
 
 

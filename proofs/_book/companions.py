@@ -1,4 +1,4 @@
-"""Other processes that open the same book and do what they are told, at the same time as this one."""
+"""Other processes that open the same book and work at the same time as this one."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from proofs._book.racing import EMBEDDERS, Action, Outcome, perform
 
 
 class Companions:
-    """Some processes, each with a book of its own on the file of the moment."""
+    """A group of processes, each with the current file open."""
 
     def __init__(self, number: int) -> None:
         # Never forked from a process that has threads.
@@ -47,11 +47,11 @@ class Companions:
         return len(self._pipes)
 
     async def open(self, path: Path) -> None:
-        """Open this book instead of the one before."""
+        """Open this book instead of the previous one."""
         await self._ask([path] * len(self))
 
     async def perform(self, parts: Sequence[Sequence[Action]]) -> list[Outcome]:
-        """Let each process do its part, all at once; the parts are as many as the processes."""
+        """Let each process do its part, all at once; there must be one part per process."""
         return [outcome for outcomes in await self._ask(parts) for outcome in outcomes]
 
     async def _ask(self, questions: Sequence[object]) -> list[list[Outcome]]:

@@ -1,4 +1,4 @@
-"""Tries upon threads, profiles and episodes that are another's, and to undo what another did."""
+"""Attempts on another owner's threads, profiles and episodes, and attempts to undo another's operations."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from proofs._book.writes import as_agent, born_as, upon
 
 
 async def undo(s: Session) -> None:
-    """A position is a number of the owner's own ledger, whatever others have there."""
+    """Check that a position refers to the owner's own ledger only."""
     party, view = s.someone()
     standing = s.truth.era(party)
     last = standing[1] if standing else 0
@@ -42,7 +42,7 @@ async def undo(s: Session) -> None:
 
 
 def _check_built_upon(s: Session, party: Owner, position: int, later: Sequence[int]) -> None:
-    """A later position touched one of the same records, or one that rests on them."""
+    """Check that a later position changed one of the same records, or one that depends on them."""
     base = s.truth.touched(party, position)
     resting = {
         known.id for known in s.oracle.of[party].values() if base.intersection(known.grounds) or known.thread in base
@@ -55,7 +55,7 @@ def _check_built_upon(s: Session, party: Owner, position: int, later: Sequence[i
 
 
 async def undo_what_an_agent_learnt_from(s: Session) -> None:
-    """That an agent has learnt from a statement must not be felt by its owner."""
+    """Check that an owner cannot notice that an agent has learnt from a statement."""
     party, view = s.someone()
     if party.kind is not OwnerKind.USER:
         return
@@ -126,7 +126,7 @@ async def set_thread(s: Session) -> None:
 
 
 async def open_thread(s: Session) -> None:
-    """A name may be taken by a thread that this view does not see."""
+    """Open a thread by a name that a thread outside the view may have."""
     party, view = s.someone()
     audience = s.audience(view)
     name = s.rng.choice((f"main {s.rng.randrange(6)}", None)) if s.rng.random() < 0.7 else f"n {new_id()}"

@@ -1,4 +1,4 @@
-"""What a process does that makes vectors until it is killed, and how it is killed at a chosen moment."""
+"""A process that makes vectors until it is killed at a chosen moment."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ from memoranda.worker import Worker
 from proofs._book.mutants import replaced, rewritten
 from proofs._book.opening import without_syncs
 
-#: How long a killed process's job is out of reach.
+#: Length of a lease: how long a killed process's job stays locked.
 LEASE_SECONDS = 0.2
 
 #: Where a process ends, at its n-th time there; ``random``: whenever its starter likes.
 Moment = Literal[
     "random", "before making", "made", "putting", "put", "before the switch", "switching", "switched"
 ]
-#: ``work``: the job that makes what lacks; ``reembed``: all of it anew, then the switch.
+#: ``work``: the job that makes missing vectors; ``reembed``: make all vectors again, then switch.
 Task = Literal["work", "reembed"]
 #: All but the first are controls.
 Manner = Literal["careful", "passes some over", "switches first", "switches without a word"]
@@ -54,19 +54,19 @@ _MANNERS: dict[Manner, Callable[[], AbstractContextManager[object]]] = {
 
 @dataclass(frozen=True, slots=True)
 class Assignment:
-    """What a process is to do, with which model, and when it ends."""
+    """Task of a process: its model, its work, and the moment of its death."""
 
     path: Path
     model: str
     task: Task
     moment: Moment
-    #: How often it comes to that moment before, and this time included.
+    #: The process dies at this occurrence of the moment, counted from 1.
     time: int = 1
     manner: Manner = "careful"
 
 
 class _Counting(StubEmbedder):
-    """Tells how many texts were made into vectors, by all processes together."""
+    """An embedder that counts the texts embedded by all processes together."""
 
     def __init__(self, model: str, strike: Callable[[str], None], made: Synchronized[int]) -> None:
         super().__init__(model)
@@ -83,7 +83,7 @@ class _Counting(StubEmbedder):
 
 
 def work(given: Assignment, made: Synchronized[int]) -> None:
-    """Be such a process; returns if nobody kills it before it has done its task."""
+    """Run such a process; return only if it finishes its task before it is killed."""
     logging.disable(logging.CRITICAL)
     come = 0
 
@@ -136,5 +136,5 @@ async def _work(given: Assignment, embedder: StubEmbedder, strike: Callable[[str
             worker = Worker(book.engine, handlers, utc_now, lease=LEASE_SECONDS)
             while await book.engine.lacking(embedder.embedding, 1):
                 if not await worker.run_once():
-                    # The dead one's lease has to run out.
+                    # The dead process's lease has to expire.
                     await asyncio.sleep(LEASE_SECONDS / 4)

@@ -1,4 +1,4 @@
-"""One book in which a person's life is forgotten part by part, with everything that might keep or bring back some."""
+"""A book in which a person's data is forgotten part by part, with everything that might keep it or bring it back."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _LIMITS = Limits(content_length=100_000, writes_per_run=1000, memories_per_owner
 
 
 class Case:
-    """A folder with a book, its backups and what a killed forgetting left."""
+    """A folder with a book, its backups and the leftovers of a killed erasure."""
 
     def __init__(
         self, folder: Path, rng: random.Random, forgetting: AbstractContextManager[object], rows: int
@@ -61,7 +61,7 @@ class Case:
         await VectorMaker(book.engine, self._embedders[1]).catch_up()
 
     async def prove(self) -> int:
-        """Forget all four parts; gives how many canaries there were before."""
+        """Forget all four parts; return how many canaries there were before."""
         book, other = await self._open(), await self._open()
         try:
             person = Person(book, self._marks, self._rng, self._clock, self._rows)
@@ -74,7 +74,7 @@ class Case:
             await book.backup(recent)
             twin = await self._twin(recent, person)
             await person.live_on()
-            # What a forgetting that was killed leaves beside a backup.
+            # The leftovers of a killed erasure beside a backup.
             shutil.copyfile(recent, self._folder / f"{recent.name}.rewriting")
             (self._folder / f"{recent.name}.rewriting-wal").write_bytes(recent.read_bytes()[:8192])
             held = await self._lease(book)
@@ -86,7 +86,7 @@ class Case:
                     if part.name == "messages":
                         await self._finish_in_vain(book, held)
                     await self._check(book, other, person, part)
-                    # What lived on elsewhere in the same era comes too late once the era has ended.
+                    # Records made elsewhere in the same era are refused once the era has ended.
                     brought = [*exports, twin] if part.name == "owner" else exports
                     await self._bring_back(book, person, part, brought)
                 await self._begin_anew(book, person, [*exports, twin])
@@ -97,7 +97,7 @@ class Case:
         return self._found
 
     async def _twin(self, backup: Path, person: Person) -> list[str]:
-        """What an export tells of a copy that lived on by itself: records of the same era that the book never saw."""
+        """Return the export of a copy that was used separately: records of the same era that the book never saw."""
         folder = Path(tempfile.mkdtemp(prefix="memoranda-twin-"))
         try:
             shutil.copyfile(backup, folder / "twin.db")
@@ -134,7 +134,7 @@ class Case:
         return await book.forget(person.owner, part.ids, backups=backups, view="owner")
 
     def _look_before(self, part: Part) -> None:
-        """The control: where nothing was forgotten yet, the same scan finds every canary."""
+        """Run the control: before forgetting, the same scan finds every canary."""
         found = found_in(self._marks, files_of(self._folder))
         labels = {label for where in found.values() for label in where if label.split()[0] == part.name}
         missing = self._marks.labels(part.name) - labels - NEVER_STORED
@@ -150,7 +150,7 @@ class Case:
             if left:
                 raise Remains(f"{when}: {name} holds {left}")
 
-    # ── what must be so afterwards ───────────────────────────────────────────────────────────────────────────────
+    # ── checks afterwards ───────────────────────────────────────────────────────────────────────────────
 
     async def _check(self, book: Book, other: Book, person: Person, part: Part) -> None:
         gone = tuple(person.parts)[: list(person.parts).index(part.name) + 1]
@@ -163,14 +163,14 @@ class Case:
             raise AssertionError("the whole life went with a part of it")
 
     async def _check_indexes(self, book: Book, other: Book, person: Person, part: Part) -> None:
-        """The index of this book holds nothing of it; that of another lets go as soon as it reads."""
+        """Check that this book's index has none of it, and that another process's index drops it at the next read."""
         if isinstance(book.finder, Recall) and book.finder.shelves:
             raise Remains(f"the index of this book outlives {part.name}")
         if self._remembered(book):
             raise Remains(f"the embedder of this book remembers vectors of before {part.name} was forgotten")
         question = "zq said water gardens"
         for reader in (book, other):
-            # The first read lets go of what another process forgot; only the next question may be remembered.
+            # The first read drops what another process forgot; only the next question may be cached.
             await reader.recall(person.owner, question, view="owner")
             hits = await reader.recall(person.owner, question, limit=1000, view="owner")
             if {hit.id for hit in hits} & {*part.ids, *part.derived}:
@@ -182,13 +182,13 @@ class Case:
                 )
 
     def _remembered(self, book: Book) -> int:
-        """How many vectors an embedder keeps in memory."""
+        """Return how many vectors an embedder keeps in memory."""
         maker = book.meaning.maker
         assert isinstance(maker, VectorMaker) and isinstance(maker.embedder, CachedEmbedder)
         return len(maker.embedder._entries)
 
     def _check_held(self, reader: Book, part: Part) -> None:
-        """An index holds as many passages as the book has on the shelf."""
+        """Check that an index has as many passages as the book has on the shelf."""
         assert isinstance(reader.finder, Recall)
         connection = sqlite3.connect(self._path)
         for shelf, index in reader.finder._indexes.items():
@@ -204,7 +204,7 @@ class Case:
     # ── what might bring it back ─────────────────────────────────────────────────────────────────────────────────
 
     async def _lease(self, book: Book) -> Job:
-        """The job about messages, in the hands of a slow worker while they are forgotten."""
+        """Lease the job about messages, as a slow worker has it while they are forgotten."""
         self._clock.skip(LATER_SECONDS)
         job = await book.engine.lease([FORM], "slow", self._clock(), 1e9)
         assert job is not None
@@ -245,7 +245,7 @@ class Case:
         return await person.remember_again(operation, **asked)
 
     async def _restore(self, backup: Path, person: Person, part: Part) -> None:
-        """The backup holds it, the notes beside it do not let it out."""
+        """Restore a backup that contains the data; check that the notes beside it remove the data again."""
         if part.name not in {label.split()[0] for label in self._marks.found_in(backup.read_bytes())}:
             raise AssertionError(f"{backup} holds nothing of {part.name}")
         target = self._folder / "restored.db"
@@ -257,7 +257,7 @@ class Case:
             raise Remains(f"a restored backup brings {part.name} back")
 
     async def _begin_anew(self, book: Book, person: Person, exports: list[list[str]]) -> None:
-        """The same person may begin anew, empty; the old export still brings nothing."""
+        """Check that the same person can begin again, empty, and that the old export brings nothing."""
         again = await book.remember(person.owner, "A new day.")
         for lines in exports:
             await book.import_(lines)
@@ -272,7 +272,7 @@ NEVER_STORED = frozenset({"memory operation", "messages operation", "thread oper
 
 
 async def _form(book: Book, clock: Moving, job: Job) -> None:
-    """What a worker does that forms memories: it writes down what the job quotes, resting on the job's records."""
+    """Do a worker's job: remember the job's quote, with the job's records as sources."""
     assert job.owner is not None
     memory = Memory(
         id=new_id(), owner=job.owner, content=job.payload["text"], sources=job.records, observed_at=clock()

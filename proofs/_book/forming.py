@@ -1,4 +1,4 @@
-"""What a process does that forms a book's threads until it is killed, and how it is killed at a chosen step of the run."""
+"""A process that forms a book's threads until it is killed at a chosen step of the run."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ PROMPT_TOKENS, WINDOW_TOKENS = 500, 150
 
 @dataclass(frozen=True, slots=True)
 class Fate:
-    """When a process ends."""
+    """The moment at which a process dies."""
 
     moment: Moment
     #: The time that it happens, counted from 1.
@@ -58,7 +58,7 @@ class Fate:
 
 @dataclass(slots=True)
 class Ticking:
-    """A clock of one's own, which goes on by a millisecond whenever it is looked at."""
+    """A clock that advances by a millisecond with every reading."""
 
     now: datetime
 
@@ -70,7 +70,7 @@ class Ticking:
 
 @dataclass(slots=True)
 class _Doom:
-    """Kills this process at its moment, and writes down what was bought and what was stored."""
+    """Kills this process at the chosen moment, and records which answers were bought and which were stored."""
 
     fate: Fate
     log: int
@@ -87,7 +87,7 @@ class _Doom:
     )
 
     def strike(self, here: str) -> None:
-        """Die here, if it is written."""
+        """Die here, if this is the chosen moment."""
         if here == self.fate.moment:
             self.seen += 1
             if self.seen >= self.fate.time:
@@ -98,7 +98,7 @@ class _Doom:
         os.write(self.log, f"{os.getpid()} {event} {what}\n".encode())
 
     async def around(self, step: str, work: Callable[[], Awaitable[Any]], *, stores: bool = False) -> Any:
-        """Do a step, or die over it."""
+        """Run a step, and die before or after it if chosen."""
         self.strike(f"before {step}")
         done = await work()
         if stores:
@@ -107,7 +107,7 @@ class _Doom:
         return done
 
     def step(self, changes: Iterable[Any]) -> str:
-        """What a write is about; marking a thread goes before what else is in it."""
+        """Return the step that a write belongs to; moving a thread's watermark decides before its other changes."""
         sorts = {type(change) for change in changes}
         return next((name for sort, name in self._steps.items() if sort in sorts), "")
 
@@ -115,7 +115,7 @@ class _Doom:
 def work(
     path: Path, log: Path, start: datetime, fate: Fate, manner: Manner, ready: Event | None = None
 ) -> None:
-    """Be a process that forms what is due, and ends when nothing is left, unless it is killed."""
+    """Run a process that forms all due threads and then ends, unless it is killed."""
     logging.disable(logging.CRITICAL)
     doom = _Doom(fate, os.open(log, os.O_WRONLY | os.O_APPEND | os.O_CREAT))
     with without_syncs(rewriting=False), without_threads(), _doomed(doom, manner):
@@ -132,7 +132,7 @@ async def _work(path: Path, start: datetime, doom: _Doom, manner: Manner, ready:
 
 @asynccontextmanager
 async def forming(path: Path, clock: Ticking, models: ScriptedModels | None) -> AsyncIterator[Book]:
-    """A book that forms by these models, a little at a time."""
+    """Open a book that forms with these models, in small portions."""
     environment = {
         "MEMORANDA_FORMING_PROMPT_TOKENS": str(PROMPT_TOKENS),
         "MEMORANDA_FORMING_WINDOW_TOKENS": str(WINDOW_TOKENS),
@@ -163,7 +163,7 @@ def _watch(book: Book, doom: _Doom, manner: Manner) -> None:
 
 @contextmanager
 def _doomed(doom: _Doom, manner: Manner) -> Iterator[None]:
-    """Every write goes past who kills."""
+    """Route every write through the killer."""
     write = Door.write
 
     async def written(self: Door, owner: Any, view: Any, actor: Any, changes: Any, **more: Any) -> Any:
@@ -185,14 +185,14 @@ def _doomed(doom: _Doom, manner: Manner) -> Iterator[None]:
 
 
 class _Careful(ScriptedModels):
-    """Answers from what it is shown and nothing else, so that it answers alike whoever asks."""
+    """A model that answers from its input only, so that every process gets the same answer."""
 
     def __init__(self, doom: _Doom) -> None:
         super().__init__(said)
         self._doom = doom
 
     async def ask(self, request: ModelRequest) -> ModelAnswer:
-        """Answer, and write down what for: from here on it was paid for."""
+        """Answer, and record the purpose: from here on the answer counts as paid for."""
         self._doom.strike("before asking")
         self._doom.words = " ".join([_task(request), str(len(request.earlier)), *_asked_about(request)])
         self._doom.note("asked", self._doom.words)
@@ -202,13 +202,13 @@ class _Careful(ScriptedModels):
 
 
 def _task(request: ModelRequest) -> str:
-    """What a question is for; at a thread's close its newest turns are read once more."""
+    """Return the purpose of a question; closing a thread reads its newest turns once more."""
     asked = request.content.rsplit("Asked for now:", 1)[-1]
     return "closing" if request.task != "summary" and "Note" not in asked else request.task
 
 
 def _asked_about(request: ModelRequest) -> list[str]:
-    """The words that name the turns that are read for the first time."""
+    """Return the words that name the turns that are read for the first time."""
     if request.task == "summary":
         return list(dict.fromkeys(_WORD.findall(request.content.partition("<turns>")[2])))
     return [word for _, line in _new(request) for word in _WORD.findall(line)[:1]]
@@ -223,7 +223,7 @@ def _new(request: ModelRequest) -> list[tuple[str, str]]:
 
 
 def said(request: ModelRequest) -> Said:
-    """Notes, repeats, a profile, lessons and an episode, each from the turn that asks for it."""
+    """Return notes, repeats, a profile, lessons and an episode, each from the turn that asks for it."""
     if request.task == "summary":
         return {"summary": "Told: " + " ".join(dict.fromkeys(_WORD.findall(request.content)))}
     answer: dict[str, list[Any]] = {"notes": [], "repeats": [], "patches": [], "experience": []}

@@ -1,4 +1,4 @@
-"""The conditions that isolate, each as a mutant; those that others cover, and those that no owner's try reaches."""
+"""The conditions that isolate owners, each as a mutant; those that others imply, and those that no attempt reaches."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ _CHECKS: list[tuple[Any, str, str]] = [
 
 @dataclass(frozen=True)
 class Covered:
-    """Why leaving a condition out changes nothing, and what must be left out with it to be missed."""
+    """A condition that others imply: the reason, and what must be removed with it to make a difference."""
 
     reason: str
     #: The name of a mutant.
@@ -262,7 +262,7 @@ FOCUSED = 60
 
 
 def focus(mutant: Mutant, tries: dict[Try, float]) -> dict[Try, float]:
-    """How often to try what, where a condition is left out."""
+    """Return how often to try each attempt when a condition is left out."""
     return {
         attempt: weight * (FOCUSED if mutant.name.startswith(FOCUS.get(attempt, ("-",))) else 1)
         for attempt, weight in tries.items()
@@ -270,5 +270,5 @@ def focus(mutant: Mutant, tries: dict[Try, float]) -> dict[Try, float]:
 
 
 def mutants() -> list[Mutant]:
-    """One for every condition of the statements, and of the rules above them."""
+    """Return a mutant for every condition of the statements, and of the rules above them."""
     return [*of_statements(), *_OTHERS_VECTORS, *(of_function(*check) for check in _CHECKS)]

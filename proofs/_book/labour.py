@@ -1,4 +1,4 @@
-"""What a process does that works off jobs until it is killed, and how it is killed at a chosen moment."""
+"""A process that works on jobs until it is killed at a chosen moment."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from memoranda.worker import Worker
 
 #: A kind of the proof's own: threads put work of theirs by themselves.
 FORM = "derive"
-#: How long a killed worker's job is out of reach.
+#: Length of a lease: how long a killed worker's job stays locked.
 LEASE_SECONDS = 0.6
 #: Between the attempts of a job that fails; the product's own pauses are for a day's work.
 PAUSE_SECONDS = 0.02
@@ -38,7 +38,7 @@ Manner = Literal["careful", "no operation id", "finishes first"]
 
 @dataclass(frozen=True, slots=True)
 class Fate:
-    """When a worker's process ends."""
+    """The moment at which a worker's process dies."""
 
     moment: Moment
     #: The job at which it happens, counted from 1.
@@ -46,14 +46,14 @@ class Fate:
 
 
 def work(path: Path, fate: Fate, manner: Manner) -> None:
-    """Be a process that works off jobs; returns only if nobody kills it."""
+    """Run a process that works on jobs; return only if it is not killed."""
     logging.disable(logging.CRITICAL)
     with hurried():
         asyncio.run(_work(path, fate, manner))
 
 
 def hurried() -> AbstractContextManager[object]:
-    """Failed jobs come again at once."""
+    """Retry failed jobs at once."""
     return patch.multiple(worker, FIRST_PAUSE_SECONDS=PAUSE_SECONDS, LONGEST_PAUSE_SECONDS=PAUSE_SECONDS)
 
 
@@ -84,7 +84,7 @@ def _strike(fate: Fate, here: Moment, seen: int) -> None:
 
 
 async def form(book: Book, job: Job, *, named: bool = True) -> None:
-    """The job's effect: one statement, under an operation id that every attempt at this job derives alike."""
+    """Write the job's effect: one statement, under an operation id that is the same for every attempt at this job."""
     assert job.owner is not None
     if job.payload.get("poison"):
         raise ValueError("this cannot be done")

@@ -1,4 +1,4 @@
-"""Tries of workers: a job's handler works for its owner alone, whatever ids it names, and touches no other job."""
+"""Attempts by workers: a job's handler reaches only its owner's data, whatever ids it uses, and no other job."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from proofs._book.session import Session
 
 
 async def jobs(s: Session) -> None:
-    """Two jobs are leased by one worker; the handler of the first works for its owner with another's ids."""
+    """Lease two jobs as one worker, and let the first job's handler use another owner's ids."""
     engine = s.books[s.rng.choice(world.TENANTS)].engine
     for _ in range(2):
         await _put_job(s)
@@ -57,7 +57,7 @@ async def jobs(s: Session) -> None:
 
 
 async def _alone(s: Session, job: Job, what: str, asking: Awaitable[bool]) -> None:
-    """What is done to one job is done, and to no other."""
+    """Check that each call changes its own job and no other."""
     before = s.truth.leases()
     if not await asking:
         raise Leak(f"a worker could not {what} the job that it had")
@@ -67,7 +67,7 @@ async def _alone(s: Session, job: Job, what: str, asking: Awaitable[bool]) -> No
 
 
 async def _put_again(s: Session, job: Job) -> None:
-    """The same work again while it is done: it will be done once more."""
+    """Add the same work while it is being done; check that it will be done once more."""
     assert job.owner is not None
     word = s.word(job.owner, EVERYONE)
     again = JobDraft(kind=job.kind, key=job.key, payload={"word": word}, records=job.records)

@@ -1,4 +1,4 @@
-"""Vectors as they must be: one right one for each passage that stands, in every set, and none besides."""
+"""Check of vectors: exactly one correct vector for each passage, in every set."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from proofs._book.racing import EMBEDDERS, Returned
 
 
 async def judge_vectors(book: Book, when: str) -> None:
-    """Every set, once it is whole, has one right vector for each passage that stands, and none besides."""
+    """Check that every complete set has exactly one correct vector for each passage."""
     for embedder in EMBEDDERS:
         await VectorMaker(book.engine, embedder).catch_up()
     assert isinstance(book.engine, SqliteEngine)

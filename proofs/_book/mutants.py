@@ -1,4 +1,4 @@
-"""Mutants: the product with one condition left out, in this process and only for a while."""
+"""Mutants: the product with one condition left out, in this process and for a limited time."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _CONDITION = re.compile(rf"(?<![\w.'])(?:{_COLUMN})\s+(?:=|<>|IN|IS NOT|IS)\s+(?
 
 @dataclass(frozen=True)
 class Mutant:
-    """One condition that is left out."""
+    """A condition that is left out."""
 
     #: Where: a statement's name, or a function's.
     place: str
@@ -45,7 +45,7 @@ class Mutant:
 
 
 def of_statements() -> list[Mutant]:
-    """One for each bounding condition of each statement, in the order of the file."""
+    """Return a mutant for each limiting condition of each statement, in the order of the file."""
     return [
         Mutant(name, f"{found.group()}{f' ({place})' if place else ''}", _without(name, found.group(), place))
         for name, text in statements.statements().items()
@@ -54,7 +54,7 @@ def of_statements() -> list[Mutant]:
 
 
 def _numbered(text: str) -> Iterator[tuple[int, re.Match[str]]]:
-    """Conditions after WHERE or ON, those that stand there again counted from 2."""
+    """Return the conditions after WHERE or ON; repeated ones are numbered from 2."""
     begin = re.search(r"\b(?:WHERE|ON)\b", text)
     times: dict[str, int] = {}
     for found in _CONDITION.finditer(text, begin.end() if begin else len(text)):
@@ -77,7 +77,7 @@ def _without(name: str, condition: str, place: int) -> Callable[[], Any]:
 
 
 def _always(condition: str) -> str:
-    """A condition that always holds and takes as many parameters in order."""
+    """Return a condition that is always true and takes the same parameters in the same order."""
     if "?" in condition:
         return f"({'? IS NOT NULL OR ' * condition.count('?')}1)"
     listed = re.search(r"\((\{\w+\})\)", condition)
@@ -86,7 +86,7 @@ def _always(condition: str) -> str:
 
 @contextmanager
 def replaced(name: str, text: str) -> Iterator[None]:
-    """A statement with another text."""
+    """Replace a statement's text for a while."""
     known = statements.statements()
     original = known[name]
     known[name] = text
@@ -100,7 +100,7 @@ def replaced(name: str, text: str) -> Iterator[None]:
 
 @contextmanager
 def rewritten(function: Any, old: str, new: str) -> Iterator[None]:
-    """A function with a part of its source replaced, wherever it was imported to."""
+    """Replace a part of a function's source for a while, in every module that imported it."""
     source = textwrap.dedent(inspect.getsource(function))
     if source.count(old) != 1:
         raise LookupError(f"{function.__qualname__} holds {old!r} {source.count(old)} times, not once")
@@ -117,13 +117,13 @@ def rewritten(function: Any, old: str, new: str) -> Iterator[None]:
 
 
 def of_function(function: Any, old: str, new: str) -> Mutant:
-    """A function without a condition."""
+    """Return a mutant of a function without one condition."""
     name = f"{function.__module__.removeprefix('memoranda.')}.{function.__qualname__}"
     return Mutant(name, old, lambda: rewritten(function, old, new))
 
 
 @contextmanager
 def both(first: Callable[[], Any], second: Callable[[], Any]) -> Iterator[None]:
-    """Two conditions left out together."""
+    """Return a mutant without both conditions."""
     with first(), second():
         yield

@@ -1,4 +1,4 @@
-"""Steps of an erasure, each left out for a while, to see whether its absence is noticed."""
+"""Steps of an erasure, each of which can be left out for a while to check that the proof notices."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Omission = Callable[[], AbstractContextManager[Any]]
 
 
 def _never(statement: str) -> Omission:
-    """A statement that finds nothing to do."""
+    """Return a statement that finds nothing to do."""
     return lambda: replaced(statement, f"{statements()[statement]} AND 0")
 
 

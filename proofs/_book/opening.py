@@ -1,4 +1,4 @@
-"""Books opened for proofs that are not about the disk: without syncs, and on request without threads."""
+"""Opens books for proofs that do not concern the disk: without syncs, and on request without threads."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ async def _open_engine(address: str | Path, *, create: bool = True, read_only: b
 
 @contextmanager
 def without_syncs(*, rewriting: bool = True) -> Iterator[None]:
-    """Open every book without syncs; without ``rewriting`` erasures leave the clearing of the file to a worker."""
+    """Open every book without syncs; if ``rewriting`` is off, erasures leave the rewriting of the file to a worker."""
     at_once = sqlite_engine.SCRUB_AT_ONCE_BYTES if rewriting else -1
     with (
         patch.object(engines, "_open_engine", _open_engine),
@@ -39,7 +39,7 @@ def without_syncs(*, rewriting: bool = True) -> Iterator[None]:
 
 
 class _ThreadlessFile:
-    """Does in the caller's thread what a file's own threads do: for a caller who waits for each answer anyway."""
+    """A file whose work runs in the caller's thread, for callers that wait for each answer anyway."""
 
     def __init__(self, path: Path) -> None:
         connector = Connector(path.resolve(), "OFF", 30.0, sqlite3.connect)
@@ -81,6 +81,6 @@ async def _open_threadless(address: str | Path, **options: Any) -> Engine:
 
 @contextmanager
 def without_threads() -> Iterator[None]:
-    """Open every book, within ``without_syncs``, so that its calls are done by who makes them."""
+    """Open every book, within ``without_syncs``, so that calls run in the caller's thread."""
     with patch.object(engines, "_open_engine", _open_threadless):
         yield

@@ -1,4 +1,4 @@
-"""Who may see what, told by a small model of its own that knows nothing of how the product decides it."""
+"""A small independent model of visibility, which knows nothing of how the product decides it."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from proofs._book.truth import Row
 
 
 class Leak(Exception):
-    """Something was seen, or changed, that should not have been."""
+    """Something was seen or changed that should not have been."""
 
 
 def may_read(audience: Audience, view: View) -> bool:
-    """Whether a view sees what has an audience."""
+    """Return True if a view may see records with this audience."""
     if view.whole or audience.kind is AudienceKind.GLOBAL:
         return True
     if audience.kind is AudienceKind.SELF:
@@ -27,7 +27,7 @@ def may_read(audience: Audience, view: View) -> bool:
 
 @dataclass(slots=True)
 class Known:
-    """What the oracle knows of one record."""
+    """The oracle's knowledge of one record."""
 
     id: UUID
     party: Owner
@@ -52,7 +52,7 @@ class Known:
 
     @property
     def grounds(self) -> tuple[UUID, ...]:
-        """What it would not stand without."""
+        """Return the records on which it depends."""
         if self.type == "message":
             return ()
         if self.sources or self.type in ("thread", "experience"):
@@ -61,13 +61,13 @@ class Known:
 
     @property
     def found_by_words(self) -> bool:
-        """Whether recall may return it when no status is asked for."""
+        """Return True if recall may return it when no status is asked for."""
         return self.type in ("message", "memory", "episode") and self.status in (None, "active")
 
 
 @dataclass(slots=True)
 class Oracle:
-    """Every record of the world, with whose and for whom it is."""
+    """All records of the world, with their owners and audiences."""
 
     agents: tuple[str, ...]
     groups: tuple[str, ...]
@@ -81,17 +81,17 @@ class Oracle:
     # ── seeing ───────────────────────────────────────────────────────────────────────────────────────────────────
 
     def sees(self, party: Owner, view: View, id: UUID) -> bool:
-        """Whether a view of this owner's may see a record."""
+        """Return True if a view of this owner may see a record."""
         known = self.of.get(party, {}).get(id)
         return known is not None and known.status != "withdrawn" and may_read(known.audience, view)
 
     def visible(self, party: Owner, view: View) -> Iterator[Known]:
-        """All records that a view of this owner's sees."""
+        """Return all records that a view of this owner sees."""
         own = self.of.get(party, {}).values()
         return (known for known in own if known.status != "withdrawn" and may_read(known.audience, view))
 
     def judge(self, output: object, party: Owner, view: View, what: str) -> None:
-        """Refuse an output with a canary that the view may not see."""
+        """Raise Leak if an output contains a canary that the view may not see."""
         for word in canaries_in(output):
             if not any(self._told(id, word, party, view) for id in self.home.get(word, ())):
                 raise Leak(f"{what} of {party.parts} as {view} shows {word}")
@@ -105,14 +105,14 @@ class Oracle:
         )
 
     def readers(self, audience: Audience) -> frozenset[tuple[str | None, frozenset[str]]]:
-        """Everyone who may read an audience, of all agents in all combinations of groups."""
+        """Return everyone who may read an audience: all agents in all combinations of groups."""
         every = chain.from_iterable(combinations(self.groups, n) for n in range(len(self.groups) + 1))
         universe = [View(agent=agent, groups=some) for some in every for agent in self.agents]
         found = {(v.agent, frozenset(v.groups)) for v in universe if may_read(audience, v)}
         return frozenset(found | ({(None, frozenset())} if may_read(audience, View()) else set()))
 
     def within(self, audience: Audience, wider: Audience, writer: View) -> bool:
-        """Whether nobody reads the one who may not read the other; a writer may keep for itself what it sees."""
+        """Return True if every reader of the one may read the other; a writer may keep for itself what it sees."""
         if audience.kind.value == "self" and may_read(wider, writer) and audience.agent == writer.agent:
             return True
         if writer.whole and audience.kind.value == "self":
@@ -122,7 +122,7 @@ class Oracle:
     # ── changing ─────────────────────────────────────────────────────────────────────────────────────────────────
 
     def learn(self, row: Row, *, run: str | None = None) -> Known:
-        """Take in a record as it stands now; its owner and audience are the caller's to check."""
+        """Record the current state of a record; the caller checks its owner and audience."""
         known = self.records.get(row.id)
         if known is None:
             known = self.records[row.id] = Known(row.id, row.owner, row.type, row.audience, run=run)
@@ -141,7 +141,7 @@ class Oracle:
         return known
 
     def let_go(self, ids: Iterable[UUID]) -> None:
-        """These records were erased; their canaries stay known, as nobody's."""
+        """Record that these records were erased; their canaries stay known, with no owner."""
         for id in ids:
             known = self.records.pop(id)
             del self.of[known.party][id]
@@ -150,12 +150,12 @@ class Oracle:
                     self.home.get(word, set()).discard(id)
 
     def forget_versions(self, id: UUID) -> None:
-        """A record was stripped of a source: what it said before is gone."""
+        """Record that a record lost a source, and with it its earlier versions."""
         known = self.records[id]
         known.seen = {known.version: known.seen[known.version]}
 
     def resting_on(self, ids: set[UUID]) -> set[UUID]:
-        """What an erasure of these takes with it: what lives in them, tells of them, or rests on nothing else."""
+        """Return all records that an erasure of these removes: those inside them, about them, or with no other source."""
         doomed = set(ids)
         while True:
             more = {

@@ -1,4 +1,4 @@
-"""What a worker has learnt about a record and paid for, while the record and its owner may be forgotten."""
+"""A worker's paid answers about a record, while the record and its owner may be forgotten."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ PAID = "paid"
 
 
 async def keep_answer(book: Book, at: datetime, about: UUID, text: str) -> None:
-    """Keep a text about a record with a job that stays leased, and is about nothing itself."""
+    """Store a text about a record with a job that stays leased and has no records of its own."""
     await book.engine.put(JobDraft(kind=PAID, key=str(about)), at)
     leased = await book.engine.lease([PAID], "slow", at, 1e9)
     assert leased is not None and leased.key == str(about)

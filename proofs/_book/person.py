@@ -1,4 +1,4 @@
-"""A person's life in a book, with a canary in every field of every type of record, in parts to be forgotten."""
+"""A person's data in a book, with a canary in every field of every type of record, in parts to be forgotten."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ LATER_SECONDS = 3600.0
 
 
 class Moving:
-    """A clock that moves on a little whenever it is looked at."""
+    """A clock that advances a little with every reading."""
 
     def __init__(self) -> None:
         self._now = datetime(2025, 5, 1, tzinfo=UTC)
@@ -46,7 +46,7 @@ class Moving:
 
 @dataclass(slots=True)
 class Part:
-    """One thing that will be forgotten."""
+    """A part of the data that will be forgotten."""
 
     name: str
     #: What is named when it is forgotten.
@@ -60,7 +60,7 @@ class Part:
 
 
 class Person:
-    """Writes the life of one owner, beside a neighbour who stays."""
+    """A writer of one owner's data, and of a neighbour's that stays."""
 
     def __init__(self, book: Book, marks: Marks, rng: random.Random, clock: Moving, rows: int) -> None:
         self.book = book
@@ -81,12 +81,12 @@ class Person:
         self._pushing: tuple[UUID, ...] = ()
 
     def _text(self, label: str, size: int = 60) -> str:
-        """A text of about this size that is full of one canary."""
+        """Return a text of about this size, full of one canary."""
         word = self.marks(label)
         return " ".join([word] * max(1, size // (len(word) + 1)))
 
     async def live(self) -> None:
-        """Everything, with growth and loss in between."""
+        """Write everything, while other rows grow and disappear in between."""
         await self._ground()
         await self._among_others()
         for write in (self._memory, self._agents, self._messages, self._thread, self._rest):
@@ -137,7 +137,7 @@ class Person:
         )
 
     async def _experience(self, part: Part, lesson: UUID) -> None:
-        """One line that was learnt from the person alone, and one from the neighbour too."""
+        """Write one line that was learnt from the person alone, and one that was also learnt from the neighbour."""
         learnt = await self.book.experience.add(
             "guide", "heuristics", self._text(f"{part.name} experience"), evidence={self.owner.id: [lesson]}
         )
@@ -149,7 +149,7 @@ class Person:
         part.kept.append(also.id)
 
     async def _job(self, part: Part, about: UUID, *, dead: bool = False) -> None:
-        """Work about a record, which waits, or was given up with an error that quotes."""
+        """Add a job about a record; it waits, or is dead with an error that quotes the record."""
         draft = JobDraft(
             kind=FORM, key=str(about), payload={"text": self._text(f"{part.name} job payload", 3000)}, records=(about,),
             delay=0.0 if dead else LATER_SECONDS,
@@ -162,7 +162,7 @@ class Person:
             await self.book.engine.fail(leased, self._text(f"{part.name} job error"), self.clock(), None)
 
     async def _profile(self, part: Part) -> None:
-        """A field that the person pinned, and that an agent tried to change: the ledger says which."""
+        """Write a profile with a pinned field that an agent tried to change; the ledger names the field."""
         field, schema = self.marks(f"{part.name} profile field"), self.marks(f"{part.name} schema")
         fields = {field: self._text(f"{part.name} profile")}
         made = await self.book.profile.patch(
@@ -181,7 +181,7 @@ class Person:
     # ── (b) what an agent wrote, and forgets itself ──────────────────────────────────────────────────────────────
 
     async def _agents(self) -> None:
-        """Another agent has drawn a conclusion from it; and when the backups are made only that one may read it."""
+        """Let another agent draw a conclusion that only it may read when the backups are made."""
         part = self.parts["agent"]
         made = await self.remember_again(None, content=self._text("agent content", 500))
         drawn = await self.book.remember(
@@ -191,7 +191,7 @@ class Person:
         await self.book.share(self.owner, made.id, Audience.of_agent("other"), view="owner")
 
     async def live_on(self) -> None:
-        """What happens after the backups were made."""
+        """Write more after the backups were made."""
         await self.book.share(self.owner, self.parts["agent"].ids[0], "global", view="owner")
 
     async def _note(self, draft: JobDraft) -> None:
@@ -291,7 +291,7 @@ class Person:
     # ── others, and the wear of years ────────────────────────────────────────────────────────────────────────────
 
     async def _among_others(self) -> None:
-        """Small rows of the person's between some of the neighbour's, which will grow and push them about."""
+        """Write small rows of the person between rows of the neighbour that will grow and move them."""
         part = self.parts["memory"]
         for _ in range(self._rows // 5):
             small = [{"content": self._text("memory small", self.rng.randint(20, 120))} for _ in range(5)]
@@ -300,7 +300,7 @@ class Person:
             self._pushing += (await self.book.remember_all(self.neighbour, some)).ids()
 
     async def _wear(self) -> None:
-        """Rows that grow, shrink and go, so that pages split and are joined with old copies in their gaps."""
+        """Let rows grow, shrink and disappear, so that pages split and merge with old copies in their gaps."""
         thread = await self.book.thread(self.neighbour, agent="guide")
         for number in range(4):
             said = [{"role": "user", "content": "the garden grows " * (size // 17 + 1)} for size in SIZES]

@@ -1,4 +1,4 @@
-"""Races of an erasure with everything that writes for the same owner: who does what, and what may stand afterwards."""
+"""Races of an erasure with everything that writes for the same owner, and the states that may result."""
 
 from __future__ import annotations
 
@@ -38,12 +38,12 @@ Target = Literal["owner", "thread", "messages"]
 
 
 class Returned(Exception):
-    """What was forgotten stands, or what was not is gone."""
+    """Forgotten data is there, or other data is missing."""
 
 
 @dataclass(frozen=True, slots=True)
 class Action:
-    """One thing that someone does in a race; it can be sent to another process."""
+    """One action in a race; it can be sent to another process."""
 
     kind: Kind
     owner: Owner
@@ -58,7 +58,7 @@ class Action:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What became of it, and when."""
+    """Result of an action, and its times."""
 
     action: Action
     began: float
@@ -68,7 +68,7 @@ class Outcome:
 
 
 async def perform(book: Book, action: Action) -> Outcome:
-    """Do it, and say what came of it; errors that no race explains are raised."""
+    """Do the action and return its result; raise errors that no race explains."""
     await asyncio.sleep(action.delay)
     began = time.monotonic()
     error = ""
@@ -111,7 +111,7 @@ async def _other_embedder(book: Book) -> StubEmbedder:
 
 
 async def form(book: Book, job: Job) -> None:
-    """A job's work: what it quotes, resting on the records that it is about, for the owner as it was then."""
+    """Do a job's work: remember its quote, with its records as sources, in the owner's era of that time."""
     assert job.owner is not None
     memory = Memory(
         id=new_id(), owner=job.owner, content=job.payload["text"], sources=job.records, observed_at=utc_now()
@@ -124,7 +124,7 @@ async def form(book: Book, job: Job) -> None:
 
 @dataclass(slots=True)
 class Race:
-    """One owner's life before, and what is forgotten of it."""
+    """One owner's data before the race, and the part that is forgotten."""
 
     owner: Owner
     target: Target
@@ -143,7 +143,7 @@ class Race:
         return f"{what}{self._made}x{self.owner.id.replace(' ', '')}"
 
     async def prepare(self, book: Book) -> None:
-        """What was said before; two jobs about it, one of them in a worker's hands; and an export."""
+        """Write messages, two jobs about them, one of them leased, and an export."""
         handle = await book.thread(self.owner, name="talk")
         self.thread = handle.id
         old = [{"role": "user", "content": f"said {self.word('old')}"} for _ in range(4)]
@@ -165,7 +165,7 @@ class Race:
         await book.door.write(self.owner, WHOLE, Actor("system"), [note], request=None, jobs=(draft,))
 
     def actions(self, longest: float) -> list[Action]:
-        """Everyone's part, the forgetting first."""
+        """Return all actions, the erasure first."""
         ids = {"owner": (), "thread": (self.thread,), "messages": self.said[:2]}[self.target]
         parts: list[tuple[Kind, tuple[UUID, ...]]] = [("append", (self.thread,))] * 3
         parts += [("remember", ())] * 2
@@ -183,7 +183,7 @@ class Race:
         return found
 
     def late(self) -> list[Action]:
-        """What comes after the forgetting."""
+        """Return the actions after the erasure."""
         found = [Action("remember", self.owner, self.word("remember"))]
         found += [Action("append", self.owner, self.word("append"), (self.thread,))]
         return [*found, Action("derive", self.owner, self.word("derive"), self.said[:1])]
@@ -194,7 +194,7 @@ class Race:
     # ── afterwards ───────────────────────────────────────────────────────────────────────────────────────────────
 
     async def judge(self, book: Book, outcomes: Sequence[Outcome], when: str) -> None:
-        """What stands now is what may stand."""
+        """Check that only allowed data is there, and all required data."""
         forgetting = _forgetting(outcomes)
         page = await book.list(self.owner, limit=1000, view="owner")
         standing = " ".join(record.model_dump_json() for record in page.records)
@@ -225,7 +225,7 @@ class Race:
                 )
 
     def _expected(self, outcomes: Sequence[Outcome], forgetting: Outcome) -> tuple[set[str], set[str]]:
-        """Words that may stand, and those that must."""
+        """Return the words that may be there, and those that must."""
         may: set[str] = set() if self.target == "owner" else {self.free}
         must: set[str] = set()
         for outcome in outcomes:
@@ -249,7 +249,7 @@ class Race:
         return may, must
 
     async def bring_back(self, book: Book, outcomes: Sequence[Outcome]) -> None:
-        """The waiting jobs, the old export once more, and every operation again."""
+        """Run the waiting jobs, import the old export again, and repeat every operation."""
         await Worker(book.engine, {FORM: lambda job: form(book, job)}, utc_now).drain(limit=20)
         await book.import_(self.lines)
         for outcome in outcomes:

@@ -1,4 +1,4 @@
-"""Tries to see what is another's, by every verb that reads."""
+"""Attempts to see another owner's data, by every verb that reads."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ async def count(s: Session) -> None:
 
 
 def _conditions(s: Session, party: Owner, view: View) -> tuple[dict[str, Any], Any]:
-    """Conditions for a list, and the same in plain Python; the thread may be another's."""
+    """Return conditions for a list, and the same in plain Python; the thread may be another owner's."""
     types = s.rng.choice([None, ["memory"], ["message"], ["message", "episode"], ["thread"], ["profile"]])
     only: dict[str, Any] = {}
     tests = [lambda k: types is None or k.type in types]
@@ -169,7 +169,7 @@ async def ledger(s: Session) -> None:
 
 
 async def shelves(s: Session) -> None:
-    """The smaller verbs: profiles, episodes, experience, agents, keys, schemas, owners."""
+    """Try the smaller verbs: profiles, episodes, experience, agents, keys, schemas, owners."""
     party, view = s.someone()
     book = s.book(party)
     s.oracle.judge(await book.profile.get(party, **who(view)), party, view, "profile")
@@ -191,7 +191,7 @@ async def shelves(s: Session) -> None:
 
 
 async def another_tenant(s: Session) -> None:
-    """A book is opened for one tenant; the owners of another are refused by name."""
+    """Check that a book opened for one tenant refuses another tenant's owners."""
     party, view = s.someone()
     other = next(owner for owner in world.EVERYBODY if owner.tenant != party.tenant and owner.id == party.id) \
         if party.kind is not OwnerKind.TENANT else world.EVERYBODY[0]  # fmt: skip

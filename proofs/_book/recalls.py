@@ -1,4 +1,4 @@
-"""Tries to find what is another's by its words, and to feel it in the scores."""
+"""Attempts to find another owner's data by its words, and to notice it in the scores."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ async def recall(s: Session) -> None:
 
 
 async def recall_filtered(s: Session) -> None:
-    """What has a property of some passage, and is not hidden, is found by it, and nothing else."""
+    """Check that a filter finds exactly the visible passages with its properties."""
     party, view = s.someone()
     sought = s.truth.row(s.pick(party, view, "memory", "message", "episode"))
     if sought is None or sought.type not in PASSAGE_TYPES:
@@ -66,7 +66,7 @@ async def recall_filtered(s: Session) -> None:
 
 
 def _has(row: Row | None, only: dict[str, Any]) -> bool:
-    """Whether a row has all these properties."""
+    """Return True if a row has all these properties."""
     if row is None:
         return False
     held = {
@@ -82,7 +82,7 @@ def _has(row: Row | None, only: dict[str, Any]) -> bool:
 
 
 async def context(s: Session) -> None:
-    """What an agent reads holds nothing but what it may see, and what it has learnt itself."""
+    """Check that a context has only what the agent may see, and what it has learnt itself."""
     party, view = s.someone()
     sought = s.oracle.records[s.pick(party, view, "memory", "message", "episode")]
     made = await s.book(party).context(
@@ -94,7 +94,7 @@ async def context(s: Session) -> None:
 
 
 async def at_the_wall(s: Session) -> None:
-    """What the book asks of the engine for recall and contexts is bounded there already."""
+    """Check that the engine already limits the reads that the book makes for recall and contexts."""
     party, view = s.someone()
     memories, engine = frozenset({RecordType.MEMORY}), s.book(party).engine
     pinned = Filter(types=memories, pinned=True, newest_first=s.rng.random() < 0.5)
@@ -105,7 +105,7 @@ async def at_the_wall(s: Session) -> None:
 
 
 async def recall_what_moved(s: Session) -> None:
-    """What is shared is found among its new readers, and still is when more has come there."""
+    """Check that a shared record is found by its new readers, also after more records came to their shelf."""
     party, _ = s.someone()
     memories = [
         known for known in s.oracle.visible(party, WHOLE) if known.type == "memory" and not known.grounds
@@ -138,7 +138,7 @@ def _deed(s: Session, party: Owner, audience: Audience) -> Episode:
 
 
 async def recall_without_the_others(s: Session) -> None:
-    """Scores are those of a book in which nobody else ever wrote, and nothing that this view may not see."""
+    """Check that scores equal those of a book without other owners and without anything that this view may not see."""
     party, view = s.someone()
     question, mode = "what did we say about the garden in spring, and who dug early", s.rng.choice(MODES)
     await s.embed()
@@ -163,7 +163,7 @@ async def recall_without_the_others(s: Session) -> None:
 
 
 class _Without(InMemoryEngine):
-    """A book without the passages that a view may not see, whatever shelf they would be on."""
+    """A book without the passages that a view may not see, on any shelf."""
 
     hidden: set[bytes]
 
@@ -178,7 +178,7 @@ class _Without(InMemoryEngine):
 
 
 async def vectors_again(s: Session) -> None:
-    """Vectors that are put once more alter nobody else's."""
+    """Check that putting vectors again changes nobody else's."""
     party, _ = s.someone()
     passages = [known for known in s.oracle.visible(party, WHOLE) if known.found_by_words]
     if not passages:

@@ -1,4 +1,4 @@
-"""What a book's tables must not hold of what was forgotten."""
+"""Check that a book's tables contain nothing of the forgotten data."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from proofs._book.person import Part
 
 
 class Remains(Exception):
-    """Something of what was forgotten is still there, came back, or took too much with it."""
+    """Forgotten data is still there or came back, or too much was removed."""
 
 
 def check_tables(path: Path, part: Part) -> None:
-    """No table holds anything of a part that was forgotten, and what rested on something else as well stands."""
+    """Check that no table has anything of a forgotten part, and that records with other sources are still there."""
     connection = sqlite3.connect(path)
     try:
         for id in (*part.ids, *part.derived):

@@ -1,4 +1,4 @@
-"""Finds canaries in files byte by byte, in every spelling in which they may stand there."""
+"""Finds canaries in the bytes of files, in every encoding that may occur there."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _VECTOR = re.compile(re.escape(np.array(_FIRST, dtype=np.int8).tobytes()) + b".{
 
 
 class Marks:
-    """Makes canaries under labels, and tells the label of one that was found."""
+    """A maker of canaries with labels, which knows the label of a canary that was found."""
 
     def __init__(self, rng: random.Random) -> None:
         self._rng = rng
@@ -38,13 +38,13 @@ class Marks:
         self._vectors: dict[bytes, str] = {}
 
     def __call__(self, label: str) -> str:
-        """A new canary."""
+        """Return a new canary."""
         word = "zq" + "".join(self._rng.choices(_LETTERS, k=_LENGTH))
         self._labels[word] = label
         return word
 
     def name(self, label: str) -> str:
-        """A name that stands differently in JSON and in UTF-16, watched for in slices of 16 bytes."""
+        """Return a name that is encoded differently in JSON and in UTF-16; slices of 16 bytes are searched for."""
         name = f"Änne Müller-{''.join(self._rng.choices(_LETTERS, k=30))} straße"
         for spelling in (name.encode(), json.dumps(name)[1:-1].encode(), name.encode("utf-16-le")):
             for start in (*range(0, len(spelling) - 15, 16), len(spelling) - 16):
@@ -53,18 +53,18 @@ class Marks:
         return name
 
     def labels(self, part: str) -> set[str]:
-        """All labels that begin with this word."""
+        """Return all labels that begin with this word."""
         labels = (*self._labels.values(), *self._names.values(), *self._vectors.values())
         return {label for label in labels if label.split()[0] == part}
 
     def made(self, text: str, unit: NDArray[np.float32], by: str) -> None:
-        """Watch for a text's vector, if the text has a canary."""
+        """Register a text's vector, if the text has a canary."""
         for word in set(_WORD.findall(text.encode("utf-8", "replace"))):
             part = self._labels[word.decode()].split()[0]
             self._vectors[pack_vector(unit)[_SCALE_BYTES:]] = f"{part} vector by {by}"
 
     def found_in(self, data: bytes) -> set[str]:
-        """The labels of all canaries in some bytes."""
+        """Return the labels of all canaries in some bytes."""
         words = {found.decode() for found in set(_WORD.findall(data))}
         words |= {found[::2].decode() for found in set(_WIDE.findall(data))}
         words |= {bytes.fromhex(found.decode()).decode() for found in set(_HEX.findall(data))}
@@ -77,7 +77,7 @@ class Marks:
 
 
 class Marking(StubEmbedder):
-    """Makes vectors that are found again in any bytes, and tells the marks of them."""
+    """A maker of vectors that can be found in any bytes; it registers their marks."""
 
     def __init__(self, marks: Marks, model: str) -> None:
         super().__init__(model, len(_FIRST) + 40)
@@ -92,11 +92,11 @@ class Marking(StubEmbedder):
 
 
 def files_of(folder: Path) -> Iterator[Path]:
-    """Every file in a folder."""
+    """Return every file in a folder."""
     return (path for path in sorted(folder.rglob("*")) if path.is_file())
 
 
 def found_in(marks: Marks, paths: Iterable[Path]) -> dict[str, set[str]]:
-    """For each file that holds canaries: their labels."""
+    """Return the labels of the canaries in each file that contains some."""
     found = {path.name: marks.found_in(path.read_bytes()) for path in paths}
     return {name: labels for name, labels in found.items() if labels}

@@ -1,4 +1,4 @@
-"""One world being tried: books for its tenants, the oracle beside them, and a hand that picks whom and what."""
+"""A trial in one world: books for its tenants, the oracle, and random choices of owners and records."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _OWN_DOING = (Verb.SUPERSEDE, Verb.EVICT)
 
 @dataclass(slots=True)
 class Notes:
-    """What the harness remembers of a world beside the oracle; it travels with the world's file."""
+    """Notes of the test about a world, in addition to the oracle; they are copied with the world's file."""
 
     oracle: Oracle
     mint: Mint
@@ -89,7 +89,7 @@ class Session:
         return self.books[party.tenant]
 
     async def embed(self) -> None:
-        """Make what lacks vectors whole, in the set that recall reads and in the one beside it."""
+        """Make missing vectors, in the set that recall reads and in the second one."""
         engine = self.books[world.TENANTS[0]].engine
         for embedder in (EMBEDDER, OTHER_EMBEDDER):
             # The oldest last, and no oftener: where a condition is left out, something may lack a vector forever.
@@ -150,7 +150,7 @@ class Session:
     # ── judging ──────────────────────────────────────────────────────────────────────────────────────────────────
 
     async def told(self, asking: Awaitable[T], party: Owner, view: View, what: str) -> T | MemorandaError:
-        """What was answered, an error of the book's own among it, once the oracle has looked at it."""
+        """Return the answer, or the book's own error, after the oracle has checked it."""
         try:
             answer: T | MemorandaError = await asking
         except MemorandaError as error:

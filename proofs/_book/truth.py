@@ -1,4 +1,4 @@
-"""What truly stands in a book's tables, read past the product: current records, and a fingerprint for each owner."""
+"""Reads a book's tables directly, without the product: current records, and a fingerprint for each owner."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ class Truth:
         )
 
     def standing(self, owner: Owner) -> dict[UUID, tuple[int, tuple[str, ...]]]:
-        """Every record of an owner, with its version and audience."""
+        """Return every record of an owner, with its version and audience."""
         query = """SELECT r.id, r.version, s.audience, s.agent, s.groups
             FROM owners AS o JOIN records AS r ON r.owner = o.no LEFT JOIN shelves AS s ON s.no = r.shelf
             WHERE o.tenant = ? AND o.kind = ? AND o.id = ?"""
@@ -141,7 +141,7 @@ class Truth:
         return {UUID(bytes=row[0]): row[1:] for row in rows}
 
     def spent(self) -> list[Spent]:
-        """What calls to language models came to, of everyone; an owner who is no more has no name."""
+        """Return everyone's costs of calls to language models; an erased owner has no name."""
         query = """SELECT s.tenant, o.kind, o.id, s.agent, s.day, s.task, s.model, s.calls, s.price
             FROM spent AS s LEFT JOIN owners AS o ON o.no = s.owner"""
         return [

@@ -1,4 +1,4 @@
-"""Tries to forget, use, repeat and work on what is another's, or belongs to an era that has ended."""
+"""Attempts to forget, use, repeat and work on another owner's data, or data of an era that has ended."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A book full of neighbours who look alike: tenants, owners, agents and groups, with records of every type."""
+"""A book full of owners with similar names: tenants, owners, agents and groups, with records of every type."""
 
 from __future__ import annotations
 
@@ -202,5 +202,5 @@ class Builder:
 
 
 def a_message(party: Owner, thread: UUID, content: str, at: datetime) -> Message:
-    """What a user says."""
+    """Return a user's message."""
     return Message(id=new_id(), owner=party, thread=thread, role="user", content=content, observed_at=at)

@@ -1,4 +1,4 @@
-"""Tries to change what is another's, or to rest on it, by every verb that writes."""
+"""Attempts to change another owner's data, or to use it as a source, by every verb that writes."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ async def remember(s: Session) -> None:
 
 
 async def remember_for_another(s: Session) -> None:
-    """What some agents may read, concluded from by one of them for another: nobody writes past themselves."""
+    """Check that an agent cannot write its conclusions for readers who could not read their sources."""
     party, view = (
         s.rng.choice(s.actors),
         s.rng.choice([view for view in world.VIEWS if view.agent is not None]),
@@ -86,7 +86,7 @@ async def remember_for_another(s: Session) -> None:
 
 
 def born_as(s: Session, grounds: Sequence[UUID], audience: Audience | None, view: View) -> Audience | None:
-    """The audience of what rests on these: the one asked for, if nobody reads it who may not read them."""
+    """Return the audience of a record with these sources: the requested one, if all its readers may read the sources."""
     bearing = [s.oracle.records[id].audience for id in grounds]
     if audience is not None and not may_read(audience, view):
         return None
@@ -115,7 +115,7 @@ def _expected_refusal(
 
 
 def _losers_unseen(s: Session, receipt: Receipt, losers: Sequence[UUID], party: Owner, view: View) -> None:
-    """What a view does not see, it does not supersede: it is told that it knows of no such memory."""
+    """Check that a view cannot supersede what it does not see; the receipt says that there is no such memory."""
     for id in losers:
         known = s.oracle.records[id]
         touched = any(item.id == id and item.verb == "supersede" for item in receipt.items)

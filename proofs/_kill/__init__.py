@@ -1,1 +1,1 @@
-"""The kill proof's parts: marks that outlive a process, the writer that is killed, and the reckoning afterwards."""
+"""Parts of the kill proof: marks that outlive a process, the writer that is killed, and the check afterwards."""

@@ -13,7 +13,7 @@ from typing import Any
 
 
 class Point(StrEnum):
-    """Where a writer is killed."""
+    """The point at which a writer is killed."""
 
     BEFORE_BEGIN = "before begin"
     BEGUN = "after begin"
@@ -35,7 +35,7 @@ OWN_HAND = frozenset(Point) - {Point.IN_COMMIT, Point.CHECKPOINT, Point.ANY_TIME
 
 
 class Place(IntEnum):
-    """Where the writing thread is."""
+    """The position of the writing thread."""
 
     OUTSIDE = 0
     BEGINNING = auto()
@@ -67,7 +67,7 @@ class Marks:
 
     @property
     def struck(self) -> bool:
-        """Whether a commit had begun to write and somebody still waited for its receipt."""
+        """Return True if a commit had begun to write and a caller still waited for its receipt."""
         if not self["writes"]:
             return False
         return self["place"] in (Place.INSIDE, Place.COMMITTING) or self["done"] > self["told"]
@@ -86,7 +86,7 @@ class Aim:
 
 
 class Watch:
-    """Follows the writing connection's statements, keeps the marks, and strikes where it was told to."""
+    """Watches the writing connection's statements, keeps the marks, and kills the process at the chosen point."""
 
     def __init__(self, marks: Marks, aim: Aim | None, signal_harness: Callable[[bytes], None]) -> None:
         self._marks = marks
@@ -153,7 +153,7 @@ class Watch:
             self._strike(Point.FIRST_WRITE, marks["writes"] == 1)
 
     def received(self) -> None:
-        """A receipt came; nobody was told of it yet."""
+        """Die here if the chosen point lies between a receipt and its caller."""
         marks = self._marks
         some_told = marks["told"] > self._told_before
         self._strike(Point.TELLING, some_told and marks["done"] > marks["told"] + 1)
@@ -168,7 +168,7 @@ class Watch:
 
     @property
     def _operation(self) -> int:
-        """Where groups stay small, any operation will do after a while."""
+        """Return the operation to die at; if groups stay small, any operation after a while."""
         late = self._aim is None or self._marks["commits"] > self._aim.commit + 3
         return 0 if late or self._aim is None else self._aim.operation
 

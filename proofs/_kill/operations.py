@@ -1,4 +1,4 @@
-"""The operations of the kill proof as plain data, so that one that was cut short can be sent again, word for word."""
+"""The operations of the kill proof as plain data, so that an interrupted one can be sent again unchanged."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Operation:
 
     @property
     def texts(self) -> list[str]:
-        """What its records say, in order."""
+        """Return the texts of its records, in order."""
         return list(self.arguments.get("texts", ()))
 
     @property
@@ -88,7 +88,7 @@ async def _open(book: Book, operation: Operation) -> Receipt:
 
 
 async def _append_with_job(book: Book, operation: Operation) -> Receipt:
-    """What formation will do: the messages and the work that they make due, in one commit."""
+    """Append messages together with the job that forms them, in one commit."""
     owner, view = as_owner(operation.owner, book.tenant), as_view({"agent": AGENT})
     thread = UUID(operation.arguments["thread"])
     now = book.door.clock()
@@ -116,7 +116,7 @@ def _drafts(operation: Operation) -> list[dict[str, Any]]:
 
 @dataclass(slots=True)
 class Known:
-    """What a writer knows of one owner: it chooses its next operation by that."""
+    """A writer's knowledge of one owner, from which it chooses its next operation."""
 
     threads: list[str] = field(default_factory=list)
     messages: list[str] = field(default_factory=list)

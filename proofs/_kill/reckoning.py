@@ -1,4 +1,4 @@
-"""What has to be in a book after a kill: everything acknowledged, and of the rest all or nothing."""
+"""The check of a book after a kill: every acknowledged operation is there, and each other one fully or not at all."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Broken(Exception):
 
 
 class Lost(Broken):
-    """What was acknowledged is not there."""
+    """An acknowledged write is not there."""
 
 
 class Stored(NamedTuple):
@@ -109,7 +109,7 @@ class Reckoning:
         return opened(self.path)
 
     async def stored(self, book: Book, thorough: bool) -> Stored:
-        """What lies in the tables; raises where they are damaged."""
+        """Return the content of the tables; raise if they are damaged."""
         with contextlib.closing(sqlite3.connect(f"{self.path.as_uri()}?mode=ro", uri=True)) as tables:
             if thorough and (verdict := tables.execute("PRAGMA integrity_check").fetchone()[0]) != "ok":
                 raise Broken(f"the integrity check says: {verdict}")

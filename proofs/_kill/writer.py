@@ -1,4 +1,4 @@
-"""The process that is killed: it is warm before it begins, and tells what it was promised in a file beside the book."""
+"""The process that is killed: it warms up first, and logs its receipts in a file beside the book."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ TASKS = 9
 
 @dataclass(frozen=True, slots=True)
 class Assignment:
-    """What one writer is to do until it dies, or is told to stop."""
+    """Task of a writer until it is killed or stopped."""
 
     book: Path
     log: Path
@@ -122,7 +122,7 @@ def spelled(receipt: Receipt) -> dict[str, Any]:
 
 
 def said(log: Path) -> list[tuple[Operation, dict[str, Any] | None]]:
-    """Each operation that was asked for, with what was told of it; None where nobody was told."""
+    """Return each operation with its answer; None if there was no answer."""
     lines = [json.loads(line) for line in log.read_bytes().splitlines()] if log.exists() else []
     answers = {line.get("told") or line.get("refused"): line for line in lines if "asked" not in line}
     return [

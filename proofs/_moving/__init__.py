@@ -1,1 +1,1 @@
-"""What the moving proof works with."""
+"""Tools of the moving proof."""

@@ -1,4 +1,4 @@
-"""Random work that moves from memory to another engine while it goes on, and back: it is the same on every side."""
+"""Random work during which the book moves from memory to another engine and back, with the same result everywhere."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ Mutation = Callable[[], AbstractContextManager[object]]
 
 
 class Unlike(Exception):
-    """What was moved is not what was there."""
+    """The moved book differs from the original."""
 
 
 async def carried(rng: random.Random, opening: Awaitable[Engine], mutation: Mutation) -> None:
@@ -82,7 +82,7 @@ async def _move(source: Engine, target: Engine, mutation: Mutation, *, switch: b
 
 
 async def _by_hand(rng: random.Random, source: Engine, target: Engine, mutation: Mutation) -> None:
-    """Take away a tombstone, of two eras a shelf, a record, an entry, and lay them down again: nothing else goes with them."""
+    """Remove and restore a tombstone, and a shelf, an entry and a record of two eras; check that nothing else changes."""
     await target.arrive(Arrival("memory", _RUN), (await source.whereabouts()).secret)
     frames = [await target.frame(era) for era, position in await target.eras(b"", 1000) if position]
     there = [frame for frame in frames if frame is not None]
@@ -125,7 +125,7 @@ async def _by_era(engine: Engine) -> dict[bytes, dict[Any, Any]]:
 
 
 async def _shown(engine: Engine, frame: Frame | None = None) -> list[Any]:
-    """What each view is shown of each owner's, or of an era's."""
+    """Return what each view sees of each owner's data, or of an era's."""
     owners = (*OWNERS, *NAMESAKES) if frame is None else [owner_of(*frame.names)] if frame.names else []
     return [await seen(owner, view, 0, engine) for owner in owners for view in VIEWS]
 

@@ -1,4 +1,4 @@
-"""The process that copies: killed by its own hand at a named step, by another's at any time, or left in peace."""
+"""The process that copies: it kills itself at a named step, is killed at any time, or runs to its end."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def _keeps_what_is_gone() -> Any:
 
 def _lets_writers_go_on() -> Any:
     async def nothing(*_: Any, **__: Any) -> None:
-        """The source is not told that it moves."""
+        """Do nothing, so that the source does not know that it is being moved."""
 
     return patch("memoranda.engines.sqlite.moving.Moving.depart", nothing)
 

@@ -1,4 +1,4 @@
-"""What has to be so after a book has moved: nothing acknowledged is missing, nothing forgotten is there, all is the same."""
+"""The check of a moved book: nothing acknowledged is missing, nothing forgotten is there, both sides are equal."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ _ROWS = "SELECT t::text FROM {} AS t"
 
 
 class Unlike(Exception):
-    """What moved is not what was there."""
+    """The moved book differs from the original."""
 
 
 async def judge(source: str, target: str, folder: Path) -> str:
-    """Hold the target against the source, and both against what processes were told; raises where they differ."""
+    """Compare the target with the source, and both with the processes' receipts; raise if they differ."""
     engines = [await open_engine(address, create=False) for address in (source, target)]
     try:
         here, there = engines
@@ -93,7 +93,7 @@ async def _acknowledged(there: Engine, written: list[dict[str, Any]], erased: li
 
 
 def _ends(erased: list[dict[str, Any]]) -> dict[Owner, float]:
-    """Until when everything of an owner may have been forgotten; for ever where nobody was told how that ended."""
+    """Return until when an owner's data may have been forgotten; for ever if that call got no answer."""
     ends: dict[Owner, float] = {}
     before = -inf
     for line in erased:
@@ -108,7 +108,7 @@ def _ends(erased: list[dict[str, Any]]) -> dict[Owner, float]:
 
 
 async def _forgotten(there: Engine, gone: set[str], canaries: set[str]) -> None:
-    """No piece of the target tells of what was forgotten, and it cannot be written again."""
+    """Check that no row of the target contains forgotten data, and that it cannot be written again."""
     for owner in _PEOPLE:
         back = {str(record.id) for record in await Pen(there, owner).scan()} & gone
         if back:
@@ -127,7 +127,7 @@ async def _forgotten(there: Engine, gone: set[str], canaries: set[str]) -> None:
 
 
 async def _in_no_row(there: Engine, canaries: set[str]) -> None:
-    """Nothing that can be asked for on a server tells of what was forgotten; its files are another proof's."""
+    """Check that no row on a server contains forgotten data; another proof checks the server's files."""
     server = getattr(there, "server", None)
     if server is None:
         return

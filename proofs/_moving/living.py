@@ -1,4 +1,4 @@
-"""Processes that write a book, and one that forgets, while it moves: each tells in a file what it was promised."""
+"""Processes that write to a book, and one that forgets, while it moves: each logs its receipts in a file."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ Books = Mapping[str, Book]
 
 
 def write(address: str, log: Path, name: str, seed: int, stop: Event) -> None:
-    """Write until the book has moved, or one is told to stop."""
+    """Write until the book has moved, or until told to stop."""
     asyncio.run(_live(address, stop, _Writer(log, name, random.Random(seed)).once))
 
 
@@ -67,7 +67,7 @@ class _Log:
         self._file = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
 
     def say(self, **line: Any) -> None:
-        """One call of the system: whoever reads it later reads all of it."""
+        """Write a line in one system call, so that a reader sees all of it or nothing."""
         os.write(self._file, json.dumps(line).encode() + b"\n")
 
 
@@ -143,7 +143,7 @@ class _Eraser:
 
 
 def told(folder: Path, name: str) -> list[dict[str, Any]]:
-    """What all processes of a kind said."""
+    """Return the logs of all processes of a kind."""
     return [
         json.loads(line)
         for path in sorted(folder.glob(f"{name}*.log"))

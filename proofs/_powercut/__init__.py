@@ -1,1 +1,1 @@
-"""The machinery of the power-cut proof: a record of file operations, a disk that may forget, its images."""
+"""Tools of the power-cut proof: a record of file operations, a disk that may lose writes, and its images."""

@@ -1,4 +1,4 @@
-"""What a workload says while it is recorded: marks, ordered among its writes."""
+"""Marks that a workload makes while it is recorded, ordered among its writes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A disk under one folder: what is durable, what is still pending, and what a power cut may make of both."""
+"""A model of the disk: durable content, pending writes, and the results that a power cut may leave."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class StoredFile:
     pending: list[Event] = field(default_factory=list)
 
     def sync(self, begin: int) -> None:
-        """What was logged before the sync began is durable."""
+        """Make everything durable that was logged before the sync began."""
         for event in self.pending:
             if event.sequence < begin:
                 self.durable = _applied(self.durable, event)
@@ -41,7 +41,7 @@ class StoredFile:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class NameChange:
-    """A pending change of a directory, one step of the file system: a rename happens or does not."""
+    """A pending change of a directory, one step of the file system: a rename happens completely or not at all."""
 
     sequence: int
     directory: str

@@ -1,4 +1,4 @@
-"""Records a workload in a process of its own; a check then judges the images that a power cut may leave."""
+"""Records a workload in a process of its own, and checks the images that a power cut may leave."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Outcome:
 
 
 def record(workload: str, arguments: list[str]) -> list[Event]:
-    """What `module:function`, called with an empty folder and the arguments, does to that folder."""
+    """Record what `module:function`, called with an empty folder and the arguments, does to that folder."""
     with tempfile.TemporaryDirectory(prefix="power-cut-") as room:
         place = Path(room).resolve()
         folder, log = place / "folder", place / "log"

@@ -1,4 +1,4 @@
-"""The images that a power cut may leave of a recorded folder, each with what was acknowledged by then."""
+"""The images that a power cut may leave of a recorded folder, each with the writes acknowledged by then."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The recorded process: calls one workload by its name, with the folder and the arguments that follow."""
+"""The recorded process: it calls one workload by its name, with the folder and the arguments."""
 
 from __future__ import annotations
 

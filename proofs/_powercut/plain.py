@@ -1,4 +1,4 @@
-"""A workload on bare SQLite: what the machinery itself is tried on."""
+"""A workload on bare SQLite, which tests these tools themselves."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The record of what one process did to one folder, as the recorder logged it."""
+"""The recorder's log of one process's operations on one folder."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class Event:
 
 
 def parsed(log: bytes) -> list[Event]:
-    """The events of a log, refused where it has gaps or tells of what could not be recorded."""
+    """Return the events of a log; refuse a log with gaps or with operations that could not be recorded."""
     events: list[Event] = []
     position = 0
     while position < len(log):

@@ -1,1 +1,1 @@
-"""The processes proof's parts: what is done at once, how files are opened at once, who reads whose writes."""
+"""Parts of the processes proof: work done at once, files opened at once, and reads of others' writes."""

@@ -1,4 +1,4 @@
-"""Two processes with a book each on one file: one writes or makes vectors, the other one reads at once."""
+"""Two processes with the same file open: one writes or makes vectors, and the other reads at once."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ Mode = Literal["words", "hybrid", "meaning"]
 
 
 class Asked(NamedTuple):
-    """What a process is to do."""
+    """Task of a process."""
 
     verb: Verb | Literal["recall", "embed", "reopen", "reembed", "end"]
     owner: str = ""
@@ -136,7 +136,7 @@ def _made(receipt: memoranda.Receipt) -> tuple[str, int]:
 
 @dataclass(slots=True)
 class Subject:
-    """What is known of one thing that is spoken of."""
+    """The statements about one subject."""
 
     owner: str
     word: str

@@ -1,4 +1,4 @@
-"""Several processes make the same file, or bring it forward, at the same moment; an older one is refused."""
+"""Several processes create or migrate the same file at the same moment; an older program is refused."""
 
 from __future__ import annotations
 

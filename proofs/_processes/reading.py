@@ -1,4 +1,4 @@
-"""Processes that read what others have just written: nothing that was acknowledged is missing."""
+"""Processes that read what others have just written: no acknowledged write is missing."""
 
 from __future__ import annotations
 

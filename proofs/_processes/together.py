@@ -1,4 +1,4 @@
-"""Processes that begin the same work at the same moment, and what each of them returns."""
+"""Starts the same work in several processes at the same moment, and collects their results."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ Work = Callable[..., Any]
 
 
 def at_once(work: Work, count: int, *arguments: Any) -> list[Any]:
-    """What each of several processes returns that begin at the same moment."""
+    """Start several processes at the same moment, and return the result of each."""
     barrier = fork.Barrier(count, timeout=_BARRIER_SECONDS)
     pipes = [fork.Pipe(duplex=False) for _ in range(count)]
     running = [

@@ -1,1 +1,1 @@
-"""A PostgreSQL server of a proof's own: started, killed, and looked into byte by byte."""
+"""A PostgreSQL server for one proof: it is started, killed, and its files are searched."""

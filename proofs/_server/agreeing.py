@@ -1,4 +1,4 @@
-"""The same random work for a book of any engine and for the one in memory, among owners who have almost the same names."""
+"""The same random work on any engine and in memory, for owners with almost the same names."""
 
 from __future__ import annotations
 
@@ -95,12 +95,12 @@ async def _use(owner: Owner, view: View, uses: dict[UUID, Use], number: int, eng
 
 
 async def erase(target: Target, number: int, engine: Engine) -> Any:
-    """Erase, as both engines tell of it."""
+    """Erase, and return the part of the receipt that both engines share."""
     return erasure(await engine.erase(target, START))
 
 
 async def _trespass(pair: Pair, working: Working) -> None:
-    """Whoever names another's thread finds none."""
+    """Append to every thread as another owner; both engines must refuse alike."""
     for owner in (*OWNERS, *NAMESAKES):
         for thread in await _threads(pair.engines[0], owner):
             other = BEN if owner == ANN else ANN
@@ -135,7 +135,7 @@ async def _compare_namesakes(pair: Pair) -> None:
 
 
 async def seen(owner: Owner, view: Any, number: int, engine: Engine) -> Any:
-    """What a view is shown of an owner's."""
+    """Return what a view sees of an owner's data."""
     found = await scanned(engine, owner, view)
     ids = [record.id for record in await scanned(engine, owner, WHOLE)]
     for order in (False, True):
@@ -147,14 +147,14 @@ async def seen(owner: Owner, view: Any, number: int, engine: Engine) -> Any:
 
 
 async def _used(owner: Owner, view: View, number: int, engine: Engine) -> Any:
-    """What serves most, and how much of an owner's this view may say that it served."""
+    """Return the most used records, and the use that this view may report."""
     uses = {record.id: Use(count=1) for record in await scanned(engine, owner, WHOLE)}
     most = await engine.most_used(owner, view, Filter(), 999)
     return sorted(most), await engine.note_use(owner, view, uses)
 
 
 async def _left(owner: Owner, view: View, number: int, engine: Engine) -> Any:
-    """What this view is told to have left each shelf."""
+    """Return the records that this view is told have left each shelf."""
     deltas = await engine.since(owner, view, lambda shelf: 0)
     return sorted((repr(shelf.audience), sorted(delta.gone)) for shelf, delta in deltas if delta.gone)
 

@@ -1,4 +1,4 @@
-"""One book on a server in which a person's life is forgotten part by part, and looked for in the server's files."""
+"""A book on a server in which a person's data is forgotten part by part and searched for in the server's files."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ class Life:
         await VectorMaker(book.engine, self._embedders[1]).catch_up()
 
     async def _analyse(self, book: Book, *, sampled: bool) -> None:
-        """What the server does by itself, at night, in the administrator's name; then all of it is in the files."""
+        """Do as administrator what the server does by itself at times, so that all of it is in the files."""
         schema = engine_of(book).server.schema
         if sampled:
             await self._server.said(*(alter for (alter,) in await self._server.asked(_SAMPLE, schema)))
@@ -141,7 +141,7 @@ class Life:
                 raise Remains(f"{when}: {path.relative_to(self._server.folder)} holds {left}")
 
     def _found_in(self, path: Path, parts: tuple[str, ...]) -> set[str]:
-        """What a file holds of these parts; one that nobody wrote to meanwhile is not read again."""
+        """Return the canaries of these parts in a file; an unchanged file is not read again."""
         try:
             status = path.stat()
             stamp = (status.st_mtime_ns, status.st_size, status.st_ino)

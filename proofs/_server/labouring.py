@@ -1,4 +1,4 @@
-"""Workers on a server in processes of their own, each with a clock of its own."""
+"""Workers on a server, each with a process and a clock of its own."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _LIMITS = Limits(writes_per_run=10**6, memories_per_owner=10**6)
 
 @dataclass(frozen=True, slots=True)
 class Shift:
-    """How far a worker's clock is from the time."""
+    """The difference between a worker's clock and the real time."""
 
     seconds: float
 
@@ -49,7 +49,7 @@ class Shift:
 
 @dataclass(frozen=True, slots=True)
 class Worked:
-    """What came of some jobs."""
+    """The results of some jobs."""
 
     #: How many were begun more than once, and how many have their effect more than once.
     begun_twice: int
@@ -72,7 +72,7 @@ def _opened(address: str, **how: Any) -> Any:
 
 
 async def _put(address: str, count: int) -> None:
-    """Jobs that are due to everybody: whoever put them had a clock that is far behind."""
+    """Add jobs that are due on every clock: their creator's clock is far behind."""
     behind = Shift(-10 * SKEW_SECONDS)
     async with _opened(address, clock=behind) as book:
         for place in range(OWNERS):

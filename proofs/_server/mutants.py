@@ -1,4 +1,4 @@
-"""The engine's statements with one condition left out that says whose a row is, or on which shelf, for a while."""
+"""Mutants of the engine: one condition that limits a statement to an owner or a shelf is left out for a while."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The engine with one of its statements changed, in this process and only for a while."""
+"""Changes one of the engine's statements, in this process and for a limited time."""
 
 from __future__ import annotations
 

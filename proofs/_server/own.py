@@ -1,4 +1,4 @@
-"""Starts a server in a folder, with an ordinary role that makes books; kills it, and starts it again."""
+"""Starts a server in a folder, with an ordinary role that creates books; kills it and starts it again."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ class OwnServer:
             await connection.close()
 
     async def asked(self, query: str, *values: Any) -> list[Any]:
-        """What the server answers the administrator."""
+        """Return the server's answer to the administrator."""
         connection = await asyncpg.connect(self.administrator)
         try:
             return list(await connection.fetch(query, *values))

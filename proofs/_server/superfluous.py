@@ -1,4 +1,4 @@
-"""Conditions that say whose a row is where something else says it already, and why."""
+"""Conditions on a row's owner that something else implies already, each with its reason."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Ends a server whose proof is gone: a process of its own, that waits until whoever started it is no more."""
+"""A process that stops a server after the proof that started it has ended."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _PATIENCE_SECONDS, _PAUSE_SECONDS = 5.0, 0.05
 
 
 def watch(room: Path, folder: Path) -> subprocess.Popen[bytes]:
-    """Have the server in a folder of a room, and the room, go with this process, however it ends."""
+    """Start a process that stops the server and removes its folder when this process ends, however it ends."""
     # In a session of its own: whoever stops a proof kills its whole group.
     command = [sys.executable, __file__, str(room), str(folder)]
     return subprocess.Popen(command, stdin=subprocess.PIPE, start_new_session=True)

@@ -1,4 +1,4 @@
-"""The process that writes to a book on a server until it is killed, and tells what it was promised in a file."""
+"""The process that writes to a book on a server until it is killed, and logs its receipts in a file."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _PAUSE_SECONDS = 0.02
 
 
 class Point(StrEnum):
-    """Where a writer kills itself; at ``ANY_TIME`` others do."""
+    """The point at which a writer kills itself; at ``ANY_TIME`` another process kills it."""
 
     WITHIN = "within"
     BEFORE_COMMIT = "before the commit"
@@ -42,7 +42,7 @@ class Point(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Assignment:
-    """What one writer is to do until it dies, or is told to stop."""
+    """Task of a writer until it is killed or stopped."""
 
     address: str
     log: Path
