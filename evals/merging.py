@@ -56,7 +56,7 @@ def report(found: Mapping[str, Sequence[Outcome]]) -> dict[str, Any]:
 def _figures(outcomes: Sequence[Outcome]) -> dict[str, Any]:
     faults = Counter(fault for one in outcomes for fault in one.faults)
     stay = sum(one.stays for one in outcomes)
-    twice = sum(one.expect == "corroborate" for one in outcomes)
+    twice = sum(one.expect == "confirm" for one in outcomes)
     retired = sum(not one.kept for one in outcomes)
     wrong, caught = faults["wrong_retirements"], twice - faults["missed_duplicates"]
     return {

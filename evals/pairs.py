@@ -28,7 +28,7 @@ from memoranda.ports import Engine
 from memoranda.testing.builders import a_message, a_thread
 
 #: What a label may say to be right.
-EXPECTED: Final = ("keep-both", "corroborate", "supersede", "retract-old")
+EXPECTED: Final = ("keep-both", "confirm", "supersede", "retract-old")
 #: The column without any model.
 RULES: Final = "rules"
 #: What may become of a pair that is not right.
@@ -52,7 +52,7 @@ class Outcome:
 
     id: str
     relation: str
-    #: What is right: keep-both, corroborate, supersede or retract-old.
+    #: What is right: keep-both, confirm, supersede or retract-old.
     expect: str
     #: All that the first statement made is still held.
     kept: bool
@@ -66,12 +66,12 @@ class Outcome:
     @property
     def stays(self) -> bool:
         """Whether what the first statement says is still true."""
-        return self.expect in {"keep-both", "corroborate"}
+        return self.expect in {"keep-both", "confirm"}
 
     @property
     def faults(self) -> frozenset[str]:
         """What went wrong with it."""
-        twice = self.expect == "corroborate"
+        twice = self.expect == "confirm"
         wrong = {
             "wrong_retirements": self.stays and not self.kept,
             "missed_retirements": not self.stays and self.kept,
@@ -159,7 +159,7 @@ def _formed(way: Way | None, item: Mapping[str, Any], which: str, prompt: Prompt
 
 def _twice(item: Mapping[str, Any]) -> dict[str, Any]:
     """The pair of a statement with itself: one statement, unless it tells what happens again and again."""
-    expect = "keep-both" if item["relation"] == "recurring" else "corroborate"
+    expect = "keep-both" if item["relation"] == "recurring" else "confirm"
     return {**item, "new": item["old"], "expect": expect}
 
 

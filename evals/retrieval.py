@@ -86,9 +86,9 @@ async def measure(
     answered: dict[str, list[Answered]] = {mode: [] for mode in (*modes, ALL_TYPES)}
     for conversation in corpus.conversations:
         async with new_book(engine, embed=embed) as book:
-            if book.why_words and set(modes) != {"words"}:
+            if book.no_vectors_because and set(modes) != {"words"}:
                 raise MemorandaError(
-                    f"there is no meaning to measure: {book.why_words}; or give --mode words"
+                    f"there is no meaning to measure: {book.no_vectors_because}; or give --mode words"
                 )
             turn_of = await fill(book, conversation)
             await book.embed()

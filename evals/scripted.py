@@ -68,7 +68,7 @@ def answer(way: Way, item: Mapping[str, Any], which: str, prompt: Prompt) -> dic
     quote = " ".join(prompt.messages[handle].content.split())[:QUOTE_LENGTH]
     sources = [{"message": handle, "quote": quote}]
     expected = item["expect"]
-    if way.repeats and shown and expected == "corroborate":
+    if way.repeats and shown and expected == "confirm":
         return {"repeats": [{"memory": shown[0], "sources": sources}]}
     note = {
         "content": statement["content"],

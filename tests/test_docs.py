@@ -82,10 +82,10 @@ def test_every_proof_is_documented() -> None:
 
 def test_the_public_names_are_these() -> None:
     assert sorted(memoranda.__all__) == [
-        "Absence",
+        "MissingHit",
         "Audience",
         "Book",
-        "BuiltUpon",
+        "HasDependents",
         "Busy",
         "MemorandaError",
         "Conflict",
@@ -111,7 +111,7 @@ def test_the_public_names_are_these() -> None:
         "Owner",
         "Page",
         "ReadOnly",
-        "Recalled",
+        "Hits",
         "Receipt",
         "Stale",
         "StorageError",

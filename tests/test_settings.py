@@ -8,7 +8,7 @@ import pytest
 
 import memoranda
 from memoranda import InvalidInput, Limits
-from memoranda.settings import read_file, settings
+from memoranda.settings import RENAMED, read_file, settings
 
 
 def written(folder: Path, text: str) -> Path:
@@ -33,7 +33,7 @@ async def refused(**how: object) -> InvalidInput:
         ),
         ("batch = 5", "batch", "no such section"),
         ("limits = 5", "limits", r"write a section \[limits\]"),
-        ("[limits]\nbatchh = 5", "limits.batchh", "known are batch"),
+        ("[limits]\nbatchh = 5", "limits.batchh", "known are at_capacity, batch"),
         ("[limits]\nbatch = true", "limits.batch", "give a number, not True"),
         ('[limits]\nbatch = "5"', "limits.batch", "give a number"),
         ("[limits]\nbatch = 1.5", "limits.batch", "integer"),
@@ -91,3 +91,24 @@ def test_a_variable_that_is_no_number_is_refused_by_its_field():
     with pytest.raises(InvalidInput) as caught:
         settings("limits", Limits, {}, {"MEMORANDA_LIMITS_BATCH": "many"})
     assert caught.value.field == "limits.batch"
+
+
+@pytest.mark.parametrize(
+    ("section", "earlier", "value"),
+    [
+        ("forming", "silence", 5),
+        ("forming", "on", "false"),
+        ("limits", "when_full", '"reject"'),
+        ("models", "at_once", 2),
+    ],
+)
+async def test_a_setting_under_its_earlier_name_is_refused_with_the_new_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, section: str, earlier: str, value: object
+):
+    today = RENAMED[section, earlier]
+    error = await refused(config=written(tmp_path, f"[{section}]\n{earlier} = {value}"))
+    assert error.field == f"{section}.{earlier}" and today in str(error)
+    variable = f"MEMORANDA_{section}_{earlier}".upper()
+    monkeypatch.setenv(variable, str(value).strip('"'))
+    error = await refused()
+    assert variable in str(error) and f"MEMORANDA_{section}_{today}".upper() in str(error)

@@ -73,7 +73,7 @@ def test_a_day_with_the_synchronous_book(book: SyncBook, tmp_path: Path):
     old = thread.remember("Lives in Lisbon").id
     new = book.remember("ana", "Lives in Porto").id
     book.supersede("ana", old, new)
-    book.corroborate("ana", new, sources=[thread.newest()[0].id])
+    book.confirm("ana", new, sources=[thread.newest()[0].id])
     book.amend("ana", new, {"pinned": True})
     book.share("ana", new, "global")
     assert book.mark_used("ana", [new]) == 1

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from uuid import UUID
 
 from memoranda.book.parsing import as_actor
-from memoranda.errors import BuiltUpon, Conflict, InvalidInput, MemorandaError, NotFound, Stale
+from memoranda.errors import Conflict, HasDependents, InvalidInput, MemorandaError, NotFound, Stale
 from memoranda.model import changes as c
 from memoranda.model.ids import new_id
 from memoranda.model.messages import Thread
@@ -30,7 +30,7 @@ async def undo(s: Session) -> None:
     )
     if isinstance(answer, Conflict) and "leave ids to the book" in str(answer):
         raise Leak(f"undo of {position} by {party.parts} restored another record: {answer}")
-    if isinstance(answer, BuiltUpon):
+    if isinstance(answer, HasDependents):
         _check_built_upon(s, party, position, answer.positions)
     if not isinstance(answer, MemorandaError):
         if position > last:
@@ -80,7 +80,7 @@ async def undo_what_an_agent_learnt_from(s: Session) -> None:
         s.absorb(retired, agent, world.VIEWS[-1], asked=[learnt.id])
     undone = await s.told(s.book(party).undo(party, said.position, view="owner"), party, view, "undo")
     if isinstance(undone, MemorandaError):
-        if not isinstance(undone, Conflict) or isinstance(undone, BuiltUpon):
+        if not isinstance(undone, Conflict) or isinstance(undone, HasDependents):
             raise Leak(f"an agent's experience stands in {party.parts}'s way: {undone}")
         return
     s.absorb(undone, party, world.VIEWS[-1])

@@ -36,7 +36,7 @@ _CHECKS: list[tuple[Any, str, str]] = [
     (memories._refused_before, "and other.owner == memory.owner", ""),
     (memories._obstacle, "not winner.audience.readable_by(desk.batch.view)", "False"),
     (memories._obstacle, "not own_key and not loser.audience.readable_by(desk.batch.view)", "False"),
-    (memories.corroborate, "not memory.audience.within(ground.audience, desk.batch.view)", "False"),
+    (memories.confirm, "not memory.audience.within(ground.audience, desk.batch.view)", "False"),
     (
         memories.change_audience,
         "and not change.audience.within(ground.audience, desk.batch.view)",
@@ -246,7 +246,7 @@ FOCUS: dict[Try, tuple[str, ...]] = {
     reads.another_tenant: ("book.parsing.as_owner", "book.transfer"),
     writes.remember: ("count_run", "oldest_own", "holders: r.owner", "free_slot", "settle.memories", "recount_held"),
     writes.remember_for_another: ("model.owner.Audience.within", "settle.memories._audience"),
-    writes.corroborate: ("unlink", "settle.memories.corroborate"),
+    writes.confirm: ("unlink", "settle.memories.confirm"),
     writes.supersede: ("settle.memories._obstacle",),
     writes.share: ("gone_since", "mark_record", "settle.memories.change_audience", "model.owner.Audience.within"),
     writes.amend: ("version_of", "gone_since"),

@@ -189,20 +189,20 @@ async def share(s: Session) -> None:
         raise Leak(f"{id} was given away by {party.parts} as {view} to {audience}")
 
 
-async def corroborate(s: Session) -> None:
+async def confirm(s: Session) -> None:
     party, view = s.someone()
     id, source = s.pick(party, view, "memory", strange=0.25), s.pick(party, view)
     seen = s.oracle.sees(party, view, id) and s.oracle.sees(party, view, source)
     known, ground = s.oracle.records[id], s.oracle.records[source]
     already = source in known.sources and s.oracle.sees(party, view, id)
     answer = await s.told(
-        s.book(party).corroborate(party, id, sources=[source], **who(view)), party, view, "corroborate"
+        s.book(party).confirm(party, id, sources=[source], **who(view)), party, view, "confirm"
     )
     if isinstance(answer, MemorandaError):
         if (seen or already) and isinstance(answer, NotFound):
-            raise Leak(f"corroborate of {id} by {source}: {answer}")
+            raise Leak(f"confirm of {id} by {source}: {answer}")
     elif not seen and not already:
-        raise Leak(f"corroborate of {id} by {source} for {party.parts} as {view} went through")
+        raise Leak(f"confirm of {id} by {source} for {party.parts} as {view} went through")
     else:
         if answer.items and not already and not s.oracle.within(known.audience, ground.audience, view):
             raise Leak(f"{id} rests on a source that not all its readers may read")
@@ -225,4 +225,4 @@ async def supersede(s: Session) -> None:
     s.absorb(answer, party, view, asked=[loser, winner])
 
 
-WRITES = {remember: 10, remember_for_another: 0.5, retract: 2, amend: 4, share: 2.5, corroborate: 2.5, supersede: 2.5}  # fmt: skip
+WRITES = {remember: 10, remember_for_another: 0.5, retract: 2, amend: 4, share: 2.5, confirm: 2.5, supersede: 2.5}  # fmt: skip

@@ -4,7 +4,6 @@ from memoranda.assembly import copy, give_up_copy, open
 from memoranda.book import Book, ThreadHandle
 from memoranda.book.moving import CopyReport
 from memoranda.errors import (
-    BuiltUpon,
     Busy,
     Conflict,
     Corrupt,
@@ -12,6 +11,7 @@ from memoranda.errors import (
     EmbeddingFailed,
     Erased,
     Full,
+    HasDependents,
     InvalidInput,
     LimitReached,
     MemorandaError,
@@ -30,7 +30,7 @@ from memoranda.errors import (
 from memoranda.model.erasure import ErasureReceipt
 from memoranda.model.ledger import Receipt
 from memoranda.model.owner import Audience, Owner, View
-from memoranda.model.query import Absence, Hit, Page, Recalled, Why
+from memoranda.model.query import Hit, Hits, MissingHit, Page, Why
 from memoranda.model.trust import Limits, Trust
 from memoranda.model.vectors import Embedding
 from memoranda.recall.context.compose import Context
@@ -40,10 +40,8 @@ from memoranda.sync import SyncBook, copy_sync, give_up_copy_sync, open_sync
 __version__ = "0.1.0.dev0"
 
 __all__ = [
-    "Absence",
     "Audience",
     "Book",
-    "BuiltUpon",
     "Busy",
     "Conflict",
     "Context",
@@ -55,11 +53,14 @@ __all__ = [
     "Erased",
     "ErasureReceipt",
     "Full",
+    "HasDependents",
     "Hit",
+    "Hits",
     "InvalidInput",
     "LimitReached",
     "Limits",
     "MemorandaError",
+    "MissingHit",
     "Moved",
     "NotABook",
     "NotAllowed",
@@ -69,7 +70,6 @@ __all__ = [
     "Owner",
     "Page",
     "ReadOnly",
-    "Recalled",
     "Receipt",
     "Stale",
     "StorageError",

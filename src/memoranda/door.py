@@ -99,7 +99,7 @@ class Door:
                 ]
             case c.Remember():
                 found = self._memory(change.memory, place)
-            case c.Retract() | c.RetractFrom() | c.RetireExperience():
+            case c.Retract() | c.RetractSource() | c.RetireExperience():
                 found = [_unfit(change.reason, self.limits.content_length, "reason", place)]
             case c.Amend():
                 given = change.fields.get("applies_when")
@@ -114,7 +114,7 @@ class Door:
                 found = self._imported(change.record, place)
             case c.PatchProfile():
                 found = [_too_many(change.sources, "sources", place)]
-            case c.Corroborate():
+            case c.Confirm():
                 found = [_too_many(change.sources, "sources", place)]
             case c.AddExperience():
                 found = [_too_long(change.line.line, self.limits.content_length, "line", place)]

@@ -8,7 +8,7 @@ MemorandaError
 ├── Conflict                the write does not fit what stands
 │   ├── Stale               an expected version or last message has moved on
 │   ├── OperationReused     another request already used this operation id
-│   └── BuiltUpon           an undo would break later changes; they are listed
+│   └── HasDependents           an undo would break later changes; they are listed
 ├── Erased                  it was forgotten, and does not come back
 ├── EmbeddingFailed         no vectors were made; recall by words goes on
 │   ├── EmbedderDown        the provider did not answer
@@ -91,10 +91,10 @@ class OperationReused(Conflict):
     code = "operation_reused"
 
 
-class BuiltUpon(Conflict):
+class HasDependents(Conflict):
     """Later changes rest on what was to be undone; undo them together, or first."""
 
-    code = "built_upon"
+    code = "has_dependents"
 
     def __init__(self, message: str, *, positions: Sequence[int] = ()) -> None:
         super().__init__(message)

@@ -15,6 +15,16 @@ from memoranda.errors import InvalidInput
 from memoranda.model.values import refused
 
 PREFIX = "MEMORANDA_"
+#: Settings that were renamed, by section and earlier name. An earlier name is refused, with the new one in the message.
+RENAMED = {
+    ("forming", "on"): "enabled",
+    ("forming", "silence"): "idle_seconds",
+    ("forming", "max_wait"): "max_wait_seconds",
+    ("limits", "when_full"): "at_capacity",
+    ("limits", "experience_users"): "experience_min_users",
+    ("models", "at_once"): "max_concurrent",
+    ("models", "native"): "native_output",
+}
 
 S = TypeVar("S", bound=BaseModel)
 
@@ -75,6 +85,12 @@ def _surroundings(section: str, of: type[BaseModel], environment: Mapping[str, s
 
 def _check_field(section: str, name: str, written: str, of: type[BaseModel]) -> None:
     if name not in of.model_fields:
+        if (section, name) in RENAMED:
+            today = RENAMED[section, name]
+            instead = f"{PREFIX}{section}_{today}".upper() if written != name else today
+            raise InvalidInput(
+                f"{written}: {section}.{name} was renamed; write {instead} instead", field=f"{section}.{name}"
+            )
         known = ", ".join(sorted(of.model_fields))
         raise InvalidInput(
             f"{written}: {section} has no such setting; known are {known}", field=f"{section}.{name}"

@@ -75,13 +75,13 @@ async def test_what_an_operator_adds_is_approved_and_what_is_retired_serves_nobo
 
 
 async def test_how_many_users_a_line_needs_is_a_setting():
-    async with memoranda.open("memory://", embed=None, limits=Limits(experience_users=1)) as book:
+    async with memoranda.open("memory://", embed=None, limits=Limits(experience_min_users=1)) as book:
         await learnt(book, "Keep it short", "ana")
         assert (await lines_for(book, "ben"))[0] == ["Keep it short"]
 
 
 async def test_a_line_is_guarded_again_when_the_user_has_forgotten_what_it_told():
-    async with memoranda.open("memory://", embed=None, limits=Limits(experience_users=1)) as book:
+    async with memoranda.open("memory://", embed=None, limits=Limits(experience_min_users=1)) as book:
         home = (await book.remember("ana", "Lives in Ullapool")).id
         id = await learnt(book, "Ullapool has few trains", "ana")
         assert (await lines_for(book, "ben"))[0] == []

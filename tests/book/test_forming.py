@@ -19,7 +19,7 @@ from tests.conftest import HandClock
 @pytest.fixture
 async def hasty(tmp_path: Path, clock: HandClock) -> AsyncIterator[memoranda.Book]:
     config = tmp_path / "settings.toml"
-    config.write_text("[forming]\nsilence = 30\nmax_wait = 100\n", "utf-8")
+    config.write_text("[forming]\nidle_seconds = 30\nmax_wait_seconds = 100\n", "utf-8")
     async with memoranda.open(tmp_path / "hasty.db", clock=clock, config=config) as opened:
         yield opened
 
@@ -31,7 +31,7 @@ async def forming_jobs(book: memoranda.Book) -> list[Job]:
 async def test_nothing_is_due_where_formation_is_off(
     tmp_path: Path, clock: HandClock, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setenv("MEMORANDA_FORMING_ON", "false")
+    monkeypatch.setenv("MEMORANDA_FORMING_ENABLED", "false")
     async with memoranda.open(tmp_path / "book.db", clock=clock) as book:
         thread = await book.thread("ann", agent="guide")
         await thread.append("user", "I like tea")
@@ -47,13 +47,13 @@ async def test_a_thread_is_not_formed_again_where_formation_is_off(
         thread = await book.thread("ann", agent="guide")
         await thread.append("user", "I like tea")
         await thread.reform()
-        await book.agents.put("waiter", settings={"forming": {"on": False}})
-        with pytest.raises(Conflict, match=r"forming\.on"):
+        await book.agents.put("waiter", settings={"forming": {"enabled": False}})
+        with pytest.raises(Conflict, match=r"forming\.enabled"):
             await (await book.thread("ann", agent="waiter")).reform()
-    monkeypatch.setenv("MEMORANDA_FORMING_ON", "false")
+    monkeypatch.setenv("MEMORANDA_FORMING_ENABLED", "false")
     async with memoranda.open(tmp_path / "book.db", clock=clock, worker=False) as book:
         thread = await book.thread("ann", agent="guide", id=thread.id)
-        with pytest.raises(Conflict, match=r"forming\.on"):
+        with pytest.raises(Conflict, match=r"forming\.enabled"):
             await thread.reform()
         clock.advance(seconds=60)
         await book.worker.drain()
@@ -74,7 +74,7 @@ async def test_a_thread_is_due_after_a_silence(book: memoranda.Book, clock: Hand
 
 async def test_an_agents_own_silence_holds_as_soon_as_it_is_said(book: memoranda.Book):
     for silence in (5, 90):
-        await book.agents.put("guide", settings={"forming": {"silence": silence}})
+        await book.agents.put("guide", settings={"forming": {"idle_seconds": silence}})
         thread = await book.thread("ann", agent="guide")
         said = await thread.append("user", "I like tea")
         job = next(job for job in await forming_jobs(book) if job.key == str(thread.id))
@@ -122,8 +122,8 @@ async def test_a_flush_and_a_close_wait_for_no_silence(book: memoranda.Book, clo
 async def test_the_wishes_are_those_of_the_threads_agent_whoever_writes(
     book: memoranda.Book, handed: str, end: str
 ):
-    await book.agents.put("guide", settings={"forming": {"on": False}})
-    await book.agents.put("waiter", settings={"forming": {"silence": 5}})
+    await book.agents.put("guide", settings={"forming": {"enabled": False}})
+    await book.agents.put("waiter", settings={"forming": {"idle_seconds": 5}})
     for agent, due in (("guide", None), ("waiter", 5)):
         thread = await book.thread("ann", agent=agent, name=agent, audience="global")
         other = "waiter" if agent == "guide" else "guide"

@@ -76,7 +76,7 @@ async def test_nothing_is_due_where_the_agent_that_comes_along_wishes_none(
     book: memoranda.Book, target: memoranda.Book
 ):
     await (await target.thread("zoe", agent="guide")).append("user", "I like rum.")
-    await book.agents.put("guide", settings={"forming": {"on": False}})
+    await book.agents.put("guide", settings={"forming": {"enabled": False}})
     await said(book, "ann")
     await said(book, "ben", agent="waiter")
     await target.import_(await exported(book))

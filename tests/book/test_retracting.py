@@ -36,7 +36,7 @@ async def test_what_rests_on_a_faulty_message_alone_falls_and_comes_back_with_on
     both = await remembered(book, "Likes fish from Oslo", wrong, right)
     await remembered(book, "Buys fish", both, oslo)
     await remembered(book, "Said freely")
-    receipt = await book.retract_from("ana", wrong, reason="the tool was broken", view="owner")
+    receipt = await book.retract_source("ana", wrong, reason="the tool was broken", view="owner")
     assert await held(book) == {"Likes fish from Oslo", "Buys fish", "Said freely"}
     assert (await book.get("ana", oslo, view="owner")).reason == "the tool was broken"
     assert {part.code for part in receipt.ignored} == {"grounded"} and len(receipt.ignored) == 2
@@ -54,11 +54,11 @@ async def test_an_episode_stays_and_what_was_concluded_from_it_falls(book):
         "ana", goal="Refund", outcome="succeeded", sources=[wrong], view="owner"
     )
     await remembered(book, "Was refunded", done.id)
-    receipt = await book.retract_from("ana", wrong, view="owner")
+    receipt = await book.retract_source("ana", wrong, view="owner")
     assert [(part.code, part.id) for part in receipt.ignored] == [("immutable", done.id)]
     assert await held(book) == set()
     await remembered(book, "Was refunded in cash", done.id)
-    await book.retract_from("ana", done.id, view="owner")
+    await book.retract_source("ana", done.id, view="owner")
     assert await held(book) == set()
 
 
@@ -67,9 +67,9 @@ async def test_what_two_faulty_sources_bear_falls_with_the_second(book):
     one, two = [(await thread.append("tool", text)).id for text in ("a", "b")]
     first = await remembered(book, "From the first", one)
     await remembered(book, "From both", first, two)
-    await book.retract_from("ana", one, view="owner")
+    await book.retract_source("ana", one, view="owner")
     assert await held(book) == {"From both"}
-    await book.retract_from("ana", two, view="owner")
+    await book.retract_source("ana", two, view="owner")
     assert await held(book) == set()
 
 
@@ -82,7 +82,7 @@ async def test_what_an_agent_learnt_of_it_alone_serves_no_more_until_it_is_undon
         return [each.id for each in await book.experience.list("guide", serving="ana")]
 
     assert await serving() == [line]
-    receipt = await book.retract_from("ana", wrong, view="owner")
+    receipt = await book.retract_source("ana", wrong, view="owner")
     assert receipt.items == () and receipt.position > 0
     assert await serving() == [] and len(await book.experience.list("guide")) == 1
     undone = await book.undo("ana", receipt.position, view="owner")
@@ -91,7 +91,7 @@ async def test_what_an_agent_learnt_of_it_alone_serves_no_more_until_it_is_undon
     assert await serving() == []
     await book.undo("ana", again.position, view="owner")
     assert await serving() == [line]
-    await book.retract_from("ana", wrong, view="owner")
+    await book.retract_source("ana", wrong, view="owner")
     await book.forget("ana", wrong, view="owner")
     assert await book.experience.list("guide") == []
 
@@ -102,10 +102,10 @@ async def test_only_a_message_or_an_episode_that_is_seen_is_doubted(book):
     memory = (await book.remember("ana", "Mine too", sources=[said], agent="guide")).id
     for source in (memory, thread.id):
         with pytest.raises(InvalidInput, match="source"):
-            await book.retract_from("ana", source, view="owner")
+            await book.retract_source("ana", source, view="owner")
     for owner, who in (("ana", {"agent": "other"}), ("ben", {"view": "owner"})):
         with pytest.raises(NotFound):
-            await book.retract_from(owner, said, **who)
+            await book.retract_source(owner, said, **who)
     assert await held(book) == {"Mine too"}
 
 
@@ -113,6 +113,6 @@ async def test_a_repeated_request_is_applied_once(book):
     thread = await book.thread("ana", agent="guide", audience="global")
     wrong = (await thread.append("tool", "Ana moved")).id
     await remembered(book, "Moved", wrong)
-    first = await book.retract_from("ana", wrong, operation="x", view="owner")
-    again = await book.retract_from("ana", wrong, operation="x", view="owner")
+    first = await book.retract_source("ana", wrong, operation="x", view="owner")
+    again = await book.retract_source("ana", wrong, operation="x", view="owner")
     assert (again.position, again.items, again.repeated) == (first.position, first.items, True)

@@ -100,7 +100,7 @@ async def test_an_agent_with_nothing_of_its_own_to_give_is_refused_with_the_numb
 
 
 async def test_reject_refuses_at_the_cap_and_allows_an_update(tmp_path: Path, clock: HandClock) -> None:
-    limits = memoranda.Limits(when_full="reject")
+    limits = memoranda.Limits(at_capacity="reject")
     async with memoranda.open(tmp_path / "rejecting.db", limits=limits, clock=clock) as book:
         await book.remember("ana", "Boston", key="home", agent="coach")
         await fill(book, 499, "coach")
@@ -205,8 +205,8 @@ async def test_a_thread_is_read_in_the_order_of_its_places_page_by_page(book: me
 async def test_an_undo_together_leaves_what_was_there_before(book: memoranda.Book) -> None:
     held = await book.remember("ana", "Likes tea", agent="coach")
     ground = await book.remember("ana", "Ordered tea again", agent="coach")
-    again = await book.corroborate("ana", held.id, sources=[ground.id], agent="coach")
-    with pytest.raises(memoranda.BuiltUpon) as refused:
+    again = await book.confirm("ana", held.id, sources=[ground.id], agent="coach")
+    with pytest.raises(memoranda.HasDependents) as refused:
         await book.undo("ana", ground.position, agent="coach")
     assert refused.value.positions == (again.position,)
     await book.undo("ana", ground.position, together=True, agent="coach")

@@ -136,7 +136,7 @@ class TestChangingTheModel:
             for text in ("Keeps bees", "Drinks tea", "Builds model trains", "Likes tea", "Owns a hive"):
                 await old.remember("ana", text, wait_for="embedded")
             async with opened(path, Stopping()) as new:
-                assert "reembed" in new.why_words
+                assert "reembed" in new.no_vectors_because
                 with pytest.raises(EmbedderDown):
                     await new.reembed()
                 assert await by_meaning(old, "railway") == ["Builds model trains"]
@@ -145,7 +145,7 @@ class TestChangingTheModel:
             async with opened(path, Larger()) as new:
                 assert await new.reembed(told.append) == 1
                 assert told == [1]
-                assert new.why_words == ""
+                assert new.no_vectors_because == ""
                 assert await by_meaning(new, "railway") == ["Builds model trains"]
                 assert (await vectors(new))["making"] == {}
 
@@ -161,7 +161,7 @@ class TestChangingTheModel:
         async with opened(path, Topics()) as old, opened(path, Larger()) as new:
             await new.reembed()
             receipt = await old.remember("ana", "Keeps bees", wait_for="embedded")
-            assert receipt.state == "stored" and "open it again" in receipt.words_alone
+            assert receipt.state == "stored" and "open it again" in receipt.no_vectors_because
             await new.embed()
             assert len(await old.recall("ana", "bees")) == 1
             with pytest.raises(EmbeddingFailed, match="open it again"):
@@ -196,7 +196,7 @@ class TestTelling:
             pass
         caplog.set_level(logging.INFO, "memoranda.embedding")
         async with opened(path, embed) as book:
-            assert self.said(caplog) == [(level, f"recall goes by words alone: {book.why_words}")]
+            assert self.said(caplog) == [(level, f"recall goes by words alone: {book.no_vectors_because}")]
 
     async def test_the_facts_count_what_has_its_vector(self, path: Path) -> None:
         async with opened(path, Topics()) as book:
@@ -211,7 +211,7 @@ class TestTelling:
                 "have": 1,
                 "lack": 2,
                 "making": {},
-                "words_alone": "",
+                "no_vectors_because": "",
             }
             assert await vectors(book) == expected
             assert await book.embed() == 2
@@ -227,26 +227,26 @@ class TestSettings:
     ) -> None:
         monkeypatch.setenv("MEMORANDA_EMBEDDING_USE", "none")
         async with memoranda.open(path) as book:
-            assert book.why_words == "words alone were asked for"
+            assert book.no_vectors_because == "words alone were asked for"
 
     async def test_the_settings_may_name_a_folder(
         self, path: Path, monkeypatch: pytest.MonkeyPatch, weights_folder: Path
     ) -> None:
         monkeypatch.setenv("MEMORANDA_EMBEDDING_USE", str(weights_folder))
         async with memoranda.open(path) as book:
-            assert book.why_words == ""
+            assert book.no_vectors_because == ""
 
 
 class TestSayingSo:
     async def test_a_recall_by_words_alone_says_why(self, path: Path) -> None:
         async with opened(path, Topics()) as book:
             await book.remember("ana", "Keeps bees", wait_for="embedded")
-            assert (await book.recall("ana", "bees")).words_alone == ""
+            assert (await book.recall("ana", "bees")).no_vectors_because == ""
         async with opened(path, Down()) as book:
             found = await book.recall("ana", "bees")
-            assert len(found) == 1 and found.words_alone
-            assert (await book.facts()).details["vectors"]["words_alone"] == found.words_alone
-            assert (await book.recall("ana", "bees", mode="words")).words_alone == ""
+            assert len(found) == 1 and found.no_vectors_because
+            assert (await book.facts()).details["vectors"]["no_vectors_because"] == found.no_vectors_because
+            assert (await book.recall("ana", "bees", mode="words")).no_vectors_because == ""
 
     async def test_weights_that_are_not_the_published_ones_are_told_before_they_are_used(
         self, path: Path, tmp_path: Path
@@ -256,4 +256,4 @@ class TestSayingSo:
                 made.truncate(file.size)
         async with memoranda.open(path, embed=tmp_path) as book:
             await book.meaning.examine()
-            assert "SHA-256" in (await book.facts()).details["vectors"]["words_alone"]
+            assert "SHA-256" in (await book.facts()).details["vectors"]["no_vectors_because"]

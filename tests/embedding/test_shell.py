@@ -169,7 +169,7 @@ class TestWriting:
             ["list", "ana"],
         ):
             assert shell.run(*words).stderr == "" and caplog.text == ""
-        assert shell.json("remember", "ana", "Drinks tea")["words_alone"] == LACK
+        assert shell.json("remember", "ana", "Drinks tea")["no_vectors_because"] == LACK
 
 
 class TestDoctor:

@@ -58,7 +58,7 @@ class TestWaiting:
         async with opened(path, embedder) as book:
             await book.remember("ana", "Drinks tea")
             receipt = await write(book, "Keeps bees")
-            assert (receipt.state, receipt.words_alone) == ("embedded", "")
+            assert (receipt.state, receipt.no_vectors_because) == ("embedded", "")
             assert embedder.asked == [["Keeps bees"]]
             assert await by_meaning(book, "insects in a hive") == ["Keeps bees"]
             assert (await vectors(book))["lack"] == 1
@@ -93,7 +93,7 @@ class TestWaiting:
             thread = await book.thread("ana")
             monkeypatch.setattr(book.meaning, "_engine", None)
             receipt = await thread.append("user", "Keeps bees")
-            assert (receipt.state, receipt.words_alone) == ("stored", "")
+            assert (receipt.state, receipt.no_vectors_because) == ("stored", "")
             monkeypatch.undo()
 
     @pytest.mark.parametrize(
@@ -109,7 +109,7 @@ class TestWaiting:
         embedder = Down(failure)
         async with opened(path, embedder) as book:
             receipt = await book.remember("ana", "Keeps bees", wait_for="embedded")
-            assert receipt.state == "stored" and said in receipt.words_alone
+            assert receipt.state == "stored" and said in receipt.no_vectors_because
             assert [hit.id for hit in await book.recall("ana", "bees")] == [receipt.id]
             embedder.failure = None
             assert await book.embed() == 1
@@ -131,7 +131,7 @@ class TestWaiting:
 
         async with opened(path, Wrong()) as book:
             receipt = await book.remember("ana", "Keeps bees", wait_for="embedded")
-            assert receipt.state == "stored" and "test/topics/3" in receipt.words_alone
+            assert receipt.state == "stored" and "test/topics/3" in receipt.no_vectors_because
             assert (await vectors(book))["have"] == 0
             assert len(await book.recall("ana", "bees")) == 1
 
@@ -143,8 +143,8 @@ class TestWaiting:
                 await book.remember("ana", "Keeps bees"),
                 await book.remember("ana", "Keeps a dog", wait_for="embedded"),
             ):
-                assert (receipt.state, receipt.words_alone) == ("stored", "words alone were asked for")
-            assert (await book.profile.patch("ana", {"city": "Porto"})).words_alone == ""
+                assert (receipt.state, receipt.no_vectors_because) == ("stored", "words alone were asked for")
+            assert (await book.profile.patch("ana", {"city": "Porto"})).no_vectors_because == ""
 
     async def test_a_repeated_operation_compares_as_ever(self, path: Path) -> None:
         async with opened(path, Topics()) as book:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 from uuid import UUID
 
-from memoranda.errors import BuiltUpon, Busy, MemorandaError
+from memoranda.errors import Busy, HasDependents, MemorandaError
 from memoranda.model.jobs import Job
 from memoranda.model.owner import Owner, View
 from memoranda.ports import Engine
@@ -36,7 +36,7 @@ class Pair:
             except Busy:
                 raise  # an engine that is away has not answered
             except MemorandaError as exc:
-                positions = exc.positions if isinstance(exc, BuiltUpon) else ()
+                positions = exc.positions if isinstance(exc, HasDependents) else ()
                 done.append(((type(exc), positions, str(exc)), None))
         (one, _), (two, _) = done
         assert (one and one[:2]) == (two and two[:2]), f"{one} is not {two}"

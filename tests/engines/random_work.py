@@ -39,7 +39,7 @@ from tests.engines.random_runs import AUDIENCES, OWNERS, episode, experience
 GROUPS = Audience.of_groups(["g1", "g2"])
 VIEWS = (WHOLE, AT_A, AT_B, View(agent="a", groups=("g1",)), View())
 TIGHT = Limits(writes_per_run=2, memories_per_owner=4)
-STRICT = Limits(writes_per_run=3, memories_per_owner=4, when_full="reject")
+STRICT = Limits(writes_per_run=3, memories_per_owner=4, at_capacity="reject")
 TEXTS = ("likes tea", "Likes  tea.", "likes gin", "tea ☕ für 2", "100% _")
 
 
@@ -222,8 +222,8 @@ class World:
         changes: tuple[c.Change, ...] = (
             c.Supersede(memory, self.some(dice, owner, "memory")),
             c.Retract(memory, "so"),
-            c.RetractFrom(self.some(dice, owner, "message", "episode"), "so"),
-            c.Corroborate(memory, self.any_of(dice, owner)),
+            c.RetractSource(self.some(dice, owner, "message", "episode"), "so"),
+            c.Confirm(memory, self.any_of(dice, owner)),
             c.Amend(memory, amended),
             c.ChangeAudience(memory, dice.pick(AUDIENCES)),
         )

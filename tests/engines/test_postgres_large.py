@@ -77,9 +77,9 @@ async def both(book: Book, question: str, agent: str = "helper", **how: Any) -> 
     engine.large_shelf = NEVER
     held = await book.recall("ann", question, agent=agent, **how)
     engine.large_shelf = least
-    assert [one.id for one in found.absent] == [one.id for one in held.absent]
-    assert [(one.because, one.rank) for one in found.absent] == [
-        (one.because, one.rank) for one in held.absent
+    assert [one.id for one in found.missing] == [one.id for one in held.missing]
+    assert [(one.because, one.rank) for one in found.missing] == [
+        (one.because, one.rank) for one in held.missing
     ]
     return _told(found), _told(held)
 

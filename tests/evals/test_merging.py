@@ -33,7 +33,7 @@ def a_pair(relation: str, expect: str, old: str, new: str, **new_fields: Any) ->
 
 
 MOVED = a_pair("replacement", "supersede", "User lives in Bern.", "User lives in Basel now.")
-TWICE = a_pair("duplicate", "corroborate", "User is lactose intolerant.", "User cannot tolerate lactose.")
+TWICE = a_pair("duplicate", "confirm", "User is lactose intolerant.", "User cannot tolerate lactose.")
 BESIDE = a_pair("compatible", "keep-both", "User speaks Danish.", "User speaks Portuguese.")
 ONCE_MORE = a_pair("recurring", "keep-both", "User gave blood.", "User gave blood.", kind="event")
 FOR_NOW = a_pair("bounded", "keep-both", "User lives in Graz.", "User stays in Rome until Friday.")
@@ -159,7 +159,7 @@ def test_figures_count_each_relation_and_all() -> None:
     outcomes = [
         Outcome("a", "compatible", "keep-both", kept=False, again=False, made=1),
         Outcome("b", "compatible", "keep-both", kept=True, again=False, made=1),
-        Outcome("c", "duplicate", "corroborate", kept=True, again=True, made=0),
+        Outcome("c", "duplicate", "confirm", kept=True, again=True, made=0),
         Outcome("d", "polarity", "supersede", kept=False, again=False, made=1),
         Outcome("e", "polarity", "supersede", kept=True, again=True, made=0),
     ]

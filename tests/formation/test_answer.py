@@ -188,16 +188,16 @@ def test_what_was_recalled_and_repeated_is_no_new_evidence():
     again = {"repeats": [{"memory": "c1", "sources": ["m1", "m2"]}]}
     anew = {"notes": [note("Likes horror films", "m2"), note("Has been to Lima", "m1", subject="Lima")]}
 
-    assert formed(reading, again).corroborations == ()
+    assert formed(reading, again).confirmations == ()
     assert formed(reading, anew).notes == ()
     assert codes(formed(reading, again)) == {"echo"}
     assert "echo" in codes(formed(reading, anew))
 
 
-def test_what_a_user_says_again_corroborates():
+def test_what_a_user_says_again_confirms():
     held = a_memory(ANN, "Likes green tea")
     reading = talk(("user", "I told you that I like green tea."), candidates=(held,))
-    (made,) = formed(reading, {"repeats": [{"memory": "c1", "sources": ["m1"]}]}).corroborations
+    (made,) = formed(reading, {"repeats": [{"memory": "c1", "sources": ["m1"]}]}).confirmations
 
     assert made.memory == held.id
     assert made.sources == (reading.new[0].id,)
@@ -280,6 +280,6 @@ def test_whatever_a_model_gives_only_what_was_shown_is_named(value):
     shown = {message.id for message in reading.new}
     held = {memory.id for memory in reading.candidates}
     assert all(set(made.sources) <= shown and set(made.supersedes) <= held for made in found.notes)
-    assert {one.memory for one in found.corroborations} <= held
+    assert {one.memory for one in found.confirmations} <= held
     assert json.loads(found.model_dump_json()) is not None
     assert all(isinstance(made.cited[0].message, UUID) for made in found.notes)

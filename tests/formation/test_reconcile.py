@@ -1,4 +1,4 @@
-"""Reconciling: what is said again corroborates, what changed takes its place, and a second time changes nothing."""
+"""Reconciling: what is said again confirms, what changed takes its place, and a second time changes nothing."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ import pytest
 
 from memoranda.formation.reconcile import Held, Reconciled, reconcile
 from memoranda.model.changes import (
-    Corroborate,
+    Confirm,
     Remember,
 )
 from memoranda.model.cited import Cited
 from memoranda.model.forming import (
-    Corroboration,
+    Confirmation,
     Draft,
     Formed,
 )
@@ -73,11 +73,11 @@ def test_the_same_input_gives_the_same_changes_and_ids_say_nothing_of_the_conten
 
 
 @pytest.mark.parametrize("content", ["Likes tea", "LIKES  tea.", "User really likes tea"])
-def test_what_is_said_again_corroborates(content):
+def test_what_is_said_again_confirms(content):
     tea = holding("Likes tea")
     found = settled(note(content, 2), held=(tea,))
 
-    assert found.changes == (Corroborate(tea.id, (READING.new[1].id,)),)
+    assert found.changes == (Confirm(tea.id, (READING.new[1].id,)),)
     assert found.versions == {tea.id: 1}
 
 
@@ -223,12 +223,12 @@ def test_what_another_agent_alone_knows_is_told_again():
     assert len(remembered(settled(note("Likes tea"), held=(other,)))) == 1
 
 
-def test_what_the_model_names_as_repeated_corroborates_once():
+def test_what_the_model_names_as_repeated_confirms_once():
     tea = holding("Likes tea")
-    again = Corroboration(memory=tea.id, cited=(Cited(message=READING.new[1].id),))
-    found = settled(note("Likes tea", 1), held=(tea,), corroborations=(again,))
+    again = Confirmation(memory=tea.id, cited=(Cited(message=READING.new[1].id),))
+    found = settled(note("Likes tea", 1), held=(tea,), confirmations=(again,))
 
-    assert found.changes == (Corroborate(tea.id, (READING.new[0].id, READING.new[1].id)),)
+    assert found.changes == (Confirm(tea.id, (READING.new[0].id, READING.new[1].id)),)
 
 
 def test_a_note_keeps_the_words_and_the_language_of_what_it_rests_on():
@@ -245,8 +245,8 @@ def test_what_is_said_again_brings_its_words_along():
     tea = holding("Likes tea")
     quoted = (Cited(message=READING.new[0].id, quote="I like tea"),)
     (by_note,) = settled(note("Likes tea", cited=quoted), held=(tea,)).changes
-    (by_name,) = settled(held=(tea,), corroborations=(Corroboration(memory=tea.id, cited=quoted),)).changes
+    (by_name,) = settled(held=(tea,), confirmations=(Confirmation(memory=tea.id, cited=quoted),)).changes
 
     for change in (by_note, by_name):
-        assert isinstance(change, Corroborate)
+        assert isinstance(change, Confirm)
         assert (change.sources, change.quotes) == ((READING.new[0].id,), quoted)

@@ -173,7 +173,7 @@ async def test_everything_forgotten_while_the_model_thinks_leaves_no_work(clock:
 
 
 async def test_a_note_that_the_door_refuses_does_not_keep_the_others_out(clock: HandClock):
-    limits = memoranda.Limits(memories_per_owner=1, when_full="reject")
+    limits = memoranda.Limits(memories_per_owner=1, at_capacity="reject")
     models = ScriptedModels(notes("Likes jazz", "Likes tea"))
     async with opened("memory://", clock, models, limits=limits) as book:
         thread = await book.thread("ann", agent="guide")
@@ -184,14 +184,14 @@ async def test_a_note_that_the_door_refuses_does_not_keep_the_others_out(clock: 
 
 async def test_an_agent_says_when_its_threads_are_formed_or_that_they_are_not(clock: HandClock):
     async with opened("memory://", clock) as book:
-        await book.agents.put("quick", settings={"forming": {"silence": 2}})
-        await book.agents.put("deaf", settings={"forming": {"on": False}})
+        await book.agents.put("quick", settings={"forming": {"idle_seconds": 2}})
+        await book.agents.put("deaf", settings={"forming": {"enabled": False}})
         for agent in ("quick", "deaf"):
             await (await book.thread("ann", agent=agent)).append("user", f"I like {agent} jazz.")
         assert await settle(book, clock, 3) == 1
         await settle(book, clock, 3600)
         assert await known(book) == ["Likes quick jazz"] and await jobs(book) == []
-        for wrong in ({"silence": -1}, {"sorrow": 1}, "soon", {"silence": "soon"}):
+        for wrong in ({"idle_seconds": -1}, {"sorrow": 1}, "soon", {"idle_seconds": "soon"}):
             with pytest.raises(InvalidInput):
                 await book.agents.put("quick", settings={"forming": wrong})
 

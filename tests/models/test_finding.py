@@ -72,10 +72,14 @@ def test_settings_are_read_from_file_and_environment() -> None:
     read = settings(
         "models",
         ModelsSettings,
-        {"models": {"use": "openai:gpt-5-mini", "at_once": 2}},
+        {"models": {"use": "openai:gpt-5-mini", "max_concurrent": 2}},
         {"MEMORANDA_MODELS_TASKS": "summary=test, episode=test"},
     )
-    assert (read.use, read.at_once, read.tasks) == ("openai:gpt-5-mini", 2, ("summary=test", "episode=test"))
+    assert (read.use, read.max_concurrent, read.tasks) == (
+        "openai:gpt-5-mini",
+        2,
+        ("summary=test", "episode=test"),
+    )
 
 
 @pytest.mark.parametrize(

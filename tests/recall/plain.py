@@ -94,7 +94,7 @@ def numbers(found: Sequence[Match]) -> list[int]:
 
 
 def score_of(found: Match, arm: Scorer) -> float:
-    return next(one.score for one in found.arms if one.arm is arm)
+    return next(one.score for one in found.arms if one.scorer is arm)
 
 
 # ── The plain reading ─────────────────────────────────────────────────────────────────────────────────────

@@ -8,13 +8,13 @@ import pytest
 
 import memoranda
 from memoranda import InvalidInput
-from memoranda.model.query import Absent, Recalled
+from memoranda.model.query import WhyMissing, Hits
 
 # ── Why it is not there ───────────────────────────────────────────────────────────────────────────────────
 
 
-def reason(hits: Recalled, id: UUID) -> Absent:
-    return next(one.because for one in hits.absent if one.id == id)
+def reason(hits: Hits, id: UUID) -> WhyMissing:
+    return next(one.because for one in hits.missing if one.id == id)
 
 
 async def test_for_every_reason_it_is_told_why_a_passage_is_no_hit(book: memoranda.Book) -> None:
@@ -31,30 +31,30 @@ async def test_for_every_reason_it_is_told_why_a_passage_is_no_hit(book: memoran
     hits = await book.recall("ana", "green tea", limit=1, explain=asked)
     shown, hidden = (best, twin) if hits[0].id == best else (twin, best)
     assert [hit.id for hit in hits] == [shown]
-    assert shown not in {one.id for one in hits.absent}
-    assert reason(hits, hidden) is Absent.FOLDED
-    assert reason(hits, second) is Absent.OUTRANKED
-    assert reason(hits, unlike) is Absent.UNLIKE
-    assert reason(hits, old) is Absent.CONDITION
-    assert "statuses" in next(one.reason for one in hits.absent if one.id == old)
-    assert reason(hits, thread.id) is Absent.NO_PASSAGE
+    assert shown not in {one.id for one in hits.missing}
+    assert reason(hits, hidden) is WhyMissing.FOLDED
+    assert reason(hits, second) is WhyMissing.OUTRANKED
+    assert reason(hits, unlike) is WhyMissing.NO_MATCH
+    assert reason(hits, old) is WhyMissing.FILTERED
+    assert "statuses" in next(one.reason for one in hits.missing if one.id == old)
+    assert reason(hits, thread.id) is WhyMissing.NOT_A_PASSAGE
     # What the view may not see is told as what is not there.
-    assert reason(hits, private) is reason(hits, UUID(int=7)) is Absent.UNKNOWN
+    assert reason(hits, private) is reason(hits, UUID(int=7)) is WhyMissing.UNKNOWN
 
 
 async def test_the_conditions_that_a_passage_does_not_meet_are_named(book: memoranda.Book) -> None:
     id = (await book.remember("ana", "green tea", kind="preference", tags=["drink"])).id
     only = {"kinds": ["note"], "tags": ["drink"], "subject": "bo"}
     hits = await book.recall("ana", "tea", only=only, types="memory", explain=id)  # type: ignore[arg-type]
-    assert hits == [] and hits.absent[0].reason == "it does not meet: kinds, subject"
+    assert hits == [] and hits.missing[0].reason == "it does not meet: kinds, subject"
 
 
 async def test_what_comes_next_is_told_where_no_id_is_named(book: memoranda.Book) -> None:
     for number in range(6):
         await book.remember("ana", f"tea {number}")
     hits = await book.recall("ana", "tea", limit=2, explain=True)
-    assert [one.rank for one in hits.absent] == [3, 4]
-    assert all(one.because is Absent.OUTRANKED and one.arms for one in hits.absent)
-    assert (await book.recall("ana", "tea", limit=2)).absent == ()
+    assert [one.rank for one in hits.missing] == [3, 4]
+    assert all(one.because is WhyMissing.OUTRANKED and one.scores for one in hits.missing)
+    assert (await book.recall("ana", "tea", limit=2)).missing == ()
     with pytest.raises(InvalidInput):
         await book.recall("ana", "tea", explain="no id")

@@ -210,11 +210,11 @@ async def test_a_hit_tells_what_each_way_of_finding_says_of_it(book: memoranda.B
     first, second = await book.recall(
         "ana", "what did Ana say of tea", types="message", only={"kinds": ["user"]}
     )
-    assert [(arm.arm, arm.rank) for arm in first.arms] == [("words", 1), ("words_near", 1)]
-    assert sum(arm.weight for arm in first.arms) == pytest.approx(1)
-    assert sum(share for _, share in first.words) == pytest.approx(first.arms[0].score)
-    assert first.named and not second.named
-    assert second.words == () and second.arms[1].score > 0
+    assert [(one.scorer, one.rank) for one in first.scores] == [("words", 1), ("words_near", 1)]
+    assert sum(arm.weight for arm in first.scores) == pytest.approx(1)
+    assert sum(share for _, share in first.words) == pytest.approx(first.scores[0].score)
+    assert first.names_speaker and not second.names_speaker
+    assert second.words == () and second.scores[1].score > 0
     assert first.conditions == {"types": ["message"], "kinds": ["user"]}
 
 
@@ -271,6 +271,6 @@ async def test_the_most_used_are_memories_and_tell_who_is_not_among_them(book: m
     await book.mark_used("ana", [first])
     (message,) = await said(book, ("Ana", "three"))
     hits = await book.recall("ana", "", mode="most_used", limit=1, explain=[second, message, UUID(int=1)])
-    assert [one.because.value for one in hits.absent] == ["outranked", "condition", "unknown"]
+    assert [one.because.value for one in hits.missing] == ["outranked", "filtered", "unknown"]
     recent = await book.recall("ana", "", mode="recent", limit=1, explain=[first])
-    assert "newer" in recent.absent[0].reason
+    assert "newer" in recent.missing[0].reason

@@ -87,7 +87,7 @@ def test_meaning_finds_what_shares_no_word() -> None:
     (first, *_) = find(index, "drizzle", vector=unit(0.1, 1, 0))
     assert numbers([first]) == [2]
     assert score_of(first, Scorer.MEANING) == pytest.approx(0.995, abs=1e-3)
-    assert [arm.arm for arm in first.arms] == [Scorer.MEANING, Scorer.MEANING_NEAR]
+    assert [arm.scorer for arm in first.arms] == [Scorer.MEANING, Scorer.MEANING_NEAR]
     assert find(index, "drizzle", vector=unit(0.1, 1, 0), mode=Mode.WORDS) == []
 
 
@@ -124,7 +124,7 @@ def test_the_newest_come_first_where_only_that_is_asked() -> None:
 
 
 def weights_of(index: ShelfIndex, question: str, vector: np.ndarray) -> tuple[float, float]:
-    arms = {one.arm: one.weight for one in find(index, question, vector=vector)[0].arms}
+    arms = {one.scorer: one.weight for one in find(index, question, vector=vector)[0].arms}
     return arms[Scorer.WORDS] + arms[Scorer.WORDS_NEAR], arms[Scorer.MEANING] + arms[Scorer.MEANING_NEAR]
 
 

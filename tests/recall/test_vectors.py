@@ -98,5 +98,5 @@ def test_where_the_last_vector_has_gone_words_alone_find() -> None:
     index = shelf_of(passage(1, "tea"), passage(2, "cake", vector=unit(1, 0)))
     change(index, gone=[2])
     found = find(index, "tea", vector=unit(1, 0))
-    assert [arm.arm for arm in found[0].arms] == ["words", "words_near"]
+    assert [arm.scorer for arm in found[0].arms] == ["words", "words_near"]
     assert found == find(shelf_of(passage(1, "tea")), "tea", vector=unit(1, 0))

@@ -93,14 +93,14 @@ def test_a_job_that_waits_for_a_person_can_be_replayed(shell: Shell, server: Mod
 
 def test_that_formation_is_off_is_told(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as off:
-        off.setenv("MEMORANDA_FORMING_ON", "false")
+        off.setenv("MEMORANDA_FORMING_ENABLED", "false")
         assert form(shell)[0] == [("off", "")]
         assert "formation is off" in shell.run("form", "ana")
     assert form(shell)[0] == [("formed", "")]
 
 
 def test_that_formation_is_off_for_an_agent_is_told(shell: Shell) -> None:
-    say(shell, "ana", "I like tea.", forming={"on": False})
+    say(shell, "ana", "I like tea.", forming={"enabled": False})
     threads, told = form(shell)
     assert (threads, told["formed"], told["off"]) == ([("off", "")], 0, 1)
 

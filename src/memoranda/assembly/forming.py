@@ -54,7 +54,7 @@ def former_of(
     """Who forms the threads of a book."""
     wide = limits.model_copy(update={"writes_per_run": max(_WRITES_PER_RUN, limits.writes_per_run)})
     door = Door(engine, wide, clock)
-    gatherer = Gatherer(engine, finder, maker, tenant, limits.experience_users)
+    gatherer = Gatherer(engine, finder, maker, tenant, limits.experience_min_users)
     oracle = None if models is None else Oracle(models, engine, Purse(engine, budgets, clock), wide, clock)
     closer = Closer(door, gatherer, oracle, _window_start)
     return Former(door, gatherer, oracle, closer, Guard(engine), settings, clock)

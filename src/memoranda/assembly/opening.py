@@ -149,7 +149,7 @@ async def _open(
     try:
         if not read_only:
             read_only = not await _is_made_due(engine, maker, given.retention, clock)
-        why_words = await _why_words(embedder, engine)
+        no_vectors_because = await _no_vectors_because(embedder, engine)
     except BaseException:
         await engine.close()
         raise
@@ -157,7 +157,7 @@ async def _open(
     making = None
     if maker is not None and not read_only:
         making = Worker(engine, {EMBED: embedding(engine, clock, maker)}, clock)
-    meaning = Meaning(engine, maker, making, why_words=why_words)
+    meaning = Meaning(engine, maker, making, no_vectors_because=no_vectors_because)
     former = wiring.former_of(
         engine, finder, maker, asked, given.limits, given.forming, given.budgets, tenant, clock
     )
@@ -250,7 +250,7 @@ def _forgetting(embedder: CachedEmbedder | NoEmbedder) -> Callable[[], None]:
     return forget
 
 
-async def _why_words(embedder: Embedder | NoEmbedder, engine: Engine) -> str:
+async def _no_vectors_because(embedder: Embedder | NoEmbedder, engine: Engine) -> str:
     """Why recall goes by words alone, which the log tells; empty where it goes by meaning too."""
     sets = await engine.vector_sets()
     if isinstance(embedder, NoEmbedder):

@@ -64,7 +64,7 @@ from memoranda.model.ledger import Entry, Receipt
 from memoranda.model.messages import Thread
 from memoranda.model.owner import EVERYONE, Audience, Owner
 from memoranda.model.profiles import Agent, Key, Schema
-from memoranda.model.query import HistoryStep, Hit, Page, Recalled, Why
+from memoranda.model.query import HistoryStep, Hit, Hits, Page, Why
 from memoranda.model.records import PASSAGE_TYPES, Record, RecordType
 from memoranda.ports import Engine, Finder, Models
 from memoranda.recall.context.compose import Context
@@ -162,9 +162,9 @@ class Book(Accounts, Statements):
         return self._models is not None
 
     @property
-    def why_words(self) -> str:
+    def no_vectors_because(self) -> str:
         """Why recall goes by words alone; empty where it goes by meaning too."""
-        return self.meaning.why_words
+        return self.meaning.no_vectors_because
 
     # ── what was said ────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -229,14 +229,14 @@ class Book(Accounts, Statements):
         vector: Sequence[float] | None = None,
         explain: bool | Iterable[UUID | str] | UUID | str = False,
         **who: Unpack[Who],
-    ) -> Recalled:
+    ) -> Hits:
         """The passages that best answer a question, best first, each with its reasons.
 
         ``mode`` is ``hybrid`` (words and meaning, as far as each is there), ``words`` or ``meaning``; ``recent``, the
         newest, or ``most_used``, the memories used most with one place in five for the newest, whatever the question.
         By meaning alone it is an error that there are no vectors to compare. ``vector`` is the question's, where the
-        caller has made it with the book's own embedding. ``explain`` names ids of which the answer's ``absent`` tells
-        why they are no hits, or is True for those that come next.
+        caller has made it with the book's own embedding. ``explain`` names ids; the answer's ``missing`` says why
+        each of them is no hit. With True it does so for the passages that come next.
         """
         party, view = as_owner(owner, self.tenant), as_view(who)
         as_text(question, "question")
@@ -267,7 +267,7 @@ class Book(Accounts, Statements):
             now=self.door.clock(),
         )
         if chosen in BY_MEANING and asked is None:
-            found.words_alone = self.meaning.why_words or self.meaning.failing
+            found.no_vectors_because = self.meaning.no_vectors_because or self.meaning.failing
         return found
 
     async def embed(self, progress: Callable[[int], None] | None = None) -> int:

@@ -133,7 +133,7 @@ class Contexts:
             scans.append(Scan(owner, view, _itself(thread), None, 1))
             scans.append(Scan(owner, view, _turns_of(thread), None, _page_of(budget)))
         pages = await self._rooms.engine.scans(scans)
-        users = self._rooms.door.limits.experience_users
+        users = self._rooms.door.limits.experience_min_users
         read = [record for page in pages[1:] for record in page.records]
         turns: list[Message] = []
         whole = True

@@ -26,7 +26,7 @@ from memoranda.model.changes import RecordEpisode
 from memoranda.model.episodes import Episode, Outcome, Overflow
 from memoranda.model.ledger import Receipt
 from memoranda.model.owner import Audience, Owner
-from memoranda.model.query import Filter, Recalled
+from memoranda.model.query import Filter, Hits
 from memoranda.model.records import Record, RecordType, slot_of
 
 _MOST = 1000
@@ -45,7 +45,7 @@ class Recalling(Protocol):
         only: Only,
         mode: str,
         **who: Unpack[Who],
-    ) -> Awaitable[Recalled]: ...
+    ) -> Awaitable[Hits]: ...
 
 
 class Episodes(Shelf):
@@ -64,7 +64,7 @@ class Episodes(Shelf):
         tags: Sequence[str] = (),
         limit: int = 10,
         **who: Unpack[Who],
-    ) -> Recalled:
+    ) -> Hits:
         """The episodes most ``like`` a text, best first, with this outcome and all these tags, each with its reasons.
 
         Words and meaning find them, as they find anything; without ``like`` they come newest first.
@@ -84,8 +84,8 @@ class Episodes(Shelf):
             **who,
         )
         hits = [hit for hit in found if isinstance(hit.record, Episode) and wanted <= set(hit.record.tags)]
-        kept = Recalled(hits[:most], found.absent)
-        kept.words_alone = found.words_alone
+        kept = Hits(hits[:most], found.missing)
+        kept.no_vectors_because = found.no_vectors_because
         return kept
 
     async def record(

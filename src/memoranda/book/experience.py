@@ -90,7 +90,7 @@ class Experience(Shelf):
     ) -> list[ExperienceLine]:
         """An agent's lines in the order of their adding; ``serving`` a user, only those that may be read for them."""
         user = None if serving is None else as_owner(serving, self._rooms.tenant)
-        users, most = self._rooms.door.limits.experience_users, as_limit(limit)
+        users, most = self._rooms.door.limits.experience_min_users, as_limit(limit)
         found: list[ExperienceLine] = []
         cursor: str | None = None
         while True:

@@ -20,9 +20,7 @@ FORMING: Final = (FORM, REFORM)
 #: Other processes may change an agent's wishes: they are read again after so long.
 _KNOWN_SECONDS: Final = 30.0
 _MOST_KNOWN: Final = 1_000
-_OFF: Final = (
-    "formation is off, by the settings or by the thread's agent's own: turn on forming.on, then form it again"
-)
+_OFF: Final = "formation is off, by the settings or by the thread's agent's own: turn on forming.enabled, then form it again"
 
 
 class Forming:
@@ -44,19 +42,21 @@ class Forming:
     async def jobs(self, agent: str | None, thread: UUID) -> tuple[JobDraft, ...]:
         """The work that something said in a thread makes due after a silence."""
         wishes = await self._of(agent)
-        if not wishes.on:
+        if not wishes.enabled:
             return ()
-        draft = JobDraft(FORM, str(thread), records=(thread,), delay=wishes.silence, max_wait=wishes.max_wait)
+        draft = JobDraft(
+            FORM, str(thread), records=(thread,), delay=wishes.idle_seconds, max_wait=wishes.max_wait_seconds
+        )
         return (draft,)
 
     async def now(self, agent: str | None, thread: UUID, *, insists: bool = False) -> tuple[JobDraft, ...]:
         """The work on a thread that waits for no silence, and for nothing else where somebody insists."""
         draft = JobDraft(FORM, str(thread), records=(thread,), insists=insists)
-        return (draft,) if (await self._of(agent)).on else ()
+        return (draft,) if (await self._of(agent)).enabled else ()
 
     async def again(self, agent: str | None, thread: UUID) -> tuple[JobDraft, ...]:
         """The work on a thread from its beginning; refused where nothing is formed."""
-        if not (await self._of(agent)).on:
+        if not (await self._of(agent)).enabled:
             raise Conflict(_OFF)
         return (JobDraft(REFORM, str(thread), records=(thread,), insists=True),)
 

@@ -25,7 +25,7 @@ from memoranda.worker import Worker
 Made = Callable[[int], None]
 
 #: What a write does to a passage that is then found by what it says.
-_KEPT = frozenset({Verb.APPEND, Verb.REMEMBER, Verb.CORROBORATE, Verb.ADD})
+_KEPT = frozenset({Verb.APPEND, Verb.REMEMBER, Verb.CONFIRM, Verb.ADD})
 
 _log = logging.getLogger("memoranda.embedding")
 
@@ -39,13 +39,13 @@ class Meaning:
         maker: MakesVectors | None = None,
         worker: Worker | None = None,
         *,
-        why_words: str = "",
+        no_vectors_because: str = "",
     ) -> None:
         self._engine = engine
         self.maker = maker
         self._worker = worker
         #: Why recall goes by words alone; empty where it goes by meaning too.
-        self.why_words = why_words
+        self.no_vectors_because = no_vectors_because
         #: Why the embedder made no vector of the last question; empty where it did.
         self.failing = ""
         self._wanted = False
@@ -58,7 +58,7 @@ class Meaning:
     def start(self) -> None:
         """Make vectors of what is stored, beside the application, as soon as recall reads this embedding's."""
         self._wanted = True
-        if self._worker is not None and not self.why_words and self.working is None:
+        if self._worker is not None and not self.no_vectors_because and self.working is None:
             self.working = asyncio.create_task(self._worker.run(self._stop))
 
     def stop(self) -> None:
@@ -75,15 +75,15 @@ class Meaning:
 
     async def reached(self, receipt: Receipt, wait_for: str, made: Made | None = None) -> Receipt:
         """The receipt, which says how far its passages have come; they get their vectors now where that is asked."""
-        if wait_for == "stored" and not self.why_words:
+        if wait_for == "stored" and not self.no_vectors_because:
             return receipt
         ids = kept(receipt)
         if not ids:
             return receipt
-        if self.maker is None or self.why_words:
-            return replace(receipt, words_alone=self.why_words)
+        if self.maker is None or self.no_vectors_because:
+            return replace(receipt, no_vectors_because=self.no_vectors_because)
         lack = await self._embed(self.maker, receipt.owner, ids, made)
-        return replace(receipt, words_alone=lack) if lack else replace(receipt, state="embedded")
+        return replace(receipt, no_vectors_because=lack) if lack else replace(receipt, state="embedded")
 
     async def _embed(self, maker: MakesVectors, owner: Owner, ids: Sequence[UUID], made: Made | None) -> str:
         """Make the vectors of these; returns why there are none: what was written stands in any case."""
@@ -99,7 +99,7 @@ class Meaning:
 
     async def catch_up(self, made: Made | None = None) -> int:
         """Make what passages still lack; returns how many vectors were made."""
-        if self.maker is None or self.why_words:
+        if self.maker is None or self.no_vectors_because:
             return 0
         done = await self.maker.catch_up(made)
         await self.end_job()
@@ -123,9 +123,9 @@ class Meaning:
     async def renew(self, made: Made | None = None) -> int:
         """Make all vectors beside those that recall reads meanwhile; then switch."""
         if self.maker is None:
-            raise EmbeddingFailed(f"there is nothing to make vectors with: {self.why_words}")
+            raise EmbeddingFailed(f"there is nothing to make vectors with: {self.no_vectors_because}")
         done = await self.maker.renew(made)
-        self.why_words = ""
+        self.no_vectors_because = ""
         await self.end_job()
         if self._wanted:
             self.start()
@@ -137,9 +137,9 @@ class Meaning:
         self, question: str, given: NDArray[np.float32] | None, *, needed: bool
     ) -> NDArray[np.float32] | None:
         """A question's vector, if it is not given; None where there is none, which is an error only if it is needed."""
-        if needed and (why := self.why_words or await self._unread()):
+        if needed and (why := self.no_vectors_because or await self._unread()):
             raise EmbeddingFailed(f"mode: there is no recall by meaning here: {why}")
-        if given is not None or self.maker is None or self.why_words:
+        if given is not None or self.maker is None or self.no_vectors_because:
             return given
         try:
             made = await self.maker.query(question)
@@ -180,7 +180,7 @@ class Meaning:
             "have": have,
             "lack": max(passages - have, 0),
             "making": {one.name: one.count for one in sets if one is not active},
-            "words_alone": self.why_words or self.failing,
+            "no_vectors_because": self.no_vectors_because or self.failing,
         }
         return replace(found, details={**found.details, "vectors": vectors})
 

@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Iterable
 from uuid import UUID
 
 from memoranda.book.rooms import Rooms
-from memoranda.model.changes import Change, DoubtEvidence, RetractFrom
+from memoranda.model.changes import Change, DoubtEvidence, RetractSource
 from memoranda.model.experience import ExperienceLine
 from memoranda.model.ids import new_id
 from memoranda.model.ledger import Actor, Entry, Receipt
@@ -29,14 +29,14 @@ class Retracting:
     def __init__(self, rooms: Rooms) -> None:
         self._rooms = rooms
 
-    async def retract_from(
+    async def retract_source(
         self, owner: Owner, view: View, source: UUID, reason: str, operation: str | None
     ) -> Receipt:
         """Retract what rests on a source alone."""
         request = ["retract from", str(source), reason]
         # It has an id in any case: an operation that only agents' lines follow is in the ledger, too, to be undone.
         named = operation or f"retract from {new_id()}"
-        receipt = await self._rooms.write(owner, view, [RetractFrom(source, reason)], request, named)
+        receipt = await self._rooms.write(owner, view, [RetractSource(source, reason)], request, named)
         await self._follow(owner, {source, *receipt.ids(RecordType.MEMORY)}, faulty=True)
         return receipt
 

@@ -20,7 +20,7 @@ from memoranda.book.parsing import (
 from memoranda.book.retracting import Retracting
 from memoranda.book.rooms import Rooms, WaitFor
 from memoranda.errors import InvalidInput
-from memoranda.model.changes import Amend, Change, ChangeAudience, Corroborate, Retract, Supersede, Undo
+from memoranda.model.changes import Amend, Change, ChangeAudience, Confirm, Retract, Supersede, Undo
 from memoranda.model.ids import new_id
 from memoranda.model.ledger import Receipt
 from memoranda.model.memories import Memory
@@ -104,7 +104,7 @@ class Statements:
         change = Supersede(as_id(loser, "loser"), as_id(winner, "winner"))
         return await self._change(owner, change, ["supersede", str(loser), str(winner)], operation, who)
 
-    async def corroborate(
+    async def confirm(
         self,
         owner: str | Owner,
         id: UUID | str,
@@ -115,7 +115,7 @@ class Statements:
     ) -> Receipt:
         """Say that a memory was said again, and by what."""
         grounds = as_ids(sources, "sources")
-        change = Corroborate(as_id(id), grounds)
+        change = Confirm(as_id(id), grounds)
         return await self._change(
             owner, change, ["corroborate", str(id), list(map(str, grounds))], operation, who
         )
@@ -164,7 +164,7 @@ class Statements:
         change = Retract(as_id(id), reason)
         return await self._change(owner, change, ["retract", str(id), reason], operation, who)
 
-    async def retract_from(
+    async def retract_source(
         self,
         owner: str | Owner,
         source: UUID | str,
@@ -179,7 +179,7 @@ class Statements:
         no more. Undoing the operation brings all of it back.
         """
         party, view = as_owner(owner, self.tenant), as_view(who)
-        return await self._retracting.retract_from(party, view, as_id(source, "source"), reason, operation)
+        return await self._retracting.retract_source(party, view, as_id(source, "source"), reason, operation)
 
     async def undo(
         self,

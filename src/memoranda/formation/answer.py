@@ -74,7 +74,7 @@ class _Answer:
         lessons = self._each(value, "experience", EXPERIENCE.name)
         return Formed(
             notes=tuple(notes),
-            corroborations=tuple({one.memory: one for one in reversed(again)}.values()),
+            confirmations=tuple({one.memory: one for one in reversed(again)}.values()),
             taken_back=tuple({one.memory: one for one in reversed(back)}.values()),
             patches=tuple(patches.values()),
             experience=tuple(made for at, given in lessons if (made := self._lesson(at, given))),

@@ -9,7 +9,7 @@ from typing import Final, TypeVar
 from memoranda.formation.answer import read_answer
 from memoranda.formation.prompt import Prompt
 from memoranda.model.asking import Earlier, ModelAnswer, ModelRequest
-from memoranda.model.forming import Corroboration, Formed, LeftOut, TakenBack
+from memoranda.model.forming import Confirmation, Formed, LeftOut, TakenBack
 from memoranda.model.trust import Limits
 
 #: So often what was wrong with an answer is asked again.
@@ -69,7 +69,7 @@ def _part(left: LeftOut) -> str:
     return left.part.split("[")[0].split(".")[0]
 
 
-About = TypeVar("About", bound=Corroboration | TakenBack)
+About = TypeVar("About", bound=Confirmation | TakenBack)
 
 
 def _added(first: tuple[About, ...], again: tuple[About, ...], mended: bool) -> tuple[About, ...]:
@@ -88,7 +88,7 @@ def _joined(first: Formed, again: Formed, wanting: frozenset[str]) -> Formed:
     return first.model_copy(
         update={
             "notes": (*first.notes, *(n for n in again.notes if mended("notes") and n not in first.notes)),
-            "corroborations": _added(first.corroborations, again.corroborations, mended("repeats")),
+            "confirmations": _added(first.confirmations, again.confirmations, mended("repeats")),
             "taken_back": _added(first.taken_back, again.taken_back, mended("retracts")),
             "patches": (
                 *first.patches,

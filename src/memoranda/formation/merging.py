@@ -1,4 +1,4 @@
-"""Merging: notes held against memories, so that what is said again corroborates and what changed takes its place."""
+"""Merging: notes held against memories, so that what is said again confirms and what changed takes its place."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from datetime import datetime
 from uuid import UUID
 
 from memoranda.formation.alike import same
-from memoranda.model.changes import Change, Corroborate, Remember, Retract, Supersede
+from memoranda.model.changes import Change, Confirm, Remember, Retract, Supersede
 from memoranda.model.cited import Cited, quotes_of
-from memoranda.model.forming import Corroboration, Draft, LeftOut, Reading, TakenBack
+from memoranda.model.forming import Confirmation, Draft, LeftOut, Reading, TakenBack
 from memoranda.model.memories import Cardinality, Memory
 from memoranda.model.owner import View
 from memoranda.model.trust import Limits, lowest
@@ -67,7 +67,7 @@ class Merger:
     def changes(
         self,
         notes: Iterable[Draft],
-        corroborations: Iterable[Corroboration],
+        confirmations: Iterable[Confirmation],
         taken_back: Iterable[TakenBack],
         run: str | None,
     ) -> list[Change]:
@@ -76,15 +76,13 @@ class Merger:
         in_order = sorted(enumerate(notes), key=lambda one: (one[1].observed_at, one[0]))
         for place, draft in in_order:
             self._merge(place, draft)
-        for one in corroborations:
+        for one in confirmations:
             memory = next((held for held in self._held if held.id == one.memory), None)
             if memory is not None and memory.active and memory.id not in found.gone:
-                self._corroborate(memory, one.sources, one.quotes)
+                self._confirm(memory, one.sources, one.quotes)
         for denied in taken_back:
             self._take_back(denied)
-        again = [
-            Corroborate(id, tuple(sources), tuple(found.quoted[id])) for id, sources in found.again.items()
-        ]
+        again = [Confirm(id, tuple(sources), tuple(found.quoted[id])) for id, sources in found.again.items()]
         made = [Remember(memory, run=run) for memory in found.made.values()]
         gone = [Retract(id, TAKEN_BACK) for id in found.taken_back]
         return [*again, *made, *(Supersede(loser, winner) for loser, winner in found.replaced.items()), *gone]
@@ -120,7 +118,7 @@ class Merger:
         elif twin is not None and lowest((twin.trust, memory.trust)) is memory.trust:
             if memory.trust is not twin.trust:
                 return
-            self._corroborate(twin, memory.sources, memory.quotes)
+            self._confirm(twin, memory.sources, memory.quotes)
             for loser in losers:
                 if loser.id != twin.id:
                     self._pass.replaced[loser.id] = twin.id
@@ -154,7 +152,7 @@ class Merger:
         self._pass.made[memory.id] = memory.changed(supersedes=ids)
         self._pass.gone.update(ids)
 
-    def _corroborate(self, memory: Memory, sources: Iterable[UUID], quotes: Iterable[Cited]) -> None:
+    def _confirm(self, memory: Memory, sources: Iterable[UUID], quotes: Iterable[Cited]) -> None:
         """Say it again, unless the same was said before, or the memory is read more widely than its new source."""
         known = {*memory.sources, *self._pass.again.get(memory.id, ())}
         added = [source for source in dict.fromkeys(sources) if source not in known]

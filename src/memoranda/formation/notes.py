@@ -22,7 +22,7 @@ from memoranda.formation.echo import DIRECTING, Verdict, Witness, another
 from memoranda.formation.prompt import Prompt
 from memoranda.formation.schemas import NOTE, known
 from memoranda.formation.validity import since, until
-from memoranda.model.forming import Corroboration, Draft, TakenBack, WantedSchema
+from memoranda.model.forming import Confirmation, Draft, TakenBack, WantedSchema
 from memoranda.model.memories import Cardinality
 from memoranda.model.trust import Limits
 from memoranda.model.values import refused
@@ -173,7 +173,7 @@ class Notes:
             return None, None
         return schema.name, data
 
-    def again(self, at: str, given: dict[str, Any]) -> Corroboration | None:
+    def again(self, at: str, given: dict[str, Any]) -> Confirmation | None:
         """A memory that was said again, where a user did."""
         tell = self._told.teller(at)
         named = self._citations.candidates(given.get("memory"), tell)
@@ -184,7 +184,7 @@ class Notes:
         if not self._witness.repeated(memory.content, [message for message, _ in cited]):
             tell("echo", "no user said it again")
             return None
-        return Corroboration(memory=memory.id, cited=tuple(one for _, one in own(cited)))
+        return Confirmation(memory=memory.id, cited=tuple(one for _, one in own(cited)))
 
     def taken_back(self, at: str, given: dict[str, Any]) -> TakenBack | None:
         """A memory that a user takes back, in words of their own that speak of it."""

@@ -14,7 +14,7 @@ from memoranda.model.changes import (
     AddEvidence,
     AddExperience,
     Change,
-    Corroborate,
+    Confirm,
     PatchProfile,
     RecordEpisode,
     Remember,
@@ -82,7 +82,7 @@ class _Reconciler:
 
     def reconcile(self, formed: Formed, run: str | None) -> Reconciled:
         merger = Merger(self._reading, self._held.memories, self._limits, self._told.append, self._id)
-        changes = merger.changes(formed.notes, formed.corroborations, formed.taken_back, run)
+        changes = merger.changes(formed.notes, formed.confirmations, formed.taken_back, run)
         editor = Editor(self._reading, self._held.profiles, self._told.append, self._id)
         for place, one in enumerate(formed.patches):
             changes += editor.changes(f"patches[{place}]", one)
@@ -183,7 +183,7 @@ class _Reconciler:
         touched: set[UUID] = set()
         for change in changes:
             match change:
-                case Corroborate() | Retract():
+                case Confirm() | Retract():
                     touched.add(change.memory)
                 case Supersede():
                     touched.update((change.loser, change.winner))

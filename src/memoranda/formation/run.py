@@ -91,7 +91,7 @@ class Former:
         if thread is None:
             return
         settings = self._settings.of(await self._gatherer.agent(thread.agent))
-        if not settings.on:
+        if not settings.enabled:
             return
         work = _Work(job, settings, f"form:{thread.id}")
         whole = await self._portions(work, thread, thread.formed_through)
@@ -108,7 +108,7 @@ class Former:
         if thread is None:
             return
         settings = self._settings.of(await self._gatherer.agent(thread.agent))
-        if not settings.on:
+        if not settings.enabled:
             return
         name = f"reform:{thread.id}:{job.first_at.isoformat()}"
         await self._portions(_Work(job, settings, name, again=True), thread, kept_after(job))

@@ -117,7 +117,7 @@ class Supersede:
 
 
 @dataclass(frozen=True, slots=True)
-class Corroborate:
+class Confirm:
     """Say that a memory was said again."""
 
     memory: UUID
@@ -135,7 +135,7 @@ class Retract:
 
 
 @dataclass(frozen=True, slots=True)
-class RetractFrom:
+class RetractSource:
     """Say that a message or an episode is faulty: what rests on it alone is no longer held."""
 
     source: UUID
@@ -218,9 +218,9 @@ Change = (
     | RecordEpisode
     | Remember
     | Supersede
-    | Corroborate
+    | Confirm
     | Retract
-    | RetractFrom
+    | RetractSource
     | Amend
     | ChangeAudience
     | PatchProfile

@@ -129,7 +129,7 @@ class Draft(_Resting):
     language: Name | None = None
 
 
-class Corroboration(_Resting):
+class Confirmation(_Resting):
     """A candidate that was said again."""
 
     memory: UUID
@@ -181,7 +181,7 @@ class Formed(Value):
     """What came of reading a conversation; an empty one says that there was nothing to learn."""
 
     notes: tuple[Draft, ...] = ()
-    corroborations: tuple[Corroboration, ...] = ()
+    confirmations: tuple[Confirmation, ...] = ()
     taken_back: tuple[TakenBack, ...] = ()
     #: At most one for each schema.
     patches: tuple[ProfilePatch, ...] = ()
@@ -197,7 +197,7 @@ class Formed(Value):
     @property
     def empty(self) -> bool:
         """Whether there is nothing in it to write."""
-        made = (self.notes, self.corroborations, self.taken_back, self.patches, self.experience)
+        made = (self.notes, self.confirmations, self.taken_back, self.patches, self.experience)
         return not any(made) and self.episode is None
 
 

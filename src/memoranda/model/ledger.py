@@ -16,13 +16,13 @@ from memoranda.model.records import RecordType
 
 
 class Verb(StrEnum):
-    """What was done to one record."""
+    """What a change did to one record. The ledger stores most verbs by these values; see ``stored``."""
 
     OPEN = "open"
     APPEND = "append"
     REMEMBER = "remember"
     SUPERSEDE = "supersede"
-    CORROBORATE = "corroborate"
+    CONFIRM = "confirm"
     RETRACT = "retract"
     EVICT = "evict"
     AMEND = "amend"
@@ -41,6 +41,20 @@ class Verb(StrEnum):
     ERASE = "erase"
     #: A message left by age; what rests on it stays.
     AGE = "age"
+
+    @property
+    def stored(self) -> str:
+        """The spelling in the ledger, in exports and in copies; it never changes."""
+        return _STORED_VERBS.get(self, self.value)
+
+    @classmethod
+    def _missing_(cls, value: object) -> Verb | None:
+        """The verb of a stored spelling that is no longer the public one."""
+        return next((verb for verb, stored in _STORED_VERBS.items() if stored == value), None)
+
+
+#: Verbs that were renamed after books had stored them: the ledger keeps the old spelling.
+_STORED_VERBS = {Verb.CONFIRM: "corroborate"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,7 +171,7 @@ def dump_entry(entry: Entry) -> str:
     body: dict[str, Any] = {
         "l": [
             [
-                line.verb,
+                line.verb.stored,
                 line.type,
                 line.id.hex,
                 line.before,
@@ -232,7 +246,7 @@ class Receipt:
     #: This and the next are of the moment, not of the ledger: receipts of one operation are equal without them.
     state: Literal["stored", "embedded"] = field(default="stored", compare=False)
     #: Why passages of this write have no vectors, and are found by their words alone; empty where nothing is amiss.
-    words_alone: str = field(default="", compare=False)
+    no_vectors_because: str = field(default="", compare=False)
     #: What language models used for it.
     usage: Usage = field(default_factory=Usage)
     #: The same request had been applied before; this is its first receipt.

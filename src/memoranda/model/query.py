@@ -105,17 +105,17 @@ class Why:
     history: tuple[HistoryStep, ...]
 
 
-class ArmScore(NamedTuple):
-    """What one way of finding says of a passage."""
+class ScorerScore(NamedTuple):
+    """The score of a passage by one scorer."""
 
     #: ``words``, ``words_near``, ``meaning`` or ``meaning_near``: of the passage alone, or together with its
     #: neighbours in the thread.
-    arm: str
+    scorer: str
     #: BM25, or the cosine; with neighbours, BM25 over their words too, or the mean of their cosines.
     score: float
     #: Among what was looked at closely: everything, in a shelf that is not large.
     rank: int
-    #: Its part in the whole: a passage that is the best of every arm has 1.
+    #: Its weight in the total score. A passage that is the best for every scorer has a total of 1.
     weight: float
 
 
@@ -146,12 +146,12 @@ class Hit:
     record: Record
     score: float
     rank: int
-    #: Each word of the question that the passage holds, with its share of the score of the arm of words.
+    #: Each word of the question that the passage holds, with its share of the words score.
     words: tuple[tuple[str, float], ...] = ()
-    #: What each way of finding says of it; none where only its time or its use counted.
-    arms: tuple[ArmScore, ...] = ()
-    #: The question names who speaks here.
-    named: bool = False
+    #: Its score by each scorer; none if only its time or its use counted.
+    scores: tuple[ScorerScore, ...] = ()
+    #: True if the question names the speaker of this passage.
+    names_speaker: bool = False
     #: Of a memory: its strength when it was found, which raised its score, and how often it was used.
     strength: float | None = None
     uses: int = 0
@@ -175,17 +175,17 @@ class Hit:
         return self.record.passage_text() or ""
 
 
-class Absent(StrEnum):
+class WhyMissing(StrEnum):
     """Why a passage is not among those that recall gave."""
 
     #: There is nothing of this id that the view may see.
     UNKNOWN = "unknown"
     #: It is no message, memory or episode.
-    NO_PASSAGE = "no passage"
+    NOT_A_PASSAGE = "not_a_passage"
     #: It does not meet a condition.
-    CONDITION = "condition"
+    FILTERED = "filtered"
     #: Nothing in it answers the question.
-    UNLIKE = "unlike"
+    NO_MATCH = "no_match"
     #: Others answer better.
     OUTRANKED = "outranked"
     #: It is shown with another.
@@ -193,28 +193,28 @@ class Absent(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Absence:
+class MissingHit:
     """Why an id is not among the hits."""
 
     id: UUID
-    because: Absent
+    because: WhyMissing
     #: The same for people, with its figures.
     reason: str
     #: Its place among all that answer, and what that counted; nothing where it does not answer at all.
     rank: int | None = None
     score: float | None = None
-    arms: tuple[ArmScore, ...] = ()
+    scores: tuple[ScorerScore, ...] = ()
 
 
-class Recalled(list[Hit]):
+class Hits(list[Hit]):
     """The passages that recall found, best first."""
 
-    def __init__(self, hits: Iterable[Hit] = (), absent: tuple[Absence, ...] = ()) -> None:
+    def __init__(self, hits: Iterable[Hit] = (), missing: tuple[MissingHit, ...] = ()) -> None:
         super().__init__(hits)
-        #: Why words alone found them, where meaning was to be counted too; empty where it was.
-        self.words_alone = ""
-        #: For each id that was asked after and is no hit: why.
-        self.absent = absent
+        #: Why vectors were not compared although the mode asked for them; empty if they were.
+        self.no_vectors_because = ""
+        #: The ids named in ``explain`` that are no hits, each with the reason.
+        self.missing = missing
 
 
 def place_of(cursor: str | None) -> int | None:

@@ -59,9 +59,9 @@ class Limits(Value):
     #: Statements held for one owner at a time.
     memories_per_owner: int = Field(default=500, ge=1)
     #: At the cap: refuse the write, or let go of the writing agent's own oldest that is not pinned.
-    when_full: Literal["reject", "evict"] = "evict"
+    at_capacity: Literal["reject", "evict"] = "evict"
     #: From so many users a line of experience must stem before it serves others.
-    experience_users: int = Field(default=3, ge=1, le=100)
+    experience_min_users: int = Field(default=3, ge=1, le=100)
     #: Characters of a tool call's output that an episode keeps.
     tool_output_length: int = Field(default=2000, ge=0, le=1_000_000)
     #: Tool calls that an episode keeps.

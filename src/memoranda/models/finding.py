@@ -28,9 +28,9 @@ class ModelsSettings(Value):
     #: The longest that one request may take.
     timeout_seconds: float = Field(default=120.0, gt=0, le=86_400, allow_inf_nan=False)
     #: How many requests may be under way at once.
-    at_once: int = Field(default=4, ge=1, le=256)
+    max_concurrent: int = Field(default=4, ge=1, le=256)
     #: Whether the provider is asked to hold answers to their schema.
-    native: bool = False
+    native_output: bool = False
 
 
 def find(wish: Any = None, settings: ModelsSettings | None = None) -> Models | None:
@@ -54,8 +54,8 @@ def find(wish: Any = None, settings: ModelsSettings | None = None) -> Models | N
         by_task.pop(DEFAULT),
         by_task,
         seconds=chosen.timeout_seconds,
-        at_once=chosen.at_once,
-        native=chosen.native,
+        at_once=chosen.max_concurrent,
+        native=chosen.native_output,
     )
 
 

@@ -1,4 +1,4 @@
-"""Absence: why a passage that was asked after is not among the hits."""
+"""Why a passage that the caller asked after is not among the hits."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from uuid import UUID
 import numpy as np
 
 from memoranda.model.memories import Memory
-from memoranda.model.query import Absence, Absent, Hit
+from memoranda.model.query import Hit, MissingHit, WhyMissing
 from memoranda.model.records import PASSAGE_TYPES, Record
 from memoranda.recall.asking import SearchRequest
 from memoranda.recall.fields import Field
@@ -33,7 +33,7 @@ def absences(
     asked: SearchRequest,
     hits: Sequence[Hit],
     field: Field,
-) -> tuple[Absence, ...]:
+) -> tuple[MissingHit, ...]:
     """Why each of these ids is no hit, without ids: why those that come next are none.
 
     ``records`` are those of the ids that the view sees, and ``field`` is all of it.
@@ -48,28 +48,32 @@ def absences(
     return tuple(_absence(id, records.get(id), asked, hits, field, every) for id in wanted)
 
 
-def unlisted(ids: Sequence[UUID], records: Mapping[UUID, Record], hits: Sequence[Hit]) -> tuple[Absence, ...]:
+def unlisted(
+    ids: Sequence[UUID], records: Mapping[UUID, Record], hits: Sequence[Hit]
+) -> tuple[MissingHit, ...]:
     """Why these are not among the memories that were used most."""
     shown = {hit.id for hit in hits}
-    absent = []
+    missing = []
     for id in ids:
         record = records.get(id)
         if id in shown:
             continue
         if record is None:
-            absent.append(_unknown(id))
+            missing.append(_unknown(id))
         elif not isinstance(record, Memory):
-            absent.append(Absence(id, Absent.CONDITION, "it is no memory, and memories alone are counted"))
+            missing.append(
+                MissingHit(id, WhyMissing.FILTERED, "it is no memory, and memories alone are counted")
+            )
         elif not record.active:
-            absent.append(Absence(id, Absent.CONDITION, f"it is {record.status.value}"))
+            missing.append(MissingHit(id, WhyMissing.FILTERED, f"it is {record.status.value}"))
         else:
             why = "others were used more, or are newer, or it does not meet a condition"
-            absent.append(Absence(id, Absent.OUTRANKED, why))
-    return tuple(absent)
+            missing.append(MissingHit(id, WhyMissing.OUTRANKED, why))
+    return tuple(missing)
 
 
-def _unknown(id: UUID) -> Absence:
-    return Absence(id, Absent.UNKNOWN, "there is nothing of this id that this view may see")
+def _unknown(id: UUID) -> MissingHit:
+    return MissingHit(id, WhyMissing.UNKNOWN, "there is nothing of this id that this view may see")
 
 
 def _every(asked: SearchRequest, field: Field) -> dict[UUID, tuple[int, Match]]:
@@ -89,16 +93,18 @@ def _absence(
     if id in every:
         rank, found = every[id]
         if asked.mode is Mode.RECENT:
-            return Absence(id, Absent.OUTRANKED, f"others are newer: it comes {rank}.", rank)
+            return MissingHit(id, WhyMissing.OUTRANKED, f"others are newer: it comes {rank}.", rank)
         return _outdone(id, rank, found, hits)
     if record is None:
         return _unknown(id)
     if record.type not in PASSAGE_TYPES:
         sort = record.type.value
-        return Absence(id, Absent.NO_PASSAGE, f"it is of type {sort}; recall finds what was said or stated")
+        return MissingHit(
+            id, WhyMissing.NOT_A_PASSAGE, f"it is of type {sort}; recall finds what was said or stated"
+        )
     if unmet := _unmet(id, asked.only, field):
-        return Absence(id, Absent.CONDITION, f"it does not meet: {', '.join(unmet)}")
-    return Absence(id, Absent.UNLIKE, _unlike(asked))
+        return MissingHit(id, WhyMissing.FILTERED, f"it does not meet: {', '.join(unmet)}")
+    return MissingHit(id, WhyMissing.NO_MATCH, _unlike(asked))
 
 
 def _outdone(id: UUID, rank: int, found: Match, hits: Sequence[Hit]) -> Absence:
@@ -106,10 +112,10 @@ def _outdone(id: UUID, rank: int, found: Match, hits: Sequence[Hit]) -> Absence:
         for other in hit.folded:
             if other.record.id == id:
                 why = f"it is shown with {hit.id}: {other.because.value}"
-                return Absence(id, Absent.FOLDED, why, rank, other.score, found.arms)
+                return MissingHit(id, WhyMissing.FOLDED, why, rank, other.score, found.arms)
     least = f"; the last hit has {hits[-1].score:.3f}" if hits else ""
     why = f"others answer better: it comes {rank}. with {found.score:.3f}{least}"
-    return Absence(id, Absent.OUTRANKED, why, rank, found.score, found.arms)
+    return MissingHit(id, WhyMissing.OUTRANKED, why, rank, found.score, found.arms)
 
 
 def _unlike(asked: SearchRequest) -> str:

@@ -18,7 +18,7 @@ from memoranda.capabilities import SearchesTerms
 from memoranda.errors import LimitReached
 from memoranda.model.owner import Audience, Owner, View
 from memoranda.model.passages import Shelf, ShelfDelta
-from memoranda.model.query import Absence, Filter, Hit, Recalled
+from memoranda.model.query import MissingHit, Filter, Hit, Hits
 from memoranda.model.quoting import cited_by
 from memoranda.model.records import RecordType
 from memoranda.ports import Readable
@@ -86,7 +86,7 @@ class Recall(Holding):
         pinned_first: bool = False,
         why_not: Sequence[UUID] | None = None,
         now: datetime,
-    ) -> Recalled:
+    ) -> Hits:
         """The best passages for a question, best first.
 
         ``vector`` is the question's, and ``vectors`` the name of the set that it can be compared with; without
@@ -103,8 +103,8 @@ class Recall(Holding):
             if mode == MOST_USED:
                 most = await most_used(self._engine, owner, view, limit, only)
                 if not why_not:
-                    return Recalled(most)
-                return Recalled(most, unlisted(why_not, await self._engine.get(owner, view, why_not), most))
+                    return Hits(most)
+                return Hits(most, unlisted(why_not, await self._engine.get(owner, view, why_not), most))
             read = await understood(question, vector, now)
             asked = SearchRequest(
                 read,
@@ -117,9 +117,9 @@ class Recall(Holding):
             )
             conditions = conditions_of(types, only)
             hits = await self._hits(owner, view, asked, conditions, now)
-            absent = () if why_not is None else await self._absent(owner, view, why_not, asked, hits)
+            missing = () if why_not is None else await self._missing(owner, view, why_not, asked, hits)
         telemetry.count("recalls")
-        return Recalled(hits, absent)
+        return Hits(hits, missing)
 
     async def _hits(
         self, owner: Owner, view: View, asked: SearchRequest, conditions: Mapping[str, Any], now: datetime
@@ -135,9 +135,9 @@ class Recall(Holding):
             # So much was folded that more must be read.
             asked.spare = 4 * (asked.spare + asked.limit)
 
-    async def _absent(
+    async def _missing(
         self, owner: Owner, view: View, ids: Sequence[UUID], asked: SearchRequest, hits: Sequence[Hit]
-    ) -> tuple[Absence, ...]:
+    ) -> tuple[MissingHit, ...]:
         before = self._letting_go
         deltas = await self._engine.since(owner, view, self._mark)
         shelves = await self._fresh(owner, view, deltas, before)

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from memoranda.model.query import ArmScore, Times
+from memoranda.model.query import ScorerScore, Times
 from memoranda.recall import meaning, words
 from memoranda.recall.columns import Mask, Numbers
 from memoranda.recall.fields import Field
@@ -95,9 +95,9 @@ class Match(NamedTuple):
         return bool(self.kin & 1)
 
     @property
-    def arms(self) -> tuple[ArmScore, ...]:
+    def arms(self) -> tuple[ScorerScore, ...]:
         """What each arm says of it."""
-        return tuple(map(ArmScore, self.asking.arms, self.scores, self.ranks, self.asking.weights))
+        return tuple(map(ScorerScore, self.asking.arms, self.scores, self.ranks, self.asking.weights))
 
     @property
     def words(self) -> tuple[tuple[str, float], ...]:

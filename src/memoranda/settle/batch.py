@@ -44,12 +44,12 @@ def _one(desk: Desk, change: c.Change, superseding: list[memories.Pair]) -> Deci
             superseding += yield from memories.remember(desk, change)
         case c.Supersede():
             superseding.append(memories.Pair(desk.item, change.winner, change.loser))
-        case c.Corroborate():
-            yield from memories.corroborate(desk, change)
+        case c.Confirm():
+            yield from memories.confirm(desk, change)
         case c.Retract():
             yield from memories.retract(desk, change)
-        case c.RetractFrom():
-            yield from retracting.retract_from(desk, change)
+        case c.RetractSource():
+            yield from retracting.retract_source(desk, change)
         case c.Amend():
             yield from memories.amend(desk, change)
         case c.ChangeAudience():

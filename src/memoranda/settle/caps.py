@@ -39,7 +39,7 @@ def check_cap(desk: Desk) -> Deciding[None]:
         return
     made = [p.record for p in desk.standing() if p.verb is Verb.REMEMBER and isinstance(p.record, Memory)]
     # Only what is told anew lets others go: an undo or an import asks for room first.
-    if limits.when_full == "reject" or not made:
+    if limits.at_capacity == "reject" or not made:
         raise LimitReached(
             f"Memory capacity reached ({held}/{limits.memories_per_owner}). Cannot store more: forget or retract "
             "some, or raise the limit.",

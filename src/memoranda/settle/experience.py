@@ -1,4 +1,4 @@
-"""What becomes of changes to experience: lines are added, corroborated, approved and retired one by one."""
+"""What becomes of changes to experience: lines are added, confirmed, approved and retired one by one."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def add_evidence(desk: Desk, change: AddEvidence) -> Deciding[None]:
     if held is not None and merged == held:
         desk.ignore("unchanged", line.id)
         return
-    _put(desk, line, merged, Verb.CORROBORATE)
+    _put(desk, line, merged, Verb.CONFIRM)
 
 
 def _bounded(evidence: Sequence[Evidence]) -> tuple[Evidence, ...]:
@@ -90,7 +90,7 @@ def doubt_evidence(desk: Desk, change: DoubtEvidence) -> Deciding[None]:
         return
     faulty = {id for id in held.records if (change.faulty if id in meant else id in held.faulty)}
     turned = held.model_copy(update={"sources": _in(held, faulty, False), "faulty": _in(held, faulty, True)})
-    _put(desk, line, turned, Verb.RETRACT if change.faulty else Verb.CORROBORATE)
+    _put(desk, line, turned, Verb.RETRACT if change.faulty else Verb.CONFIRM)
 
 
 def _in(evidence: Evidence, some: set[UUID], inside: bool) -> tuple[UUID, ...]:

@@ -9,7 +9,7 @@ from uuid import UUID
 from pydantic import ValidationError
 
 from memoranda.errors import Conflict, InvalidInput
-from memoranda.model.changes import Amend, ChangeAudience, Corroborate, Remember, Retract
+from memoranda.model.changes import Amend, ChangeAudience, Confirm, Remember, Retract
 from memoranda.model.cited import quotes_of
 from memoranda.model.digests import request_digest
 from memoranda.model.ledger import Verb
@@ -190,7 +190,7 @@ def _close(desk: Desk, pair: Pair) -> None:
         desk.put(winner.changed(supersedes=(*winner.supersedes, loser.id)), Verb.SUPERSEDE)
 
 
-def corroborate(desk: Desk, change: Corroborate) -> Deciding[None]:
+def confirm(desk: Desk, change: Confirm) -> Deciding[None]:
     """Count that a memory was said again, and by what."""
     memory: Memory = yield from desk.need(change.memory, Memory, "memory")
     added = tuple(source for source in change.sources if source not in memory.sources)
@@ -207,7 +207,7 @@ def corroborate(desk: Desk, change: Corroborate) -> Deciding[None]:
     quotes = quotes_of((*memory.quotes, *change.quotes), sources)
     desk.put(
         memory.changed(confirmations=memory.confirmations + 1, sources=sources, quotes=quotes),
-        Verb.CORROBORATE,
+        Verb.CONFIRM,
     )
 
 

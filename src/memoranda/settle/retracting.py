@@ -5,7 +5,7 @@ from __future__ import annotations
 from uuid import UUID
 
 from memoranda.errors import InvalidInput
-from memoranda.model.changes import RetractFrom
+from memoranda.model.changes import RetractSource
 from memoranda.model.episodes import Episode
 from memoranda.model.ledger import Verb
 from memoranda.model.memories import Memory, MemoryStatus
@@ -19,7 +19,7 @@ FAULTY = "faulty"
 _NOT_HELD = (MemoryStatus.RETRACTED, MemoryStatus.UNDONE)
 
 
-def retract_from(desk: Desk, change: RetractFrom) -> Deciding[None]:
+def retract_source(desk: Desk, change: RetractSource) -> Deciding[None]:
     """Retract what rests on a source alone, and tell what stays because it has other grounds."""
     source: Record = yield from desk.need(change.source, Record, "source")
     if not isinstance(source, (Message, Episode)):
@@ -46,7 +46,7 @@ def retract_from(desk: Desk, change: RetractFrom) -> Deciding[None]:
     _settle(desk, change, [record for record in fallen.values() if record is not source], staying)
 
 
-def _settle(desk: Desk, change: RetractFrom, fallen: list[Record], staying: dict[UUID, Record]) -> None:
+def _settle(desk: Desk, change: RetractSource, fallen: list[Record], staying: dict[UUID, Record]) -> None:
     for record in fallen:
         if isinstance(record, Episode):
             desk.ignore("immutable", record.id)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from uuid import UUID
 
-from memoranda.errors import BuiltUpon, Conflict, Erased, InvalidInput, NotFound
+from memoranda.errors import Conflict, Erased, HasDependents, InvalidInput, NotFound
 from memoranda.model.changes import Undo
 from memoranda.model.ledger import Entry, Line, Verb
 from memoranda.model.memories import Memory, MemoryStatus
@@ -67,7 +67,7 @@ def _closure(desk: Desk, change: Undo) -> Deciding[list[Entry]]:
         if not change.together:
             yield from _refuse_second_undo(change.position, later)
             listed = ", ".join(str(position) for position in sorted(later))
-            raise BuiltUpon(
+            raise HasDependents(
                 f"position {change.position} cannot be undone alone: {listed} built upon it; undo them first, or all "
                 "of them together",
                 positions=sorted(later),

@@ -20,7 +20,7 @@ from memoranda.model.erasure import ErasureReceipt
 from memoranda.model.facts import Findings
 from memoranda.model.ledger import Entry, Receipt
 from memoranda.model.owner import Audience, Owner
-from memoranda.model.query import HistoryStep, Page, Recalled, Why
+from memoranda.model.query import HistoryStep, Hits, Page, Why
 from memoranda.model.records import Record
 from memoranda.recall.context.compose import Context
 from memoranda.sync.loop import Face, Loop
@@ -104,8 +104,8 @@ class SyncBook(SyncAccounts, Face):
     def supersede(self, owner: str | Owner, loser: UUID | str, winner: UUID | str, **how: Any) -> Receipt:
         return self._run(self.book.supersede(owner, loser, winner, **how))
 
-    def corroborate(self, owner: str | Owner, id: UUID | str, **how: Any) -> Receipt:
-        return self._run(self.book.corroborate(owner, id, **how))
+    def confirm(self, owner: str | Owner, id: UUID | str, **how: Any) -> Receipt:
+        return self._run(self.book.confirm(owner, id, **how))
 
     def amend(self, owner: str | Owner, id: UUID | str, fields: Mapping[str, Any], **how: Any) -> Receipt:
         return self._run(self.book.amend(owner, id, fields, **how))
@@ -116,8 +116,8 @@ class SyncBook(SyncAccounts, Face):
     def retract(self, owner: str | Owner, id: UUID | str, **how: Any) -> Receipt:
         return self._run(self.book.retract(owner, id, **how))
 
-    def retract_from(self, owner: str | Owner, source: UUID | str, **how: Any) -> Receipt:
-        return self._run(self.book.retract_from(owner, source, **how))
+    def retract_source(self, owner: str | Owner, source: UUID | str, **how: Any) -> Receipt:
+        return self._run(self.book.retract_source(owner, source, **how))
 
     def undo(self, owner: str | Owner, position: int, **how: Any) -> Receipt:
         return self._run(self.book.undo(owner, position, **how))
@@ -125,7 +125,7 @@ class SyncBook(SyncAccounts, Face):
     def mark_used(self, owner: str | Owner, ids: Iterable[UUID | str], **who: Any) -> int:
         return self._run(self.book.mark_used(owner, ids, **who))
 
-    def recall(self, owner: str | Owner, question: str, **how: Any) -> Recalled:
+    def recall(self, owner: str | Owner, question: str, **how: Any) -> Hits:
         return self._run(self.book.recall(owner, question, **how))
 
     def context(self, owner: str | Owner, query: str | None = None, **how: Any) -> Context:

@@ -17,7 +17,7 @@ from memoranda.model.ledger import Receipt
 from memoranda.model.messages import Message, Thread
 from memoranda.model.owner import Owner
 from memoranda.model.profiles import Agent, Key, ProfileDocument, Schema
-from memoranda.model.query import Page, Recalled
+from memoranda.model.query import Hits, Page
 from memoranda.recall.context.window import Window
 from memoranda.sync.loop import Face, Loop
 
@@ -98,7 +98,7 @@ class SyncEpisodes(Face):
         super().__init__(loop)
         self._episodes = episodes
 
-    def __call__(self, owner: str | Owner, **how: Any) -> Recalled:
+    def __call__(self, owner: str | Owner, **how: Any) -> Hits:
         return self._run(self._episodes(owner, **how))
 
     def overflow(self, owner: str | Owner, id: UUID | str, **who: Any) -> Overflow | None:

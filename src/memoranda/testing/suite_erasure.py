@@ -8,7 +8,7 @@ from memoranda.errors import Erased, LimitReached, NotAllowed, NotFound
 from memoranda.model.changes import (
     AddExperience,
     CloseThread,
-    Corroborate,
+    Confirm,
     Import,
     PatchProfile,
     PutNamed,
@@ -69,7 +69,7 @@ class ErasureSuite(Suite):
         thread = await pen.open()
         one, two = await pen.say(thread, "tea", "tea again")
         memory = await pen.remember("likes tea", sources=(one, two), tags=("canary",))
-        await pen.write(Corroborate(memory))
+        await pen.write(Confirm(memory))
         follower = Follower(engine)
         await follower.follow()
         receipt = await pen.erase(one)
@@ -78,7 +78,7 @@ class ErasureSuite(Suite):
         assert (kept.sources, kept.version, kept.content) == ((two,), 3, "likes tea")
         assert [(step.verb, step.record) for step in await engine.history(pen.owner, WHOLE, memory)] == [
             (Verb.REMEMBER, None),
-            (Verb.CORROBORATE, None),
+            (Verb.CONFIRM, None),
             (Verb.UNSOURCE, kept),
         ]
         assert (await follower.follow())[EVERYONE].keys() == {two, memory}
@@ -119,7 +119,7 @@ class ErasureSuite(Suite):
         assert await tenant.find(other) is not None
 
     async def test_what_went_with_another_owner_counts_no_more(self, engine: Engine) -> None:
-        pen, other = Pen(engine), Pen(engine, BEN, limits=Limits(memories_per_owner=1, when_full="reject"))
+        pen, other = Pen(engine), Pen(engine, BEN, limits=Limits(memories_per_owner=1, at_capacity="reject"))
         told = await pen.remember("likes tea")
         heard = await other.write(Import(a_memory(BEN, "ann likes tea", sources=(told,)), packed("tea")))
         await pen.erase_all()

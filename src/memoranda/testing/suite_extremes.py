@@ -56,7 +56,7 @@ class ExtremeSuite(Suite):
         assert await pen.scan(pinned=True) == []
 
     async def test_at_the_cap_what_only_reads_like_a_pin_makes_room(self, engine: Engine) -> None:
-        pen = Pen(engine, limits=Limits(memories_per_owner=2, when_full="evict"))
+        pen = Pen(engine, limits=Limits(memories_per_owner=2, at_capacity="evict"))
         oldest = await pen.remember("old", data=_LIKE_A_PIN)
         kept = await pen.remember("pinned", data={"pinned": False}, pinned=True)
         await pen.remember("new")

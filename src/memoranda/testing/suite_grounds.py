@@ -8,9 +8,9 @@ from uuid import UUID
 
 import pytest
 
-from memoranda.errors import BuiltUpon, InvalidInput, NotFound
+from memoranda.errors import HasDependents, InvalidInput, NotFound
 from memoranda.model.changes import (
-    Corroborate,
+    Confirm,
     Import,
     PatchProfile,
     Undo,
@@ -221,7 +221,7 @@ class GroundsSuite(Suite):
         pen = Pen(engine)
         made = await pen.write(pen.remembering("lives in Rome"))
         patched = await pen.write(derived(made.ids("memory"), {"town": "Rome"}))
-        with pytest.raises(BuiltUpon) as refused:
+        with pytest.raises(HasDependents) as refused:
             await pen.write(Undo(made.position))
         assert refused.value.positions == (patched.position,)
 
@@ -233,7 +233,7 @@ class GroundsSuite(Suite):
         quotes = (Cited(message=one, quote="I drink tea"),)
         memory = await pen.remember("likes tea", sources=(one,), quotes=quotes, language="en")
         said = (Cited(message=two, quote="tea again"), Cited(message=three, quote="of no source"))
-        await pen.write(Corroborate(memory, (two,), said))
+        await pen.write(Confirm(memory, (two,), said))
         stands = await pen.read(memory)
         assert (stands.quotes, stands.language) == ((*quotes, said[0]), "en")
         await pen.erase(one)
@@ -248,7 +248,7 @@ class GroundsSuite(Suite):
         (said,) = await pen.say(await pen.open(), "I drink tea")
         memory = await pen.remember("likes tea", sources=(said,))
         quotes = tuple(Cited(message=said, quote=f"tea {place // 2}") for place in range(4 * MOST_QUOTES))
-        await pen.write(Corroborate(memory, (said,), quotes))
+        await pen.write(Confirm(memory, (said,), quotes))
         kept = [one.quote for one in (await pen.read(memory)).quotes]
         assert kept == [f"tea {place}" for place in range(MOST_QUOTES)]
 

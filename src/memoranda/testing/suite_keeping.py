@@ -12,7 +12,7 @@ from memoranda.model.changes import (
     AddExperience,
     ChangeAudience,
     CloseThread,
-    Corroborate,
+    Confirm,
     MarkFormed,
     PatchProfile,
     PutNamed,
@@ -61,7 +61,7 @@ async def a_full_life(pen: Pen) -> None:
     assert (await pen.read(tea)).active
     shared = await pen.remember("likes quiet")
     await pen.write(ChangeAudience(shared, FOR_B))
-    await pen.write(Corroborate(shared))
+    await pen.write(Confirm(shared))
     patch = await pen.write(
         PatchProfile(new_id(), "Profile", EVERYONE, {"name": "Ann", "home": {"town": "Bonn"}}, pin=True)
     )

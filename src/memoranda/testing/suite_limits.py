@@ -48,7 +48,7 @@ class LimitSuite(Suite):
         assert len(await pen.scan()) == 6
 
     async def test_at_the_cap_a_write_is_refused_with_what_to_do(self, engine: Engine) -> None:
-        pen = Pen(engine, limits=Limits(memories_per_owner=2, when_full="reject"))
+        pen = Pen(engine, limits=Limits(memories_per_owner=2, at_capacity="reject"))
         first = await pen.remember("one", key="k")
         await pen.remember("two")
         with pytest.raises(LimitReached, match=r"\(2/2\).*forget or retract some, or raise the limit"):
@@ -66,7 +66,7 @@ class LimitSuite(Suite):
     async def test_at_the_cap_the_writers_own_oldest_makes_room(self, engine: Engine) -> None:
         # Another owner's is older still, and of an agent of the same name.
         await Pen(engine, BEN).remember("ben's", agent="a")
-        pen = Pen(engine, limits=Limits(memories_per_owner=4, when_full="evict"))
+        pen = Pen(engine, limits=Limits(memories_per_owner=4, at_capacity="evict"))
         others = await pen.remember("b's oldest", agent="b")
         pinned = await pen.remember("pinned", agent="a")
         await pen.write(Amend(pinned, {"pinned": True}))
@@ -84,7 +84,7 @@ class LimitSuite(Suite):
         ]
 
     async def test_what_a_batch_changes_itself_does_not_make_room_for_it(self, engine: Engine) -> None:
-        pen = Pen(engine, limits=Limits(memories_per_owner=3, when_full="evict"))
+        pen = Pen(engine, limits=Limits(memories_per_owner=3, at_capacity="evict"))
         tea = await pen.remember("likes tea", key="drink")
         retracted, last = await pen.remember("old"), await pen.remember("less old")
         receipt = await pen.write(
@@ -99,7 +99,7 @@ class LimitSuite(Suite):
         assert len(await pen.scan(statuses=frozenset({"active"}))) == 3
 
     async def test_where_nothing_of_the_writers_own_can_go_the_write_is_refused(self, engine: Engine) -> None:
-        pen = Pen(engine, limits=Limits(memories_per_owner=2, when_full="evict"))
+        pen = Pen(engine, limits=Limits(memories_per_owner=2, at_capacity="evict"))
         pinned = await pen.remember("pinned", agent="a", pinned=True)
         others = await pen.remember("b's", agent="b")
         with pytest.raises(LimitReached, match="own and not pinned"):
@@ -109,7 +109,7 @@ class LimitSuite(Suite):
         assert {memory.id for memory in await pen.scan()} == {pinned, others}
 
     async def test_what_is_no_longer_held_does_not_count(self, engine: Engine) -> None:
-        pen = Pen(engine, limits=Limits(memories_per_owner=2, when_full="reject"))
+        pen = Pen(engine, limits=Limits(memories_per_owner=2, at_capacity="reject"))
         thread = await pen.open(agent="a", audience=FOR_A)
         (said,) = await pen.say(thread, "tea")
         derived = await pen.remember("likes tea", sources=(said,))

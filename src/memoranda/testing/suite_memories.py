@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 
 from memoranda.errors import Conflict, InvalidInput, NotFound
-from memoranda.model.changes import Amend, ChangeAudience, Corroborate, Retract, Supersede
+from memoranda.model.changes import Amend, ChangeAudience, Confirm, Retract, Supersede
 from memoranda.model.ids import new_id
 from memoranda.model.memories import MemoryStatus
 from memoranda.model.owner import EVERYONE, WHOLE, Audience
@@ -193,13 +193,13 @@ class MemorySuite(Suite):
         one, two = await pen.say(thread, "tea!", "tea, I said")
         (whispered,) = await pen.say(private, "tea")
         memory = await pen.remember("likes tea", sources=(one,))
-        await pen.write(Corroborate(memory))
-        await pen.write(Corroborate(memory, (one, two)))
+        await pen.write(Confirm(memory))
+        await pen.write(Confirm(memory, (one, two)))
         assert ((await pen.read(memory)).confirmations, (await pen.read(memory)).sources) == (2, (one, two))
         with pytest.raises(InvalidInput):
-            await pen.write(Corroborate(memory, (whispered,)))
+            await pen.write(Confirm(memory, (whispered,)))
         await pen.write(Retract(memory))
-        assert [part.code for part in (await pen.write(Corroborate(memory))).ignored] == ["retracted"]
+        assert [part.code for part in (await pen.write(Confirm(memory))).ignored] == ["retracted"]
 
     async def test_what_stands_around_a_statement_can_be_amended_and_its_words_cannot(
         self, engine: Engine

@@ -151,7 +151,7 @@ class OtherSuite(Suite):
         await pen.write(AddExperience(line))
         his = Evidence(owner=BEN, sources=(second,))
         added = await pen.write(AddEvidence(line.id, his))
-        assert [(item.verb, item.version) for item in added.items] == [(Verb.CORROBORATE, 2)]
+        assert [(item.verb, item.version) for item in added.items] == [(Verb.CONFIRM, 2)]
         assert [part.code for part in (await pen.write(AddEvidence(line.id, his))).ignored] == ["unchanged"]
         held = await pen.read(line.id)
         assert (held.users, held.guarded, held.rests_on()) == (2, False, (first, second))

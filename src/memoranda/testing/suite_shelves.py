@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from memoranda.model.changes import CloseThread, Corroborate, OpenThread, PatchProfile, Retract
+from memoranda.model.changes import CloseThread, Confirm, OpenThread, PatchProfile, Retract
 from memoranda.model.ids import new_id
 from memoranda.model.memories import Use
 from memoranda.model.messages import ThreadStatus
@@ -185,7 +185,7 @@ class ShelfSuite(Suite):
         # An index that follows the shelf has nothing to take in anew.
         await follower.follow()
         assert follower.came == []
-        await pen.write(Corroborate(tea))
+        await pen.write(Confirm(tea))
         assert await engine.uses(pen.owner, pen.view, [tea]) == {tea: again}
         await pen.erase(tea)
         assert await engine.uses(pen.owner, pen.view, [tea]) == {}

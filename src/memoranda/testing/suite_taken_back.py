@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from memoranda.model.changes import AddEvidence, AddExperience, Corroborate, RetractFrom, Undo
+from memoranda.model.changes import AddEvidence, AddExperience, Confirm, RetractSource, Undo
 from memoranda.model.cited import Cited
 from memoranda.model.experience import Evidence
 from memoranda.model.ids import new_id
@@ -16,14 +16,14 @@ from memoranda.testing.suite import Suite
 class TakenBackSuite(Suite):
     """Undo leaves earlier versions, and erasure reaches what those rested on."""
 
-    async def test_what_a_corroboration_quoted_goes_with_its_source_after_an_undo(
+    async def test_what_a_confirmation_quoted_goes_with_its_source_after_an_undo(
         self, engine: Engine
     ) -> None:
         pen = Pen(engine)
         one, two = await pen.say(await pen.open(), "I like tea", "I like Zanzibar tea")
         for grounds in ((one,), ()):
             memory = await pen.remember("likes tea", sources=grounds)
-            quoted = Corroborate(memory, (two,), (Cited(message=two, quote="Zanzibar"),))
+            quoted = Confirm(memory, (two,), (Cited(message=two, quote="Zanzibar"),))
             await pen.write(Undo((await pen.write(quoted)).position))
             held = await pen.read(memory)
             assert (held.sources, held.past) == (grounds, (two,))
@@ -54,10 +54,10 @@ class TakenBackSuite(Suite):
         pen = Pen(engine)
         (two,) = await pen.say(await pen.open(), "I like Zanzibar tea")
         memory = await pen.remember("likes tea")
-        position = (await pen.write(Corroborate(memory, (two,), ()))).position
+        position = (await pen.write(Confirm(memory, (two,), ()))).position
         await pen.write(Undo(position))
         rests = await pen.remember("likes Zanzibar", sources=(two,))
-        await pen.write(RetractFrom(two))
+        await pen.write(RetractSource(two))
         assert (await pen.read(memory)).active
         assert not (await pen.read(rests)).active
         await pen.erase(two)

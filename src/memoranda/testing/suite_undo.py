@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from memoranda.errors import BuiltUpon, Conflict, Erased, InvalidInput, NotFound
+from memoranda.errors import Conflict, Erased, HasDependents, InvalidInput, NotFound
 from memoranda.model.changes import (
     Amend,
     Change,
     ChangeAudience,
     CloseThread,
-    Corroborate,
+    Confirm,
     Import,
     PatchProfile,
     PutNamed,
@@ -78,7 +78,7 @@ class UndoSuite(Suite):
             Supersede(one, two),
             Retract(one),
             Amend(one, {"pinned": True}),
-            Corroborate(one),
+            Confirm(one),
             ChangeAudience(one, FOR_B),
             PatchProfile(new_id(), "Profile", EVERYONE, {"name": "Anna", "age": 7}, ("name",)),
         ]
@@ -112,10 +112,10 @@ class UndoSuite(Suite):
     async def test_what_was_built_upon_is_listed_and_nothing_is_undone(self, engine: Engine) -> None:
         pen = Pen(engine)
         made = await pen.write(pen.remembering("likes tea"))
-        confirmed = await pen.write(Corroborate(made.id))
+        confirmed = await pen.write(Confirm(made.id))
         derived = await pen.write(pen.remembering("buy tea", sources=(made.id,)))
         await pen.remember("unrelated")
-        with pytest.raises(BuiltUpon) as refused:
+        with pytest.raises(HasDependents) as refused:
             await pen.write(Undo(made.position))
         assert refused.value.positions == (confirmed.position, derived.position)
         assert (await pen.read(made.id)).active
@@ -124,7 +124,7 @@ class UndoSuite(Suite):
     async def test_together_undoes_all_that_was_built_upon_it_and_no_more(self, engine: Engine) -> None:
         pen = Pen(engine)
         tea = await pen.write(pen.remembering("likes tea"))
-        await pen.write(Corroborate(tea.id))
+        await pen.write(Confirm(tea.id))
         gin = await pen.write(pen.remembering("likes gin"))
         await pen.write(pen.remembering("buy tea", sources=(tea.id,)))
         await pen.write(Supersede(tea.id, gin.id))
@@ -142,7 +142,7 @@ class UndoSuite(Suite):
         pen = Pen(engine)
         thread = await pen.open()
         derived = await pen.write(pen.remembering("buy tea", thread=thread))
-        with pytest.raises(BuiltUpon):
+        with pytest.raises(HasDependents):
             await pen.write(Undo(1))
         await pen.write(Undo(derived.position))
         await pen.write(Undo(1))
@@ -152,7 +152,7 @@ class UndoSuite(Suite):
         pen = Pen(engine)
         thread = await pen.open()
         (said,) = await pen.say(thread, "tea")
-        with pytest.raises(BuiltUpon) as refused:
+        with pytest.raises(HasDependents) as refused:
             await pen.write(Undo(1))
         assert refused.value.positions == (2,)
         for undo in (Undo(1, together=True), Undo(2)):
@@ -191,7 +191,7 @@ class UndoSuite(Suite):
     async def test_erasure_and_import_are_not_undone(self, engine: Engine) -> None:
         pen = Pen(engine)
         one, two = await pen.remember("one"), await pen.remember("two")
-        await pen.write(Corroborate(two, (one,)))
+        await pen.write(Confirm(two, (one,)))
         await pen.erase(one)
         brought = await pen.write(Import(a_memory(pen.owner, "brought"), packed("brought")))
         entries = await pen.ledger()

@@ -17,7 +17,7 @@ from memoranda.model.changes import (
     Change,
     ChangeAudience,
     CloseThread,
-    Corroborate,
+    Confirm,
     DoubtEvidence,
     Expect,
     OpenThread,
@@ -131,7 +131,7 @@ class VisibilitySuite(Suite):
             touching = [
                 Retract(memory),
                 Amend(memory, {"pinned": True}),
-                Corroborate(memory),
+                Confirm(memory),
                 ChangeAudience(memory, EVERYONE),
             ]
             yield Written(RecordType.MEMORY, name, memory, touching)

@@ -15,7 +15,7 @@ from uuid import UUID
 from pydantic import BaseModel
 
 from memoranda.model.ledger import Ignored
-from memoranda.model.query import Absence, ArmScore, Hit
+from memoranda.model.query import Hit, MissingHit, ScorerScore
 from memoranda.model.records import Record
 from memoranda.surfaces.cli.glyphs import visible
 
@@ -40,9 +40,9 @@ def document(value: Any) -> Any:
         case Hit():
             own = {name: document(getattr(value, name)) for name in _OF_A_HIT}
             words = [{"word": word, "share": share} for word, share in value.words]
-            return {**own, "text": value.text, "words": words, "arms": _arms(value.arms)}
-        case Absence():
-            return {**_of_dataclass(value), "arms": _arms(value.arms)}
+            return {**own, "text": value.text, "words": words, "scores": _scores(value.scores)}
+        case MissingHit():
+            return {**_of_dataclass(value), "scores": _scores(value.scores)}
         case BaseModel():
             own = {name: document(getattr(value, name)) for name in type(value).model_fields}
             return {"type": value.type.value, **own} if isinstance(value, Record) else own
@@ -55,11 +55,11 @@ def document(value: Any) -> Any:
     return _of_dataclass(value)
 
 
-_OF_A_HIT = "rank score named strength uses folded sources conditions record".split()
+_OF_A_HIT = "rank score names_speaker strength uses folded sources conditions record".split()
 
 
-def _arms(arms: Iterable[ArmScore]) -> list[Any]:
-    return [arm._asdict() for arm in arms]
+def _scores(scores: Iterable[ScorerScore]) -> list[Any]:
+    return [score._asdict() for score in scores]
 
 
 def _of_dataclass(value: Any) -> dict[str, Any]:

@@ -23,7 +23,7 @@ EXIT_CODES = {
     "conflict": 4,
     "stale": 4,
     "operation_reused": 4,
-    "built_upon": 4,
+    "has_dependents": 4,
     "not_allowed": 5,
     "erased": 6,
     "storage": 7,

@@ -77,7 +77,7 @@ def tell(paper: Paper, found: Sequence[Outcome]) -> None:
     off = sum(outcome.state == "off" for outcome in found)
     if off:
         paper.say(
-            f"formation is off, by forming.on or the agent's own settings, for threads: {off}", "warning"
+            f"formation is off, by forming.enabled or the agent's own settings, for threads: {off}", "warning"
         )
 
 

@@ -146,8 +146,8 @@ def meaning(vectors: Mapping[str, Any]) -> list[Check]:
     """By what recall goes, and which passages have what it needs; words alone are worth knowing, and no fault."""
     reads, passages, lack = vectors["reads"], vectors["passages"], vectors["lack"]
     have = f"{vectors['have']} of {passages} passages have vectors of {reads}"
-    if vectors["words_alone"]:
-        why, _, advice = vectors["words_alone"].partition("; run: ")
+    if vectors["no_vectors_because"]:
+        why, _, advice = vectors["no_vectors_because"].partition("; run: ")
         found = f"recall goes by words alone: {why}" + (f"; {have}" if reads else "")
         checks = [Check("meaning", "note", found, f"run: {advice}" if advice else "")]
     elif lack:

@@ -136,7 +136,7 @@ def retract_command(
     operation: str | None,
 ) -> None:
     """Say that a memory is no longer held; it stays in its history, and `undo` brings it back."""
-    verb = "retract_from" if resting else "retract"
+    verb = "retract_source" if resting else "retract"
     session.run(_told(session, verb, party, words[0], reason=reason, operation=operation, **who))
 
 

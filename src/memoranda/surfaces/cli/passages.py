@@ -10,7 +10,7 @@ import click
 from memoranda.book.asking import MODES, Only
 from memoranda.book.parsing import Who
 from memoranda.model.owner import Owner
-from memoranda.model.query import Absence, ArmScore, Because, Hit, Recalled
+from memoranda.model.query import Because, Hit, Hits, MissingHit, ScorerScore
 from memoranda.surfaces.cli.options import narrowed, opens_book, owned, seen_as
 from memoranda.surfaces.cli.paper import Paper
 from memoranda.surfaces.cli.session import Session
@@ -29,7 +29,7 @@ _FOLDED = {
     Because.SOURCE: "rests on",
     Because.CONCLUSION: "from it was concluded",
 }
-_ARM = {
+_SCORER = {
     "words": "words",
     "words_near": "words around it",
     "meaning": "meaning",
@@ -65,20 +65,20 @@ def recall_command(
     """Find what answers a question by its words and its meaning, best first, and say why each was found."""
     how = {"limit": limit, "types": types, "mode": mode, "pinned_first": pinned_first}
     hits = session.run(_recall(session, party, " ".join(words), only, who, explain=why_not or explain, **how))
-    if session.tell({"hits": list(hits), "absent": hits.absent, "words_alone": hits.words_alone}):
+    if session.tell(
+        {"hits": list(hits), "missing": hits.missing, "no_vectors_because": hits.no_vectors_because}
+    ):
         return
     for hit in hits:
         tell_hit(session.paper, hit, explained=explain)
     if not hits:
         session.paper.say(f"found {NOTHING_SEEN}", "faint")
-    tell_absent(session.paper, hits.absent)
-    if explain and hits.words_alone:
-        session.paper.say(f"by words alone: {hits.words_alone}", "faint")
+    tell_missing(session.paper, hits.missing)
+    if explain and hits.no_vectors_because:
+        session.paper.say(f"by words alone: {hits.no_vectors_because}", "faint")
 
 
-async def _recall(
-    session: Session, party: Owner, question: str, only: Only, who: Who, **how: Any
-) -> Recalled:
+async def _recall(session: Session, party: Owner, question: str, only: Only, who: Who, **how: Any) -> Hits:
     async with session.reading() as book:
         return await book.recall(party, question, only=only, **how, **who)
 
@@ -96,7 +96,7 @@ def tell_hit(paper: Paper, hit: Hit, *, explained: bool = False) -> None:
     if reasons := reasons_of(hit):
         paper.say(f"    {reasons}", "faint")
     if explained:
-        paper.say(f"    {_figures(hit.arms)}", "faint")
+        paper.say(f"    {_figures(hit.scores)}", "faint")
         if hit.conditions:
             paper.say("    met: " + ", ".join(hit.conditions), "faint")
     for other in hit.folded:
@@ -113,28 +113,30 @@ def reasons_of(hit: Hit) -> str:
     reasons = []
     if hit.words:
         reasons.append("words: " + ", ".join(f"{word} {share:.2f}" for word, share in hit.words))
-    elif any(arm.arm == "words_near" and arm.score > 0 for arm in hit.arms):
+    elif any(one.scorer == "words_near" and one.score > 0 for one in hit.scores):
         reasons.append("beside words of the question")
-    reasons += [f"meaning: {arm.score:.2f}" for arm in hit.arms if arm.arm == "meaning" and arm.score > 0]
-    if hit.named:
+    reasons += [
+        f"meaning: {one.score:.2f}" for one in hit.scores if one.scorer == "meaning" and one.score > 0
+    ]
+    if hit.names_speaker:
         reasons.append("the question names who speaks")
     if hit.strength is not None:
         reasons.append(f"strength: {hit.strength:.2f}" + (f", used {hit.uses} times" if hit.uses else ""))
     return " · ".join(reasons)
 
 
-def _figures(arms: Sequence[ArmScore]) -> str:
+def _figures(scores: Sequence[ScorerScore]) -> str:
     return " · ".join(
-        f"{_ARM[arm.arm]} {arm.score:.2f}, place {arm.rank}, weight {arm.weight:.2f}" for arm in arms
+        f"{_SCORER[one.scorer]} {one.score:.2f}, place {one.rank}, weight {one.weight:.2f}" for one in scores
     )
 
 
-def tell_absent(paper: Paper, absent: Sequence[Absence]) -> None:
+def tell_missing(paper: Paper, missing: Sequence[MissingHit]) -> None:
     """Why others were not found."""
-    if absent:
+    if missing:
         paper.say("not among them", "title")
-    for one in absent:
+    for one in missing:
         paper.say(f"    {one.id}  {one.because.value}")
         paper.block(one.reason, indent="      ")
-        if one.arms:
-            paper.say(f"      {_figures(one.arms)}", "faint")
+        if one.scores:
+            paper.say(f"      {_figures(one.scores)}", "faint")

@@ -33,15 +33,15 @@ def waits(command: Command) -> Command:
 async def finish(session: Session, book: Book, receipt: Receipt, *, wait: bool) -> Receipt:
     """Make the vectors of exactly what was written, or say that they are left."""
     passages = len(kept(receipt))
-    if not passages or book.why_words:
+    if not passages or book.no_vectors_because:
         return receipt
     if not wait:
         ending.note(f"{_waiting(passages)}; {_LATER}")
         return receipt
     with session.progress("embedding") as progress:
         reached = await book.meaning.reached(receipt, "embedded", lambda made: progress(made, passages))
-    if reached.words_alone:
-        ending.note(f"stored, and found by its words alone for now: {reached.words_alone}")
+    if reached.no_vectors_because:
+        ending.note(f"stored, and found by its words alone for now: {reached.no_vectors_because}")
         return reached
     with contextlib.suppress(StorageError):
         # Else the job stays, and whoever takes it finds nothing to do.
@@ -51,7 +51,7 @@ async def finish(session: Session, book: Book, receipt: Receipt, *, wait: bool) 
 
 async def catch_up(session: Session, book: Book, *, wait: bool) -> None:
     """Make all vectors that lack, or say how many are left."""
-    if book.why_words or not (lack := await book.meaning.lack()):
+    if book.no_vectors_because or not (lack := await book.meaning.lack()):
         return
     if not wait:
         ending.note(f"{_waiting(lack)}; {_LATER}")
