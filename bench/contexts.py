@@ -37,20 +37,20 @@ async def _contexts(path: Address, place: Place, stand_in: StandIn) -> list[Row]
             with using.once():
                 await book.context("ann", question.text, **given)
             with looking.once():
-                await book.context("ann", question.text, use=False, **given)
+                await book.context("ann", question.text, mark_used=False, **given)
             with talking.once():
                 await book.context("ann", question.text, thread=thread, **given)
     size = f"{place.scale.mixed:,} passages"
     rows = [
         recall.row(f"recall: warm, {size}, mixed", note=STAND_IN),
         using.row(f"context: {size}, its memories recorded as used", note=STAND_IN),
-        looking.row(f"context: {size}, use=False", note=STAND_IN),
+        looking.row(f"context: {size}, mark_used=False", note=STAND_IN),
         talking.row(f"context: {size}, with a thread's newest turns", note=STAND_IN),
     ]
     ratios = [
         Row(f"  {name}, a multiple of recall", row.times(rows[0]), "x", target=target)
         for name, row, target in zip(
-            ("context", "context, use=False", "context with a thread"),
+            ("context", "context, mark_used=False", "context with a thread"),
             rows[1:],
             (LONGER, LONGER, None),
             strict=True,

@@ -157,7 +157,7 @@ async def _read(book: memoranda.Book, reader: str, asked: Canary) -> str:
     """All that an agent is given for a user: its context, what recall finds, and its experience."""
     context = await book.context(reader, asked.said, agent=_AGENT, budget=50_000)
     hits = await book.recall(reader, asked.said, agent=_AGENT)
-    lines = await book.experience.list(_AGENT, serving=reader)
+    lines = await book.experience.list(_AGENT, for_user=reader)
     return "\n".join([context.text, *(hit.text for hit in hits), *(line.line for line in lines)])
 
 

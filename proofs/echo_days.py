@@ -137,7 +137,7 @@ class _Days:
                 thread = await self._talk(book, day, days)
                 await self._formed(book)
                 await self._judge(book)
-                await thread.reform()
+                await thread.form_again()
                 await self._formed(book)
                 await self._judge(book)
                 if day == int(days * _RETRACTED):

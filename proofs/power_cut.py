@@ -126,7 +126,9 @@ class _Day:
         self._said.mark(f"forgetting {' '.join(map(str, ids))}")
         receipt = await book.forget(owner, ids, backups=backups, agent="helper")
         if receipt.state != "complete":
-            raise Lost(f"an erasure that nothing stands in the way of is {receipt.state}: {receipt.pending}")
+            raise Lost(
+                f"an erasure that nothing stands in the way of is {receipt.state}: {receipt.pending_because}"
+            )
         self._said.mark(f"forgotten {' '.join(map(str, ids))}")
         self._said.mark(f"{'cleared' if backups else 'unreadable'} {' '.join(words)}")
 

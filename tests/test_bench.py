@@ -49,7 +49,7 @@ ROWS = {
     "context": [
         "recall: warm, 200 passages",
         "context: 200 passages, its memories recorded as used",
-        "context: 200 passages, use=False",
+        "context: 200 passages, mark_used=False",
         "with a thread's newest turns",
         "context, a multiple of recall",
     ],

@@ -26,7 +26,7 @@ async def undo(s: Session) -> None:
     position = max(1, last - s.rng.randrange(4)) if s.rng.random() < 0.7 else s.rng.randint(1, last + 2)
     together = s.rng.random() < 0.5
     answer = await s.told(
-        s.book(party).undo(party, position, together=together, **who(view)), party, view, "undo"
+        s.book(party).undo(party, position, with_dependents=together, **who(view)), party, view, "undo"
     )
     if isinstance(answer, Conflict) and "leave ids to the book" in str(answer):
         raise Leak(f"undo of {position} by {party.parts} restored another record: {answer}")

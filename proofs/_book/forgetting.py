@@ -113,16 +113,18 @@ class Case:
         self._look_before(part)
         if part.name in ("memory", "thread"):
             first = await self._ask(book, person, part, backups=False)
-            if not first.held_by:
+            if not first.still_in:
                 raise Remains("a receipt does not name the backups that still hold it")
-            named = {Path(path).name for path in first.held_by}
+            named = {Path(path).name for path in first.still_in}
             for name, labels in found_in(self._marks, files_of(self._folder)).items():
                 if name not in named and any(label.split()[0] == part.name for label in labels):
                     raise Remains(f"{name} still holds {part.name}, and the receipt does not name it")
             await self._restore(old, person, part)
         receipt = await self._ask(book, person, part, backups=True)
-        if receipt.state != "complete" or receipt.held_by:
-            raise Remains(f"{part.name}: {receipt.state} {receipt.pending}, held by {receipt.held_by}")
+        if receipt.state != "complete" or receipt.still_in:
+            raise Remains(
+                f"{part.name}: {receipt.state} {receipt.pending_because}, held by {receipt.still_in}"
+            )
 
     async def _ask(self, book: Book, person: Person, part: Part, *, backups: bool) -> ErasureReceipt:
         if part.name == "owner":

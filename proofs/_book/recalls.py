@@ -86,7 +86,7 @@ async def context(s: Session) -> None:
     party, view = s.someone()
     sought = s.oracle.records[s.pick(party, view, "memory", "message", "episode")]
     made = await s.book(party).context(
-        party, f"{sought.word} garden", budget=s.rng.choice([200, 2000]), use=False, **who(view)
+        party, f"{sought.word} garden", budget=s.rng.choice([200, 2000]), mark_used=False, **who(view)
     )
     agent = Owner(tenant=party.tenant, kind=OwnerKind.AGENT, id=view.agent or "nobody")
     own = {word for known in s.oracle.of.get(agent, {}).values() for word in known.words}

@@ -37,11 +37,11 @@ async def forget(s: Session) -> None:
         raise Leak(f"{party.parts} as {view} forgot what others wrote")
     # What was undone may still be forgotten, by whom it was visible to.
     withdrawn = {id for id in ids if s.oracle.records[id].status == "withdrawn"}
-    if {*answer.unknown} - withdrawn != {*ids} - seen - withdrawn:
+    if {*answer.not_found} - withdrawn != {*ids} - seen - withdrawn:
         raise Leak(
-            f"forget by {party.parts} as {view} knows {set(ids) - set(answer.unknown)}, and sees {seen}"
+            f"forget by {party.parts} as {view} knows {set(ids) - set(answer.not_found)}, and sees {seen}"
         )
-    let_go(s, answer, party, {*ids} - {*answer.unknown})
+    let_go(s, answer, party, {*ids} - {*answer.not_found})
 
 
 def let_go(s: Session, answer: ErasureReceipt, party: Owner, asked: set[UUID]) -> None:

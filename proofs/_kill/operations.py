@@ -63,7 +63,7 @@ async def perform(book: Book, operation: Operation) -> Receipt:
         case "retract":
             return await book.retract(owner, given["id"], reason=id, operation=id, agent=AGENT)
         case "undo":
-            return await book.undo(owner, given["position"], together=True, operation=id, agent=AGENT)
+            return await book.undo(owner, given["position"], with_dependents=True, operation=id, agent=AGENT)
         case "close":
             episode = {
                 "goal": operation.texts[0],

@@ -113,14 +113,14 @@ class Life:
             raise AssertionError(f"the scan does not find what is there: {sorted(missing)}")
         self.found += len(before)
         receipt = await self._ask(book, person, part)
-        if receipt.state != "pending" or "dead rows" not in receipt.pending:
-            raise Remains(f"{part.name}: {receipt.state} {receipt.pending}")
-        if not any("pg_wal" in place and "replicas" in place for place in receipt.unseen):
-            raise Remains(f"the receipt does not name what may hold it still: {receipt.unseen}")
+        if receipt.state != "pending" or "dead rows" not in receipt.pending_because:
+            raise Remains(f"{part.name}: {receipt.state} {receipt.pending_because}")
+        if not any("pg_wal" in place and "replicas" in place for place in receipt.unchecked):
+            raise Remains(f"the receipt does not name what may hold it still: {receipt.unchecked}")
         self.dead += len(self.labels((part.name,)))
         cleared = await clearing(book)
         if not cleared.complete:
-            raise Remains(f"after forgetting {part.name}: {cleared.pending}")
+            raise Remains(f"after forgetting {part.name}: {cleared.pending_because}")
         self.look((part.name,), f"after forgetting {part.name}")
 
     async def _ask(self, book: Book, person: Person, part: Part) -> ErasureReceipt:

@@ -8,7 +8,7 @@ MemorandaError
 ├── Conflict                the write does not fit what stands
 │   ├── Stale               an expected version or last message has moved on
 │   ├── OperationReused     another request already used this operation id
-│   └── HasDependents           an undo would break later changes; they are listed
+│   └── HasDependents       an undo would break later changes; they are listed
 ├── Erased                  it was forgotten, and does not come back
 ├── EmbeddingFailed         no vectors were made; recall by words goes on
 │   ├── EmbedderDown        the provider did not answer
@@ -21,8 +21,8 @@ MemorandaError
     ├── Busy                another process holds the book; try again
     ├── ReadOnly            the book, its folder or its server refuses writes
     │   └── Moved           the book is elsewhere now; ``address`` says where
-    ├── Unfinished          a copy is making this book; finish it, or delete it
-    ├── Full                no room left
+    ├── UnfinishedCopy      a copy is making this book; finish it, or delete it
+    ├── StorageFull         no room left
     ├── Corrupt             the file is damaged
     ├── NotABook            there is a file, and it is something else
     └── VersionMismatch     the book is newer or older than this program
@@ -143,13 +143,13 @@ class Moved(ReadOnly):
         self.address = address
 
 
-class Unfinished(StorageError):
+class UnfinishedCopy(StorageError):
     """A copy is making this book, and has not ended: finish it, or delete it."""
 
     code = "unfinished"
 
 
-class Full(StorageError):
+class StorageFull(StorageError):
     """There is no room left where the book lives."""
 
     code = "full"

@@ -51,7 +51,7 @@ async def test_a_backup_that_was_cancelled_is_known_to_forgetting(
     making = asyncio.ensure_future(book.backup(tmp_path / "copy.db", progress))
     await asyncio.wait([making])
     receipt = await book.forget("ana", told.id, agent="coach")
-    assert [Path(path).name for path in receipt.held_by] == ["copy.db"]
+    assert [Path(path).name for path in receipt.still_in] == ["copy.db"]
     assert noted_erasures(tmp_path / "copy.db").records == (told.id,)
 
 
@@ -62,13 +62,13 @@ async def test_forgetting_names_backups_and_on_request_reaches_them(tmp_path: Pa
         await book.backup(tmp_path / "one.db")
         await book.backup(tmp_path / "two.db")
         named = await book.forget("ana", told.id, agent="coach")
-        assert {Path(path).name for path in named.held_by} == {"one.db", "two.db"}
+        assert {Path(path).name for path in named.still_in} == {"one.db", "two.db"}
     assert found(tmp_path, "canary") == {"one.db", "two.db"}
     async with memoranda.open(tmp_path / "book.db") as book:
         again = await book.remember("ana", "Has a blue canary, still", agent="coach")
         await book.backup(tmp_path / "three.db")
         receipt = await book.forget("ana", again.id, agent="coach", backups=True)
-        assert receipt.held_by == ()
+        assert receipt.still_in == ()
     assert "three.db" not in found(tmp_path, "canary")
     async with memoranda.open(tmp_path / "three.db") as copy:
         assert (await copy.get("ana", kept.id, agent="coach")).id == kept.id
@@ -81,7 +81,7 @@ async def test_what_rests_on_it_in_another_agents_shelf_goes_from_the_backup_too
         await book.remember("ana", "Has a blue canary", agent="tutor", sources=[said.id])
         await book.backup(tmp_path / "copy.db")
         receipt = await book.forget("ana", said.id, agent="coach", backups=True)
-        assert receipt.held_by == ()
+        assert receipt.still_in == ()
         assert receipt.removed["memory"] == 1
     assert found(tmp_path, "canary") == set()
 
@@ -93,7 +93,7 @@ async def test_forgetting_in_parallel_reaches_every_backup(tmp_path: Path) -> No
         receipts = await asyncio.gather(
             *(book.forget("ana", memory.id, agent="coach", backups=True) for memory in told)
         )
-        assert all(receipt.held_by == () for receipt in receipts)
+        assert all(receipt.still_in == () for receipt in receipts)
     assert found(tmp_path, "canary") == set()
     assert set(noted_erasures(tmp_path / "copy.db").records) == {memory.id for memory in told}
 
@@ -133,7 +133,7 @@ async def test_a_note_that_cannot_be_written_waits_with_the_erasure_done(tmp_pat
         (tmp_path / "copy.db.erasures").mkdir()
         receipt = await book.forget("ana", told.id, agent="coach")
         assert receipt.state == "complete"
-        assert len(receipt.held_by) == 1
+        assert len(receipt.still_in) == 1
         (waiting,) = await book.engine.jobs(None, 10)
         assert waiting.kind == "note"
         assert str(told.id) in waiting.payload["records"]
@@ -181,7 +181,7 @@ async def test_a_book_stays_where_it_was_opened(tmp_path: Path, monkeypatch: pyt
         await book.backup(Path("copy.db"))
         monkeypatch.chdir(tmp_path / "elsewhere")
         receipt = await book.forget("ana", told.id, view="owner", backups=True)
-    assert (receipt.state, receipt.held_by) == ("complete", ())
+    assert (receipt.state, receipt.still_in) == ("complete", ())
     assert b"the secret" not in (tmp_path / "book.db").read_bytes() + (tmp_path / "copy.db").read_bytes()
 
 

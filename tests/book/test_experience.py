@@ -24,7 +24,7 @@ async def learnt(book, line, *users):
 
 async def lines_for(book, user):
     block = (await book.context(user, "How long should it be?", agent="guide")).text
-    listed = [line.line for line in await book.experience.list("guide", serving=user)]
+    listed = [line.line for line in await book.experience.list("guide", for_user=user)]
     assert all(line in block for line in listed)
     return listed, block
 
@@ -55,7 +55,7 @@ async def test_a_line_that_names_one_of_those_from_whom_it_stems_serves_them_alo
         id = await learnt(book, "Ben likes it short", "ana", "ben", "carl")
         assert (await lines_for(book, "carl"))[0] == ["Ben likes it short"]
         assert (await lines_for(book, "dora"))[0] == []
-        assert (await book.experience.guard("guide", id)).items == ()
+        assert (await book.experience.check_privacy("guide", id)).items == ()
         await book.experience.approve("guide", id)
         assert (await lines_for(book, "dora"))[0] == ["Ben likes it short"]
         await book.experience.approve("guide", id, approved=False)
@@ -86,7 +86,7 @@ async def test_a_line_is_guarded_again_when_the_user_has_forgotten_what_it_told(
         id = await learnt(book, "Ullapool has few trains", "ana")
         assert (await lines_for(book, "ben"))[0] == []
         await book.forget("ana", home, view="owner")
-        await book.experience.guard("guide", id)
+        await book.experience.check_privacy("guide", id)
         assert (await lines_for(book, "ben"))[0] == ["Ullapool has few trains"]
 
 
@@ -98,6 +98,6 @@ async def test_evidence_that_is_not_there_is_refused():
             await book.experience.add_evidence("guide", id, {"ana": [nothing]})
         with pytest.raises(InvalidInput):
             await book.experience.add_evidence("guide", id, {"ana": []})
-        for call in (book.experience.guard, book.experience.approve):
+        for call in (book.experience.check_privacy, book.experience.approve):
             with pytest.raises(NotFound):
                 await call("guide", nothing)

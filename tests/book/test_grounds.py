@@ -66,7 +66,7 @@ async def test_a_message_leaves_after_its_days_and_the_memory_is_still_explained
         # Another day comes, whatever this one did.
         assert (await worker.drain(), len(await book.engine.jobs(JobState.WAITING, 10)) > 0) == (0, True)
         why = await book.why("ana", memory.id)
-        assert [(source.id, source.quote, source.left) for source in why.sources] == [
+        assert [(source.id, source.quote, source.gone) for source in why.sources] == [
             (said, "only in the morning", True)
         ]
         assert (await book.verify()).faults == ()

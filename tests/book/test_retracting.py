@@ -79,7 +79,7 @@ async def test_what_an_agent_learnt_of_it_alone_serves_no_more_until_it_is_undon
     line = (await book.experience.add("guide", "heuristics", "Keep it short", evidence={"ana": [wrong]})).id
 
     async def serving():
-        return [each.id for each in await book.experience.list("guide", serving="ana")]
+        return [each.id for each in await book.experience.list("guide", for_user="ana")]
 
     assert await serving() == [line]
     receipt = await book.retract_source("ana", wrong, view="owner")

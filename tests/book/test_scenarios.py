@@ -35,7 +35,7 @@ async def test_an_agent_neither_sees_nor_deletes_what_another_keeps_to_itself(bo
     with pytest.raises(NotFound):
         await book.retract("ana", private.id, agent="tutor")
     receipt = await book.forget("ana", private.id, agent="tutor")
-    assert receipt.unknown == (private.id,)
+    assert receipt.not_found == (private.id,)
     assert not receipt.removed
     assert await contents(book, agent="coach") == {"Is looking for another job"}
 
@@ -209,7 +209,7 @@ async def test_an_undo_together_leaves_what_was_there_before(book: memoranda.Boo
     with pytest.raises(memoranda.HasDependents) as refused:
         await book.undo("ana", ground.position, agent="coach")
     assert refused.value.positions == (again.position,)
-    await book.undo("ana", ground.position, together=True, agent="coach")
+    await book.undo("ana", ground.position, with_dependents=True, agent="coach")
     assert await contents(book, agent="coach") == {"Likes tea"}
 
 

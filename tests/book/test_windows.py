@@ -26,9 +26,9 @@ async def test_a_window_begins_with_a_user_and_keeps_calls_with_results(book: me
         await thread.append("assistant", f"Answer {number}: sunny")
     window = await thread.window(400)
     assert window.messages[0].role == "user" and window.messages[-1].content == "Answer 29: sunny"
-    assert window.earlier and window.tokens <= 400 and len(window.messages) % 4 == 0
+    assert window.has_earlier and window.tokens <= 400 and len(window.messages) % 4 == 0
     assert (await thread.window(100_000)).messages[0].content == "Question 0 about the weather in Lisbon"
-    assert not (await thread.window(100_000)).earlier
+    assert not (await thread.window(100_000)).has_earlier
     shorter = await thread.window(400, summary="They spoke about the weather. " * 20)
     assert shorter.summary and shorter.tokens <= 400
     assert len(shorter.messages) < len(window.messages)
@@ -54,7 +54,7 @@ async def test_a_message_that_is_too_long_leaves_the_window_empty(book: memorand
     thread = await book.thread("ana")
     await thread.append("user", "words " * 1000)
     window = await thread.window(50)
-    assert window.messages == () and window.earlier
+    assert window.messages == () and window.has_earlier
 
 
 async def summed_up(thread: ThreadHandle, summary: str, through: int) -> None:
@@ -75,9 +75,9 @@ async def test_the_threads_own_summary_stands_for_the_turns_that_are_left_out(bo
     assert (await thread.window(5000)).summary == ""
     assert (await thread.window(150, summary="")).summary == ""
     assert (await thread.window(150, summary="The caller's.")).summary == "The caller's."
-    tight = await book.context("ana", thread=thread.id, budget=300, use=False)
+    tight = await book.context("ana", thread=thread.id, budget=300, mark_used=False)
     assert "[summary of earlier turns] They spoke about the weather." in tight.text
-    roomy = await book.context("ana", thread=thread.id, budget=5000, use=False)
+    roomy = await book.context("ana", thread=thread.id, budget=5000, mark_used=False)
     assert "They spoke about the weather." not in roomy.text
     assert thread.id not in {one.id for one in roomy.left_out}
 
@@ -92,14 +92,14 @@ async def test_a_long_silence_ends_the_window_and_nothing_else(
     await summed_up(thread, "They spoke of tea.", 2)
     hour = timedelta(hours=1)
     clock.advance(minutes=50)
-    assert len((await thread.window(ttl=hour)).messages) == 2
+    assert len((await thread.window(max_gap=hour)).messages) == 2
     clock.advance(minutes=50)
-    ended = await thread.window(ttl=hour)
-    assert (ended.messages, ended.summary, ended.earlier) == ((), "They spoke of tea.", True)
+    ended = await thread.window(max_gap=hour)
+    assert (ended.messages, ended.summary, ended.has_earlier) == ((), "They spoke of tea.", True)
     assert len((await thread.window()).messages) == len(await thread.newest()) == 2
     await thread.append("user", "And now?")
-    begun = await thread.window(ttl=hour)
+    begun = await thread.window(max_gap=hour)
     assert [message.content for message in begun.messages] == ["And now?"]
-    assert (begun.summary, begun.earlier) == ("They spoke of tea.", True)
+    assert (begun.summary, begun.has_earlier) == ("They spoke of tea.", True)
     with pytest.raises(InvalidInput):
-        await thread.window(ttl=timedelta())
+        await thread.window(max_gap=timedelta())

@@ -113,7 +113,7 @@ class World:
         made: list[c.Change] = []
         if undo:
             latest = self.positions.get(owner, 0)
-            made.append(c.Undo(max(1, latest - dice.number(6)), together=bool(dice.number(2))))
+            made.append(c.Undo(max(1, latest - dice.number(6)), with_dependents=bool(dice.number(2))))
         else:
             made += [self.change(dice, owner) for _ in range(dice.pick((1, 1, 1, 2, 3)))]
         batch = c.Batch(

@@ -29,7 +29,7 @@ def difference(one: Any, two: Any) -> str:
 def erasure(receipt: ErasureReceipt) -> tuple[Any, ...]:
     """What an erasure says in the same words everywhere."""
     removed = {place: count for place, count in receipt.removed.items() if place in COUNTED}
-    parts = (receipt.kept, receipt.unknown, receipt.ids, receipt.superseded)
+    parts = (receipt.kept, receipt.not_found, receipt.ids, receipt.superseded)
     return (removed, *map(sorted, parts), receipt.era is None)
 
 

@@ -217,8 +217,8 @@ async def test_nothing_that_names_or_tells_is_left_of_an_ended_era(postgres: Pla
     await engine.put_vectors(SMALL, vectors_of(SMALL, memory))
     await pen.write(Retract(memory), operation="one", request=b"x")
     receipt = await pen.erase_all()
-    assert "dead rows" in receipt.pending
-    assert "dead rows" not in (await engine.scrub()).pending
+    assert "dead rows" in receipt.pending_because
+    assert "dead rows" not in (await engine.scrub()).pending_because
 
     async def left(session: Session) -> None:
         names = await session.text("SELECT tenant, kind, id FROM owners")

@@ -174,7 +174,7 @@ async def test_options_that_the_driver_does_not_take_are_refused(wrong: str, tmp
         (asyncpg.IdleInTransactionSessionTimeoutError("terminating connection"), errors.Busy),
         (ConnectionRefusedError("refused"), errors.Busy),
         (TimeoutError(), errors.Busy),
-        (asyncpg.DiskFullError("could not extend file"), errors.Full),
+        (asyncpg.DiskFullError("could not extend file"), errors.StorageFull),
         (asyncpg.DataCorruptedError("invalid page in block 0"), errors.Corrupt),
         (asyncpg.InvalidCatalogNameError('database "x" does not exist'), errors.NotABook),
         (asyncpg.InsufficientPrivilegeError("permission denied"), errors.ReadOnly),

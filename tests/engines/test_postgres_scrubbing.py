@@ -75,9 +75,9 @@ async def test_whoever_may_still_read_what_was_removed_is_said_and_waited_for(
     await reader.execute("BEGIN ISOLATION LEVEL REPEATABLE READ")
     await reader.fetch("SELECT 1")
     await pen.erase(memory)
-    assert "transaction that began before" in (await engine.scrub()).pending
+    assert "transaction that began before" in (await engine.scrub()).pending_because
     await reader.execute("COMMIT")
-    assert "dead rows" not in (await engine.scrub()).pending
+    assert "dead rows" not in (await engine.scrub()).pending_because
     await reader.close()
     await engine.close()
 
@@ -96,7 +96,7 @@ async def test_a_table_that_upkeep_takes_away_meanwhile_keeps_no_other_from_bein
         cleared.append(statements[0])
 
     monkeypatch.setattr(Server, "outside", meanwhile)
-    assert "dead rows" not in (await engine.scrub()).pending
+    assert "dead rows" not in (await engine.scrub()).pending_because
     assert any("vectors" in statement for statement in cleared)
     await engine.close()
 
@@ -113,7 +113,7 @@ async def test_others_who_write_meanwhile_are_not_taken_for_somebody_who_may_sti
             await other.remember("cake")
 
     writing = asyncio.create_task(write())
-    assert "dead rows" not in (await engine.scrub()).pending
+    assert "dead rows" not in (await engine.scrub()).pending_because
     done.set()
     await writing
     await engine.close()
@@ -126,7 +126,7 @@ async def test_a_user_who_may_ask_for_a_checkpoint_completes_it(postgres: Place)
     await Pen(engine).remember("tea")
     await Pen(engine, BEN).remember("cake")
     await Pen(engine).erase_all()
-    assert "pg_checkpoint" in (await engine.scrub()).pending
+    assert "pg_checkpoint" in (await engine.scrub()).pending_because
     administrator = await asyncpg.connect(postgres.administrator)
     await administrator.execute("GRANT pg_checkpoint TO reader_and_writer")
     assert (await engine.scrub()).complete

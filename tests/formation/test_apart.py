@@ -49,7 +49,7 @@ async def test_what_four_users_teach_at_once_is_one_line_that_serves_a_fifth(
         await worked_at_once(book, clock)
         (line,) = await book.experience.list("guide")
         assert {part.owner.id for part in line.evidence} == {"ann", "ben", "eve", "joe"}
-        assert [one.line for one in await book.experience.list("guide", serving="carl")] == [line.line]
+        assert [one.line for one in await book.experience.list("guide", for_user="carl")] == [line.line]
 
 
 async def test_what_another_speaker_says_of_themselves_is_not_said_of_the_owner(clock: HandClock):
@@ -113,6 +113,6 @@ async def test_of_what_was_said_at_one_moment_the_later_message_counts(clock: Ha
         await settle(book, clock)
         assert await known(book) == ["Lives in Boston"]
         assert (await book.profile.get("ann", agent="guide"))["home"] == "Boston"
-        await thread.reform()
+        await thread.form_again()
         await settle(book, clock)
         assert await known(book) == ["Lives in Boston"]

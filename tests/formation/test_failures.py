@@ -262,7 +262,7 @@ async def test_of_an_answer_that_is_never_wholly_right_what_is_right_is_kept(
         (lacking,) = differences(await told(book), wanted)
         assert lacking.startswith("lacks: memory") and "Likes jazz" in lacking
         server.script = well
-        await thread.reform()
+        await thread.form_again()
         await settle(book, clock, 1)
         assert differences(await told(book), wanted) == []
 

@@ -93,7 +93,7 @@ async def test_an_empty_conversation_asks_nothing_and_writes_nothing(clock: Hand
     models = ScriptedModels([{}])
     async with opened("memory://", clock, models) as book:
         thread = await book.thread("ann", agent="guide")
-        await thread.flush()
+        await thread.form_now()
         await thread.close()
         before = await book.count("ann", view="owner")
         await settle(book, clock)
@@ -118,7 +118,7 @@ async def test_the_same_conversation_formed_again_adds_nothing(
         await settle(book, clock)
         before = await known(book)
         entries_before = len(await book.engine.entries(thread.owner, 0, 100))
-        await thread.reform()
+        await thread.form_again()
         assert await settle(book, clock) == 1
         assert await known(book) == before and len(before) == 2
         assert len(await book.engine.entries(thread.owner, 0, 100)) == entries_before

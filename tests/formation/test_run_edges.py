@@ -46,7 +46,7 @@ async def test_a_thread_that_closes_long_after_it_was_formed_gets_its_episode_an
         assert episode.goal == "Choose music" and len(models.asked) == 2
         assert await book.profile.get("ann", "Trip", agent="guide") == {"goal": "New York"}
         await book.forget("ann", episode.id, view="owner")
-        await thread.flush()
+        await thread.form_now()
         await settle(book, clock)
         assert await book.episodes.list("ann", agent="guide") == [] and len(models.asked) == 2
 

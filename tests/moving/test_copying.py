@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import memoranda
-from memoranda import InvalidInput, NotABook, Unfinished, VersionMismatch
+from memoranda import InvalidInput, NotABook, UnfinishedCopy, VersionMismatch
 from memoranda.assembly import open_engine
 from memoranda.testing.builders import ANN, BEN, Pen
 from tests.moving.books import assert_same, make_book, said
@@ -72,9 +72,9 @@ async def test_digests_of_the_same_content_are_the_same(place: Path, tmp_path: P
 async def test_an_unfinished_copy_does_not_open_and_says_what_to_do(place: Path, tmp_path: Path) -> None:
     await memoranda.copy(place, tmp_path / "copy.db")
     for read_only in (False, True):
-        with pytest.raises(Unfinished, match=r"unfinished copy of .*book\.db.*--switch.*delete"):
+        with pytest.raises(UnfinishedCopy, match=r"unfinished copy of .*book\.db.*--switch.*delete"):
             await memoranda.open(tmp_path / "copy.db", read_only=read_only)
-    with pytest.raises(Unfinished):
+    with pytest.raises(UnfinishedCopy):
         await memoranda.copy(tmp_path / "copy.db", tmp_path / "third.db")
 
 
@@ -83,7 +83,7 @@ async def test_who_had_an_empty_book_open_cannot_write_it_once_it_is_a_copy(
 ) -> None:
     async with memoranda.open(tmp_path / "copy.db", worker=False) as early:
         await memoranda.copy(place, tmp_path / "copy.db")
-        with pytest.raises(Unfinished):
+        with pytest.raises(UnfinishedCopy):
             await early.remember("ann", "in between")
         await memoranda.copy(place, tmp_path / "copy.db", switch=True)
         await early.remember("ann", "afterwards")

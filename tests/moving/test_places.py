@@ -87,7 +87,7 @@ async def test_a_copy_that_fails_once_it_has_begun_stays_and_is_gone_on_with(
         patched.setattr(Moving, "_catch_up_for_long", fails)
         with pytest.raises(StorageError, match="stopped"):
             await memoranda.copy(place, tmp_path / "there.db")
-    with pytest.raises(memoranda.Unfinished):
+    with pytest.raises(memoranda.UnfinishedCopy):
         await memoranda.open(tmp_path / "there.db")
     await memoranda.copy(place, tmp_path / "there.db", switch=True)
     await assert_same(place, tmp_path / "there.db")

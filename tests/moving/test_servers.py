@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import memoranda
-from memoranda import InvalidInput, Moved, Unfinished
+from memoranda import InvalidInput, Moved, UnfinishedCopy
 from memoranda.engines.postgres.address import parse
 from memoranda.errors import Conflict
 from tests.engines.postgres_server import Place
@@ -82,7 +82,7 @@ async def test_a_copy_on_a_server_is_no_book_until_it_is_whole(postgres: Place, 
     await make_book(tmp_path / "book.db")
     there = postgres.new_book()
     await memoranda.copy(tmp_path / "book.db", there)
-    with pytest.raises(Unfinished, match=r"book\.db"):
+    with pytest.raises(UnfinishedCopy, match=r"book\.db"):
         await memoranda.open(there)
     await memoranda.copy(tmp_path / "book.db", f"{there}", switch=True)
     await said(there, "goes on")
@@ -116,7 +116,7 @@ async def test_what_a_copy_on_a_server_holds_still_of_what_is_forgotten_is_told(
     report = await memoranda.copy(tmp_path / "book.db", there, switch=True)
     assert "dead rows" in report.pending and "--scrub" in report.pending
     async with memoranda.open(there, worker=False, embed=None) as book:
-        assert "dead rows" not in (await book.scrub()).pending
+        assert "dead rows" not in (await book.scrub()).pending_because
 
 
 async def test_a_book_on_a_server_is_not_copied_to_itself_nor_over_another(

@@ -194,8 +194,8 @@ def test_what_does_not_fit_is_named_with_its_reason() -> None:
     told = {heard.id: learnt.id}
     context = composed(Material(memories=[learnt], passages=[said, heard], turns=[said], told_by=told))
     assert {(one.id, one.reason) for one in context.left_out} == {
-        (said.id, "in the conversation"),
-        (heard.id, "told by a memory"),
+        (said.id, "in_conversation"),
+        (heard.id, "covered_by_memory"),
     }
     tight = composed(full(20, lambda i: f"Statement number {i} " * 5), 400)
     assert {one.reason for one in tight.left_out} == {"budget"}

@@ -95,7 +95,9 @@ def test_a_context_is_made_for_agents_and_for_programs(shell: Shell) -> None:
     thread = said.get("thread") or said["receipt"]["items"][0]["id"]
     told = shell.run("context", "ana", "walnuts?", "--agent", "helper")
     assert "<memories>" in told and "Is allergic to walnuts" in told and "estimated" in told
-    made = shell.json("context", "ana", "--thread", thread, "--agent", "helper", "--budget", "500", "--look")
+    made = shell.json(
+        "context", "ana", "--thread", thread, "--agent", "helper", "--budget", "500", "--no-mark-used"
+    )
     assert made["counted"] == "estimated" and made["tokens"] <= 500
     assert {"memories", "conversation"} <= {block["name"] for block in made["blocks"]}
     assert "--as-owner" in shell.run("context", "ana", "walnuts?")

@@ -14,11 +14,11 @@ def test_a_line_is_read_approved_guarded_and_retired_at_the_command_line(tmp_pat
         line = str(book.experience.add("guide", "heuristics", "Ullapool is far", evidence={"ana": [home]}).id)
     shell = Shell(tmp_path)
     assert "not passed" in shell.run("experience", "list", "guide")
-    assert shell.json("experience", "list", "guide", "--serving", "ben") == {"lines": []}
+    assert shell.json("experience", "list", "guide", "--for-user", "ben") == {"lines": []}
     shell.run("experience", "approve", "guide", line)
-    assert "approved" in shell.run("experience", "list", "guide", "--serving", "ben")
-    shell.run("experience", "approve", "guide", line, "--back")
-    assert shell.json("experience", "list", "guide", "--serving", "ben") == {"lines": []}
+    assert "approved" in shell.run("experience", "list", "guide", "--for-user", "ben")
+    shell.run("experience", "approve", "guide", line, "--revoke")
+    assert shell.json("experience", "list", "guide", "--for-user", "ben") == {"lines": []}
     shell.run("experience", "guard", "guide", line)
     shell.run("experience", "retire", "guide", line, "--reason", "no use")
     assert "nothing learnt" in shell.run("experience", "list", "guide")
@@ -30,5 +30,5 @@ def test_what_rests_on_a_faulty_message_is_retracted_at_the_command_line(tmp_pat
         said = str(book.thread("ana").append("tool", "Ana moved to Oslo").id)
         memory = book.remember("ana", "Lives in Oslo", sources=[said]).id
     shell = Shell(tmp_path)
-    receipt = shell.json("retract", "ana", said, "--resting")
+    receipt = shell.json("retract", "ana", said, "--source")
     assert [item["id"] for item in receipt.get("receipt", receipt)["items"]] == [str(memory)]

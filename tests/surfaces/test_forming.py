@@ -63,7 +63,7 @@ def test_what_was_given_up_is_told_with_the_way_to_try_it_again(shell: Shell, se
     asked = len(server.asked)
     said = shell.done("form", "ana", code=1).stdout
     job = told["threads"][0]["job"]
-    assert "refuses" in said and f"memoranda jobs replay {job}" in said and "given up: 1" in said
+    assert "refuses" in said and f"memoranda jobs retry {job}" in said and "given up: 1" in said
     assert len(server.asked) == asked
     server.script = [replies.answer({})]
     thread = told["threads"][0]["thread"]
@@ -85,10 +85,10 @@ def test_a_job_that_waits_for_a_person_can_be_replayed(shell: Shell, server: Mod
     server.script = [replies.unauthorized()]
     (waiting,) = form(shell)[1]["threads"]
     server.script = [replies.answer({})]
-    shell.run("jobs", "replay", waiting["job"])
+    shell.run("jobs", "retry", waiting["job"])
     shell.run("jobs", "run")
     assert form(shell)[0] == []
-    assert "no job" in shell.run("jobs", "replay", waiting["job"], code=3)
+    assert "no job" in shell.run("jobs", "retry", waiting["job"], code=3)
 
 
 def test_that_formation_is_off_is_told(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -30,7 +30,7 @@ def test_a_receipt_is_told_when_the_files_cannot_be_cleared(
     assert done.exit_code == 1
     told = json.loads(done.stdout)
     assert (told["ids"], told["state"]) == ([gone], "pending")
-    assert "another process" in told["pending"]
+    assert "another process" in told["pending_because"]
 
 
 def test_backups_are_not_silently_left_out_where_nobody_is_named(shell: Shell) -> None:

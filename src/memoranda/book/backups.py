@@ -85,12 +85,12 @@ class Backups:
         # Where the book began to move right now, the copy notes it.
         with suppress(Moved):
             await self._note_now()
-        for path in receipt.held_by:
+        for path in receipt.still_in:
             await _clear_leftover(Path(path))
-        if not backups or not receipt.held_by:
+        if not backups or not receipt.still_in:
             return receipt
-        left = [path for path in receipt.held_by if not await self._rewrite(Path(path), target, receipt)]
-        return replace(receipt, held_by=tuple(left))
+        left = [path for path in receipt.still_in if not await self._rewrite(Path(path), target, receipt)]
+        return replace(receipt, still_in=tuple(left))
 
     async def _note_now(self) -> None:
         """Do at once what the erasure's commit left to be noted; what fails is tried again by a worker."""

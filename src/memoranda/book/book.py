@@ -290,14 +290,14 @@ class Book(Accounts, Statements):
         budget: int = 2000,
         limit: int = 10,
         count: Count | None = None,
-        use: bool = True,
+        mark_used: bool = True,
         vector: Sequence[float] | None = None,
         **who: Unpack[Who],
     ) -> Context:
         """The text that an agent should read before it answers, in at most ``budget`` tokens, and what it is made of.
 
         Without a query, what was last said in the ``thread`` is the question. ``count`` counts tokens as the agent's
-        model does; without it they are estimated. The memories that are placed count as used, unless ``use`` is False.
+        model does; without it they are estimated. The memories that are placed count as used, unless ``mark_used`` is False.
         ``vector`` is the query's, as ``recall`` takes it.
         """
         party, view = as_owner(owner, self.tenant), as_view(who)
@@ -316,7 +316,7 @@ class Book(Accounts, Statements):
         with telemetry.span("context"):
             made, placed = await self._contexts.make(party, view, finding, query, where, budget, limit, count)
         telemetry.count("contexts")
-        if as_flag(use, "use"):
+        if as_flag(mark_used, "mark_used"):
             self._contexts.uses.note(party, view, placed)
         return made
 

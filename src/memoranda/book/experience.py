@@ -74,7 +74,7 @@ class Experience(Shelf):
         grounds = [await self._ground(user, ids) for user, ids in evidence.items()]
         return await self._hold(agent, id, grounds, now, ["evidence", str(id), _told(evidence)], operation)
 
-    async def guard(self, agent: str, line: UUID | str, *, operation: str | None = None) -> Receipt:
+    async def check_privacy(self, agent: str, line: UUID | str, *, operation: str | None = None) -> Receipt:
         """Hold a line against the records of everyone it stems from once more, as they are now."""
         id, now = as_id(line, "line"), self._rooms.door.clock()
         held = await self._line(agent, id)
@@ -84,12 +84,12 @@ class Experience(Shelf):
         self,
         agent: str,
         *,
-        serving: str | Owner | None = None,
+        for_user: str | Owner | None = None,
         retired: bool = False,
         limit: int = 1000,
     ) -> list[ExperienceLine]:
-        """An agent's lines in the order of their adding; ``serving`` a user, only those that may be read for them."""
-        user = None if serving is None else as_owner(serving, self._rooms.tenant)
+        """An agent's lines in the order of their adding; ``for_user`` names a user: only the lines that may be read for them."""
+        user = None if for_user is None else as_owner(for_user, self._rooms.tenant)
         users, most = self._rooms.door.limits.experience_min_users, as_limit(limit)
         found: list[ExperienceLine] = []
         cursor: str | None = None

@@ -59,7 +59,7 @@ async def _left(records: Records, owner: Owner, record: Record, ids: list[UUID])
             "",
             at,
             " … ".join(one.quote for one in quotes if one.message == id),
-            left=True,
+            gone=True,
         )
         for id in ids
         if id not in hidden and not await records.history(owner, WHOLE, id)

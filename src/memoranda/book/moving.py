@@ -261,7 +261,7 @@ class Moving:
         told: the book has moved all the same."""
         try:
             if await _jobs(self._target, "scrub"):
-                return (await self._target.scrub()).pending
+                return (await self._target.scrub()).pending_because
         except StorageError as exc:
             return f"a worker clears them, or memoranda forget --scrub ({exc})"
         return ""

@@ -186,15 +186,15 @@ class Statements:
         owner: str | Owner,
         position: int,
         *,
-        together: bool = False,
+        with_dependents: bool = False,
         operation: str | None = None,
         **who: Unpack[Who],
     ) -> Receipt:
-        """Reverse a whole operation by its ledger position; ``together``: with all that was built upon it."""
-        change = Undo(as_count(position, "position", 1), together)
+        """Reverse a whole operation by its ledger position; ``with_dependents`` reverses the later changes that build on it too."""
+        change = Undo(as_count(position, "position", 1), with_dependents)
         # With an id of its own it is in the ledger even where only agents' lines follow it, to be undone in turn.
         named = operation or f"undo {new_id()}"
-        receipt = await self._change(owner, change, ["undo", position, together], named, who)
+        receipt = await self._change(owner, change, ["undo", position, with_dependents], named, who)
         await self._retracting.undone(as_owner(owner, self.tenant), receipt.position)
         return receipt
 

@@ -127,20 +127,20 @@ class ThreadHandle:
         *,
         summary: str | None = None,
         count: Count | None = None,
-        ttl: timedelta | None = None,
+        max_gap: timedelta | None = None,
     ) -> Window:
         """Its newest turns that fit into a budget of tokens: from a user's turn on, no tool call without its result.
 
         ``summary`` is what the caller keeps of older turns; it has its place, and is counted. Without it, the thread's
         own is taken where turns are left out. ``count`` counts tokens as the model does that is to read them; without
-        it they are estimated. A silence of more than ``ttl`` ends the window: what was said before stays out of it.
+        it they are estimated. A silence of more than ``max_gap`` ends the window: what was said before stays out of it.
         Without it the book's setting holds.
         """
         room = as_count(budget, "budget", 1)
         text = None if summary is None else as_text(summary, "summary")
-        if ttl is not None and (not isinstance(ttl, timedelta) or ttl <= timedelta()):
-            raise InvalidInput("ttl: give a timedelta of more than nothing", field="ttl")
-        lasts = self._rooms.window_ttl if ttl is None else ttl
+        if max_gap is not None and (not isinstance(max_gap, timedelta) or max_gap <= timedelta()):
+            raise InvalidInput("max_gap: give a timedelta longer than zero", field="max_gap")
+        lasts = self._rooms.window_ttl if max_gap is None else max_gap
         return await window(self._rooms, self.owner, self._view, self.id, room, count, text, lasts)
 
     async def set(self, *, operation: str | None = None, expect: int | None = None, **fields: Any) -> Receipt:
@@ -193,7 +193,7 @@ class ThreadHandle:
         )
         return await self._rooms.meaning.reached(receipt, waiting)
 
-    async def flush(self) -> bool:
+    async def form_now(self) -> bool:
         """Make what was said due to be formed now: it waits for no silence, and for nothing else that kept it.
 
         False where formation is off, by the settings or by the thread's agent's own.
@@ -203,7 +203,7 @@ class ThreadHandle:
         await self._due(jobs)
         return bool(jobs)
 
-    async def reform(self) -> None:
+    async def form_again(self) -> None:
         """Form the thread again from its beginning; with a language model, at its price.
 
         Refused with ``Conflict`` where formation is off, by the settings or by the thread's agent's own.

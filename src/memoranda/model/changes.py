@@ -192,10 +192,10 @@ class RevokeKey:
 
 @dataclass(frozen=True, slots=True)
 class Undo:
-    """Reverse a whole operation, and on request what was built upon it."""
+    """Reverse a whole operation, and with ``with_dependents`` the later changes that build on it."""
 
     position: int
-    together: bool = False
+    with_dependents: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,13 +36,13 @@ class ErasureReceipt:
     kept: tuple[UUID, ...]
     #: ``complete``, or ``pending`` while the engine's own files may still hold traces: ``scrub`` completes it.
     state: str
-    pending: str = ""
+    pending_because: str = ""
     #: Places known to hold it still, such as the book's own backups.
-    held_by: tuple[str, ...] = ()
+    still_in: tuple[str, ...] = ()
     #: What cannot be seen from here.
-    unseen: tuple[str, ...] = ()
+    unchecked: tuple[str, ...] = ()
     #: Ids that were asked for and are not there for this view.
-    unknown: tuple[UUID, ...] = ()
+    not_found: tuple[UUID, ...] = ()
     #: Every record that went, by id.
     ids: tuple[UUID, ...] = ()
     #: The era that ended, where everything went.
@@ -56,12 +56,12 @@ class Scrubbed:
     """What clearing the engine's own files came to."""
 
     #: Why they may hold traces still, and what to do about it; empty where they hold none.
-    pending: str = ""
+    pending_because: str = ""
 
     @property
     def complete(self) -> bool:
         """Whether nothing of what was erased before is in them."""
-        return not self.pending
+        return not self.pending_because
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from enum import StrEnum
 from typing import Any, NamedTuple, TypeAlias
 
-from memoranda.errors import Conflict, Moved, Unfinished
+from memoranda.errors import Conflict, Moved, UnfinishedCopy
 from memoranda.model.jobs import FOLLOW
 
 #: Work of an engine on its own files and tables: no part of what moves.
@@ -240,7 +240,7 @@ def refuse_marked(kept: Mapping[str, bytes]) -> None:
         raise refusal(kept)
 
 
-def refusal(kept: Mapping[str, bytes]) -> Moved | Unfinished:
+def refusal(kept: Mapping[str, bytes]) -> Moved | UnfinishedCopy:
     """The refusal of a book that has at least one of the marks."""
     departure, arrival = marks_of(kept)
     if departure is not None:
@@ -286,9 +286,9 @@ def moved(departure: Departure) -> Moved:
     )
 
 
-def unfinished(arrival: Arrival) -> Unfinished:
+def unfinished(arrival: Arrival) -> UnfinishedCopy:
     """The refusal of a book that a copy is making."""
-    return Unfinished(
+    return UnfinishedCopy(
         f"this is the unfinished copy of {arrival.source}: finish it by running the same copy again, with --switch, "
         "or delete it"
     )

@@ -93,7 +93,7 @@ class Source:
     #: What this source rests on in turn.
     sources: tuple[Source, ...] = ()
     #: It is not here any more: it left by age, or did not come along. Quoted is what rests on it kept of its words.
-    left: bool = False
+    gone: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -64,7 +64,7 @@ def _closure(desk: Desk, change: Undo) -> Deciding[list[Entry]]:
         later = (yield from _later(desk, entries)) - positions
         if not later:
             return entries
-        if not change.together:
+        if not change.with_dependents:
             yield from _refuse_second_undo(change.position, later)
             listed = ", ".join(str(position) for position in sorted(later))
             raise HasDependents(

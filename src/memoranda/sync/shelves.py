@@ -59,11 +59,11 @@ class SyncThread(Face):
     def close(self, status: str = "completed", **how: Any) -> Receipt:
         return self._run(self.handle.close(status, **how))
 
-    def flush(self) -> bool:
-        return self._run(self.handle.flush())
+    def form_now(self) -> bool:
+        return self._run(self.handle.form_now())
 
-    def reform(self) -> None:
-        self._run(self.handle.reform())
+    def form_again(self) -> None:
+        self._run(self.handle.form_again())
 
 
 class SyncProfiles(Face):
@@ -126,8 +126,8 @@ class SyncExperience(Face):
     ) -> Receipt:
         return self._run(self._experience.add_evidence(agent, line, evidence, **how))
 
-    def guard(self, agent: str, line: UUID | str, **how: Any) -> Receipt:
-        return self._run(self._experience.guard(agent, line, **how))
+    def check_privacy(self, agent: str, line: UUID | str, **how: Any) -> Receipt:
+        return self._run(self._experience.check_privacy(agent, line, **how))
 
     def approve(self, agent: str, line: UUID | str, **how: Any) -> Receipt:
         return self._run(self._experience.approve(agent, line, **how))

@@ -58,7 +58,7 @@ class ErasureSuite(Suite):
             "memory": 2,
             "terms": 3,
         }
-        assert (receipt.kept, receipt.unknown, receipt.owner, receipt.at) == ((), (), pen.owner, pen.now)
+        assert (receipt.kept, receipt.not_found, receipt.owner, receipt.at) == ((), (), pen.owner, pen.now)
         for id in (tea, likes, buy):
             assert await engine.history(pen.owner, WHOLE, id) == []
 
@@ -146,12 +146,12 @@ class ErasureSuite(Suite):
         )
         ledgers = (len(await pen.ledger()), len(await other.ledger()))
         receipt = await pen.erase(theirs, hidden, nowhere, view=AT_B)
-        assert (set(receipt.unknown), dict(receipt.removed)) == ({theirs, hidden, nowhere}, {})
+        assert (set(receipt.not_found), dict(receipt.removed)) == ({theirs, hidden, nowhere}, {})
         assert (await other.read(theirs)).active
         assert (await pen.read(hidden)).active
         assert (len(await pen.ledger()), len(await other.ledger())) == ledgers
         nobody = Pen(engine, Owner(id="nobody"))
-        assert (await nobody.erase(theirs)).unknown == (theirs,)
+        assert (await nobody.erase(theirs)).not_found == (theirs,)
         assert await nobody.ledger() == []
 
     async def test_an_agent_forgets_for_good_only_what_is_its_own(self, engine: Engine) -> None:
@@ -270,7 +270,7 @@ class ErasureSuite(Suite):
         pen = Pen(engine)
         memory = await pen.remember("tea")
         assert (await pen.erase(memory, memory)).removed["memory"] == 1
-        assert (await pen.erase(memory)).unknown == (memory,)
+        assert (await pen.erase(memory)).not_found == (memory,)
         assert [line.verb for entry in await pen.ledger() for line in entry.lines] == [
             Verb.REMEMBER,
             Verb.ERASE,
@@ -281,10 +281,10 @@ class ErasureSuite(Suite):
         memory = await pen.remember("tea")
         receipt = await pen.erase(memory)
         # An engine whose files are cleared by others' leave says so, and does it when it is asked.
-        assert receipt.state == ("pending" if receipt.pending else "complete")
+        assert receipt.state == ("pending" if receipt.pending_because else "complete")
         cleared = await engine.scrub()
         # Of a server's files that is said to the end only to whoever may ask it for a checkpoint.
-        assert cleared.complete or "checkpoint" in cleared.pending
+        assert cleared.complete or "checkpoint" in cleared.pending_because
         assert packed("tea") not in [
             row.terms for shelf in (await Follower(engine).follow()).values() for row in shelf.values()
         ]

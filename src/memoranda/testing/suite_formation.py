@@ -103,7 +103,7 @@ class FormationSuite(Suite):
         first = await pen.write(pen.remembering("likes tea"), MarkFormed(thread, 1))
         second = await pen.write(pen.remembering("likes cake"), MarkFormed(thread, 2))
         await pen.write(Undo(first.position))
-        await pen.write(Undo(named.position, together=True))
+        await pen.write(Undo(named.position, with_dependents=True))
         found = await pen.read(thread)
         assert (found.title, found.formed_through) == ("", 2)
         assert (await pen.read(second.ids("memory")[0])).active

@@ -92,7 +92,7 @@ class GroundsSuite(Suite):
         left = await pen.read(profile)
         assert (left.body, left.past) == ({"town": "Bonn"}, ())
         with pytest.raises(InvalidInput, match="erasure"):
-            await pen.write(Undo(moved.position, together=True))
+            await pen.write(Undo(moved.position, with_dependents=True))
 
     async def test_what_an_undo_brought_back_goes_with_what_it_rests_on_and_so_does_what_it_took_away(
         self, engine: Engine

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from memoranda.errors import Conflict, Moved, Unfinished
+from memoranda.errors import Conflict, Moved, UnfinishedCopy
 from memoranda.model.ids import new_id
 from memoranda.model.jobs import JobDraft
 from memoranda.model.memories import Use
@@ -55,7 +55,7 @@ class MarkSuite(Suite):
     ) -> None:
         await arrived(engine, another)
         for write in _writes(another):
-            with pytest.raises(Unfinished, match="elsewhere"):
+            with pytest.raises(UnfinishedCopy, match="elsewhere"):
                 await write()
         await another.end_arrival(RUN)
         await Pen(another).remember("a book")

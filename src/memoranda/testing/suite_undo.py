@@ -129,7 +129,7 @@ class UndoSuite(Suite):
         await pen.write(pen.remembering("buy tea", sources=(tea.id,)))
         await pen.write(Supersede(tea.id, gin.id))
         before = await pen.read(gin.id)
-        undone = await pen.write(Undo(tea.position, together=True))
+        undone = await pen.write(Undo(tea.position, with_dependents=True))
         assert (await pen.read(tea.id)).status == "undone"
         assert (await pen.read(gin.id)).status == "active"
         assert (await pen.read(gin.id)).supersedes == ()
@@ -155,7 +155,7 @@ class UndoSuite(Suite):
         with pytest.raises(HasDependents) as refused:
             await pen.write(Undo(1))
         assert refused.value.positions == (2,)
-        for undo in (Undo(1, together=True), Undo(2)):
+        for undo in (Undo(1, with_dependents=True), Undo(2)):
             with pytest.raises(InvalidInput, match="forget"):
                 await pen.write(undo)
         assert (await pen.read(said)).content == "tea"

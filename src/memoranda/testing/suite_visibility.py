@@ -207,7 +207,7 @@ class VisibilitySuite(Suite):
                         await pen.write(change)
         target = Target(owner, view, Actor("agent"), tuple(written.id for written in unseen))
         receipt = await engine.erase(target, pen.tick())
-        assert set(receipt.unknown) == set(target.ids), f"erase by {name}"
+        assert set(receipt.not_found) == set(target.ids), f"erase by {name}"
         assert dict(receipt.removed) == {}, f"erase by {name}"
 
     async def test_a_name_that_an_unseen_record_has_is_not_read_through_its_slot(

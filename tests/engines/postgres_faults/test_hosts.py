@@ -74,7 +74,7 @@ async def test_a_table_that_another_role_owns_is_told_and_nothing_is_kept(
     await administrator.execute(f"ALTER TABLE {ledger} OWNER TO guest")
     assert await Pen(engine).scan() == []
     await Pen(engine).remember("coffee")
-    assert "dead rows" not in (await engine.scrub()).pending
+    assert "dead rows" not in (await engine.scrub()).pending_because
     await engine.close()
 
 

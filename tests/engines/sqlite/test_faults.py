@@ -13,7 +13,7 @@ import pytest
 
 from memoranda.engines.sqlite.faults import from_sqlite, translated
 from memoranda.engines.sqlite.file import SqliteFile
-from memoranda.errors import Busy, Corrupt, Full, NotABook, NotAllowed, ReadOnly, StorageError
+from memoranda.errors import Busy, Corrupt, NotABook, NotAllowed, ReadOnly, StorageError, StorageFull
 from tests.engines.sqlite.notes import bodies, open_notes, put
 
 
@@ -34,7 +34,7 @@ def sqlite_error(code: int) -> sqlite3.OperationalError:
         (sqlite3.SQLITE_READONLY_ROLLBACK, ReadOnly),
         (sqlite3.SQLITE_CANTOPEN, ReadOnly),
         (sqlite3.SQLITE_PERM, ReadOnly),
-        (sqlite3.SQLITE_FULL, Full),
+        (sqlite3.SQLITE_FULL, StorageFull),
         (sqlite3.SQLITE_CORRUPT, Corrupt),
         (sqlite3.SQLITE_CORRUPT_INDEX, Corrupt),
         (sqlite3.SQLITE_NOTADB, NotABook),
@@ -52,8 +52,8 @@ def test_each_refusal_has_its_error(code: int, expected: type[StorageError], pla
 @pytest.mark.parametrize(
     ("code", "expected"),
     [
-        (errno.ENOSPC, Full),
-        (errno.EDQUOT, Full),
+        (errno.ENOSPC, StorageFull),
+        (errno.EDQUOT, StorageFull),
         (errno.EROFS, ReadOnly),
         (errno.EACCES, ReadOnly),
         (errno.EIO, StorageError),
@@ -73,7 +73,7 @@ def test_our_own_errors_pass_as_they_are(place: Path):
 
 def test_a_failing_write_on_a_full_disk_is_told_as_full(place: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr("shutil.disk_usage", lambda path: type("Usage", (), {"free": 100})())
-    assert type(from_sqlite(sqlite_error(sqlite3.SQLITE_IOERR_SHMSIZE), place)) is Full
+    assert type(from_sqlite(sqlite_error(sqlite3.SQLITE_IOERR_SHMSIZE), place)) is StorageFull
 
 
 async def limit_pages(file: SqliteFile, room: int | None) -> None:
@@ -90,9 +90,9 @@ async def test_a_disk_that_fills_up_in_a_group_gets_everyone_an_answer(notes: Sq
     texts = ["small"] * 5 + ["x" * 500_000] + ["small"] * 5
     answers = await asyncio.gather(*(notes.write(put(text)) for text in texts), return_exceptions=True)
 
-    assert isinstance(answers[5], Full)
+    assert isinstance(answers[5], StorageFull)
     assert "free some" in str(answers[5])
-    assert all(isinstance(answer, int | Full) for answer in answers)
+    assert all(isinstance(answer, int | StorageFull) for answer in answers)
     stored = len(await notes.read(bodies))
     assert stored == 1 + sum(isinstance(answer, int) for answer in answers)
 
@@ -108,7 +108,7 @@ async def test_when_sqlite_undoes_the_whole_transaction_nobody_is_told_otherwise
 
     works = [put("before"), put("before"), lose_everything, put("after")]
     answers = await asyncio.gather(*(notes.write(work) for work in works), return_exceptions=True)
-    assert [type(answer) for answer in answers] == [Full] * 4
+    assert [type(answer) for answer in answers] == [StorageFull] * 4
     assert len({id(answer) for answer in answers}) == 4
     assert await notes.read(bodies) == []
     assert await notes.write(put("next")) == 1

@@ -25,7 +25,7 @@ def erase(tables: Tables, target: Target, at: datetime) -> ErasureReceipt:
     """Remove a target and all that rests on it alone."""
     era = tables.living.get(target.owner)
     if era is None:
-        return ErasureReceipt(target.owner, at, {}, (), "complete", unknown=target.ids)
+        return ErasureReceipt(target.owner, at, {}, (), "complete", not_found=target.ids)
     answers = Answers(tables, era)
     if target.everything:
         records = {id: kept.record() for id, kept in era.records.items()}
@@ -40,7 +40,7 @@ def erase(tables: Tables, target: Target, at: datetime) -> ErasureReceipt:
         erasing.some(plan)
     return ErasureReceipt(
         target.owner, at, dict(+erasing.removed), tuple(plan.stripped), "complete",
-        unknown=tuple(plan.unknown), ids=tuple(plan.doomed), era=era.id if target.everything else None,
+        not_found=tuple(plan.unknown), ids=tuple(plan.doomed), era=era.id if target.everything else None,
         superseded=tuple(plan.superseded),
     )  # fmt: skip
 

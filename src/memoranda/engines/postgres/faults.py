@@ -11,12 +11,12 @@ import asyncpg
 from memoranda.errors import (
     Busy,
     Corrupt,
-    Full,
     MemorandaError,
     NotABook,
     OutcomeUnknown,
     ReadOnly,
     StorageError,
+    StorageFull,
 )
 from memoranda.model.moving import refusal
 
@@ -97,7 +97,9 @@ def _of_the_work(exc: Exception, place: str) -> StorageError | None:
     if isinstance(exc, _BUSY):
         return Busy(f"{place} has no hand free for this ({exc}): try again.")
     if isinstance(exc, asyncpg.DiskFullError):
-        return Full(f"There is no room left on {place}: free some and try again; nothing was kept of this.")
+        return StorageFull(
+            f"There is no room left on {place}: free some and try again; nothing was kept of this."
+        )
     if isinstance(exc, _DAMAGED):
         return Corrupt(f"{place} is damaged ({exc}): restore a backup, or export what can still be read.")
     if isinstance(exc, _ABSENT):

@@ -233,10 +233,10 @@ class SqliteEngine(Moving):
             removed=dict(erased.removed),
             kept=erased.kept,
             state="pending" if pending else "complete",
-            pending=pending,
-            held_by=await self.known_backups(),
-            unseen=UNSEEN,
-            unknown=erased.unknown,
+            pending_because=pending,
+            still_in=await self.known_backups(),
+            unchecked=UNSEEN,
+            not_found=erased.unknown,
             ids=erased.ids,
             era=erased.era,
             superseded=erased.superseded,
@@ -246,7 +246,7 @@ class SqliteEngine(Moving):
         """Clear the file now if that is quick; otherwise say what the worker will do."""
         if os.path.getsize(self._path) > SCRUB_AT_ONCE_BYTES:
             return "the file is large; the worker rewrites it without what was erased"
-        return (await self.scrub()).pending
+        return (await self.scrub()).pending_because
 
     async def scrub(self) -> Scrubbed:
         """Rewrite the file and empty the log: deleting alone leaves copies in the gaps of pages that were rebalanced."""

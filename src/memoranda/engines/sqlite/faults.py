@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from memoranda.errors import Busy, Corrupt, Full, MemorandaError, NotABook, ReadOnly, StorageError
+from memoranda.errors import Busy, Corrupt, MemorandaError, NotABook, ReadOnly, StorageError, StorageFull
 
 #: Below this many free bytes a failed input or output operation is taken for a full disk.
 NO_ROOM = 64 * 1024
@@ -105,8 +105,8 @@ def _read_only(path: Path, exc: Exception) -> ReadOnly:
     )
 
 
-def _full(path: Path) -> Full:
-    return Full(
+def _full(path: Path) -> StorageFull:
+    return StorageFull(
         f"There is no room left for {path}: free some on its disk and try again; nothing was kept of this."
     )
 

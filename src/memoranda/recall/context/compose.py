@@ -22,7 +22,7 @@ from memoranda.text.tokens import Count, estimate
 
 Counted = Literal["exact", "estimated"]
 #: Why something was left out.
-Reason = Literal["budget", "in the conversation", "told by a memory"]
+Reason = Literal["budget", "in_conversation", "covered_by_memory"]
 
 #: The most that one entry takes: of the budget, this part; but so many tokens are granted to any.
 PART = 6
@@ -183,9 +183,9 @@ class Composer:
         passages = []
         for entry in self._entries[_PASSAGES]:
             if entry.id in spoken:
-                draft.leave([entry], _PASSAGES, "in the conversation")
+                draft.leave([entry], _PASSAGES, "in_conversation")
             elif self._told_by.get(entry.id) in placed:
-                draft.leave([entry], _PASSAGES, "told by a memory")
+                draft.leave([entry], _PASSAGES, "covered_by_memory")
             else:
                 passages.append(entry)
         self._fill(draft, _PASSAGES, passages, grants[_PASSAGES] + left)

@@ -26,7 +26,7 @@ class Window:
     tokens: int
     counted: Literal["exact", "estimated"]
     #: Whether the thread has older messages than these.
-    earlier: bool
+    has_earlier: bool
     #: How many messages are left out behind the first one: the middle of a run too long for the budget.
     skipped: int
 

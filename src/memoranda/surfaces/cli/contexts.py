@@ -28,7 +28,9 @@ from memoranda.surfaces.cli.telling import NOTHING_SEEN
     metavar="N",
     help="As much as recall finds, and as many memories [default: 10].",
 )
-@click.option("--look", is_flag=True, help="Only look: what is placed does not count as used.")
+@click.option(
+    "--no-mark-used", "look", is_flag=True, help="Do not count the memories that are placed as used."
+)
 def context_command(
     session: Session,
     party: Owner,
@@ -41,7 +43,7 @@ def context_command(
 ) -> None:
     """Make the text that an agent reads before it answers: blocks within a budget of tokens.
 
-    The memories that are placed count as used, unless you only --look.
+    The memories that are placed count as used, unless you say --no-mark-used.
     """
     question = " ".join(words) or None
     made = session.run(_context(session, party, question, who, thread, budget, limit, not look))
@@ -60,7 +62,9 @@ async def _context(
     use: bool,
 ) -> Context:
     async with session.reading() as book:
-        return await book.context(party, question, thread=thread, budget=budget, limit=limit, use=use, **who)
+        return await book.context(
+            party, question, thread=thread, budget=budget, limit=limit, mark_used=use, **who
+        )
 
 
 def tell_context(paper: Paper, made: Context) -> None:

@@ -102,7 +102,7 @@ async def _day_one(paper: Paper, book: Book) -> Sequence[UUID]:
         paper.hung(f"  {place} {role:<9}  ", content, lead_style="faint")
     _receipt(paper, receipt)
     said = receipt.ids("message")
-    await thread.flush()
+    await thread.form_now()
     await book.worker.drain()
     _command(paper, "form: what she said becomes what is known, by rules, without a language model")
     for memory in await _formed(book, said):
@@ -157,7 +157,7 @@ def _hit(paper: Paper, hit: Hit) -> None:
 async def _correct(paper: Paper, book: Book) -> None:
     thread = await book.thread(WHO, agent=AGENT, name="evening")
     said = await thread.append("user", "I have moved to Lisbon, by the way. Boston is behind me.")
-    await thread.flush()
+    await thread.form_now()
     await book.worker.drain()
     _command(
         paper, "she says “I have moved to Lisbon”, and that is formed: it supersedes, and overwrites nothing"
@@ -217,7 +217,7 @@ async def _forget(paper: Paper, book: Book, message: UUID) -> None:
     removed = ", ".join(f"{number} {place}" for place, number in receipt.removed.items())
     paper.hung("  removed  ", removed, lead_style="faint")
     paper.hung("  state    ", receipt.state, lead_style="faint")
-    paper.hung("  unseen   ", "; ".join(receipt.unseen), lead_style="faint")
+    paper.hung("  unseen   ", "; ".join(receipt.unchecked), lead_style="faint")
     found = await book.verify()
     _note(
         paper,

@@ -58,7 +58,7 @@ def forget_command(
     done = session.run(_forget(session, party, words, who, yes, scrub, how))
     if not session.tell({**document(done.receipt), "rewritten": done.rewritten}):
         tell_erasure(session.paper, done)
-    if scrub and done.receipt.pending:
+    if scrub and done.receipt.pending_because:
         exits.leave(exits.FOUND_FAULTS)
 
 
@@ -68,9 +68,9 @@ def _scrub_alone(session: Session) -> None:
             return await book.scrub()
 
     done = session.run(scrub())
-    if not session.tell({"state": _state(done), "pending": done.pending}):
-        _tell_state(session.paper, done.pending)
-    if done.pending:
+    if not session.tell({"state": _state(done), "pending_because": done.pending_because}):
+        _tell_state(session.paper, done.pending_because)
+    if done.pending_because:
         exits.leave(exits.FOUND_FAULTS)
 
 
@@ -107,8 +107,8 @@ async def _forget(
         receipt = await book.forget(party, words, **how, **who)
         if scrub:
             cleared = await _scrubbed(book)
-            receipt = replace(receipt, state=_state(cleared), pending=cleared.pending)
-    return Forgotten(receipt, tuple(copy for copy in copies if copy not in receipt.held_by))
+            receipt = replace(receipt, state=_state(cleared), pending_because=cleared.pending_because)
+    return Forgotten(receipt, tuple(copy for copy in copies if copy not in receipt.still_in))
 
 
 async def _scrubbed(book: Book) -> Scrubbed:
@@ -156,17 +156,17 @@ def tell_erasure(paper: Paper, done: Forgotten) -> None:
         paper.say(
             f"the book holds nothing of this, of {receipt.owner}; nothing was removed from it", "warning"
         )
-    _tell_lines(paper, "not in the book, or no longer, for this view:", receipt.unknown, "warning")
+    _tell_lines(paper, "not in the book, or no longer, for this view:", receipt.not_found, "warning")
     _tell_lines(paper, "backups rewritten without all that was forgotten:", done.rewritten, "good")
     _tell_lines(paper, "stays, resting on its other sources alone:", receipt.kept)
     _tell_lines(paper, "older statements that it had superseded; they stay:", receipt.superseded)
     if receipt.era is not None:
         paper.say(f"the owner's era {receipt.era} has ended; the same name may begin anew, empty", "faint")
-    _tell_lines(paper, _HELD_BY, receipt.held_by, "warning")
-    _tell_state(paper, receipt.pending)
-    if receipt.unseen:
+    _tell_lines(paper, _HELD_BY, receipt.still_in, "warning")
+    _tell_state(paper, receipt.pending_because)
+    if receipt.unchecked:
         paper.say("cannot be seen from here:", "faint")
-        for place in receipt.unseen:
+        for place in receipt.unchecked:
             paper.block(place, indent="  ", style="faint")
 
 

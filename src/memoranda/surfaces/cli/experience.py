@@ -23,12 +23,12 @@ def experience_command() -> None:
 @experience_command.command("list")
 @opens_book
 @click.argument("agent")
-@click.option("--serving", metavar="USER", help="Only what may be read for this user.")
+@click.option("--for-user", metavar="USER", help="Only what may be read for this user.")
 @click.option("--retired", is_flag=True, help="What was retired, too.")
 @click.option("--limit", type=int, default=100, metavar="N", help="At most so many [default: 100].")
-def list_command(session: Session, agent: str, serving: str | None, retired: bool, limit: int) -> None:
+def list_command(session: Session, agent: str, for_user: str | None, retired: bool, limit: int) -> None:
     """List an agent's lines, with how many users each stems from, and whether it passed the guard for all."""
-    found = session.run(_list(session, agent, serving=serving, retired=retired, limit=limit))
+    found = session.run(_list(session, agent, for_user=for_user, retired=retired, limit=limit))
     if session.tell({"lines": found}):
         return
     columns = [
@@ -62,19 +62,19 @@ async def _list(session: Session, agent: str, **how: Any) -> Sequence[Experience
 @opens_book
 @click.argument("agent")
 @click.argument("id")
-@click.option("--back", is_flag=True, help="Take an approval back.")
-def approve_command(session: Session, agent: str, id: str, back: bool) -> None:
+@click.option("--revoke", is_flag=True, help="Revoke an approval.")
+def approve_command(session: Session, agent: str, id: str, revoke: bool) -> None:
     """Let a line serve every user: read it first, for whoever stands in it is told to all."""
-    session.run(_told(session, "approve", agent, id, approved=not back))
+    session.run(_told(session, "approve", agent, id, approved=not revoke))
 
 
-@experience_command.command("guard")
+@experience_command.command("check-privacy")
 @opens_book
 @click.argument("agent")
 @click.argument("id")
-def guard_command(session: Session, agent: str, id: str) -> None:
+def check_privacy_command(session: Session, agent: str, id: str) -> None:
     """Hold a line against the records of everyone it stems from once more."""
-    session.run(_told(session, "guard", agent, id))
+    session.run(_told(session, "check_privacy", agent, id))
 
 
 @experience_command.command("retire")

@@ -71,7 +71,7 @@ def tell(paper: Paper, found: Sequence[Outcome]) -> None:
     given_up = [outcome for outcome in found if outcome.state == "given_up"]
     for outcome in given_up[:_SHOWN]:
         paper.hung(f"  thread {outcome.thread} was given up: ", outcome.error or "its error was forgotten")
-        paper.say(f"    to try it again: memoranda jobs replay {outcome.job}; memoranda jobs run", "faint")
+        paper.say(f"    to try it again: memoranda jobs retry {outcome.job}; memoranda jobs run", "faint")
     if max(len(waiting), len(given_up)) > _SHOWN:
         paper.say("  and more, see: memoranda jobs list", "faint")
     off = sum(outcome.state == "off" for outcome in found)

@@ -65,8 +65,8 @@ async def _form(
         for id in wanted:
             handle = await book.thread(party, id=id, view="owner")
             if again:
-                await handle.reform()
-            elif not await handle.flush():
+                await handle.form_again()
+            elif not await handle.form_now():
                 off.add(id)
         await book.worker.drain()
         made = [memory for memory in await _memories(book, party) if memory.id not in before]
@@ -88,7 +88,12 @@ async def _memories(book: Book, owner: Owner) -> list[Memory]:
 @opens_book
 @click.option("--once", is_flag=True, help="End when nothing more is due.")
 @click.option(
-    "--at-once", type=click.IntRange(1, 64), default=4, metavar="N", help="Jobs at a time [default: 4]."
+    "--max-concurrent",
+    "at_once",
+    type=click.IntRange(1, 64),
+    default=4,
+    metavar="N",
+    help="Jobs at a time [default: 4].",
 )
 def worker_command(session: Session, once: bool, at_once: int) -> None:
     """Do the book's work: form what was said, make vectors, clear what was erased.

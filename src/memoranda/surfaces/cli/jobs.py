@@ -68,13 +68,13 @@ async def _run(session: Session, limit: int | None) -> tuple[int, int]:
         return done, (await book.facts()).jobs.get(JobState.WAITING.value, 0)
 
 
-@jobs_command.command("replay")
+@jobs_command.command("retry")
 @opens_book
 @click.argument("id")
-def replay_command(session: Session, id: str) -> None:
+def retry_command(session: Session, id: str) -> None:
     """Make a job due now that is dead, or waits for later; its attempts begin anew."""
     session.run(_replay(session, id))
-    if not session.tell({"replayed": id}):
+    if not session.tell({"retried": id}):
         session.paper.say("due now; to do it now: memoranda jobs run", "good")
 
 

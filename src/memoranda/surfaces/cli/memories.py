@@ -124,7 +124,7 @@ def _data(fields: Mapping[str, Any]) -> dict[str, Any]:
 @once
 @click.option("--reason", metavar="TEXT", default="", help="Why it is no longer held.")
 @click.option(
-    "--resting", is_flag=True, help="ID is a faulty message or episode: retract all that rests on it alone."
+    "--source", is_flag=True, help="ID is a faulty message or episode: retract what rests on it alone."
 )
 def retract_command(
     session: Session,
@@ -132,11 +132,11 @@ def retract_command(
     words: Sequence[str],
     who: Who,
     reason: str,
-    resting: bool,
+    source: bool,
     operation: str | None,
 ) -> None:
     """Say that a memory is no longer held; it stays in its history, and `undo` brings it back."""
-    verb = "retract_source" if resting else "retract"
+    verb = "retract_source" if source else "retract"
     session.run(_told(session, verb, party, words[0], reason=reason, operation=operation, **who))
 
 
@@ -145,9 +145,14 @@ def retract_command(
 @owned("POSITION", least=1, most=1)
 @seen_as
 @once
-@click.option("--together", is_flag=True, help="Reverse with it what was built upon it.")
+@click.option("--with-dependents", is_flag=True, help="Also reverse the later changes that build on it.")
 def undo_command(
-    session: Session, party: Owner, words: Sequence[str], who: Who, together: bool, operation: str | None
+    session: Session,
+    party: Owner,
+    words: Sequence[str],
+    who: Who,
+    with_dependents: bool,
+    operation: str | None,
 ) -> None:
     """Reverse a whole operation, by its position in the owner's ledger; undoing an undo restores.
 
@@ -157,7 +162,11 @@ def undo_command(
         raise InvalidInput(
             f"position: {words[0]!r} is no position; receipts and history tell them", field="position"
         )
-    session.run(_told(session, "undo", party, int(words[0]), together=together, operation=operation, **who))
+    session.run(
+        _told(
+            session, "undo", party, int(words[0]), with_dependents=with_dependents, operation=operation, **who
+        )
+    )
 
 
 async def _told(session: Session, verb: str, *given: Any, wait: bool | None = None, **how: Any) -> None:

@@ -159,7 +159,7 @@ def tell_receipt(paper: Paper, receipt: Receipt) -> None:
 def tell_sources(paper: Paper, sources: Sequence[Source], indent: str = "  ") -> None:
     """What a record rests on, quoted, and what that rests on."""
     for source in sources:
-        if source.left:
+        if source.gone:
             paper.say(f"{indent}{source.type.value} no longer here, {when(source.at)}  {source.id}", "faint")
         else:
             paper.say(f"{indent}{source.type.value} by {source.by}, {when(source.at)}  {source.id}", "faint")
