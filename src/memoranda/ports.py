@@ -30,7 +30,7 @@ from memoranda.model.moving import (
 )
 from memoranda.model.owner import Owner, View
 from memoranda.model.passages import Choose, Shelf, ShelfDelta, Sight
-from memoranda.model.query import Filter, HistoryStep, Page, Hits
+from memoranda.model.query import Filter, HistoryStep, Hits, Page
 from memoranda.model.records import Record, RecordType
 from memoranda.model.spending import ALL_SPENT, Spent, SpentFilter, Sums
 from memoranda.model.vectors import Embedding, VectorSet

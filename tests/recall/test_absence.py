@@ -8,7 +8,7 @@ import pytest
 
 import memoranda
 from memoranda import InvalidInput
-from memoranda.model.query import WhyMissing, Hits
+from memoranda.model.query import Hits, WhyMissing
 
 # ── Why it is not there ───────────────────────────────────────────────────────────────────────────────────
 

@@ -45,6 +45,6 @@ def require_schema_support(model: Any) -> None:
         return
     if not profile.get("supports_json_schema_output", False):
         raise InvalidInput(
-            f"models.native: {model.model_name} cannot be held to a schema by its provider; leave native off",
-            field="models.native",
+            f"models.native_output: {model.model_name} cannot be held to a schema by its provider; leave native_output off",
+            field="models.native_output",
         )

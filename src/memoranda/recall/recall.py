@@ -18,7 +18,7 @@ from memoranda.capabilities import SearchesTerms
 from memoranda.errors import LimitReached
 from memoranda.model.owner import Audience, Owner, View
 from memoranda.model.passages import Shelf, ShelfDelta
-from memoranda.model.query import MissingHit, Filter, Hit, Hits
+from memoranda.model.query import Filter, Hit, Hits, MissingHit
 from memoranda.model.quoting import cited_by
 from memoranda.model.records import RecordType
 from memoranda.ports import Readable
