@@ -89,7 +89,7 @@ def _absence(
     hits: Sequence[Hit],
     field: Field,
     every: Mapping[UUID, tuple[int, Match]],
-) -> Absence:
+) -> MissingHit:
     if id in every:
         rank, found = every[id]
         if asked.mode is Mode.RECENT:
@@ -107,7 +107,7 @@ def _absence(
     return MissingHit(id, WhyMissing.NO_MATCH, _unlike(asked))
 
 
-def _outdone(id: UUID, rank: int, found: Match, hits: Sequence[Hit]) -> Absence:
+def _outdone(id: UUID, rank: int, found: Match, hits: Sequence[Hit]) -> MissingHit:
     for hit in hits:
         for other in hit.folded:
             if other.record.id == id:
