@@ -20,8 +20,8 @@ from memoranda.engines.postgres.session import Session  # noqa: E402
 #: Columns of text and bytes that tell of nobody: names of the book's own, ids made by it, keyed digests.
 OWN = {
     *(
-        "book.name",
-        "book.value",
+        "properties.name",
+        "properties.value",
         "migrations.name",
         "owners.kind",
         "owners.era",

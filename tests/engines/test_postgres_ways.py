@@ -161,7 +161,7 @@ async def test_no_statement_walks_an_index_where_it_could_look_up_in_tables_that
     engine = await PostgresEngine.open(postgres.new_book())
 
     async def filled(session: Any) -> None:
-        await session.run_text("SET LOCAL commonplace.whole = 'on'")
+        await session.run_text("SET LOCAL memoranda.whole = 'on'")
         await session.run_text(
             "INSERT INTO owners (kind, era, digest) SELECT 'user', int4send(n), '' FROM generate_series(1, 500) AS n"
         )

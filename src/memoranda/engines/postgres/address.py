@@ -11,8 +11,10 @@ from urllib.parse import SplitResult, parse_qsl, quote, unquote, urlencode, urls
 
 from memoranda.errors import InvalidInput
 
-#: The schema of a book whose address names none.
-SCHEMA = "commonplace"
+#: The schema of a book whose address names none,
+SCHEMA = "memoranda"
+#: and the one it had by default before the product was renamed.
+FORMER_SCHEMA = "commonplace"
 #: Where an address does not say otherwise: how many connections a book opens at most,
 CONNECTIONS = 8
 #: how many seconds a statement may take that is no upkeep,
@@ -52,6 +54,8 @@ class Place(NamedTuple):
     #: As the driver wants it, one a host, in the order in which they are tried.
     urls: tuple[str, ...]
     schema: str
+    #: True if the address names the schema; a schema that is named keeps its name.
+    names_schema: bool
     #: In how many parts a book that is made is spread by owner; 0: in none.
     partitions: int
     connections: int
@@ -76,6 +80,7 @@ def parse(url: str) -> Place:
     query = dict(parse_qsl(parts.query, keep_blank_values=True))
     hosts = _hosts(parts)
     _refuse_service(query, hosts)
+    names_schema = "schema" in query
     schema = query.pop("schema", SCHEMA)
     if not re.fullmatch(r"[a-z_][a-z0-9_]{0,62}", schema) or schema.startswith("pg_"):
         raise _refused("a schema's name has small letters, digits and _, at most 63")
@@ -88,7 +93,9 @@ def parse(url: str) -> Place:
     urls = _urls(parts, query, hosts)
     name = _name(_found(hosts, query), _database(parts, query), schema)
     chooses = "target_session_attrs" in query
-    return Place(urls, schema, partitions, connections, statement, wait, application, chooses, name)
+    return Place(
+        urls, schema, names_schema, partitions, connections, statement, wait, application, chooses, name
+    )
 
 
 def _refuse_own(query: dict[str, str]) -> None:

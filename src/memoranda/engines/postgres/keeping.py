@@ -265,7 +265,7 @@ async def adopt_book(session: Session, line: Mapping[str, Any]) -> bool:
     book = dumps.parse_book(line)
     if await session.text("SELECT 1 FROM owners UNION ALL SELECT 1 FROM tombstones LIMIT 1"):
         return False
-    await session.run_text("UPDATE book SET value = ? WHERE name = 'secret'", book.secret)
+    await session.run_text("UPDATE properties SET value = ? WHERE name = 'secret'", book.secret)
     for ended in book.eras:
         ((no,),) = await session.text(
             "INSERT INTO owners (era, digest, erased_at, position) VALUES (?, ?, ?, ?) RETURNING no",

@@ -6,9 +6,14 @@ from functools import lru_cache
 from importlib.resources import files
 from typing import Any, NamedTuple
 
-from memoranda.engines.postgres.address import Place
+from memoranda.engines.postgres import former
+from memoranda.engines.postgres.address import FORMER_SCHEMA, Place
+from memoranda.engines.postgres.faults import AGAIN
 from memoranda.engines.postgres.session import UNLIMITED
 from memoranda.errors import NotABook, ReadOnly, StorageError, VersionMismatch
+
+#: How often bringing forward is begun again where it and others stood in each other's way.
+_ATTEMPTS = 5
 
 
 class Migration(NamedTuple):
@@ -41,26 +46,47 @@ async def bring_forward(
 
     ``silence``: how long the server may leave a look unanswered; bringing forward takes as long as it needs.
     """
-    version = await _version(connection, place, silence)
-    if version:
-        await _check_choice(connection, place, silence)
     latest = len(book_migrations())
-    if version == latest:
-        return version
-    if version == 0 and (read_only or not create):
-        raise NotABook(f"{place.name} holds no book: open it to write, without create=False, to make one.")
-    if read_only:
-        raise ReadOnly(
-            f"{place.name} has format {version} of {latest}: open it once without read_only to bring it forward."
-        )
+    if await former.is_in_former_schema(connection, place, silence):
+        if read_only:
+            raise former.refuse_to_read(place)
+    else:
+        version = await _version(connection, place, silence)
+        if version:
+            await _check_choice(connection, place, silence)
+        if version == latest:
+            return version
+        if version == 0 and (read_only or not create):
+            raise NotABook(
+                f"{place.name} holds no book: open it to write, without create=False, to make one."
+            )
+        if read_only:
+            raise ReadOnly(
+                f"{place.name} has format {version} of {latest}: open it once without read_only to bring it forward."
+            )
+    for left in reversed(range(_ATTEMPTS)):
+        try:
+            await _bring_forward(connection, place, silence)
+            break
+        except AGAIN:
+            # Those who read may hold one table and wait for the next.
+            if not left:
+                raise
+    return latest
+
+
+async def _bring_forward(connection: Any, place: Place, silence: float) -> None:
     # Whoever waited for another sees what they did, whatever isolation the role is set to.
     async with connection.transaction(isolation="read_committed"):
         await connection.execute(UNLIMITED)
-        await connection.execute(
-            "SELECT pg_advisory_xact_lock(hashtext('commonplace schema'), hashtext($1))", place.schema
-        )
+        # Older programs make their books under these locks, too: their names stay as they were.
+        for schema in (place.schema,) if place.names_schema else (FORMER_SCHEMA, place.schema):
+            await connection.execute(
+                "SELECT pg_advisory_xact_lock(hashtext('commonplace schema'), hashtext($1))", schema
+            )
+        if await former.is_in_former_schema(connection, place, silence):
+            await former.rename_schema(connection, place, silence)
         await _migrate(connection, place, await _version(connection, place, silence), silence)
-    return latest
 
 
 async def _check_choice(connection: Any, place: Place, silence: float) -> None:
@@ -86,12 +112,14 @@ async def _migrate(connection: Any, place: Place, version: int, silence: float) 
     if not await connection.fetchval("SELECT 1 FROM pg_namespace WHERE nspname = $1", place.schema):
         await connection.execute(f'CREATE SCHEMA "{place.schema}"')
     await _check_choice(connection, place, silence)
+    if 0 < version < len(book_migrations()):
+        await former.hold_alone(connection, place.schema)
     if version == 0:
         await connection.execute(
             "CREATE TABLE migrations (number bigint PRIMARY KEY, name text NOT NULL, "
             "at timestamptz NOT NULL DEFAULT now())"
         )
-    # Only a book that is made asks for them.
+    # Only a book that is made asks for them; the first step, which never changes, reads the setting under its former name.
     await connection.execute("SELECT set_config('commonplace.partitions', $1, true)", str(place.partitions))
     for step in book_migrations()[version:]:
         await connection.execute(step.sql)
@@ -102,18 +130,11 @@ async def _migrate(connection: Any, place: Place, version: int, silence: float) 
 
 async def _version(connection: Any, place: Place, silence: float) -> int:
     """How far the schema has come: 0 where nothing is there yet."""
-    tables = {
-        row[0]
-        for row in await connection.fetch(
-            "SELECT c.relname FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace "
-            "WHERE n.nspname = $1 AND c.relkind IN ('r', 'p', 'v')",
-            place.schema,
-            timeout=silence,
-        )
-    }
+    tables = await former.tables_of(connection, place.schema, silence)
     if not tables:
         return 0
-    if not {"migrations", "book", "owners", "ledger"} <= tables:
+    former.refuse_placeholder(place, tables)
+    if not tables >= former.BOOK_TABLES:
         raise NotABook(f"{place.name} holds tables of another program: give the book a schema of its own.")
     version: int = await connection.fetchval(
         f'SELECT max(number) FROM "{place.schema}".migrations',  # noqa: S608 - a name that was checked

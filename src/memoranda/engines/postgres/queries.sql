@@ -3,10 +3,10 @@
 -- ── transactions ─────────────────────────────────────────────────────────────────────────────────────────────────
 
 -- name: secret
-SELECT value FROM book WHERE name = 'secret'
+SELECT value FROM properties WHERE name = 'secret'
 
 -- name: make_secret
-INSERT INTO book (name, value) VALUES ('secret', ?) ON CONFLICT DO NOTHING
+INSERT INTO properties (name, value) VALUES ('secret', ?) ON CONFLICT DO NOTHING
 
 -- Whoever reads whole tables reads them as they lie.
 -- name: whole_tables
@@ -20,7 +20,7 @@ SELECT no, era, position, held FROM owners WHERE tenant = ? AND kind = ? AND id 
 -- Which secret the book has, and the owner, for this transaction alone.
 -- name: lock_owner
 SELECT b.value, o.no, o.era, o.position, o.held
-FROM book AS b LEFT JOIN LATERAL (
+FROM properties AS b LEFT JOIN LATERAL (
     SELECT no, era, position, held FROM owners WHERE tenant = ? AND kind = ? AND id = ? AND erased_at IS NULL FOR UPDATE) AS o ON true
 WHERE b.name = 'secret'
 
@@ -49,7 +49,7 @@ WHERE no = ?
 -- nothing else keeps the planner from turning it around), so that the owner is named before the wall is met.
 -- name: visible_shelves
 SELECT s.no, s.audience, s.agent, s.groups, s.mark, s.renewed, o.no AS owner,
-    set_config('commonplace.owner', o.no::text, true) AS facing, s.passages, s.followed
+    set_config('memoranda.owner', o.no::text, true) AS facing, s.passages, s.followed
 FROM owners AS o JOIN shelves AS s ON s.owner = o.no
 WHERE o.tenant = :tenant
   AND o.kind = :kind
@@ -63,7 +63,7 @@ WHERE o.tenant = :tenant
 ORDER BY s.no
 
 -- name: face_owner
-SELECT set_config('commonplace.owner', ?, true)
+SELECT set_config('memoranda.owner', ?, true)
 
 -- name: shelf
 SELECT no FROM shelves WHERE owner = ? AND audience = ? AND agent = ? AND digest = sha256(decode(replace(?::text, E'\\', E'\\\\'), 'escape'))
@@ -562,7 +562,7 @@ ON CONFLICT (owner, kind, key) DO UPDATE SET
     postponed = CASE WHEN j.state = 'dead' OR (:insists::boolean AND j.state = 'waiting') THEN 0 ELSE j.postponed END,
     error = CASE WHEN :insists::boolean AND j.state <> 'leased' THEN '' ELSE j.error END,
     state = CASE WHEN j.state = 'dead' THEN 'waiting' ELSE j.state END
-RETURNING CASE WHEN j.run_at <= :at THEN pg_notify(left('commonplace_' || current_schema(), 63), '') END
+RETURNING CASE WHEN j.run_at <= :at THEN pg_notify(left('memoranda_' || current_schema(), 63), '') END
 
 -- The server's clock, where the caller's is near it; one that is far from it is not meant to be the time.
 -- name: judged_moment
@@ -663,7 +663,7 @@ ORDER BY j.run_at, j.id LIMIT :limit
 -- name: replay_job
 UPDATE jobs SET state = 'waiting', run_at = :at::bigint, not_before = 0, attempts = 0, postponed = 0, error = ''
 WHERE id = :id AND (state = 'dead' OR (state = 'waiting' AND run_at > :at::bigint))
-RETURNING pg_notify(left('commonplace_' || current_schema(), 63), '')
+RETURNING pg_notify(left('memoranda_' || current_schema(), 63), '')
 
 -- name: drop_job
 DELETE FROM jobs WHERE id = ? AND state = 'dead'
@@ -782,16 +782,16 @@ SELECT current_setting('server_version'),
 -- ── moving ───────────────────────────────────────────────────────────────────────────────────────────────────────
 
 -- name: marks
-SELECT name, value FROM book WHERE name IN ('departure', 'arrival')
+SELECT name, value FROM properties WHERE name IN ('departure', 'arrival')
 
 -- name: set_mark_of_book
-INSERT INTO book (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value
+INSERT INTO properties (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value
 
 -- name: mark_of_book
-SELECT value FROM book WHERE name = ?
+SELECT value FROM properties WHERE name = ?
 
 -- name: remove_mark_of_book
-DELETE FROM book WHERE name = ?
+DELETE FROM properties WHERE name = ?
 
 -- name: has_content
 SELECT 1 FROM owners UNION ALL SELECT 1 FROM tombstones UNION ALL SELECT 1 FROM spent LIMIT 1

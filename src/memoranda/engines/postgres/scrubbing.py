@@ -30,7 +30,7 @@ _NO_CHECKPOINT = (
 _LOOKS, _PAUSE_SECONDS = 40, 0.25
 
 #: The smallest of all tables: by it one sees, before the large ones stand still, how much can be cleared.
-_SMALLEST = "book"
+_SMALLEST = "properties"
 
 _TABLES = """
 SELECT c.relname FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace

@@ -41,13 +41,14 @@ _FAREWELL_SECONDS = 5.0
 _READ = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 #: A server or role that is set to tell of commits before they are on the disk is not followed in that.
 _WRITE = (
-    "BEGIN ISOLATION LEVEL READ COMMITTED{}; SET LOCAL commonplace.whole = 'on'; "
+    "BEGIN ISOLATION LEVEL READ COMMITTED{}; SET LOCAL memoranda.whole = 'on'; "
     "SELECT set_config('synchronous_commit', 'on', true) WHERE current_setting('synchronous_commit') = 'off'"
 )
-_WHOLE = "; SET LOCAL commonplace.whole = 'on'"
+_WHOLE = "; SET LOCAL memoranda.whole = 'on'"
 #: Upkeep is attended instead; whoever vanishes within it gives way to others all the same.
 _LONG = f"; {UNLIMITED}; SET LOCAL idle_in_transaction_session_timeout = '10min'"
-#: Writes hold the book together, an erasure alone: nothing new can come to rest on what it is removing.
+#: Writes share this lock and an erasure has it alone: no write can build on records that are being removed. It keeps the
+#: name it had before the product was renamed: a program of then and one of now exclude each other while a book is upgraded.
 _TOGETHER = "; SELECT pg_advisory_xact_lock_shared(hashtext('commonplace book'), hashtext(current_schema()))"
 _ALONE = "; SELECT pg_advisory_xact_lock(hashtext('commonplace book'), hashtext(current_schema()))"
 #: Held until its connection ends.
@@ -56,7 +57,7 @@ _TURN = "SELECT pg_try_advisory_lock(hashtext('turn ' || current_schema()), hash
 _UNMARKED = f"""; DO $$
 DECLARE mark text;
 BEGIN
-    SELECT name || ' ' || convert_from(value, 'UTF8') INTO mark FROM book WHERE name IN ('departure', 'arrival')
+    SELECT name || ' ' || convert_from(value, 'UTF8') INTO mark FROM properties WHERE name IN ('departure', 'arrival')
     ORDER BY name DESC LIMIT 1;
     IF FOUND THEN RAISE EXCEPTION USING ERRCODE = '{MARKED}', MESSAGE = mark; END IF;
 END $$"""  # noqa: S608 - a constant of ours

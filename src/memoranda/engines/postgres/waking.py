@@ -34,7 +34,7 @@ class Waking:
     def __init__(self, way: Way, schema: str) -> None:
         self._way = way
         #: As ``put_job`` and ``replay_job`` name it.
-        self.channel = f"commonplace_{schema}"[:_NAME_LENGTH]
+        self.channel = f"memoranda_{schema}"[:_NAME_LENGTH]
         self._wakes: list[Wake] = []
         self._listening: asyncio.Task[None] | None = None
         #: Those that were told to end, and have a connection to end first.
