@@ -32,7 +32,7 @@ _CONTROL = 300
 
 
 class Stale(Exception):
-    """A process did not find what another had written, or found what another had taken away."""
+    """A process did not find what another had written, or found what another had removed."""
 
 
 class Undetected(Exception):
@@ -113,7 +113,7 @@ class _Alternation:
             lately = list(subject.held.items())[-1 if asked.wait_for == "embedded" else -2 :]
             for id, text in lately:
                 found = self._found(reader, subject, asked, Asked("recall", subject.owner, text, mode=mode))
-                # A message is as near as its neighbours let it be.
+                # A message's score depends on its neighbours, too.
                 best = found[:1] if id in subject.statements else found[:_NEAR]
                 if id not in {found_id for found_id, _ in best}:
                     raise Stale(f"after {asked} a process does not find {id} by meaning, but {best}")

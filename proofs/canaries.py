@@ -35,12 +35,12 @@ _SHARED: Final = "Ask for the date before booking a table."
 
 
 class Leaked(Exception):
-    """A canary was found where it must not be."""
+    """A canary was found where it must not appear."""
 
 
 @dataclass(frozen=True, slots=True)
 class Canary:
-    """A fact of one user, as they said it and as it is offered for a lesson."""
+    """A fact of one user, as they said it and as it is offered as a lesson."""
 
     user: str
     said: str
@@ -71,11 +71,11 @@ async def _prove(count: int, seed: int) -> str:
 
 
 async def _leaks(canaries: Sequence[Canary], rng: random.Random, *, guarded: bool) -> tuple[list[str], int]:
-    """Plant canaries, form the lessons, and look as every user for what is another's."""
+    """Plant canaries, form the lessons, and search as every user for the others' canaries."""
     async with memoranda.open("memory://", embed=None, worker=False) as book:
         for canary in canaries:
             await _talk(book, canary, [canary.lesson, _SHARED], guarded=guarded)
-            # Others of whom the very same lesson is formed bring the line over the bar.
+            # With other users behind the same lesson, the line reaches the required number of users.
             for other in rng.sample([one for one in canaries if one is not canary], _REPEATED):
                 plain = Canary(other.user, "please remember what works", canary.lesson, canary.value)
                 await _talk(book, plain, [canary.lesson], guarded=guarded)
@@ -97,7 +97,7 @@ async def _leaks(canaries: Sequence[Canary], rng: random.Random, *, guarded: boo
 
 
 async def _talk(book: memoranda.Book, canary: Canary, lessons: Sequence[str], *, guarded: bool) -> None:
-    """One conversation, and what is learnt of it."""
+    """Have one conversation, and learn its lessons."""
     owner = Owner(id=canary.user)
     handle = await book.thread(owner, agent=_AGENT)
     await handle.append("user", canary.said)
@@ -129,7 +129,7 @@ def _lesson(message: Message, line: str) -> Lesson:
 def _unguarded(
     changes: Sequence[AddExperience | AddEvidence], now: datetime
 ) -> list[AddExperience | AddEvidence]:
-    """The changes as if everything had passed: the control."""
+    """Return the changes as if every check had passed: the control."""
     found: list[AddExperience | AddEvidence] = []
     for change in changes:
         if isinstance(change, AddEvidence):
@@ -149,12 +149,12 @@ async def _lines(book: memoranda.Book) -> list[ExperienceLine]:
 
 
 async def _taught(book: memoranda.Book) -> dict[str, set[str]]:
-    """Each line, and of whom it was learnt: they may read it."""
+    """Return each line with the users from whom it was learnt, who may read it."""
     return {line.line: {part.owner.id for part in line.evidence} for line in await _lines(book)}
 
 
 async def _read(book: memoranda.Book, reader: str, asked: Canary) -> str:
-    """All that an agent is given for a user: its context, what recall finds, and its experience."""
+    """Return everything that an agent gets for a user: its context, recall's hits, and its experience."""
     context = await book.context(reader, asked.said, agent=_AGENT, budget=50_000)
     hits = await book.recall(reader, asked.said, agent=_AGENT)
     lines = await book.experience.list(_AGENT, for_user=reader)
@@ -162,7 +162,7 @@ async def _read(book: memoranda.Book, reader: str, asked: Canary) -> str:
 
 
 def _flock(rng: random.Random, users: str) -> list[Canary]:
-    """A canary of each user, none of whose values is part of another's."""
+    """Return a canary for each user; none of their values is part of another's."""
     found: list[Canary] = []
     while len(found) < _USERS:
         drawn = _canary(rng, f"{users}-{len(found)}")

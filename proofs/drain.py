@@ -39,7 +39,7 @@ _LIMITS = Limits(memories_per_owner=1_000_000)
 
 
 class Lost(Exception):
-    """Something is lost, dead, or not found, or was asked for in vain."""
+    """A message is lost or not found, a job is dead, or the provider was asked too often."""
 
 
 def run(count: int, seed: int) -> str:
@@ -53,7 +53,7 @@ def run(count: int, seed: int) -> str:
 
 
 class _Hour:
-    """Users who talk while nobody can read what they say."""
+    """Users who write messages while no model can read them."""
 
     def __init__(self, path: Path, rng: random.Random) -> None:
         self._path = path
@@ -131,7 +131,7 @@ class _Hour:
             raise Lost(f"a provider that was away was asked {in_vain} times")
 
     async def _drained(self, book: Book) -> int:
-        """Minutes until nothing is left to be done."""
+        """Return the minutes until no work is left."""
         for minute in range(1, 121):
             self._clock.now = _START + timedelta(minutes=_MINUTES + minute)
             await book.worker.drain()
@@ -140,7 +140,7 @@ class _Hour:
         raise Lost(f"{len(await self._jobs(book))} threads wait two hours later")
 
     async def _judge(self, book: Book) -> None:
-        """Every message became one memory."""
+        """Check that every message became one memory."""
         for owner, words in self._said.items():
             memories = await held(book, Owner(id=owner), RecordType.MEMORY)
             known = Counter(one.content for one in memories if isinstance(one, Memory) and one.active)

@@ -53,7 +53,7 @@ _NOTED = re.compile(r"\b(?:prefers|likes) ([a-z]+ [a-z]+)", re.IGNORECASE)
 
 
 class Echoed(Exception):
-    """Something came back that nobody said anew."""
+    """A fact came back although nobody stated it again."""
 
 
 class Undetected(Exception):
@@ -76,7 +76,7 @@ def run(count: int, seed: int) -> str:
 
 @contextmanager
 def _unguarded() -> Iterator[None]:
-    """Everybody is believed."""
+    """Trust everybody: the control."""
     with (
         patch.object(Witness, "judge", lambda *given, **more: Verdict(Trust.USER)),
         patch.object(Witness, "repeated", lambda self, statement, cited: any(map(speaks, cited))),
@@ -119,7 +119,7 @@ def _repeats(shown: dict[str, tuple[str, str]], thing: str, cited: str) -> list[
 
 @dataclass(slots=True)
 class _Days:
-    """A user and an agent who talk every day, and what is known of it in the evening."""
+    """A user and an agent who talk every day, and the facts formed in the evening."""
 
     rng: random.Random
     models: ScriptedModels | None
@@ -131,7 +131,7 @@ class _Days:
     retracted: bool = False
 
     async def run(self, days: int) -> str:
-        """Live through the days."""
+        """Simulate the days."""
         async with memoranda.open("memory://", clock=self.clock, models=self.models, worker=False) as book:
             for day in range(days):
                 thread = await self._talk(book, day, days)
@@ -176,7 +176,7 @@ class _Days:
         return thread
 
     def _own(self, day: int) -> str:
-        """Something of ann's own now and then; else what says nothing."""
+        """Return a statement of ann's own from time to time, else a message without content."""
         if day % 3:
             return "What do you know of my taste?"
         thing = _TRUE[day // 3 % len(_TRUE)]
@@ -203,7 +203,7 @@ class _Days:
         return [one for one in memories if isinstance(one, Memory) and one.active]
 
     async def _judge(self, book: Book) -> None:
-        """One of everything, no lie believed, and none once it was retracted."""
+        """Check that each fact is there once, no lie counts as the user's, and none is there after its retraction."""
         active = await self._active(book)
         copies = Counter(_thing(one) for one in active)
         thing, number = max(copies.items(), key=lambda one: one[1], default=("", 0))

@@ -51,7 +51,7 @@ _QUESTION = "word1 word2 word3"
 
 
 class Wrong(Exception):
-    """A vector is lost or wrong, work was begun again, or a reader saw what is no whole set."""
+    """A vector is lost or wrong, work was repeated, or a reader saw an incomplete set."""
 
 
 class Undetected(Exception):
@@ -82,7 +82,7 @@ def _noticed(folder: Path, manner: Manner, seed: int) -> bool:
 
 
 class _Yard:
-    """Writes, lets a process make vectors, kills it, and looks at what a reader sees."""
+    """Writes, lets a process make vectors, kills it, and checks what a reader sees."""
 
     def __init__(self, path: Path, rng: random.Random, manner: Manner) -> None:
         self._path = path
@@ -105,7 +105,7 @@ class _Yard:
         self._needed = 0
 
     async def run(self, kills: int) -> None:
-        """Kill so many processes, let the last one finish, and count."""
+        """Kill this many processes, let the last one finish, and count."""
         async with memoranda.open(self._path, limits=_LIMITS, embed=EMBEDDERS[0], worker=False) as book:
             self._held = Recall(book.engine)
             await self._write(book, _AT_FIRST)
@@ -209,7 +209,7 @@ class _Yard:
     # ── the end ──────────────────────────────────────────────────────────────────────────────────────────────────
 
     async def _finish(self, book: Book) -> None:
-        """Let what was begun be finished in peace, and hold every vector against its text."""
+        """Let the work be finished without kills, and check every vector against its text."""
         tasks: tuple[Task, ...] = ("reembed", "work") if self._reembedding else ("work",)
         for task in tasks:
             process, moment = self._start(task, "random")
@@ -220,7 +220,7 @@ class _Yard:
             raise Wrong(f"{lacking[0].id} lacks its vector when all is done")
         await judge_vectors(book, "when all is done")
         self.passages = len(self._there)
-        # Who is killed loses what it had in hand, and no more.
+        # A killed process loses its current batch, and no more.
         if self.made.value > self._needed + self.struck.total() * STEP:
             raise Wrong(f"{self.made.value} vectors were made where {self._needed} were needed")
 

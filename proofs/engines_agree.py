@@ -23,7 +23,7 @@ CONTROL = 40
 
 
 class Disagreement(Exception):
-    """Two engines do not say or hold the same."""
+    """Two engines differ in their answers or data."""
 
 
 def run(count: int, seed: int) -> str:
@@ -43,19 +43,19 @@ def run(count: int, seed: int) -> str:
 
 
 def program(rng: random.Random) -> list[tuple[str, int]]:
-    """Some steps, each with the seed that decides its details."""
+    """Return some steps, each with the seed that decides its details."""
     return [(rng.choice(STEPS), rng.getrandbits(32)) for _ in range(rng.randint(FEWEST, MOST))]
 
 
 def carry_out(steps: list[tuple[str, int]]) -> None:
-    """Do the same on both engines and compare after each step; raises where they differ."""
+    """Do the same on both engines, and compare after each step; raise if they differ."""
     memory = Path("/dev/shm")
     with tempfile.TemporaryDirectory(prefix="agree-", dir=memory if memory.is_dir() else None) as folder:
         asyncio.run(work(steps, Path(folder)))
 
 
 def shortened(steps: list[tuple[str, int]]) -> list[tuple[str, int]]:
-    """The same failure in fewer steps: each step that is not needed for it is left out."""
+    """Return the same failure in fewer steps, without each step that is not needed for it."""
     least = list(steps)
     for step in steps:
         fewer = [each for each in least if each is not step]
@@ -67,7 +67,7 @@ def shortened(steps: list[tuple[str, int]]) -> list[tuple[str, int]]:
 
 
 def control(rng: random.Random) -> int:
-    """An engine that forgets to count what it holds has to be found out; returns after how many programs."""
+    """Check that an engine that forgets to count its memories is noticed; return after how many programs."""
     with patch.object(applying, "held_gain", lambda before, after: 0):
         for number in range(1, CONTROL + 1):
             try:

@@ -50,7 +50,7 @@ def _noticed(omission: str, seed: int) -> bool:
         try:
             _case(f"{seed} {omission} {number}", OMISSIONS[omission](), rows=_MANY if by_chance else _FEW)
         except (Remains, StorageError):
-            # The book's own proof may be the first to notice: it refuses to restore or to keep such a copy.
+            # The book's own check may be the first to notice: it refuses to restore or to keep such a copy.
             return True
     return False
 

@@ -28,7 +28,7 @@ _FILE = 25
 #: Of the races, those that are run by several processes.
 _ABROAD = 0.3
 _PROCESSES = 3
-#: How often the file is rewritten meanwhile.
+#: How often the file is rewritten during the races.
 _CLEARING = 0.1
 #: Races that are run beside one another.
 _AT_A_TIME = 5
@@ -82,7 +82,7 @@ class _Races:
         else:
             outcomes = await racing
         late = [action for race in races for action in race.late()]
-        # Whoever comes later may not know of the erasure: a process that was elsewhere, or another book of this one.
+        # Later actions may come from a process that does not know of the erasure, or from a second open book.
         outcomes += await self._at_once([late], (other,), abroad)
         told = [[outcome for outcome in outcomes if outcome.action.owner == race.owner] for race in races]
         for race, outcomes in zip(races, told, strict=True):
@@ -101,7 +101,7 @@ class _Races:
     async def _at_once(
         self, groups: Sequence[Sequence[Action]], books: Sequence[Book], abroad: Companions | None
     ) -> list[Outcome]:
-        """Let everyone do their part; between processes each has some of every group, this one too."""
+        """Let all actions run at once; with several processes each gets some of every group, this one too."""
         if abroad is None:
             actions = [action for group in groups for action in group]
             return list(await asyncio.gather(*(perform(self._rng.choice(books), each) for each in actions)))

@@ -49,7 +49,7 @@ _PATIENCE_SECONDS = 60.0
 
 
 class Misformed(Exception):
-    """Something is there twice, or not at all, or was bought again without need."""
+    """A record is there twice or missing, or an answer was bought again without need."""
 
 
 class Undetected(Exception):
@@ -84,7 +84,7 @@ def _noticed(folder: Path, seed: int, manner: Manner) -> bool:
 
 
 def _compared(folder: Path, kills: int, seed: int, manner: Manner) -> _Yard:
-    """Form with so many kills, and then the same without any."""
+    """Form with this many kills, then the same without any, and compare."""
     disturbed = _Yard(folder / f"{manner}.db", random.Random(seed), manner)
     asyncio.run(disturbed.run(kills))
     calm = _Yard(folder / f"{manner} calm.db", random.Random(seed), "careful")
@@ -99,7 +99,7 @@ def _compared(folder: Path, kills: int, seed: int, manner: Manner) -> _Yard:
 
 @dataclass(slots=True)
 class _Yard:
-    """Lets users talk by day, and kills who forms it at night."""
+    """Lets users talk by day, and kills the forming processes at night."""
 
     path: Path
     rng: random.Random
@@ -119,7 +119,7 @@ class _Yard:
         return self.path.with_suffix(".log")
 
     async def run(self, kills: int, days: int = 0) -> None:
-        """Kill so many processes, or none in so many days."""
+        """Kill this many processes, or none in this many days."""
         talk = random.Random(f"{self.rng.random()} talk")
         while self.struck.total() < kills or self.days < days:
             async with forming(self.path, Ticking(self._now(0)), None) as book:
@@ -137,7 +137,7 @@ class _Yard:
     # ── what is said ─────────────────────────────────────────────────────────────────────────────────────────────
 
     async def _talk(self, book: Book, talk: random.Random, place: int) -> None:
-        """Some turns in a thread that lasts two days; every other owner's model tells an episode of it."""
+        """Append some turns to a thread that lasts two days; every second owner's model returns an episode."""
         thread = await book.thread(_OWNERS[place], agent=f"guide {place}", name=f"talk {self.days // 2}")
         turns = [*_TURNS, *talk.choices(_TURNS, k=_MORE)]
         talk.shuffle(turns)
@@ -155,7 +155,7 @@ class _Yard:
     # ── death ────────────────────────────────────────────────────────────────────────────────────────────────────
 
     def _killed(self, night: int) -> bool:
-        """Start one process with a fate; False where it met no such moment, and has done all that was to do."""
+        """Start one process with a moment of death; False if it never reached that moment and finished all work."""
         if not self._due:
             self._due = [*get_args(Moment), "random", "random"]
             self.rng.shuffle(self._due)
@@ -189,7 +189,7 @@ class _Yard:
         return False
 
     async def _peace(self, night: int) -> None:
-        """Let what is left be done by one that nobody kills."""
+        """Let a process that is not killed finish the work."""
         context = multiprocessing.get_context("forkserver")
         fate = Fate("random")
         process = context.Process(
@@ -205,7 +205,7 @@ class _Yard:
     # ── the end ──────────────────────────────────────────────────────────────────────────────────────────────────
 
     async def told(self) -> Counter[str]:
-        """All that the book holds, and that it is sound."""
+        """Return the book's content, after checking that the book is sound."""
         async with forming(self.path, Ticking(self._now(0)), None) as book:
             if faults := (await book.verify()).faults:
                 raise Misformed(f"the ledger does not hold: {faults[0]}")
@@ -221,7 +221,7 @@ class _Yard:
             return await told(book, versions=True)
 
     def judge(self) -> None:
-        """Hold what was bought against what was lost by a kill."""
+        """Compare the bought answers with those lost by a kill."""
         bought: Counter[str] = Counter()
         lost: Counter[str] = Counter()
         hanging: dict[str, str] = {}
@@ -247,6 +247,6 @@ class _Yard:
 
 
 def _each(words: str) -> list[str]:
-    """Each turn that a question is about, with the task and how often it was asked before."""
+    """Return each turn in a question, with the task and how often it was asked before."""
     task, earlier, *turns = words.split(" ")
     return [f"{task} {earlier} {turn}" for turn in turns]

@@ -53,7 +53,7 @@ _TRIES: dict[Try, float] = {
 
 
 class Undetected(Exception):
-    """A mutant lived: this proof would not notice such a hole, or the condition is not needed."""
+    """A mutant was not noticed: this proof misses such a hole, or the condition is not needed."""
 
 
 def run(count: int, seed: int) -> str:
@@ -68,7 +68,7 @@ async def _prove(folder: Path, count: int, seed: int) -> str:
     done = 0
     while done < count:
         some = min(_WORLD, count - done)
-        # The first world has the product's own threads; where every answer is waited for, they only cost time.
+        # Only the first world uses the product's own threads: callers wait for each answer, so threads only cost time.
         with without_threads() if done else nullcontext():
             await worlds.tried(some, _WINDOW, random.Random(f"{seed} {done}"))
         done += some
@@ -78,7 +78,7 @@ async def _prove(folder: Path, count: int, seed: int) -> str:
 
 
 class _Worlds:
-    """Makes worlds that begin alike, and tries them."""
+    """Makes worlds that begin alike, and tries calls on them."""
 
     def __init__(self, folder: Path, original: Path, notes: bytes) -> None:
         self._folder = folder
@@ -94,7 +94,7 @@ class _Worlds:
         mutation: AbstractContextManager[object] | None = None,
         weights: Mapping[Try, float] = _TRIES,
     ) -> int:
-        """Try a world so often; raises what was found, with the number of tries until then."""
+        """Make this many tries on a world; raise Found with the number of tries until then."""
         self._made += 1
         path, notes = copied(self._original, self._notes, self._folder / f"world-{self._made}.db")
         session = await Session.open(path, notes, rng)
@@ -124,7 +124,7 @@ class Found(Exception):
 
 
 async def _control(folder: Path, worlds: _Worlds, seed: int) -> str:
-    """Leave out each condition in turn: each is missed, or is covered by another and missed with that one."""
+    """Leave out each condition in turn: each must be noticed, alone or together with the condition that implies it."""
     mutants = [m for m in isolating.mutants() if not {m.name, m.place} & isolating.OFF_THE_PATH.keys()]
     moving = [mutant for mutant in mutants if mutant.place in isolating.MOVING]
     caught: dict[str, int] = {}

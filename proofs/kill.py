@@ -36,7 +36,7 @@ ROUND = {
     Point.OPENING: 1,
     Point.ANY_TIME: 6,
 }
-#: Of the kills, the share that has to strike between a commit's first write and its receipts.
+#: Least share of kills between a commit's first write and its receipts.
 STRUCK_SHARE = 0.4
 #: A book is put away after this many kills, so that looking through it stays quick.
 KILLS_OF_A_BOOK = 10
@@ -68,7 +68,7 @@ def run(count: int, seed: int) -> str:
 
 
 def control(folder: Path, rng: random.Random) -> int:
-    """A build that acknowledges before the commit has to lose something; returns after how many kills."""
+    """Check that a build that acknowledges before the commit loses something; return after how many kills."""
     series = Series(folder, rng, hasty=True)
     for kills in range(1, CONTROL_KILLS + 1):
         try:
@@ -105,7 +105,7 @@ class Warm:
         return cls(process, ours, marks)
 
     def end(self) -> None:
-        """Kill it, and wait until the system has taken everything from it."""
+        """Kill it, and wait until the system has released its resources."""
         self.process.kill()
         self.process.join()
         self.connection.close()
@@ -113,7 +113,7 @@ class Warm:
 
 @dataclass(slots=True)
 class Series:
-    """Kills one after the other, each followed by a reckoning."""
+    """A series of kills, each followed by a check."""
 
     folder: Path
     rng: random.Random
@@ -130,7 +130,7 @@ class Series:
     _points_to_come: list[Point] = field(default_factory=list)
 
     def kill(self, count: int, points: tuple[Point, ...] = ()) -> None:
-        """Kill so many writers, at these points or at all of them in turn."""
+        """Kill this many writers, at these points or at all of them in turn."""
         try:
             for left in range(count, 0, -1):
                 self._one(self.rng.choice(points) if points else self._next_point())
@@ -150,7 +150,7 @@ class Series:
         self._kills += 1
         book = self._book = self._book or Reckoning(self._fresh_path(point))
         if point is Point.OPENING and self.rng.random() < 0.5:
-            # Half of them strike a book in its making.
+            # Half of them hit a book while it is created.
             self._put_away()
             book = self._book = Reckoning(self._fresh_path(point))
         beside = self._begin(None) if self._kills % BESIDE_EVERY == 0 and point is not Point.OPENING else None
@@ -218,7 +218,7 @@ class Series:
         victim.process.kill()
 
     def _let_finish(self, beside: Warm) -> None:
-        """The one beside writes on for a moment, then ends as it should."""
+        """Let the other writer continue for a moment, then end normally."""
         time.sleep(0.02)
         beside.marks["stop"] = 1
         beside.process.join(PATIENCE_SECONDS)
@@ -228,7 +228,7 @@ class Series:
             raise Broken(f"the writer beside the one that was killed ended with status {status}")
 
     def _put_away(self) -> None:
-        """Look at a book for the last time."""
+        """Check a book for the last time."""
         book, self._book = self._book, None
         if book is None:
             return

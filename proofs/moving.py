@@ -84,7 +84,7 @@ def _moved(folder: Path, source: str, target: str, kills: int, rng: random.Rando
 
 
 def _control(folder: Path, omission: str, rng: random.Random) -> None:
-    """A copier that leaves a step out has to be noticed."""
+    """Check that a copier that leaves a step out is noticed."""
     for number in range(_TRIES):
         own = Path(folder, f"{omission} {number}")
         own.mkdir()
@@ -105,7 +105,7 @@ def _control(folder: Path, omission: str, rng: random.Random) -> None:
 
 @dataclass(slots=True)
 class Scene:
-    """A book that is written and forgotten from while it is copied."""
+    """A book that processes write to and forget from while it is copied."""
 
     folder: Path
     source: str
@@ -141,7 +141,7 @@ class Scene:
         self._lives.append(process)
 
     def await_writes(self) -> None:
-        """Wait until there is something to copy."""
+        """Wait until there are enough writes to copy."""
         until = time.monotonic() + _PATIENCE
         while len(told(self.folder, "writer")) < _WRITES:
             if time.monotonic() > until:
@@ -149,14 +149,14 @@ class Scene:
             time.sleep(0.05)
 
     def await_end(self) -> None:
-        """Wait until everybody has learnt that the book is elsewhere."""
+        """Wait until every process has learnt that the book has moved."""
         for process in self._lives:
             process.join(_PATIENCE)
             if process.exitcode != 0:
                 raise Unlike(f"a process that used the book left with {process.exitcode}")
 
     def copy(self, *, switch: bool, omission: str = "") -> bool:
-        """Copy in peace; whether the copy's own comparison noticed what was left out."""
+        """Copy without kills; return True if the copy's own comparison noticed the step that was left out."""
         process = _context.Process(target=copy, args=(self.source, self.target, switch, None, omission))
         process.start()
         process.join(_PATIENCE)
@@ -166,7 +166,7 @@ class Scene:
         return process.exitcode == NOTICED
 
     def kill_one(self, *, last: bool) -> None:
-        """Start a copy and kill it; one that came to its end before is no kill."""
+        """Start a copy and kill it; a copy that ended before does not count."""
         aim, switch = self._aim(last)
         self._switched = switch
         process = _context.Process(target=copy, args=(self.source, self.target, switch, aim))
@@ -182,7 +182,7 @@ class Scene:
             raise Unlike(f"a copy left with {process.exitcode}")
 
     def _aim(self, last: bool) -> tuple[Aim | None, bool]:
-        """The last strikes where the target is whole and the source does not know it yet."""
+        """Choose the step to die at; the last kill comes when the target is complete and the source does not know it yet."""
         if last:
             return Aim("depart", 2, False), True
         step = self.rng.choice((*STEPS[:4], "any time") if self._switched else (*STEPS, "any time"))
@@ -204,7 +204,7 @@ async def _made(address: str) -> None:
 
 @contextlib.contextmanager
 def _server() -> Iterator[OwnServer | None]:
-    """A server of one's own; none where none can be started."""
+    """Start a server for this proof; None if none can be started."""
     try:
         # A machine may have no server, or no driver.
         from proofs._server.own import OwnServer  # noqa: PLC0415

@@ -70,7 +70,7 @@ def _caught(control: Outcome) -> str:
 
 
 def workload(folder: Path, synchronous: str, seed: str) -> None:
-    """Use a book as an application does, and say of each write that returned that it did."""
+    """Use a book as an application does, and mark each write that returned."""
 
     async def opened(address: Path, *, create: bool = True, read_only: bool = False) -> SqliteEngine:
         return await SqliteEngine.open(address, create=create, read_only=read_only, synchronous=synchronous)
@@ -114,7 +114,7 @@ class _Day:
         self._acknowledge(thread.owner.id, receipt, words)
 
     async def _remember(self, book: Book, owner: str) -> None:
-        """Half of the statements take the place of an earlier one."""
+        """Write a statement; every second one supersedes an earlier one."""
         key = self._rng.choice((None, "drink", "town", None))
         word = self._word()
         receipt = await book.remember(owner, self._text(word, 120), key=key, agent="helper")
@@ -180,7 +180,7 @@ class _Said:
                 case ["superseded", id]:
                     said.superseded.add(id)
                 case ["forgetting", *ids]:
-                    # From here on they may be there or not.
+                    # From here on these records may be there or not.
                     for id in ids:
                         said.stored.pop(id, None)
                         said.superseded.discard(id)
@@ -200,7 +200,7 @@ class _Said:
 
 
 class Check:
-    """Judges one image after the other."""
+    """A check that judges one image after another."""
 
     def __init__(self) -> None:
         #: Digests of backups that were opened and proved: most images hold the same one.
@@ -232,7 +232,7 @@ class Check:
 
 
 def _scan(folder: Path, said: _Said) -> None:
-    """Look for what was forgotten in the bytes of every file."""
+    """Search the bytes of every file for forgotten data."""
     for path in folder.iterdir():
         gone = said.cleared if path.name.startswith(_BACKUP) else said.cleared | said.unreadable
         content = path.read_bytes()
@@ -251,7 +251,7 @@ async def _check_book(path: Path, said: _Said) -> None:
 
 
 async def _check_whole(path: Path) -> dict[str, Record]:
-    """The book opens, SQLite and the ledger find no fault with it; its records by their ids."""
+    """Check that the book opens and that SQLite and the ledger find no error; return its records by id."""
     found: dict[str, Record] = {}
     async with memoranda.open(path) as book:
         with contextlib.closing(sqlite3.connect(path)) as connection:

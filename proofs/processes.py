@@ -41,7 +41,7 @@ def run(count: int, seed: int) -> str:
 
 
 def same_operations(path: Path, count: int) -> str:
-    """Each round all processes send the same operation; one record is made."""
+    """Let all processes send the same operation in each round; check that one record is made."""
     thread = asyncio.run(made_thread(path))
     told = at_once(_send_same, count, path, thread)
     for number, receipts in enumerate(zip(*told, strict=True)):
@@ -81,7 +81,7 @@ async def _check_same(path: Path) -> None:
 
 
 def mixed_writers(path: Path, count: int, seed: int) -> str:
-    """Appends, statements under one key and a counter that is read before it is written, all to one owner."""
+    """Mix appends, statements under one key, and a counter that is read before it is written, all for one owner."""
     thread = asyncio.run(made_thread(path))
     written = sum(at_once(_write_mixed, count, path, thread, seed))
     asyncio.run(_check_mixed(path, thread, count, written))

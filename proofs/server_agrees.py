@@ -24,11 +24,11 @@ _MUTANT_PROGRAMS, _MUTANT_SECONDS = 30, 120.0
 
 
 class Disagreement(Exception):
-    """The two engines do not say or hold the same."""
+    """The two engines differ in their answers or data."""
 
 
 class Undetected(Exception):
-    """A condition was left out, and nothing was noticed: it is not needed, or this proof would not notice such a hole."""
+    """A condition was left out, and no check noticed: it is not needed, or this proof misses such a hole."""
 
 
 def run(count: int, seed: int) -> str:
@@ -41,7 +41,7 @@ def run(count: int, seed: int) -> str:
                 asyncio.run(_carry_out(steps, address))
             except AssertionError as difference:
                 raise Disagreement(f"program {number}, {steps}: {difference}") from difference
-        # Whoever may do anything passes the wall by rows: what is left out here is the engine's own filter.
+        # A superuser bypasses row-level security, so that only the engine's own condition is missing.
         server.url = server.administrator
         mutants = needed()
         asyncio.run(_check(server, mutants))

@@ -87,7 +87,7 @@ async def _older_transaction(server: OwnServer, life: Life) -> None:
 
 
 async def _no_checkpoint(server: OwnServer, life: Life) -> None:
-    """A role that may not ask for a checkpoint says so; once there was one, all is clear."""
+    """Check that a role that may not request a checkpoint reports it, and that after one the files are clear."""
 
     async def clearing(book: Book) -> Scrubbed:
         await server.said(f"REVOKE pg_checkpoint FROM {ROLE}")

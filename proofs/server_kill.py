@@ -44,7 +44,7 @@ _fork = multiprocessing.get_context("fork")
 
 
 class Unruly(Exception):
-    """A writer did not do what it was started for: that says nothing of the book."""
+    """A writer did not do its task, which says nothing about the book."""
 
 
 def run(count: int, seed: int) -> str:
@@ -57,7 +57,7 @@ def run(count: int, seed: int) -> str:
             while series.kills < count:
                 series.kill_writers()
             series.put_away()
-            # Told to acknowledge before its log is written, for whoever does not ask for more.
+            # The role's default is to acknowledge before the log is written, unless a session asks for more.
             server.say(
                 f"ALTER ROLE {ROLE} SET synchronous_commit = off",
                 "ALTER SYSTEM SET wal_writer_delay = '10s'",
@@ -91,7 +91,7 @@ async def _warm(server: OwnServer) -> None:
 
 
 def _hasty(series: Series) -> int:
-    """A build that acknowledges before the commit has to lose something."""
+    """Check that a build that acknowledges before the commit loses something."""
     series.hasty = True
     try:
         return _caught(series, series.kill_writers, "a build that acknowledges too early")
@@ -100,7 +100,7 @@ def _hasty(series: Series) -> int:
 
 
 def _unsynced(series: Series) -> int:
-    """So has one that lets the server acknowledge before its log is written."""
+    """Check that a build that lets the server acknowledge before its log is written loses something."""
     series.trusting = True
     return _caught(series, series.kill_server, "a build that lets its server not wait for its log")
 
@@ -134,14 +134,14 @@ class Warm:
         return cls(process, ours)
 
     def await_writing(self) -> None:
-        """Return when it writes, or is dead."""
+        """Wait until it writes or is dead."""
         if not self.connection.poll(_PATIENCE_SECONDS):
             raise Unruly("a writer never began")
         with suppress(EOFError):
             self.connection.recv_bytes()
 
     def end(self) -> None:
-        """Kill it, and wait until the system has taken everything from it."""
+        """Kill it, and wait until the system has released its resources."""
         self.process.kill()
         self.process.join()
         self.connection.close()
@@ -149,7 +149,7 @@ class Warm:
 
 @dataclass(slots=True)
 class Series:
-    """Rounds of kills, each followed by a reckoning."""
+    """Rounds of kills, each followed by a check."""
 
     server: OwnServer
     folder: Path
@@ -168,7 +168,7 @@ class Series:
     _book: ServerReckoning | None = None
 
     def kill_writers(self) -> None:
-        """Some writers write to one book until each is dead."""
+        """Let some writers write to one book until each is dead."""
         book = self._next_book()
         points = self.rng.choices([*_POINTS], [*_POINTS.values()], k=_TOGETHER)
         writers = [self._begin(book, point) for point in points]
@@ -198,7 +198,7 @@ class Series:
         self._reckon(book)
 
     def put_away(self) -> None:
-        """Look at a book for the last time."""
+        """Check a book for the last time."""
         book, self._book = self._book, None
         if book is not None:
             asyncio.run(book.check([], thorough=True))
@@ -211,7 +211,7 @@ class Series:
         self._book = None
 
     def end(self) -> None:
-        """End what still runs."""
+        """Stop all processes that still run."""
         for writer in (*self._pool, *self._running):
             writer.end()
 

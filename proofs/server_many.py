@@ -38,7 +38,7 @@ def run(count: int, seed: int) -> str:
 
 
 def _control(server: OwnServer) -> int:
-    """Workers that trust their own clocks take each other's jobs."""
+    """Check that workers that trust their own clocks take each other's jobs."""
     for _ in range(_CONTROL_TRIES):
         if twice := worked_off(server, _WORKERS, _CONTROL_JOBS, trusting=True).begun_twice:
             return twice
@@ -49,7 +49,7 @@ def _control(server: OwnServer) -> int:
 
 
 def _same_operations(server: OwnServer, count: int) -> str:
-    """Each round all processes send the same operation; one record is made."""
+    """Let all processes send the same operation in each round; check that one record is made."""
     address = server.new_book()
     thread = asyncio.run(_made_thread(address))
     told = at_once(_send_same, _PROCESSES, address, thread, count)

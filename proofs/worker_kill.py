@@ -93,7 +93,7 @@ def _tally(path: Path, kills: int, seed: int, manner: Manner) -> _Tally:
 
 
 class _Yard:
-    """Puts jobs, keeps workers at them, and kills these."""
+    """Adds jobs, starts workers, and kills them."""
 
     def __init__(self, path: Path, rng: random.Random, manner: Manner) -> None:
         self._path = path
@@ -109,7 +109,7 @@ class _Yard:
         self._poisoned: set[str] = set()
 
     async def run(self, kills: int) -> _Tally:
-        """Kill so many workers, let the rest be done in peace, and count."""
+        """Kill this many workers, let the remaining jobs be done without kills, and count."""
         async with memoranda.open(self._path, limits=_LIMITS) as book:
             await self._begin(book)
             workers = [self._start() for _ in range(_WORKERS)]
@@ -140,7 +140,7 @@ class _Yard:
             await asyncio.gather(*(self._put_one(book) for _ in range(_WAITING - waiting)))
 
     async def _put_one(self, book: Book) -> None:
-        """A job in the same commit as what it is about; some are put again."""
+        """Add a job in the same commit as its record; add some jobs twice."""
         owner, thread = self._rng.choice(self._threads)
         key = f"{owner.id} {len(self._put)}"
         old = [key for key in self._put if key.startswith(owner.id) and key not in self._poisoned]
@@ -172,7 +172,7 @@ class _Yard:
         return process, fate
 
     async def _strike(self, book: Book, workers: list[tuple[BaseProcess, Fate]]) -> None:
-        """After a while, see who died by its own hand, and kill or stop one that is left to chance."""
+        """After a while, find out which worker killed itself, and kill or stop one at random."""
         await asyncio.sleep(self._rng.uniform(0.002, 0.09))
         left_to_chance = [
             process for process, fate in workers if fate.moment == "random" and process.is_alive()
@@ -195,7 +195,7 @@ class _Yard:
             workers[place] = self._start()
 
     async def _stall(self, pid: int) -> None:
-        """A process that stands still for longer than its lease, and then goes on as if nothing had been."""
+        """Stop a process for longer than its lease, and let it continue."""
         os.kill(pid, signal.SIGSTOP)
         await asyncio.sleep(LEASE_SECONDS * 1.5)
         os.kill(pid, signal.SIGCONT)
@@ -208,7 +208,7 @@ class _Yard:
     # ── the end ──────────────────────────────────────────────────────────────────────────────────────────────────
 
     async def _finish(self, book: Book) -> None:
-        """One worker in peace: what the dead held comes back when their leases have run out."""
+        """Run one worker without kills: the dead workers' jobs come back when their leases have expired."""
         last = Worker(book.engine, {FORM: lambda job: form(book, job)}, utc_now, lease=LEASE_SECONDS)
         deadline = time.monotonic() + 60
         while [job for job in await book.engine.jobs(None, 1000) if job.state is not JobState.DEAD]:

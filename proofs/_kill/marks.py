@@ -21,7 +21,7 @@ class Point(StrEnum):
     WITHIN = "between writes of one operation"
     BETWEEN = "between operations"
     BEFORE_COMMIT = "before commit"
-    #: A signal cannot be timed between the log's write and its sync from Python: these strike anywhere inside.
+    #: Python cannot time a signal between the log's write and its sync: these kill anywhere inside the commit.
     IN_COMMIT = "inside commit"
     AFTER_COMMIT = "after commit"
     TELLING = "between receipts"
@@ -30,7 +30,7 @@ class Point(StrEnum):
     ANY_TIME = "at any time"
 
 
-#: Where the writer strikes itself down; at the others the harness does, a moment after it was told.
+#: Points at which the writer kills itself; at the others the test does, a moment after the announcement.
 OWN_HAND = frozenset(Point) - {Point.IN_COMMIT, Point.CHECKPOINT, Point.ANY_TIME}
 
 
@@ -47,7 +47,7 @@ class Place(IntEnum):
 
 
 class Marks:
-    """A few counters that the harness reads when their process is dead; each is written by one thread only."""
+    """A few counters that the test reads after their process has died; each is written by one thread only."""
 
     _NAMES = ("place", "commits", "writes", "done", "told", "group", "largest", "stop")
 
@@ -75,7 +75,7 @@ class Marks:
 
 @dataclass(slots=True)
 class Aim:
-    """When a writer dies: at its n-th commit or the first later one that comes to the point."""
+    """The moment of a writer's death: at its n-th commit, or the first later one that reaches the point."""
 
     point: Point
     commit: int
@@ -98,7 +98,7 @@ class Watch:
         self._writing = False
 
     def opened(self) -> None:
-        """Opening is over: commits count from here."""
+        """Note that opening is done; commits count from here."""
         self._strike(Point.OPENING)
         self._writing = True
 
@@ -159,7 +159,7 @@ class Watch:
         self._strike(Point.TELLING, some_told and marks["done"] > marks["told"] + 1)
 
     def told(self) -> None:
-        """The receipt is written down outside the book."""
+        """Note that the receipt was logged outside the book."""
         self._marks["told"] += 1
 
     @property
@@ -191,7 +191,7 @@ def _writes(word: str) -> bool:
 
 
 def watched(watch: Watch) -> Callable[..., sqlite3.Connection]:
-    """A maker of connections; the one that writes is watched."""
+    """Return a maker of connections that watches the writing one."""
 
     class Watched(sqlite3.Connection):
         def execute(self, statement: str, parameters: Any = (), /) -> sqlite3.Cursor:

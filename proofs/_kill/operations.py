@@ -27,7 +27,7 @@ _FILLING = "and then they talked about the garden, the weather, a friend's visit
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """One write as it was asked for; ``id`` is its operation id, and the word in all of its texts."""
+    """One requested write; ``id`` is its operation id, and a word in all of its texts."""
 
     id: str
     owner: str
@@ -136,7 +136,7 @@ class Known:
         return known
 
     def learn(self, operation: Operation, receipt: Receipt) -> None:
-        """Take in what a receipt says."""
+        """Update this knowledge from a receipt."""
         for item in receipt.items:
             id = str(item.id)
             if item.verb is Verb.OPEN:
@@ -149,7 +149,7 @@ class Known:
             self.positions.append(receipt.position)
 
     def choose(self, id: str, owner: str, rng: random.Random) -> Operation:
-        """The next operation, with the id that it shall have."""
+        """Return the next operation, with this operation id."""
         if not self.threads:
             return Operation(id, owner, "open", {"name": id})
         verb = rng.choices(

@@ -20,12 +20,12 @@ from memoranda.model.records import PASSAGE_TYPES, Record
 from proofs._kill.operations import JOB, OWNERS, Operation, perform
 from proofs._kill.writer import opened, spelled
 
-#: What makes records that say the texts of their operation.
+#: Operations whose records contain the operation's texts.
 _MAKING = frozenset({"append", "remember", "add"})
 
 
 class Broken(Exception):
-    """After a kill the book is not what it has to be."""
+    """The book is wrong after a kill."""
 
 
 class Lost(Broken):
@@ -33,7 +33,7 @@ class Lost(Broken):
 
 
 class Stored(NamedTuple):
-    """Rows of a book's tables that no verb shows."""
+    """Rows of a book's tables that the API does not show."""
 
     jobs: Sequence[Any]
     links: Sequence[Any]
@@ -51,14 +51,14 @@ QUERIES = (
 
 
 class Reckoning:
-    """One book over many kills: what was promised of it, and whether that is so."""
+    """One book over many kills: the receipts, and the check of the book against them."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        #: Operations that are in the book, with what their callers were told.
+        #: Operations in the book, with the answers to their callers.
         self._kept: dict[str, tuple[Operation, dict[str, Any]]] = {}
         self.resent = 0
-        #: Of those that nobody was told of: how many had been committed.
+        #: Number of unanswered operations that had been committed.
         self.survived = 0
 
     @property
@@ -68,7 +68,7 @@ class Reckoning:
     async def check(
         self, lately: Sequence[tuple[Operation, dict[str, Any] | None]], *, thorough: bool
     ) -> None:
-        """Open the book after a kill, hold it against what was said, and send again what got no answer."""
+        """Open the book after a kill, compare it with the receipts, and send unanswered operations again."""
         async with self.open() as book:
             unanswered = [operation for operation, answer in lately if answer is None]
             refused = [
@@ -105,7 +105,7 @@ class Reckoning:
         self._check_stored(await self.stored(book, thorough), all_records, thorough)
 
     def open(self) -> AbstractAsyncContextManager[Book]:
-        """The book, opened."""
+        """Open the book."""
         return opened(self.path)
 
     async def stored(self, book: Book, thorough: bool) -> Stored:
@@ -116,7 +116,7 @@ class Reckoning:
             return Stored(*(tables.execute(query).fetchall() for query in QUERIES))
 
     def _check_stored(self, stored: Stored, records: dict[UUID, Record], thorough: bool) -> None:
-        """Nothing lies about in the tables that no operation of the ledger brought."""
+        """Check that the tables have no rows that no operation of the ledger wrote."""
         jobs = {key for (key,) in stored.jobs}
         if jobs != {id for id, (operation, _) in self._kept.items() if operation.has_job}:
             raise Broken("jobs and the operations that brought them do not come together")
@@ -132,7 +132,7 @@ class Reckoning:
             raise Broken(f"{len(wrong)} passages have other terms than their text")
 
     async def _send_again(self, book: Book, operation: Operation, landed: dict[str, Any] | None) -> None:
-        """The same request under the same id: one result, whether the kill came before it or after it."""
+        """Send the same request with the same id; check for one result, whether the kill came before or after it."""
         self.resent += 1
         try:
             receipt = await perform(book, operation)

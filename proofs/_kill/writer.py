@@ -22,7 +22,7 @@ from memoranda.engines.sqlite.file import SqliteFile
 from proofs._kill.marks import Aim, Marks, Point, Watch, watched
 from proofs._kill.operations import OWNERS, Known, Operation, perform
 
-#: Few enough that a statement often makes another one leave.
+#: So few that a statement often evicts another one.
 LIMITS = Limits(memories_per_owner=40)
 TASKS = 9
 
@@ -36,7 +36,7 @@ class Assignment:
     name: str
     seed: int
     aim: Aim | None
-    #: The control: it tells of writes before they are committed.
+    #: The control: it acknowledges writes before they are committed.
     hasty: bool = False
 
 
@@ -48,7 +48,7 @@ def live(connection: Connection, marks: Marks) -> None:
 
 @asynccontextmanager
 async def opened(path: Path, **options: Any) -> AsyncIterator[Book]:
-    """A book with limits of our own, and connections of our own."""
+    """Open a book with this proof's limits and connections."""
 
     async def open_engine(address: Path, *, create: bool = True, read_only: bool = False) -> SqliteEngine:
         return await SqliteEngine.open(address, create=create, read_only=read_only, **options)
@@ -108,12 +108,12 @@ class _Writer:
             await engine.file.checkpoint()
 
     def _say(self, line: dict[str, Any]) -> None:
-        """One call of the system: what is said before a kill is in the file, whole."""
+        """Write in one system call, so that a line written before a kill is complete in the file."""
         os.write(self._log, json.dumps(line).encode() + b"\n")
 
 
 def spelled(receipt: Receipt) -> dict[str, Any]:
-    """A receipt as it is written down and compared."""
+    """Return a receipt in the form that is logged and compared."""
     return {
         "position": receipt.position,
         "items": [[item.verb.value, item.type.value, str(item.id), item.version] for item in receipt.items],
@@ -132,7 +132,7 @@ def said(log: Path) -> list[tuple[Operation, dict[str, Any] | None]]:
 
 
 def _hasty(write: Any) -> Any:
-    """A build that acknowledges before the commit."""
+    """Patch the product so that it acknowledges before the commit."""
 
     async def hasty(self: SqliteFile, work: Any) -> Any:
         loop = asyncio.get_running_loop()

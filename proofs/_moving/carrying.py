@@ -40,7 +40,7 @@ class Unlike(Exception):
 
 
 async def carried(rng: random.Random, opening: Awaitable[Engine], mutation: Mutation) -> None:
-    """Move to an engine, take something away there by hand, move on and back, all of it mutated; raises what is unlike."""
+    """Move to an engine, remove something there by hand, move on and back, all of it mutated; raise if anything differs."""
     source, back = InMemoryEngine(), InMemoryEngine()
     target = await opening
     try:

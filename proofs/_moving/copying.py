@@ -18,16 +18,16 @@ from memoranda.book.bringing import Bringing
 from memoranda.errors import StorageError
 from memoranda.ports import Engine
 
-#: The steps of a copy that its own hand strikes at; ``depart`` is the source's, the others are the target's.
+#: Steps of a copy at which it can kill itself; ``depart`` is the source's, the others are the target's.
 STEPS = ("arrive", "lay_book", "lay_frame", "lay", "depart", "end_arrival")
-#: How the process ends whose step left out the copy's own comparison has noticed.
+#: Exit code if the copy's own comparison noticed the step that was left out.
 NOTICED = 3
 _UNLIKE = "the copy stays unlike the book"
 
 
 @dataclass(frozen=True, slots=True)
 class Aim:
-    """Before or after which call of a step the process ends itself."""
+    """The step and call before or after which the process kills itself."""
 
     step: str
     call: int
@@ -35,9 +35,9 @@ class Aim:
 
 
 def copy(source: str, target: str, switch: bool, aim: Aim | None, omission: str = "") -> None:
-    """Copy, with a step left out on purpose where one is named."""
+    """Copy; leave a step out on purpose if one is named."""
     with ExitStack() as changed:
-        # Small pages: there are more steps to strike at.
+        # Small pages, so that there are more steps to kill at.
         changed.enter_context(patch.object(bringing, "PAGE", 20))
         if aim is not None:
             changed.enter_context(patch.object(engines, "_open_engine", _mortal(aim)))
@@ -70,7 +70,7 @@ def _mortal(aim: Aim) -> Any:
         async def end(*_: Any) -> None:
             os.kill(os.getpid(), signal.SIGKILL)
 
-        # Whichever step is not reached: a copy that is to be killed does not let the book move.
+        # A copy that should be killed must not switch the book, even if it never reaches the step.
         own_hand = {} if (aim.step, aim.call) == ("depart", 2) else {"end_arrival": end}
         for name, call in {**own_hand, aim.step: step}.items():
             setattr(engine, name, call)
@@ -105,7 +105,7 @@ def _forgets_tombstones() -> Any:
     return patch.object(Bringing, "level_pieces", without)
 
 
-#: What is left out → how; each has to be noticed.
+#: The step left out → the patch that does it; each must be noticed.
 _OMISSIONS = {
     "erasures are caught up with": _keeps_what_is_gone,
     "the source is written no more": _lets_writers_go_on,

@@ -54,7 +54,7 @@ async def judge(source: str, target: str, folder: Path) -> str:
 
 
 async def _same_of(here: Engine, there: Engine, owner: Owner) -> int:
-    """Records, histories, uses, what recall reads, and the ledger."""
+    """Compare records, histories, use, shelves and the ledger."""
     one, two = [await everything(engine, owner) for engine in (here, there)]
     for part, mine, theirs in zip(("records", "histories", "uses", "shelves"), one, two, strict=True):
         if mine != theirs:
@@ -75,7 +75,7 @@ async def _ledger(engine: Engine, owner: Owner) -> list[Entry]:
 
 
 async def _acknowledged(there: Engine, written: list[dict[str, Any]], erased: list[dict[str, Any]]) -> None:
-    """Each write that returned is there under its operation id, but for those that may have come before their owner's end."""
+    """Check that each acknowledged write is there by its operation id, except those possibly before their owner's erasure."""
     ends = _ends(erased)
     gone = {id for line in erased for id in line.get("ids", ())}
     for line in written:
@@ -87,7 +87,7 @@ async def _acknowledged(there: Engine, written: list[dict[str, Any]], erased: li
             raise Unlike(f"{line['operation']} was acknowledged at {line['position']} and is {receipt}")
         standing = {UUID(id) for id in line["ids"] if id not in gone}
         missing = standing - set(await there.get(owner, WHOLE, list(standing)))
-        # What was taken back whole is not read any more; its history is.
+        # Reads leave out operations that were undone; their history stays.
         if [id for id in missing if not await there.history(owner, WHOLE, id)]:
             raise Unlike(f"what {line['operation']} wrote is not there")
 

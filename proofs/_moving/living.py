@@ -39,7 +39,7 @@ def write(address: str, log: Path, name: str, seed: int, stop: Event) -> None:
 
 
 def erase(address: str, log: Path, seed: int, stop: Event) -> None:
-    """Forget now and then what others wrote, or everything of somebody."""
+    """Forget from time to time what others wrote, or all data of an owner."""
     asyncio.run(_live(address, stop, _Eraser(log, random.Random(seed)).once))
 
 
@@ -81,7 +81,7 @@ class _Writer:
         self._mine: list[tuple[Owner, Any, int]] = []
 
     async def once(self, books: Books) -> None:
-        """One write, under an operation id."""
+        """Do one write with an operation id."""
         self._count += 1
         canary, began = f"zq{self._name}x{self._count}qz", time.monotonic_ns()
         chance = self._rng.random() if self._mine else 0.0
@@ -116,7 +116,7 @@ class _Eraser:
         self._rng = rng
 
     async def once(self, books: Books) -> None:
-        """Forget some of what there is."""
+        """Forget some of the data."""
         owner = self._rng.choice(OWNERS)
         book = books[owner.tenant]
         if self._rng.random() < 0.04:
@@ -130,7 +130,7 @@ class _Eraser:
             self._log.say(ids=[str(id) for id in receipt.ids])
 
     async def _end(self, book: Book, owner: Owner) -> None:
-        """Forget everything of somebody; what is written once this has returned stays."""
+        """Forget all data of an owner; whatever is written after this returns stays."""
         self._log.say(ending=owner.parts)
         try:
             receipt = await book.forget(owner, everything=True, view="owner")
@@ -152,5 +152,5 @@ def told(folder: Path, name: str) -> list[dict[str, Any]]:
 
 
 def new_name() -> str:
-    """A name that no other writer has."""
+    """Return a name that no other writer uses."""
     return new_id().hex[-8:]

@@ -16,7 +16,7 @@ class CannotRecord(Exception):
 
 
 def compiler() -> str:
-    """The C compiler, where this machine can record at all."""
+    """Return the C compiler; raise if this machine cannot record."""
     if sys.platform != "linux":
         raise CannotRecord(f"writes are recorded through LD_PRELOAD, on Linux only; this is {sys.platform}")
     for name in (os.environ.get("CC"), "cc", "gcc", "clang"):
@@ -26,7 +26,7 @@ def compiler() -> str:
 
 
 def compiled_recorder(folder: Path) -> Path:
-    """The recorder as a library that can be preloaded, built in the folder."""
+    """Build the recorder in the folder, as a library that can be preloaded."""
     name, library = compiler(), folder / "recorder.so"
     options = ["-O1", "-Wall", "-shared", "-fPIC", "-o", str(library)]
     command = [name, *options, str(_SOURCE), "-ldl", "-lpthread"]

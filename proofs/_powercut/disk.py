@@ -22,7 +22,7 @@ Contents = dict[str, bytes | None]
 
 @dataclass(slots=True, eq=False)
 class StoredFile:
-    """A file by its number, whatever its names: durable content, and what came after the last sync."""
+    """A file by its number, under any name: its durable content, and the writes after the last sync."""
 
     durable: bytearray = field(default_factory=bytearray)
     pending: list[Event] = field(default_factory=list)
@@ -35,7 +35,7 @@ class StoredFile:
         self.pending = [event for event in self.pending if event.sequence >= begin]
 
     def after_cut(self, fate: Fate, rng: random.Random) -> bytes:
-        """The content as the cut may leave it."""
+        """Return the content that the cut may leave."""
         return _Survivors(self.durable, rng).settled(self.pending, fate)
 
 
@@ -58,7 +58,7 @@ class NameChange:
 
 
 class Disk:
-    """Follows a record event by event; asked at any point, it says what a power cut there may leave."""
+    """A disk that replays a record event by event, and returns what a power cut at any point may leave."""
 
     def __init__(self, trusted_sync: Callable[[], bool] = lambda: True) -> None:
         self._trusted_sync = trusted_sync
@@ -89,7 +89,7 @@ class Disk:
                 raise BrokenRecord(f"event {event.sequence} could not be recorded")
 
     def pending(self) -> list[int]:
-        """The sequences of what has not been synced, of every file that a power cut may bring to light."""
+        """Return the sequence numbers of unsynced operations of every file that may appear after a power cut."""
         reachable = {id(file): file for file in self._durable_names.values() if file is not None}
         reachable |= {
             id(change.target): change.target for change in self._changes if change.target is not None
@@ -205,7 +205,7 @@ class _Survivors:
                 self._content[start:stop] = data[start - offset : stop - offset]
 
     def _reach(self, length: int) -> None:
-        """Room up to the length; what nothing was written to is zeros."""
+        """Extend to this length; bytes that were never written are zeros."""
         self._content.extend(bytes(max(0, length - len(self._content))))
 
 
@@ -214,14 +214,14 @@ def _strikes(chance: float, rng: random.Random) -> bool:
 
 
 def _sectors(offset: int, length: int) -> list[tuple[int, int]]:
-    """The range, cut at the sectors' borders."""
+    """Return the range, split at the borders of sectors."""
     end = offset + length
     borders = [offset, *range((offset // SECTOR + 1) * SECTOR, end, SECTOR), end]
     return [(start, stop) for start, stop in pairwise(borders) if start < stop]
 
 
 def _reached(path: str, contents: Contents) -> bool:
-    """A file is lost with a directory above it that is not there."""
+    """Return the files whose directories are all there; a file is lost with a directory above it."""
     parent = posixpath.dirname(path)
     return not parent or (parent in contents and contents[parent] is None and _reached(parent, contents))
 

@@ -20,11 +20,11 @@ _ROOT = Path(__file__).resolve().parents[2]
 
 
 class Lost(Exception):
-    """An image does not open, is not whole, or does not hold what was acknowledged."""
+    """An image does not open, is damaged, or lacks an acknowledged write."""
 
 
 class Missing(Lost):
-    """An image opens and is whole, but what was acknowledged is not in it."""
+    """An image opens and is intact, but an acknowledged write is not in it."""
 
 
 #: Raises `Lost`; the folder is the image, and the marks are those made before the cut.
@@ -65,7 +65,7 @@ def record(workload: str, arguments: list[str]) -> list[Event]:
 def judge(
     events: list[Event], check: Check, count: int, seed: int, lying_syncs: float = 0.0, keep: bool = False
 ) -> Outcome:
-    """Check as many images; with `lying_syncs`, a share of the syncs promised what they did not do.
+    """Check this many images; with `lying_syncs`, a share of the syncs did not do what they promised.
 
     With `keep`, the first image that fails stays on this machine, as it was before the check opened it.
     """

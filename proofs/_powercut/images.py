@@ -51,7 +51,7 @@ class Image:
 
 
 def images(events: list[Event], rng: random.Random, count: int, lying_syncs: float = 0.0) -> Iterator[Image]:
-    """As many images, in the order of their cuts; of the syncs, a share may be made to lie, as a control."""
+    """Yield this many images, in the order of their cuts; as a control, a share of the syncs may do nothing."""
     disk = Disk(trusted_sync=lambda: lying_syncs == 0.0 or rng.random() >= lying_syncs)
     acknowledged: list[str] = []
     followed = 0
@@ -67,7 +67,7 @@ def images(events: list[Event], rng: random.Random, count: int, lying_syncs: flo
 
 
 def final_contents(events: list[Event]) -> Contents:
-    """The folder as it stands when the power stays on."""
+    """Return the folder's content if the power stays on."""
     disk = Disk()
     for event in events:
         disk.follow(event)
@@ -75,7 +75,7 @@ def final_contents(events: list[Event]) -> Contents:
 
 
 def _cuts(events: list[Event], rng: random.Random, count: int) -> list[int]:
-    """Random points between events, more of them near syncs, marks, checkpoints and changes of names."""
+    """Return random points between events, more of them near syncs, marks, checkpoints and changes of names."""
     logs = {event.inode for event in events if event.kind is Kind.CREATE and event.path.endswith("-wal")}
     interest = [0, *(_interest(event, logs) for event in events), 0]
     weights = [before + after for before, after in pairwise(interest)]
@@ -89,7 +89,7 @@ def _interest(event: Event, logs: set[int]) -> int:
 
 
 def _fate(pending: list[int], rng: random.Random) -> tuple[str, Fate]:
-    """One way in which the pending operations may fare."""
+    """Return one possible outcome of the pending operations."""
     way = rng.choices(("nothing", "everything", "prefix", "subset", "all but one"), (2, 1, 3, 6, 2))[0]
     if not pending or way == "everything":
         return "everything kept", lambda _: 1.0

@@ -46,7 +46,7 @@ class Asked(NamedTuple):
 
 @contextmanager
 def two_processes(path: Path) -> Iterator[tuple[Connection, Connection]]:
-    """Two that serve until the end."""
+    """Start two processes that serve until the end."""
     pipes = [fork.Pipe() for _ in range(2)]
     running = [fork.Process(target=_serve, args=(theirs, path), daemon=True) for _, theirs in pipes]
     for process in running:
@@ -130,7 +130,7 @@ class _Process:
 
 
 def _made(receipt: memoranda.Receipt) -> tuple[str, int]:
-    """The id of what a write made, and its position in the ledger."""
+    """Return the id of the record that a write made, and its position in the ledger."""
     return str(receipt.items[0].id), receipt.position
 
 
@@ -140,7 +140,7 @@ class Subject:
 
     owner: str
     word: str
-    #: Id → text of what is held.
+    #: Id → text of active statements.
     held: dict[str, str] = field(default_factory=dict)
     #: What recall must not find any more.
     gone: set[str] = field(default_factory=set)
@@ -151,7 +151,7 @@ class Subject:
 
 
 class Talk:
-    """Decides what is done, and holds what must be found."""
+    """Chooses the writes, and knows what must be found."""
 
     def __init__(self, rng: random.Random) -> None:
         self._rng = rng
@@ -159,7 +159,7 @@ class Talk:
         self._made = 0
 
     def next_write(self) -> tuple[Subject, Asked]:
-        """Something to be written about a subject."""
+        """Return the next write about a subject."""
         if len(self._subjects) < _SUBJECTS * len(OWNERS) or self._rng.random() < 0.3:
             self._made += 1
             self._subjects = self._subjects[-_SUBJECTS * len(OWNERS) :]
@@ -183,7 +183,7 @@ class Talk:
         return verbs
 
     def written(self, subject: Subject, asked: Asked, told: tuple[str, int]) -> None:
-        """Take in what was done."""
+        """Update the expectations after a write."""
         id, position = told
         retracted, subject.retracted = subject.retracted, None
         match asked.verb:

@@ -20,7 +20,7 @@ OPENINGS = 30
 
 
 def newer() -> Migrations:
-    """A schema of the future."""
+    """Pretend to be a program with a newer schema."""
     steps = book_migrations().after(0)
     following = Migration(
         len(steps) + 1, "marks", "CREATE TABLE trial (a INTEGER) STRICT; INSERT INTO trial VALUES (1);"
@@ -29,7 +29,7 @@ def newer() -> Migrations:
 
 
 def openings(folder: Path, seed: int) -> str:
-    """Several processes make, or bring forward, the same file at the same moment."""
+    """Let several processes create or migrate the same file at the same moment."""
     rng = random.Random(seed)
     for number in range(OPENINGS):
         count = rng.choice((2, 2, 3))
@@ -60,7 +60,7 @@ async def _check_openings(path: Path, count: int) -> None:
 
 
 def older_version(path: Path) -> str:
-    """A process that had the book open when another one brought it forward is refused."""
+    """Check that a process that had the book open when another one migrated it is refused."""
     asyncio.run(made_thread(path))
     codes = at_once(_old_and_new, 2, path)
     if codes[0] != ["version", "version", "version"] or codes[1] != []:
@@ -69,7 +69,7 @@ def older_version(path: Path) -> str:
 
 
 async def _old_and_new(barrier: Barrier, number: int, path: Path) -> list[str]:
-    """The first has the book open while the second brings it forward."""
+    """Let the first process have the book open while the second migrates it."""
     told: list[str] = []
     if number == 1:
         barrier.wait()

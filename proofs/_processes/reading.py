@@ -19,7 +19,7 @@ READERS = 4
 
 
 def reads(path: Path, seed: int) -> str:
-    """One process writes, another one reads, at once."""
+    """Let one process write and another one read at once."""
     rng = random.Random(seed)
     asyncio.run(made_thread(path))
     recalls = 0
@@ -32,7 +32,7 @@ def reads(path: Path, seed: int) -> str:
             for reader in others if step % 10 == 0 else [rng.choice(others)]:
                 found = _ask(readers[reader], ("recall", word, False))
                 recalls += 1
-                # What stands beside it in its thread may come behind it.
+                # Its neighbours in the thread may come after it.
                 if found[:1] != [id]:
                     raise Wrong(
                         f"step {step}: process {writer} wrote {id}, and process {reader} found {found}"

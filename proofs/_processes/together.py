@@ -21,7 +21,7 @@ _BARRIER_SECONDS = 60.0
 
 
 class Wrong(Exception):
-    """Processes got into each other's way."""
+    """Processes disturbed each other."""
 
 
 Work = Callable[..., Any]
@@ -62,12 +62,12 @@ def _answer(connection: Connection, work: Work, *arguments: Any) -> None:
 
 
 async def made_thread(path: Path) -> str:
-    """A new book with one thread."""
+    """Make a new book with one thread."""
     async with memoranda.open(path) as book:
         return str((await book.thread(OWNER, agent=AGENT)).id)
 
 
 async def check_whole(book: memoranda.Book) -> None:
-    """The book is as its ledger says."""
+    """Check that the book agrees with its ledger."""
     if faults := (await book.engine.verify()).faults:
         raise Wrong(f"the ledger says: {faults[0]}")

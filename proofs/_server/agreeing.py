@@ -44,12 +44,12 @@ _MEMORIES, _MESSAGES = frozenset({RecordType.MEMORY}), frozenset({RecordType.MES
 
 
 def program(rng: random.Random) -> Steps:
-    """Some steps, each with the seed that decides its details."""
+    """Return some steps, each with the seed that decides its details."""
     return [(rng.choice(STEPS), rng.getrandbits(32)) for _ in range(rng.randint(_FEWEST, _MOST))]
 
 
 async def carry_out(steps: Steps, engine: Engine) -> None:
-    """Do the same on an engine and in memory and compare after each step; raises where they differ."""
+    """Do the same on an engine and in memory, and compare after each step; raise if they differ."""
     pair = Pair((InMemoryEngine(), engine))
     working = Working(pair)
     await working.begin()
@@ -64,7 +64,7 @@ async def carry_out(steps: Steps, engine: Engine) -> None:
 
 
 async def among_namesakes(pair: Pair, working: Working) -> None:
-    """Books of owners, some of whom have almost the same names."""
+    """Open books of owners, some of whom have almost the same names."""
     for owner in NAMESAKES:
         await pair.same(partial(apply, working._world.first(owner)))
     for groups in (["g2"], ["g1", "g3"]):
@@ -74,7 +74,7 @@ async def among_namesakes(pair: Pair, working: Working) -> None:
         thread = a_thread(BEN, START, id=working._world.fresh(), audience=Audience.of_groups(groups))
         said = a_message(BEN, thread.id, "tea", START, id=working._world.fresh())
         await _write(pair, BEN, c.OpenThread(thread), c.Append(thread.id, (said,), (b"",)))
-    # It has left by age; nobody else may forget it once more.
+    # It was removed by age; nobody else may forget it again.
     await _write(pair, BEN, c.MarkFormed(thread.id, 1, None))
     await pair.same(partial(erase, Target(BEN, WHOLE, Actor(), (said.id,), ageing=True)))
     await pair.same(partial(erase, Target(ANN, WHOLE, Actor("owner", ANN.id), (said.id,))))
@@ -168,7 +168,7 @@ async def _jobs(number: int, engine: Engine) -> Any:
 
 
 async def _book(number: int, engine: Engine) -> list[int]:
-    """How many operations each ended era has had."""
+    """Return how many operations each ended era has had."""
     (line,) = [line async for line in engine.dump_book()]
     return sorted(len(operations) for *_, operations in line["erased_eras"])
 

@@ -44,7 +44,7 @@ Clearing = Callable[[Book], Awaitable[Scrubbed]]
 
 
 class Life:
-    """A person's life in a book, and its end."""
+    """A person's data in a book, and its erasure."""
 
     def __init__(self, server: OwnServer, address: str, rng: random.Random) -> None:
         self._server = server
@@ -54,9 +54,9 @@ class Life:
         self._embedders = Marking(self._marks, "read"), Marking(self._marks, "being made")
         self._clock = Moving()
         self._read: dict[Path, tuple[tuple[int, int, int], set[str]]] = {}
-        #: How many canaries the control has found.
+        #: Number of canaries found by the control.
         self.found = 0
-        #: How many of them lay dead in the files before these were cleared.
+        #: Number of them in dead rows before the files were cleared.
         self.dead = 0
 
     async def lived_and_forgotten(
@@ -67,7 +67,7 @@ class Life:
         sampled: bool = False,
         clearing: Clearing | None = None,
     ) -> None:
-        """Live, be forgotten in these parts, and be looked for after each.
+        """Write the data, forget it in these parts, and search the files after each.
 
         ``sampled`` is a control, in which the server samples every column; ``clearing`` clears the files, as the book does.
         """
@@ -154,6 +154,6 @@ class Life:
 
 
 def engine_of(book: Book) -> Any:
-    """The engine of a book on a server."""
+    """Return the engine of a book on a server."""
     assert isinstance(book.engine, PostgresEngine)
     return book.engine

@@ -32,7 +32,7 @@ OWNERS = 20
 SKEW_SECONDS = 60.0
 #: Jobs in each of a worker's hands at once.
 _AT_ONCE = 2
-#: So long, of some jobs, that others look for work meanwhile.
+#: Length of some jobs, so long that other workers look for work in the meantime.
 _LONG_SECONDS, _LONG_EVERY = 0.05, 10
 _LIMITS = Limits(writes_per_run=10**6, memories_per_owner=10**6)
 
@@ -57,7 +57,7 @@ class Worked:
 
 
 def worked_off(server: OwnServer, workers: int, count: int, *, trusting: bool = False) -> Worked:
-    """Have so many workers do so many jobs. ``trusting`` is a control: each goes by its own clock."""
+    """Let this many workers do this many jobs. ``trusting`` is a control: each uses its own clock."""
     address = server.new_book()
     asyncio.run(_put(address, count))
     begun = sum(at_once(_work, workers, address, workers, trusting), Counter[str]())
@@ -84,7 +84,7 @@ async def _put(address: str, count: int) -> None:
 
 
 async def _work(barrier: Barrier, number: int, address: str, workers: int, trusting: bool) -> Counter[str]:
-    """Work off jobs until there are none; how often each was begun here."""
+    """Do jobs until there are none; return how often each was begun here."""
     logging.disable(logging.CRITICAL)
     begun = Counter[str]()
     # From half of the way behind to half of the way ahead, one of them on time.
@@ -117,7 +117,7 @@ async def _until_none(book: Book, worker: Worker) -> None:
 async def _formed(book: Book, job: Job, at: datetime) -> None:
     assert job.owner is not None
     memory = Memory(id=new_id(), owner=job.owner, content=f"formed {job.key}", observed_at=at)
-    # Without an operation id: whatever is done twice shows.
+    # Without an operation id, so that a job done twice is visible.
     await book.door.write(
         job.owner,
         WHOLE,
@@ -129,7 +129,7 @@ async def _formed(book: Book, job: Job, at: datetime) -> None:
 
 
 async def _done(address: str) -> Counter[str]:
-    """How often each job has its effect; raises where the book is not as it should be."""
+    """Return how often each job has its effect; raise if the book is wrong."""
     words = Counter[str]()
     async with _opened(address) as book:
         if left := await book.engine.jobs(None, 10_000):

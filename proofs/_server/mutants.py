@@ -43,12 +43,12 @@ class Mutant:
         return stack
 
     def with_all_others(self) -> Mutant:
-        """The same statement bounded by nothing."""
+        """Return the same statement without any limiting condition."""
         return Mutant(self.statement, tuple(range(len(conditions(self.statement)))), f"{self.statement}: all")
 
 
 def conditions(statement: str) -> list[re.Match[str]]:
-    """The conditions of a statement that say whose its rows are."""
+    """Return the conditions of a statement that limit its rows to an owner."""
     text = statements._texts()[statement]
     begin = re.search(r"\b(?:WHERE|ON)\b", text)
     found = _CONDITION.finditer(text, begin.end() if begin else len(text))
@@ -61,14 +61,14 @@ def _bounds(statement: str, found: re.Match[str]) -> bool:
 
 
 def of_statements() -> Iterator[Mutant]:
-    """One for each such condition, in the order of the file."""
+    """Return a mutant for each such condition, in the order of the file."""
     for statement in statements._texts():
         for place, found in enumerate(conditions(statement)):
             yield Mutant(statement, (place,), f"{statement}: {found.group()}")
 
 
 async def check_all(mutants: Iterable[Mutant], address: str, schema: str) -> None:
-    """Raise where the server cannot plan what is left: it would be noticed whatever was asked."""
+    """Raise if the server cannot plan a mutant: any call would notice it."""
     connection = await asyncpg.connect(address, server_settings={"search_path": schema})
     try:
         for mutant in mutants:
@@ -83,7 +83,7 @@ async def check_all(mutants: Iterable[Mutant], address: str, schema: str) -> Non
 
 
 def _always(found: re.Match[str]) -> str:
-    """A condition that always holds, and takes the same parameter."""
+    """Return a condition that is always true and takes the same parameter."""
     value, column = found["list"] or found["value"], found["column"].rpartition(".")[2]
     if value[0] not in "?:":
         return "true"

@@ -14,7 +14,7 @@ Omission = Callable[[], AbstractContextManager[object]]
 
 @contextmanager
 def replaced(name: str, text: str) -> Iterator[None]:
-    """A statement with another text."""
+    """Replace a statement's text for a while."""
     known = statements._texts()
     original = known[name]
     known[name] = text
@@ -27,7 +27,7 @@ def replaced(name: str, text: str) -> Iterator[None]:
 
 
 def _never(name: str) -> Omission:
-    """A statement that finds nothing to do."""
+    """Return a statement that finds nothing to do."""
     return lambda: replaced(name, f"{statements._texts()[name]} AND false")
 
 

@@ -30,7 +30,7 @@ _STARTS = 10
 
 
 class OwnServer:
-    """A server that is there as long as it is entered."""
+    """A server that runs while its context is entered."""
 
     def __init__(self, **settings: str) -> None:
         #: What the server is told to do otherwise than by default.
@@ -66,17 +66,17 @@ class OwnServer:
             self._watcher.communicate()
 
     def new_book(self, **how: int) -> str:
-        """The address of a book that is not there yet, in a schema of its own."""
+        """Return the address of a new book, in a schema of its own."""
         query = {"schema": f"book_{next(self._numbers)}", **how}
         joined = "&".join(f"{name}={value}" for name, value in query.items())
         return f"{self.url}{'&' if '?' in self.url else '?'}{joined}"
 
     def say(self, *statements: str, at: str = "") -> None:
-        """Statements of the administrator's, one by one."""
+        """Run statements as the administrator, one by one."""
         asyncio.run(self.said(*statements, at=at))
 
     async def said(self, *statements: str, at: str = "") -> None:
-        """The same, from within a loop."""
+        """Run statements as the administrator, from inside an event loop."""
         connection = await asyncpg.connect(at or self.administrator)
         try:
             for statement in statements:
@@ -107,7 +107,7 @@ class OwnServer:
             stale.unlink(missing_ok=True)
 
     def start_again(self) -> None:
-        """Start it on what the killed one left; returns when it takes connections."""
+        """Start it again on the killed server's files; return when it accepts connections."""
         for left in range(_STARTS, -1, -1):
             try:
                 self._server.ensure_postgres_running()
@@ -122,7 +122,7 @@ class OwnServer:
                 return
 
     def files(self) -> Iterator[Path]:
-        """Every file of the server's but its log of changes."""
+        """Return every file of the server except its log of changes."""
         return (
             path
             for path in sorted(self.folder.rglob("*"))

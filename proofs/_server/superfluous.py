@@ -139,7 +139,7 @@ TRIPS: dict[str, type[Exception]] = {
 
 
 def reason(mutant: Mutant) -> str:
-    """Why this condition is not needed; empty where it is."""
+    """Return why this condition is not needed; empty if it is needed."""
     if mutant.name in _BY_NAME:
         return _BY_NAME[mutant.name]
     if mutant.statement in _SHELVED and ("owner =" in mutant.name):
@@ -148,7 +148,7 @@ def reason(mutant: Mutant) -> str:
 
 
 def needed() -> list[Mutant]:
-    """Conditions that are needed, and those that are needed once what stands for them is left out as well."""
+    """Return conditions that are needed, and those needed once the conditions that imply them are left out, too."""
     every = list(of_statements())
     alone = [mutant for mutant in every if not reason(mutant)]
     together = {m.statement: m.with_all_others() for m in every if reason(m) == _ON_SHELF}
@@ -156,5 +156,5 @@ def needed() -> list[Mutant]:
 
 
 def superfluous() -> list[Mutant]:
-    """The others."""
+    """Return all other conditions."""
     return [mutant for mutant in of_statements() if reason(mutant)]

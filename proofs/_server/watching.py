@@ -22,7 +22,7 @@ def watch(room: Path, folder: Path) -> subprocess.Popen[bytes]:
 
 
 def main(room: Path, folder: Path) -> None:
-    """Wait for the end of what nobody writes; a room that is there still has lost its proof."""
+    """Wait until the proof's process has ended; if its folder still exists, stop the server."""
     sys.stdin.buffer.read()
     if room.exists():
         with suppress(OSError, ValueError, IndexError):

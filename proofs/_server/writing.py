@@ -51,19 +51,19 @@ class Assignment:
     point: Point
     #: At which occasion.
     after: int
-    #: The control: it tells of writes before they are committed.
+    #: The control: it acknowledges writes before they are committed.
     hasty: bool = False
     #: Commit as the server is set to.
     trusting: bool = False
 
 
 def opened(address: str) -> Opening:
-    """A book with limits of our own."""
+    """Open a book with this proof's limits."""
     return memoranda.open(address, limits=LIMITS, embed=None, worker=False)
 
 
 def live(connection: Connection) -> None:
-    """Wait for an assignment, then write until the end, or until a word comes."""
+    """Wait for an assignment, then write until the end or until told to stop."""
     assignment = connection.recv()
     _strike_at(assignment.point, assignment.after)
     if assignment.trusting:
@@ -107,12 +107,12 @@ class _Writer:
                 known[owner].learn(operation, receipt)
 
     def _say(self, line: dict[str, Any]) -> None:
-        """One call of the system: what is said before a kill is in the file, whole."""
+        """Write in one system call, so that a line written before a kill is complete in the file."""
         os.write(self._log, json.dumps(line).encode() + b"\n")
 
 
 class ServerReckoning(Reckoning):
-    """The same reckoning of a book on a server."""
+    """The same check for a book on a server."""
 
     def __init__(self, address: str) -> None:
         super().__init__(Path(address))
@@ -179,7 +179,7 @@ def _behind(call: Any, strike: Callable[[], None]) -> Any:
 
 
 def _hasty(write: Any) -> Any:
-    """A build that acknowledges before the commit."""
+    """Patch the product so that it acknowledges before the commit."""
 
     async def hasty(self: Server, work: Any, **how: Any) -> Any:
         early: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
