@@ -15,7 +15,7 @@ from uuid import UUID
 
 import memoranda
 from memoranda import Book, MemorandaError, Receipt, ThreadHandle
-from memoranda.assembly import engines
+from memoranda.assembly import engine_addresses
 from memoranda.book.backups import noted_erasures
 from memoranda.engines.sqlite.engine import SqliteEngine
 from memoranda.model.ledger import Verb
@@ -75,7 +75,7 @@ def workload(folder: Path, synchronous: str, seed: str) -> None:
     async def opened(address: Path, *, create: bool = True, read_only: bool = False) -> SqliteEngine:
         return await SqliteEngine.open(address, create=create, read_only=read_only, synchronous=synchronous)
 
-    with patch.object(engines, "_open_engine", opened):
+    with patch.object(engine_addresses, "_open_engine", opened):
         asyncio.run(_Day(folder, random.Random(seed)).live())
 
 

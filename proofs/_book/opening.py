@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, TypeVar, cast
 from unittest.mock import patch
 
-from memoranda.assembly import engines
+from memoranda.assembly import engine_addresses
 from memoranda.engines.sqlite import engine as sqlite_engine
 from memoranda.engines.sqlite.connections import Connector
 from memoranda.engines.sqlite.engine import SqliteEngine
@@ -31,7 +31,7 @@ def without_syncs(*, rewriting: bool = True) -> Iterator[None]:
     """Open every book without syncs; if ``rewriting`` is off, erasures leave the rewriting of the file to a worker."""
     at_once = sqlite_engine.SCRUB_AT_ONCE_BYTES if rewriting else -1
     with (
-        patch.object(engines, "_open_engine", _open_engine),
+        patch.object(engine_addresses, "_open_engine", _open_engine),
         patch.object(os, "fsync", lambda descriptor: None),
         patch.object(sqlite_engine, "SCRUB_AT_ONCE_BYTES", at_once),
     ):
@@ -82,5 +82,5 @@ async def _open_threadless(address: str | Path, **options: Any) -> Engine:
 @contextmanager
 def without_threads() -> Iterator[None]:
     """Open every book, within ``without_syncs``, so that calls run in the caller's thread."""
-    with patch.object(engines, "_open_engine", _open_threadless):
+    with patch.object(engine_addresses, "_open_engine", _open_threadless):
         yield

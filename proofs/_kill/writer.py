@@ -15,8 +15,8 @@ from typing import Any
 from unittest.mock import patch
 
 from memoranda import Book, Limits, MemorandaError, Receipt
-from memoranda.assembly import engines
-from memoranda.assembly import opening as assembly
+from memoranda.assembly import book_setup as assembly
+from memoranda.assembly import engine_addresses
 from memoranda.engines.sqlite.engine import SqliteEngine
 from memoranda.engines.sqlite.file import SqliteFile
 from proofs._kill.marks import Aim, Marks, Point, Watch, watched
@@ -53,7 +53,7 @@ async def opened(path: Path, **options: Any) -> AsyncIterator[Book]:
     async def open_engine(address: Path, *, create: bool = True, read_only: bool = False) -> SqliteEngine:
         return await SqliteEngine.open(address, create=create, read_only=read_only, **options)
 
-    with patch.object(engines, "_open_engine", open_engine):
+    with patch.object(engine_addresses, "_open_engine", open_engine):
         async with assembly.open(path, limits=LIMITS) as book:
             yield book
 

@@ -12,7 +12,7 @@ from typing import Any
 from unittest.mock import patch
 
 import memoranda
-from memoranda.assembly import engines
+from memoranda.assembly import engine_addresses
 from memoranda.book import bringing
 from memoranda.book.bringing import Bringing
 from memoranda.errors import StorageError
@@ -40,7 +40,7 @@ def copy(source: str, target: str, switch: bool, aim: Aim | None, omission: str 
         # Small pages, so that there are more steps to kill at.
         changed.enter_context(patch.object(bringing, "PAGE", 20))
         if aim is not None:
-            changed.enter_context(patch.object(engines, "_open_engine", _mortal(aim)))
+            changed.enter_context(patch.object(engine_addresses, "_open_engine", _mortal(aim)))
         if omission:
             changed.enter_context(_OMISSIONS[omission]())
         try:
@@ -52,7 +52,7 @@ def copy(source: str, target: str, switch: bool, aim: Aim | None, omission: str 
 
 
 def _mortal(aim: Aim) -> Any:
-    opened, left = engines._open_engine, [aim.call]
+    opened, left = engine_addresses._open_engine, [aim.call]
 
     async def open_engine(*given: Any, **named: Any) -> Engine:
         engine = await opened(*given, **named)

@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 from memoranda.embedding import installing, weights
-from memoranda.surfaces.cli import weights as command
+from memoranda.surfaces.cli.commands import setup_commands as command
 from memoranda.surfaces.cli.program import program
 
 

@@ -16,9 +16,9 @@ from click.testing import CliRunner
 
 import memoranda
 from memoranda import EmbedderDown
-from memoranda.assembly import opening as assembly
+from memoranda.assembly import book_setup as assembly
 from memoranda.embedding import CachedEmbedder, NoEmbedder
-from memoranda.surfaces.cli import health
+from memoranda.surfaces.cli import health_checks as health
 from memoranda.surfaces.cli.program import program
 from tests.embedding.topics import Down, Larger, Topics, by_meaning, vectors
 
@@ -28,7 +28,7 @@ ROOT = Path(__file__).parent.parent.parent
 #: A change of the model that comes to a stand after two steps, and says so.
 STANDING_STILL = """
 import asyncio
-from memoranda.assembly import opening as assembly
+from memoranda.assembly import book_setup as assembly
 from memoranda.embedding import CachedEmbedder, making
 from memoranda.surfaces.cli import main
 from tests.embedding.topics import Larger

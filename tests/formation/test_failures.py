@@ -15,7 +15,7 @@ import memoranda
 from memoranda.book import Book
 from memoranda.model.asking import ModelRequest
 from memoranda.model.jobs import Job, JobState
-from memoranda.surfaces.cli import health
+from memoranda.surfaces.cli import health_checks as health
 from memoranda.testing.comparing import differences, told
 from tests.conftest import HandClock
 from tests.fakes import model_replies as replies

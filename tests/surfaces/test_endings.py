@@ -135,7 +135,7 @@ def test_a_write_whose_answer_is_lost_is_told_as_done(shell: Shell, how: str) ->
     done = shell.line(f"remember ana 'Keeps bees' {how}", ">/dev/full")
     assert done.returncode == 14
     assert is_one_error(done.stderr)
-    assert "done and kept" in done.stderr
+    assert "the change is stored" in done.stderr
     assert "Keeps bees" in shell.remembered()
     assert shell.line("remember ana 'Keeps goats'", ">/dev/full 2>/dev/full").returncode == 14
 
@@ -257,7 +257,9 @@ def test_a_book_that_cannot_be_written_is_told_without_python(shell: Shell) -> N
 # ── faults of our own ────────────────────────────────────────────────────────────────────────────────────────────
 
 BROKEN = "from memoranda.book import Book; Book.count = lambda *_, **__: {}['bee']"
-BROKEN_ANSWER = "import memoranda.surfaces.cli.memories as m; m.tell_receipt = lambda *_: {}['bee']"
+BROKEN_ANSWER = (
+    "import memoranda.surfaces.cli.commands.write_commands as m; m.print_receipt = lambda *_: {}['bee']"
+)
 
 
 def test_a_fault_of_our_own_is_one_line_that_asks_to_report_it(shell: Shell) -> None:
@@ -280,5 +282,5 @@ def test_its_traceback_is_shown_where_it_is_asked_for(shell: Shell) -> None:
 def test_a_fault_in_the_answer_of_a_write_tells_that_the_write_is_kept(shell: Shell) -> None:
     told = shell.run("remember", "ana", "Keeps bees", before=BROKEN_ANSWER)
     assert told.returncode == 14
-    assert "done and kept" in told.stderr
+    assert "the change is stored" in told.stderr
     assert "Keeps bees" in shell.remembered()

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from memoranda.model.facts import ServerFacts
-from memoranda.surfaces.cli import servers
+from memoranda.surfaces.cli import health_checks
 
 SOUND = ServerFacts(
     version="16.4 (Debian 16.4-1)",
@@ -24,7 +24,7 @@ SOUND = ServerFacts(
 
 
 def states(facts: ServerFacts) -> dict[str, str]:
-    return {check.name: check.state for check in servers.checks(facts)}
+    return {check.name: check.state for check in health_checks.server_checks(facts)}
 
 
 def test_a_sound_server_is_in_health() -> None:
@@ -55,6 +55,9 @@ def test_what_is_unsound_is_told_and_nothing_else(change: dict[str, object], nam
 
 @pytest.mark.parametrize("version", ["18beta1", "18devel", "18rc1 (Debian 18~rc1-1)"])
 def test_a_server_before_its_release_is_examined_like_any_other(version: str) -> None:
-    found = {check.name: check for check in servers.checks(replace(SOUND, version=version, release=180000))}
+    found = {
+        check.name: check
+        for check in health_checks.server_checks(replace(SOUND, version=version, release=180000))
+    }
     assert found["server"].state == "ok"
     assert version in found["server"].found

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from contextlib import nullcontext, suppress
 from pathlib import Path
 
-from memoranda.assembly.engines import MEMORY, find_book, name_of, open_engine, read_address
+from memoranda.assembly.engine_addresses import MEMORY, find_book, name_of, open_engine, read_address
 from memoranda.book.elsewhere import another_copy, give_up, refuse_elsewhere
 from memoranda.book.moving import CopyReport, Moving
 from memoranda.errors import InvalidInput, NotABook, StorageError

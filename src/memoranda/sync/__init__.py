@@ -1,7 +1,7 @@
 """The synchronous face: the same book for programs without an event loop."""
 
-from memoranda.sync.book import SyncBook, copy_sync, give_up_copy_sync, open_sync
-from memoranda.sync.shelves import (
+from memoranda.sync.sync_book import SyncBook, copy_sync, give_up_copy_sync, open_sync
+from memoranda.sync.sync_parts import (
     SyncEpisodes,
     SyncExperience,
     SyncKeys,

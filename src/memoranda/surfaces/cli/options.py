@@ -18,8 +18,8 @@ from memoranda.errors import InvalidInput
 from memoranda.model.owner import DEFAULT_TENANT, Owner, OwnerKind
 from memoranda.model.records import RecordType
 from memoranda.model.values import refused
-from memoranda.surfaces.cli import ending
-from memoranda.surfaces.cli.paper import Paper
+from memoranda.surfaces.cli import exits
+from memoranda.surfaces.cli.output.printer import Printer
 from memoranda.surfaces.cli.session import Session
 
 Command = Callable[..., None]
@@ -71,12 +71,12 @@ def opens_book(command: Command) -> Command:
         ctx = click.get_current_context()
         before = ctx.find_root().params
         if debug or before.get("debug"):
-            ending.show_origins(ctx)
+            exits.show_traceback(ctx)
         session = Session(
             address=_given("--book", book, before.get("book")) or _usual_book(),
             tenant=_given("--tenant", tenant, before.get("tenant")) or DEFAULT_TENANT,
             config=_given("--config", config, before.get("config")),
-            paper=Paper.here(json=as_json or bool(before.get("as_json"))),
+            printer=Printer.for_stdout(json=as_json or bool(before.get("as_json"))),
         )
         command(session=session, **rest)
 
@@ -169,6 +169,17 @@ def once(command: Command) -> Command:
         "--operation", metavar="ID", help="Your own id for this write: the same again is applied once."
     )
     return option(command)
+
+
+def waits_for_vectors(command: Command) -> Command:
+    """Give a command ``wait``: True if it makes the vectors of what it writes before it ends."""
+
+    @click.option("--no-wait", is_flag=True, help="Leave the vectors of what is written for later.")
+    @functools.wraps(command)
+    def with_wait(no_wait: bool, **given: Any) -> None:
+        command(wait=not no_wait, **given)
+
+    return with_wait
 
 
 #: Conditions on what is shown, in the order in which help tells them.

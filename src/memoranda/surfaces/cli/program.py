@@ -9,47 +9,47 @@ from typing import Any, NamedTuple, NoReturn
 
 import click
 
-from memoranda.surfaces.cli import ending, exits, streams
-from memoranda.surfaces.cli.termination import Termination
+from memoranda.surfaces.cli import exits
+from memoranda.surfaces.cli.output.terminal import open_missing_streams
 
 
 class Entry(NamedTuple):
-    """Where a command is, and what it does, so that help need not load it."""
+    """The module of a command, and its help in one line, so that ``--help`` need not load it."""
 
-    room: str
+    module: str
     does: str
 
 
 COMMANDS = {
     "demo": Entry("demo", "Show what the book does, on a book of its own."),
-    "init": Entry("upkeep", "Make a book."),
-    "append": Entry("messages", "Add what was said to a thread."),
-    "remember": Entry("memories", "Keep a statement."),
-    "recall": Entry("passages", "Find what answers a question, by its words."),
-    "context": Entry("contexts", "Make the text that an agent reads before it answers."),
-    "get": Entry("records", "Show one record."),
-    "list": Entry("records", "List records, or owners."),
-    "why": Entry("evidence", "Show why the book holds a record."),
-    "history": Entry("evidence", "Show every change of a record, or an owner's ledger."),
-    "undo": Entry("memories", "Reverse a whole operation."),
-    "retract": Entry("memories", "Say that a memory is no longer held."),
+    "init": Entry("book", "Make a book."),
+    "append": Entry("write", "Add what was said to a thread."),
+    "remember": Entry("write", "Keep a statement."),
+    "recall": Entry("recall", "Find what answers a question, by its words."),
+    "context": Entry("recall", "Make the text that an agent reads before it answers."),
+    "get": Entry("record", "Show one record."),
+    "list": Entry("record", "List records, or owners."),
+    "why": Entry("record", "Show why the book holds a record."),
+    "history": Entry("record", "Show every change of a record, or an owner's ledger."),
+    "undo": Entry("write", "Reverse a whole operation."),
+    "retract": Entry("write", "Say that a memory is no longer held."),
     "experience": Entry("experience", "Look after what agents have learnt across users."),
-    "forget": Entry("erasure", "Remove for good."),
-    "export": Entry("exports", "Write a book, or one owner's part, as JSON Lines."),
-    "import": Entry("exports", "Take in an export."),
-    "backup": Entry("backups", "Copy the book while it is in use, and verify the copy."),
-    "restore": Entry("backups", "Put a backup to a new place, without what was erased since."),
-    "copy": Entry("copying", "Copy the book to another engine, and let it move there."),
-    "verify": Entry("upkeep", "Hold every record against the ledger."),
-    "reembed": Entry("vectors", "Make all vectors with the present model, while recall goes on."),
-    "rebuild": Entry("upkeep", "Make anew what is derived by code."),
+    "forget": Entry("forget", "Remove for good."),
+    "export": Entry("export", "Write a book, or one owner's part, as JSON Lines."),
+    "import": Entry("export", "Take in an export."),
+    "backup": Entry("backup", "Copy the book while it is in use, and verify the copy."),
+    "restore": Entry("backup", "Put a backup to a new place, without what was erased since."),
+    "copy": Entry("copy", "Copy the book to another engine, and let it move there."),
+    "verify": Entry("book", "Hold every record against the ledger."),
+    "reembed": Entry("book", "Make all vectors with the present model, while recall goes on."),
+    "rebuild": Entry("book", "Make anew what is derived by code."),
     "doctor": Entry("doctor", "Examine the book and where it lives."),
-    "form": Entry("forming", "Make memories of what an owner said."),
-    "worker": Entry("forming", "Do the book's work until told to stop: form, make vectors, clear."),
+    "form": Entry("work", "Make memories of what an owner said."),
+    "worker": Entry("work", "Do the book's work until told to stop: form, make vectors, clear."),
     "usage": Entry("usage", "Tell what language models used and cost."),
-    "jobs": Entry("jobs", "Look after work that waits."),
-    "weights": Entry("weights", "Look after the local model that finds by meaning."),
-    "completion": Entry("completion", "Print a shell's completion script."),
+    "jobs": Entry("work", "Look after work that waits."),
+    "weights": Entry("setup", "Look after the local model that finds by meaning."),
+    "completion": Entry("setup", "Print a shell's completion script."),
 }
 
 
@@ -62,8 +62,8 @@ class Program(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in COMMANDS:
             return None
-        room = import_module(f"memoranda.surfaces.cli.{COMMANDS[cmd_name].room}")
-        command: click.Command = getattr(room, f"{cmd_name}_command")
+        module = import_module(f"memoranda.surfaces.cli.commands.{COMMANDS[cmd_name].module}_commands")
+        command: click.Command = getattr(module, f"{cmd_name}_command")
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -78,26 +78,26 @@ class Program(click.Group):
         except (click.ClickException, click.exceptions.Exit, click.Abort):
             raise
         except Exception as exc:  # noqa: BLE001 - nobody is above to tell people what happened
-            exits.leave(ending.tell(exc, ctx.meta))
+            exits.leave(exits.report(exc, ctx.meta))
 
     def main(self, args: Sequence[str] | None = None, prog_name: str | None = None, **extra: Any) -> NoReturn:  # type: ignore[override] # it never returns
-        streams.mend()
+        open_missing_streams()
         extra.pop("standalone_mode", None)
-        with Termination() as termination:
+        with exits.sigterm_interrupts() as terminated:
             try:
                 code = super().main(args, prog_name or "memoranda", standalone_mode=False, **extra)
             except click.Abort:
-                code = _interrupted("terminated" if termination.asked else "interrupted")
+                code = _interrupted("terminated" if terminated.is_set() else "interrupted")
             except click.ClickException as exc:
                 code = _misused(exc)
             except Exception as exc:  # noqa: BLE001 - as above
                 # Before there is a command to end, as with --help on a full disk.
-                code = ending.tell(exc, {})
+                code = exits.report(exc, {})
         sys.exit(code if isinstance(code, int) else exits.OK)
 
 
 def _interrupted(how: str) -> int:
-    ending.complain(f"{how}; what had been confirmed before is kept; a copy goes on when it is run again")
+    exits.complain(f"{how}; what had been confirmed before is kept; a copy goes on when it is run again")
     return exits.EXIT_CODES["terminated"] if how == "terminated" else exits.INTERRUPTED
 
 
@@ -106,7 +106,7 @@ def _misused(exc: click.ClickException) -> int:
     if isinstance(exc, click.UsageError):
         where = exc.ctx.command_path if exc.ctx else "memoranda"
         message = f"{message.removesuffix('.')}; see {where} --help"
-    ending.complain(message)
+    exits.complain(message)
     return exc.exit_code
 
 

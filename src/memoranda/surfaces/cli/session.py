@@ -1,14 +1,14 @@
-"""What every command works with: the book that is meant, and the paper that the answer goes on."""
+"""The session of one command: which book it opens, and the printer of its answer."""
 
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 import os
 import shlex
 import sys
 from collections.abc import AsyncIterator, Coroutine
-from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
@@ -18,12 +18,15 @@ import click
 from memoranda.assembly import MEMORY, Opening, read_address
 from memoranda.assembly import open as open_book
 from memoranda.book import Book
-from memoranda.errors import InvalidInput, NotABook
-from memoranda.surfaces.cli import ending, exits
-from memoranda.surfaces.cli.paper import Paper
-from memoranda.surfaces.cli.progress import Progress
+from memoranda.book.meaning import kept
+from memoranda.errors import EmbeddingFailed, InvalidInput, NotABook, StorageError
+from memoranda.model.ledger import Receipt
+from memoranda.surfaces.cli import exits
+from memoranda.surfaces.cli.output.printer import Printer, Progress
 
 T = TypeVar("T")
+
+_LATER = "any open book makes them, or run: memoranda jobs run"
 
 #: Tells at each opening why recall goes by words alone; at a shell ``doctor`` tells it when it is asked.
 _TELLS_OFTEN = logging.getLogger("memoranda.embedding")
@@ -36,12 +39,12 @@ class Session:
     address: str
     tenant: str
     config: str | None
-    paper: Paper
+    printer: Printer
 
     @property
     def json(self) -> bool:
         """Whether the answer goes to a program."""
-        return self.paper.json
+        return self.printer.json
 
     def run(self, work: Coroutine[Any, Any, T]) -> T:
         """Do the command's work."""
@@ -57,7 +60,7 @@ class Session:
         path = self._standing()
         return self._open(read_only=path is not None and not _writable(path))
 
-    @asynccontextmanager
+    @contextlib.asynccontextmanager
     async def writing(self) -> AsyncIterator[Book]:
         """The book, for commands that change it."""
         self._standing()
@@ -65,7 +68,7 @@ class Session:
             yield book
         self.mark_done()
 
-    @asynccontextmanager
+    @contextlib.asynccontextmanager
     async def making(self) -> AsyncIterator[Book]:
         """The book, made where there is none."""
         async with self._open(create=True) as book:
@@ -74,17 +77,48 @@ class Session:
 
     def mark_done(self) -> None:
         """What the command was to change is kept; an answer that fails now says so."""
-        ending.mark_done(click.get_current_context())
+        exits.mark_done(click.get_current_context())
 
     def progress(self, label: str) -> Progress:
         """A bar for long work."""
         return Progress(label, quiet=self.json)
 
-    def tell(self, value: Any) -> bool:
-        """Give the answer as JSON if it was asked for so; False where people are to be told."""
+    def print_json(self, value: Any) -> bool:
+        """Print the answer as JSON if ``--json`` asks for it; return whether it did."""
         if self.json:
-            self.paper.document(value)
+            self.printer.document(value)
         return self.json
+
+    async def embed_written(self, book: Book, receipt: Receipt, *, wait: bool) -> Receipt:
+        """Make the vectors of what a receipt names, or say that they are left for later."""
+        passages = len(kept(receipt))
+        if not passages or book.no_vectors_because:
+            return receipt
+        if not wait:
+            exits.note(f"{_waiting(passages)}; {_LATER}")
+            return receipt
+        with self.progress("embedding") as progress:
+            reached = await book.meaning.reached(receipt, "embedded", lambda made: progress(made, passages))
+        if reached.no_vectors_because:
+            exits.note(f"stored, and found by its words alone for now: {reached.no_vectors_because}")
+            return reached
+        with contextlib.suppress(StorageError):
+            # Otherwise the job stays, and whoever leases it finds nothing to do.
+            await book.meaning.end_job()
+        return reached
+
+    async def embed_missing(self, book: Book, *, wait: bool) -> None:
+        """Make all vectors that are missing, or say how many are left for later."""
+        if book.no_vectors_because or not (lack := await book.meaning.lack()):
+            return
+        if not wait:
+            exits.note(f"{_waiting(lack)}; {_LATER}")
+            return
+        try:
+            with self.progress("embedding") as progress:
+                await book.embed(lambda made: progress(made, lack))
+        except EmbeddingFailed as exc:
+            exits.note(f"stored, and found by its words alone for now: {exc}; {_LATER}")
 
     def _open(self, *, create: bool = False, read_only: bool = False) -> Opening:
         # Without a worker: a command that only reads shall not begin to make the vectors of others' writes.
@@ -104,6 +138,12 @@ class Session:
             make = f"memoranda init --book {shlex.quote(self.address)}"
             raise NotABook(f"there is no book at {path}: check --book, or make one there with: {make}")
         return path
+
+
+def _waiting(passages: int) -> str:
+    return (
+        "1 passage waits for its vector" if passages == 1 else f"{passages} passages wait for their vectors"
+    )
 
 
 def path_of(address: str) -> Path | None:

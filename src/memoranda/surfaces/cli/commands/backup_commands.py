@@ -26,9 +26,9 @@ _PATH = click.Path(path_type=Path)
 def backup_command(session: Session, target: Path) -> None:
     """Copy the book to TARGET while it is in use; open the copy, and hold it against its ledger."""
     found = session.run(_backup(session, target))
-    if not session.tell({"target": target.absolute(), **_counts(found)}):
-        session.paper.say(f"backed up to {target}", "good")
-        session.paper.say(_verified(found))
+    if not session.print_json({"target": target.absolute(), **_counts(found)}):
+        session.printer.say(f"backed up to {target}", "good")
+        session.printer.say(_verified(found))
 
 
 async def _backup(session: Session, target: Path) -> Findings:
@@ -56,11 +56,11 @@ def restore_command(session: Session, backup: Path, target: Path, erasures: Sequ
     """
     removed, found = session.run(_restore(backup, target, erasures))
     session.mark_done()
-    if session.tell({"target": target.absolute(), "removed": removed, **_counts(found)}):
+    if session.print_json({"target": target.absolute(), "removed": removed, **_counts(found)}):
         return
-    session.paper.say(f"restored to {target}", "good")
-    session.paper.say(f"forgotten since, and taken out: {removed}")
-    session.paper.say(_verified(found))
+    session.printer.say(f"restored to {target}", "good")
+    session.printer.say(f"forgotten since, and taken out: {removed}")
+    session.printer.say(_verified(found))
 
 
 async def _restore(backup: Path, target: Path, erasures: Sequence[str]) -> tuple[int, Findings]:

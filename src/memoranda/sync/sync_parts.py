@@ -19,7 +19,7 @@ from memoranda.model.owner import Owner
 from memoranda.model.profiles import Agent, Key, ProfileDocument, Schema
 from memoranda.model.query import Hits, Page
 from memoranda.recall.context.window import Window
-from memoranda.sync.loop import Face, Loop
+from memoranda.sync.background_loop import Face, Loop
 
 N = TypeVar("N", Agent, Schema, Key)
 

@@ -10,9 +10,9 @@ import click
 from memoranda.model.experience import ExperienceLine
 from memoranda.model.ledger import Receipt
 from memoranda.surfaces.cli.options import opens_book
-from memoranda.surfaces.cli.paper import Column
+from memoranda.surfaces.cli.output.printer import Column
+from memoranda.surfaces.cli.output.record_tables import print_receipt
 from memoranda.surfaces.cli.session import Session
-from memoranda.surfaces.cli.telling import tell_receipt
 
 
 @click.group("experience", no_args_is_help=False)
@@ -29,7 +29,7 @@ def experience_command() -> None:
 def list_command(session: Session, agent: str, for_user: str | None, retired: bool, limit: int) -> None:
     """List an agent's lines, with how many users each stems from, and whether it passed the guard for all."""
     found = session.run(_list(session, agent, for_user=for_user, retired=retired, limit=limit))
-    if session.tell({"lines": found}):
+    if session.print_json({"lines": found}):
         return
     columns = [
         Column("ID"),
@@ -40,9 +40,9 @@ def list_command(session: Session, agent: str, for_user: str | None, retired: bo
     ]
     rows = [[str(line.id), line.field, str(line.users), _standing(line), line.line] for line in found]
     if rows:
-        session.paper.table(columns, rows)
+        session.printer.table(columns, rows)
     else:
-        session.paper.say("nothing learnt", "faint")
+        session.printer.say("nothing learnt", "faint")
 
 
 def _standing(line: ExperienceLine) -> str:
@@ -65,7 +65,7 @@ async def _list(session: Session, agent: str, **how: Any) -> Sequence[Experience
 @click.option("--revoke", is_flag=True, help="Revoke an approval.")
 def approve_command(session: Session, agent: str, id: str, revoke: bool) -> None:
     """Let a line serve every user: read it first, for whoever stands in it is told to all."""
-    session.run(_told(session, "approve", agent, id, approved=not revoke))
+    session.run(_write(session, "approve", agent, id, approved=not revoke))
 
 
 @experience_command.command("check-privacy")
@@ -74,7 +74,7 @@ def approve_command(session: Session, agent: str, id: str, revoke: bool) -> None
 @click.argument("id")
 def check_privacy_command(session: Session, agent: str, id: str) -> None:
     """Hold a line against the records of everyone it stems from once more."""
-    session.run(_told(session, "check_privacy", agent, id))
+    session.run(_write(session, "check_privacy", agent, id))
 
 
 @experience_command.command("retire")
@@ -84,11 +84,11 @@ def check_privacy_command(session: Session, agent: str, id: str) -> None:
 @click.option("--reason", metavar="TEXT", default="", help="Why it serves no more.")
 def retire_command(session: Session, agent: str, id: str, reason: str) -> None:
     """Take a line out of service; a lesson that repeats it does not bring it back."""
-    session.run(_told(session, "retire", agent, id, reason=reason))
+    session.run(_write(session, "retire", agent, id, reason=reason))
 
 
-async def _told(session: Session, verb: str, agent: str, id: str, **how: Any) -> None:
+async def _write(session: Session, verb: str, agent: str, id: str, **how: Any) -> None:
     async with session.writing() as book:
         receipt: Receipt = await getattr(book.experience, verb)(agent, id, **how)
-    if not session.tell(receipt):
-        tell_receipt(session.paper, receipt)
+    if not session.print_json(receipt):
+        print_receipt(session.printer, receipt)

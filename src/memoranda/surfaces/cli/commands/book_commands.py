@@ -1,11 +1,13 @@
-"""The book as a whole: ``init``, ``verify`` and ``rebuild``."""
+"""Commands for the book as a whole: ``init``, ``verify``, ``rebuild`` and ``reembed``."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 import click
 
+from memoranda.errors import EmbeddingFailed
 from memoranda.model.facts import BookFacts, Findings
 from memoranda.surfaces.cli import exits
 from memoranda.surfaces.cli.options import opens_book
@@ -22,8 +24,8 @@ def init_command(session: Session) -> None:
     path = path_of(session.address)
     there = path is not None and path.exists() and path.stat().st_size > 0
     facts = session.run(_init(session))
-    if not session.tell({"address": facts.address, "format": facts.format, "made": not there}):
-        session.paper.say(
+    if not session.print_json({"address": facts.address, "format": facts.format, "made": not there}):
+        session.printer.say(
             f"{'there is a book already at' if there else 'made a book at'} {facts.address}", "good"
         )
 
@@ -38,8 +40,8 @@ async def _init(session: Session) -> BookFacts:
 def verify_command(session: Session) -> None:
     """Hold every record against the ledger; exit code 1 where something is not as the ledger says."""
     found = session.run(_verify(session))
-    if not session.tell({"whole": not found.faults, "findings": found}):
-        _tell(session, found)
+    if not session.print_json({"whole": not found.faults, "findings": found}):
+        _print_findings(session, found)
     if found.faults:
         exits.leave(exits.FOUND_FAULTS)
 
@@ -50,17 +52,17 @@ async def _verify(session: Session) -> Findings:
             return await book.verify(progress)
 
 
-def _tell(session: Session, found: Findings) -> None:
-    paper = session.paper
+def _print_findings(session: Session, found: Findings) -> None:
+    printer = session.printer
     for fault in found.faults:
-        paper.say(f"fault: {fault}", "bad")
-    paper.say(
+        printer.say(f"fault: {fault}", "bad")
+    printer.say(
         f"held against the ledger: {found.records} records, {found.versions} earlier versions, {found.entries} entries"
     )
     if found.faults:
-        paper.say(f"{len(found.faults)} faults; restore a backup, or export what can still be read", "bad")
+        printer.say(f"{len(found.faults)} faults; restore a backup, or export what can still be read", "bad")
     else:
-        paper.say("all is as the ledger says", "good")
+        printer.say("all is as the ledger says", "good")
 
 
 @click.command("rebuild")
@@ -71,12 +73,42 @@ def rebuild_command(session: Session) -> None:
     It calls no language model, and never touches memories, profiles, episodes, experience or use.
     """
     done = session.run(_rebuild(session))
-    if not session.tell({"rebuilt": done}):
+    if not session.print_json({"rebuilt": done}):
         parts = ", ".join(f"{number} {name}" for name, number in done.items())
-        session.paper.say(f"made anew: {parts or 'nothing, the book is empty'}", "good")
+        session.printer.say(f"made anew: {parts or 'nothing, the book is empty'}", "good")
 
 
 async def _rebuild(session: Session) -> Mapping[str, int]:
     async with session.writing() as book:
         with session.progress("rebuilding") as progress:
             return await book.rebuild(progress)
+
+
+@click.command("reembed")
+@opens_book
+def reembed_command(session: Session) -> None:
+    """Make the vectors of all passages with the embedder that the settings name, and let recall read them.
+
+    They are made beside those that recall reads meanwhile, and what is there already is kept: a run that was
+    interrupted goes on where it stopped when it is run again.
+    """
+    made, vectors = session.run(_reembed(session))
+    if not session.print_json({"made": made, "vectors": vectors}):
+        session.printer.say(
+            f"made now: {made}; recall reads {vectors['reads']}: "
+            f"{vectors['have']} of {vectors['passages']} passages have their vectors",
+            "good",
+        )
+
+
+async def _reembed(session: Session) -> tuple[int, dict[str, Any]]:
+    async with session.writing() as book:
+        lack = await book.meaning.lack()
+        try:
+            with session.progress("embedding") as progress:
+                made = await book.reembed(lambda made: progress(made, lack))
+        except EmbeddingFailed as exc:
+            if book.meaning.maker is None:
+                raise
+            raise type(exc)(f"{exc}; what was made is kept, run it again to go on") from exc
+        return made, (await book.facts()).details["vectors"]

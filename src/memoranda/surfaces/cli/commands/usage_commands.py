@@ -10,9 +10,9 @@ import click
 
 from memoranda.model.owner import Owner
 from memoranda.model.spending import By, Spent, Sums, total, totals
-from memoranda.surfaces.cli.document import document
 from memoranda.surfaces.cli.options import opens_book, owned
-from memoranda.surfaces.cli.paper import Column, Paper
+from memoranda.surfaces.cli.output.json_text import json_value
+from memoranda.surfaces.cli.output.printer import Column, Printer
 from memoranda.surfaces.cli.session import Session
 
 _NAMELESS = {"owner": "(not named)", "agent": "(none)"}
@@ -49,9 +49,9 @@ def usage_command(session: Session, party: Owner | None, words: Sequence[str], b
     """
     found = session.run(_usage(session, party, only))
     sums, together = totals(found, by), total(found)
-    rows = [{by: name, **_told(sums[name])} for name in sums]
-    if not session.tell({"by": by, "usage": rows, "total": _told(together)}):
-        _tell(session.paper, by, sums, together)
+    rows = [{by: name, **_sums(sums[name])} for name in sums]
+    if not session.print_json({"by": by, "usage": rows, "total": _sums(together)}):
+        _print_usage(session.printer, by, sums, together)
 
 
 async def _usage(session: Session, party: Owner | None, only: Mapping[str, Any]) -> list[Spent]:
@@ -59,19 +59,19 @@ async def _usage(session: Session, party: Owner | None, only: Mapping[str, Any])
         return await book.usage(party, **only)
 
 
-def _told(sums: Sums) -> dict[str, Any]:
-    return {**document(sums), "unanswered": sums.unanswered}
+def _sums(sums: Sums) -> dict[str, Any]:
+    return {**json_value(sums), "unanswered": sums.unanswered}
 
 
-def _tell(paper: Paper, by: By, sums: Mapping[Any, Sums], together: Sums) -> None:
+def _print_usage(printer: Printer, by: By, sums: Mapping[Any, Sums], together: Sums) -> None:
     if not sums:
-        paper.say("no language model was asked", "faint")
+        printer.say("no language model was asked", "faint")
         return
     columns = [Column(by.upper()), *(Column(title, right=True) for title in _NUMBERS)]
     rows = [[_name(by, name), *_numbers(each)] for name, each in sums.items()]
-    paper.table(columns, [*rows, ["in all", *_numbers(together)]])
+    printer.table(columns, [*rows, ["in all", *_numbers(together)]])
     if together.unpriced:
-        paper.say(
+        printer.say(
             f"of {together.answers:,} answers {together.unpriced:,} have a price that nobody knows", "warning"
         )
 

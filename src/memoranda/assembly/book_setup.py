@@ -11,9 +11,9 @@ from typing import Any
 
 from pydantic import Field, ValidationError
 
-from memoranda.assembly import forming as wiring
-from memoranda.assembly.engines import find_book, open_engine
-from memoranda.assembly.upkeep import embedding, refresh_terms, upkeep
+from memoranda.assembly import formation_setup as wiring
+from memoranda.assembly.engine_addresses import find_book, open_engine
+from memoranda.assembly.job_handlers import embedding, refresh_terms, upkeep
 from memoranda.book import Book
 from memoranda.book.forming import Forming
 from memoranda.book.meaning import Meaning

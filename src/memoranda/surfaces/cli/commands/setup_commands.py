@@ -1,4 +1,4 @@
-"""The local model's files: ``weights``."""
+"""Commands that set up a machine: ``weights`` and ``completion``."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 import click
+from click.shell_completion import get_completion_class
 
 from memoranda.embedding import EmbeddingSettings
 from memoranda.embedding.installing import install
@@ -41,12 +42,14 @@ def show_command(session: Session) -> None:
     used = next((look for look in looks if not look.wrong), None)
     libraries = {name: _version(name) for name in LIBRARIES}
     usable = used is not None and not missing_libraries()
-    if not session.tell({"usable": usable, "used": used, "places": looks, "libraries": libraries}):
+    if not session.print_json({"usable": usable, "used": used, "places": looks, "libraries": libraries}):
         for look in looks:
             state = look.wrong or f"{look.folder}: whole"
-            session.paper.hung(f"  {look.place:<8}", state, style="warning" if look.wrong else "good")
+            session.printer.labelled(f"  {look.place:<8}", state, style="warning" if look.wrong else "good")
         for name, found in libraries.items():
-            session.paper.hung(f"  {name}  ", found or "not installed", style="" if found else "warning")
+            session.printer.labelled(
+                f"  {name}  ", found or "not installed", style="" if found else "warning"
+            )
         _advise(session, there=used is not None)
     if not usable:
         exits.leave(exits.FOUND_FAULTS)
@@ -71,17 +74,17 @@ def install_command(session: Session, cache: bool) -> None:
         raise WeightsUnfit(
             "the package was installed, and its files are not whole; see: memoranda weights show"
         )
-    if not session.tell({"folder": found, "installed": before is None}):
+    if not session.print_json({"folder": found, "installed": before is None}):
         verb = "there already" if before else "installed"
-        session.paper.say(f"{verb}: {found}", "good")
+        session.printer.say(f"{verb}: {found}", "good")
         _advise(session, there=True)
 
 
 def _advise(session: Session, *, there: bool) -> None:
     if missing_libraries():
-        session.paper.say("the libraries come with: pip install 'memoranda[embed]'", "strong")
+        session.printer.say("the libraries come with: pip install 'memoranda[embed]'", "strong")
     if not there:
-        session.paper.say("the files come with: memoranda weights install", "strong")
+        session.printer.say("the files come with: memoranda weights install", "strong")
 
 
 def _whole() -> Path | None:
@@ -104,3 +107,17 @@ def _version(library: str) -> str | None:
         return version(library)
     except PackageNotFoundError:
         return None
+
+
+@click.command("completion")
+@click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
+def completion_command(shell: str) -> None:
+    """Print the completion script of a shell.
+
+    bash: eval "$(memoranda completion bash)" in ~/.bashrc; zsh: the same with zsh in ~/.zshrc;
+    fish: memoranda completion fish > ~/.config/fish/completions/memoranda.fish
+    """
+    found = get_completion_class(shell)
+    assert found is not None
+    root = click.get_current_context().find_root().command
+    click.echo(found(root, {}, "memoranda", "_MEMORANDA_COMPLETE").source())

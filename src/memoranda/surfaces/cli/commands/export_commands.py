@@ -17,13 +17,11 @@ from memoranda.model.ledger import IGNORED
 from memoranda.model.owner import Owner
 from memoranda.model.records import PASSAGE_TYPES
 from memoranda.surfaces.cli import exits
-from memoranda.surfaces.cli.document import harmless
-from memoranda.surfaces.cli.json_lines import texts
-from memoranda.surfaces.cli.options import opens_book, owned
-from memoranda.surfaces.cli.paper import Column, Paper
+from memoranda.surfaces.cli.options import opens_book, owned, waits_for_vectors
+from memoranda.surfaces.cli.output.json_text import harmless, read_lines
+from memoranda.surfaces.cli.output.printer import Column, Printer
+from memoranda.surfaces.cli.output.terminal import write
 from memoranda.surfaces.cli.session import Session
-from memoranda.surfaces.cli.streams import put
-from memoranda.surfaces.cli.vectors import catch_up, waits
 
 
 @click.command("export")
@@ -50,9 +48,9 @@ async def _export(session: Session, party: Owner | None, output: Path | None) ->
         if output is None:
             guarded = sys.stdout.isatty()
             async for line in lines:
-                put((harmless(line) if guarded else line).encode() + b"\n", nl=False)
+                write((harmless(line) if guarded else line).encode() + b"\n", nl=False)
         else:
-            await _write(lines, output)
+            await _write_file(lines, output)
 
 
 async def _check_owner(book: Book, party: Owner | None) -> None:
@@ -60,7 +58,7 @@ async def _check_owner(book: Book, party: Owner | None) -> None:
         raise NotFound(f"owner {party}: the book holds nothing of theirs; see: memoranda list --owners")
 
 
-async def _write(lines: AsyncIterator[str], output: Path) -> None:
+async def _write_file(lines: AsyncIterator[str], output: Path) -> None:
     """The file has its name only once it is whole and on the disk; only its owner may read it."""
     if output.exists():
         raise InvalidInput(f"output: {output} is there already; name a new file", field="output")
@@ -79,15 +77,15 @@ async def _write(lines: AsyncIterator[str], output: Path) -> None:
 @click.command("import")
 @opens_book
 @click.argument("file", type=click.Path(path_type=Path, allow_dash=True), default="-")
-@waits
+@waits_for_vectors
 def import_command(session: Session, file: Path, wait: bool) -> None:
     """Take in an export from FILE, or from standard input.
 
     An owner that is new here comes whole, ledger and all; one that is here already gets what it lacks.
     """
     report = session.run(_import(session, file, wait=wait))
-    if not session.tell(report):
-        _tell(session.paper, report)
+    if not session.print_json(report):
+        _print_report(session.printer, report)
     if report.errors:
         exits.leave(exits.FOUND_FAULTS)
 
@@ -98,18 +96,18 @@ async def _import(session: Session, file: Path, *, wait: bool) -> ImportReport:
             nullcontext(sys.stdin.buffer) if str(file) == "-" else file.open("rb") as stream,
             session.progress("lines") as progress,
         ):
-            report = await book.import_(texts(stream), progress)
+            report = await book.import_(read_lines(stream), progress)
         if any(report.records[type_.value] for type_ in PASSAGE_TYPES):
-            await catch_up(session, book, wait=wait)
+            await session.embed_missing(book, wait=wait)
         return report
 
 
-def _tell(paper: Paper, report: ImportReport) -> None:
-    paper.say(f"owners: {report.owners}, of which {report.adopted} came whole", "good")
+def _print_report(printer: Printer, report: ImportReport) -> None:
+    printer.say(f"owners: {report.owners}, of which {report.adopted} came whole", "good")
     if report.records:
         rows = [[name, str(number)] for name, number in report.records.items()]
-        paper.table([Column("TAKEN IN"), Column("NUMBER", right=True)], rows)
+        printer.table([Column("TAKEN IN"), Column("NUMBER", right=True)], rows)
     for reason, number in report.ignored.items():
-        paper.say(f"left out: {number} ({IGNORED.get(reason, reason)})", "warning")
+        printer.say(f"left out: {number} ({IGNORED.get(reason, reason)})", "warning")
     for line, reason in report.errors:
-        paper.say(f"line {line}: {reason}" if line else reason, "bad")
+        printer.say(f"line {line}: {reason}" if line else reason, "bad")

@@ -1,4 +1,4 @@
-"""What is found, and why: ``recall``."""
+"""Commands that find what answers a question: ``recall`` and ``context``."""
 
 from __future__ import annotations
 
@@ -11,18 +11,19 @@ from memoranda.book.asking import MODES, Only
 from memoranda.book.parsing import Who
 from memoranda.model.owner import Owner
 from memoranda.model.query import Because, Hit, Hits, MissingHit, ScorerScore
+from memoranda.recall.context.compose import Context
 from memoranda.surfaces.cli.options import narrowed, opens_book, owned, seen_as
-from memoranda.surfaces.cli.paper import Paper
-from memoranda.surfaces.cli.session import Session
-from memoranda.surfaces.cli.telling import (
+from memoranda.surfaces.cli.output.printer import Printer
+from memoranda.surfaces.cli.output.record_tables import (
     NOTHING_SEEN,
     moment_of,
+    print_sources,
     sort_of,
     standing,
-    tell_sources,
     text_of,
     when,
 )
+from memoranda.surfaces.cli.session import Session
 
 _FOLDED = {
     Because.SAME: "the same again",
@@ -65,17 +66,17 @@ def recall_command(
     """Find what answers a question by its words and its meaning, best first, and say why each was found."""
     how = {"limit": limit, "types": types, "mode": mode, "pinned_first": pinned_first}
     hits = session.run(_recall(session, party, " ".join(words), only, who, explain=why_not or explain, **how))
-    if session.tell(
+    if session.print_json(
         {"hits": list(hits), "missing": hits.missing, "no_vectors_because": hits.no_vectors_because}
     ):
         return
     for hit in hits:
-        tell_hit(session.paper, hit, explained=explain)
+        print_hit(session.printer, hit, explained=explain)
     if not hits:
-        session.paper.say(f"found {NOTHING_SEEN}", "faint")
-    tell_missing(session.paper, hits.missing)
+        session.printer.say(f"found {NOTHING_SEEN}", "faint")
+    print_missing(session.printer, hits.missing)
     if explain and hits.no_vectors_because:
-        session.paper.say(f"by words alone: {hits.no_vectors_because}", "faint")
+        session.printer.say(f"by words alone: {hits.no_vectors_because}", "faint")
 
 
 async def _recall(session: Session, party: Owner, question: str, only: Only, who: Who, **how: Any) -> Hits:
@@ -83,29 +84,29 @@ async def _recall(session: Session, party: Owner, question: str, only: Only, who
         return await book.recall(party, question, only=only, **how, **who)
 
 
-def tell_hit(paper: Paper, hit: Hit, *, explained: bool = False) -> None:
+def print_hit(printer: Printer, hit: Hit, *, explained: bool = False) -> None:
     """One passage, and why it was found."""
     record = hit.record
     note = standing(record)
-    paper.say(
+    printer.say(
         f"{hit.rank:>2}  {hit.score:.2f}  {record.type.value} {sort_of(record)}, {when(moment_of(record))}"
         + (f" [{note}]" if note else ""),
         "title",
     )
-    paper.block(hit.text, indent="    ")
+    printer.block(hit.text, indent="    ")
     if reasons := reasons_of(hit):
-        paper.say(f"    {reasons}", "faint")
+        printer.say(f"    {reasons}", "faint")
     if explained:
-        paper.say(f"    {_figures(hit.scores)}", "faint")
+        printer.say(f"    {_figures(hit.scores)}", "faint")
         if hit.conditions:
-            paper.say("    met: " + ", ".join(hit.conditions), "faint")
+            printer.say("    met: " + ", ".join(hit.conditions), "faint")
     for other in hit.folded:
-        paper.say(f"    {_FOLDED[other.because]}  {other.record.id}", "faint")
+        printer.say(f"    {_FOLDED[other.because]}  {other.record.id}", "faint")
         if other.because is not Because.SAME:
-            paper.block(f"“{text_of(other.record)}”", indent="      ")
+            printer.block(f"“{text_of(other.record)}”", indent="      ")
     shown = {other.record.id for other in hit.folded}
-    tell_sources(paper, [source for source in hit.sources if source.id not in shown], indent="    ")
-    paper.say(f"    {record.id}", "faint")
+    print_sources(printer, [source for source in hit.sources if source.id not in shown], indent="    ")
+    printer.say(f"    {record.id}", "faint")
 
 
 def reasons_of(hit: Hit) -> str:
@@ -131,12 +132,80 @@ def _figures(scores: Sequence[ScorerScore]) -> str:
     )
 
 
-def tell_missing(paper: Paper, missing: Sequence[MissingHit]) -> None:
+def print_missing(printer: Printer, missing: Sequence[MissingHit]) -> None:
     """Why others were not found."""
     if missing:
-        paper.say("not among them", "title")
+        printer.say("not among them", "title")
     for one in missing:
-        paper.say(f"    {one.id}  {one.because.value}")
-        paper.block(one.reason, indent="      ")
+        printer.say(f"    {one.id}  {one.because.value}")
+        printer.block(one.reason, indent="      ")
         if one.scores:
-            paper.say(f"      {_figures(one.scores)}", "faint")
+            printer.say(f"      {_figures(one.scores)}", "faint")
+
+
+@click.command("context")
+@opens_book
+@owned("[QUESTION...]")
+@seen_as
+@click.option("--thread", metavar="ID", help="The conversation that goes on; without a question, it asks.")
+@click.option("--budget", type=int, default=2000, metavar="N", help="Tokens, at most [default: 2000].")
+@click.option(
+    "--limit",
+    type=int,
+    default=10,
+    metavar="N",
+    help="As much as recall finds, and as many memories [default: 10].",
+)
+@click.option(
+    "--no-mark-used", "look", is_flag=True, help="Do not count the memories that are placed as used."
+)
+def context_command(
+    session: Session,
+    party: Owner,
+    words: Sequence[str],
+    who: Who,
+    thread: str | None,
+    budget: int,
+    limit: int,
+    look: bool,
+) -> None:
+    """Make the text that an agent reads before it answers: blocks within a budget of tokens.
+
+    The memories that are placed count as used, unless you say --no-mark-used.
+    """
+    question = " ".join(words) or None
+    made = session.run(_context(session, party, question, who, thread, budget, limit, not look))
+    if not session.print_json(made):
+        print_context(session.printer, made)
+
+
+async def _context(
+    session: Session,
+    party: Owner,
+    question: str | None,
+    who: Who,
+    thread: str | None,
+    budget: int,
+    limit: int,
+    use: bool,
+) -> Context:
+    async with session.reading() as book:
+        return await book.context(
+            party, question, thread=thread, budget=budget, limit=limit, mark_used=use, **who
+        )
+
+
+def print_context(printer: Printer, made: Context) -> None:
+    """The text as it is, and below it what it takes."""
+    if not made.text and made.left_out:
+        printer.say(
+            f"nothing fits: {len(made.left_out)} entries were left out; give more with --budget", "faint"
+        )
+        return
+    if not made.text:
+        printer.say(f"made of {NOTHING_SEEN}", "faint")
+        return
+    printer.block(made.text, indent="")
+    printer.say()
+    parts = ", ".join(f"{block.name} {block.tokens}" for block in made.blocks)
+    printer.say(f"{made.tokens} tokens, {made.counted}: {parts}; left out: {len(made.left_out)}", "faint")

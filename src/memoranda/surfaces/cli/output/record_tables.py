@@ -16,8 +16,8 @@ from memoranda.model.owner import Audience
 from memoranda.model.profiles import Agent, Key, ProfileDocument, Schema
 from memoranda.model.query import Source
 from memoranda.model.records import Record
-from memoranda.surfaces.cli.document import document
-from memoranda.surfaces.cli.paper import Column, Paper
+from memoranda.surfaces.cli.output.json_text import json_value
+from memoranda.surfaces.cli.output.printer import Column, Printer
 
 #: Said where a page is empty, for a view may be narrower than people think.
 NOTHING_SEEN = (
@@ -97,7 +97,7 @@ def actor_of(actor: Actor) -> str:
     return actor.kind if actor.id is None else f"{actor.kind} {actor.id}"
 
 
-def tell_records(paper: Paper, records: Sequence[Record]) -> None:
+def print_records(printer: Printer, records: Sequence[Record]) -> None:
     """A table of records."""
     columns = [
         Column("ID", "faint"),
@@ -111,24 +111,26 @@ def tell_records(paper: Paper, records: Sequence[Record]) -> None:
         note = standing(record)
         text = f"[{note}] {text_of(record)}" if note else text_of(record)
         rows.append([str(record.id), record.type.value, sort_of(record), when(moment_of(record)), text])
-    paper.table(columns, rows)
+    printer.table(columns, rows)
 
 
 #: Told in the heading, or of no use to people.
-_TOLD = frozenset(
+_SHOWN_APART = frozenset(
     {"type", "id", "owner", "audience", "withdrawn", "content", "line", "body", "observed_assumed"}
 )
 
 
-def tell_record(paper: Paper, record: Record) -> None:
+def print_record(printer: Printer, record: Record) -> None:
     """Everything of one record."""
-    paper.say(f"{record.type.value} {record.id}", "title")
+    printer.say(f"{record.type.value} {record.id}", "title")
     if text := text_of(record):
-        paper.block(text, indent="  ", style="strong")
-    own = document(record)
+        printer.block(text, indent="  ", style="strong")
+    own = json_value(record)
     pairs = [("owner", str(record.owner)), ("readers", readers_of(record.audience))]
-    pairs += [(name.replace("_", " "), _value(value)) for name, value in own.items() if name not in _TOLD]
-    paper.pairs(pairs)
+    pairs += [
+        (name.replace("_", " "), _value(value)) for name, value in own.items() if name not in _SHOWN_APART
+    ]
+    printer.pairs(pairs)
 
 
 def _value(value: Any) -> str:
@@ -139,30 +141,34 @@ def _value(value: Any) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
-def tell_receipt(paper: Paper, receipt: Receipt) -> None:
+def print_receipt(printer: Printer, receipt: Receipt) -> None:
     """What a write did."""
     if receipt.repeated:
-        paper.say("applied before; this is its first receipt", "warning")
-    paper.say(f"stored for {receipt.owner} at position {receipt.position}", "good")
+        printer.say("applied before; this is its first receipt", "warning")
+    printer.say(f"stored for {receipt.owner} at position {receipt.position}", "good")
     if receipt.items:
         columns = [Column("DONE"), Column("TYPE"), Column("ID"), Column("VERSION", right=True)]
         rows = [
             [item.verb.value, item.type.value, str(item.id), "erased" if item.erased else str(item.version)]
             for item in receipt.items
         ]
-        paper.table(columns, rows)
+        printer.table(columns, rows)
     for part in receipt.ignored:
         what = f"{part.field}: " if part.field else f"{part.id}: " if part.id else ""
-        paper.say(f"left out: {what}{part.reason}", "warning")
+        printer.say(f"left out: {what}{part.reason}", "warning")
 
 
-def tell_sources(paper: Paper, sources: Sequence[Source], indent: str = "  ") -> None:
+def print_sources(printer: Printer, sources: Sequence[Source], indent: str = "  ") -> None:
     """What a record rests on, quoted, and what that rests on."""
     for source in sources:
         if source.gone:
-            paper.say(f"{indent}{source.type.value} no longer here, {when(source.at)}  {source.id}", "faint")
+            printer.say(
+                f"{indent}{source.type.value} no longer here, {when(source.at)}  {source.id}", "faint"
+            )
         else:
-            paper.say(f"{indent}{source.type.value} by {source.by}, {when(source.at)}  {source.id}", "faint")
+            printer.say(
+                f"{indent}{source.type.value} by {source.by}, {when(source.at)}  {source.id}", "faint"
+            )
         if source.quote:
-            paper.block(f"“{source.quote}”", indent=indent + "  ")
-        tell_sources(paper, source.sources, indent + "    ")
+            printer.block(f"“{source.quote}”", indent=indent + "  ")
+        print_sources(printer, source.sources, indent + "    ")

@@ -16,10 +16,10 @@ from memoranda.model.facts import BookFacts
 from memoranda.model.jobs import MOST_JOBS, JobState
 from memoranda.model.values import utc_now
 from memoranda.model.vectors import EMBED
-from memoranda.surfaces.cli import exits, health, servers
-from memoranda.surfaces.cli.health import Check
+from memoranda.surfaces.cli import exits, health_checks
+from memoranda.surfaces.cli.health_checks import Check
 from memoranda.surfaces.cli.options import opens_book
-from memoranda.surfaces.cli.paper import Paper
+from memoranda.surfaces.cli.output.printer import Printer
 from memoranda.surfaces.cli.session import Session
 
 _MOUNTS = Path("/proc/mounts")
@@ -32,10 +32,10 @@ def doctor_command(session: Session) -> None:
     """Examine the book and where it lives; exit code 1 where something is to be done about its health."""
     facts, checks = session.run(_examine(session))
     healthy = all(check.state != "warning" for check in checks)
-    if not session.tell({"healthy": healthy, "book": facts, "checks": checks}):
-        _tell_facts(session.paper, facts)
-        _tell_checks(session.paper, checks)
-        session.paper.say("healthy" if healthy else "not healthy", "good" if healthy else "bad")
+    if not session.print_json({"healthy": healthy, "book": facts, "checks": checks}):
+        _print_facts(session.printer, facts)
+        _print_checks(session.printer, checks)
+        session.printer.say("healthy" if healthy else "not healthy", "good" if healthy else "bad")
     if not healthy:
         exits.leave(exits.FOUND_FAULTS)
 
@@ -49,13 +49,13 @@ async def _examine(session: Session) -> tuple[BookFacts, list[Check]]:
         # Vectors and threads may wait for somebody who can do them; checks of their own tell how many.
         overdue = [job for job in waiting if job.kind not in (EMBED, *FORMING)]
         checks = await _of_place(book)
-        checks += health.upkeep(facts, overdue[0] if overdue else None, utc_now())
+        checks += health_checks.upkeep(facts, overdue[0] if overdue else None, utc_now())
         forming, failed = ([job for job in some if job.kind in FORMING] for some in (waiting, dead))
-        checks.append(health.formation(forming, failed, utc_now()))
-        checks += health.meaning(facts.details["vectors"])
-        if isinstance(book.engine, servers.OnServer):
-            return facts, checks + servers.checks(await book.engine.examine())
-        checks.append(health.backups(list(facts.details.get("backups", ())), time.time()))
+        checks.append(health_checks.formation(forming, failed, utc_now()))
+        checks += health_checks.meaning(facts.details["vectors"])
+        if isinstance(book.engine, health_checks.OnServer):
+            return facts, checks + health_checks.server_checks(await book.engine.examine())
+        checks.append(health_checks.backups(list(facts.details.get("backups", ())), time.time()))
         return facts, checks + await _of_file(book)
 
 
@@ -71,44 +71,44 @@ async def _of_place(book: Book) -> list[Check]:
 
 async def _of_file(book: Book) -> list[Check]:
     engine = book.engine
-    if not isinstance(engine, health.OnFile):
+    if not isinstance(engine, health_checks.OnFile):
         return []
     path = engine.path.absolute().resolve()
     mounts = _MOUNTS.read_text("utf-8", "replace") if _MOUNTS.exists() else ""
     return [
-        await health.integrity(engine.file),
-        await health.durability(
+        await health_checks.integrity(engine.file),
+        await health_checks.durability(
             engine.file, writable=os.access(path, os.W_OK) and os.access(path.parent, os.W_OK)
         ),
-        health.permissions(path),
-        health.log_size(path),
-        health.room(health.size_of(path), shutil.disk_usage(path.parent).free),
-        health.file_system(path, mounts),
-        health.sync_time(path.parent),
-        health.sqlite_version(),
+        health_checks.permissions(path),
+        health_checks.log_size(path),
+        health_checks.room(health_checks.size_of(path), shutil.disk_usage(path.parent).free),
+        health_checks.file_system(path, mounts),
+        health_checks.sync_time(path.parent),
+        health_checks.sqlite_version(),
     ]
 
 
-def _tell_facts(paper: Paper, facts: BookFacts) -> None:
+def _print_facts(printer: Printer, facts: BookFacts) -> None:
     records = ", ".join(f"{number} {kind}" for kind, number in facts.records.items())
     jobs = ", ".join(f"{number} {state}" for state, number in facts.jobs.items())
-    paper.say(f"book {facts.address}", "title")
+    printer.say(f"book {facts.address}", "title")
     pairs: list[tuple[str, Any]] = [
         ("engine", f"{facts.engine}, format {facts.format}"),
-        ("size", health.megabytes(facts.bytes)),
+        ("size", health_checks.megabytes(facts.bytes)),
         ("owners", str(facts.owners)),
         ("records", records or "none"),
         ("jobs", jobs or "none"),
     ]
-    paper.pairs(pairs)
+    printer.pairs(pairs)
 
 
-def _tell_checks(paper: Paper, checks: list[Check]) -> None:
-    paper.say("checks", "title")
+def _print_checks(printer: Printer, checks: list[Check]) -> None:
+    printer.say("checks", "title")
     broad = max(len(check.name) for check in checks)
     for check in checks:
-        paper.hung(
-            f"  {check.name:<{broad}}  {check.state:<7}  ", check.found, lead_style=_STYLES[check.state]
+        printer.labelled(
+            f"  {check.name:<{broad}}  {check.state:<7}  ", check.found, label_style=_STYLES[check.state]
         )
         if check.advice:
-            paper.hung(" " * (broad + 13), check.advice, style="strong")
+            printer.labelled(" " * (broad + 13), check.advice, style="strong")

@@ -23,8 +23,8 @@ from memoranda.model.owner import Audience, Owner
 from memoranda.model.query import HistoryStep, Hits, Page, Why
 from memoranda.model.records import Record
 from memoranda.recall.context.compose import Context
-from memoranda.sync.loop import Face, Loop
-from memoranda.sync.shelves import (
+from memoranda.sync.background_loop import Face, Loop
+from memoranda.sync.sync_parts import (
     SyncEpisodes,
     SyncExperience,
     SyncKeys,

@@ -20,10 +20,10 @@ from memoranda.model.memories import Memory
 from memoranda.model.messages import Message
 from memoranda.model.query import Hit
 from memoranda.model.records import Record
-from memoranda.surfaces.cli.glyphs import cells
-from memoranda.surfaces.cli.paper import Paper
-from memoranda.surfaces.cli.passages import reasons_of
-from memoranda.surfaces.cli.telling import actor_of, when
+from memoranda.surfaces.cli.commands.recall_commands import reasons_of
+from memoranda.surfaces.cli.output.printer import Printer
+from memoranda.surfaces.cli.output.record_tables import actor_of, when
+from memoranda.surfaces.cli.output.terminal import width_of
 
 WHO = "ana"
 AGENT = "concierge"
@@ -59,34 +59,34 @@ class StoryClock:
 )
 def demo_command(keep: Path | None) -> None:
     """Show what the book does, on a book of its own: two days with an agent, no language model, no key."""
-    paper = Paper.here(json=False)
+    printer = Printer.for_stdout(json=False)
     if keep is not None:
         if keep.exists():
             raise InvalidInput(f"keep: {keep} is there already; name a new file", field="keep")
-        asyncio.run(_tell(paper, keep))
+        asyncio.run(_run_story(printer, keep))
     else:
         with tempfile.TemporaryDirectory(prefix="memoranda-demo-") as folder:
-            asyncio.run(_tell(paper, Path(folder) / "demo.db"))
-    _tell_what_next(paper, keep)
+            asyncio.run(_run_story(printer, Path(folder) / "demo.db"))
+    _print_what_next(printer, keep)
 
 
-async def _tell(paper: Paper, path: Path) -> None:
-    _title(paper, f"Day one, {when(_DAY_ONE)}: a conversation is appended, and formed")
+async def _run_story(printer: Printer, path: Path) -> None:
+    _title(printer, f"Day one, {when(_DAY_ONE)}: a conversation is appended, and formed")
     async with _opened(path, _DAY_ONE) as book:
-        said = await _day_one(paper, book)
-    _title(paper, f"Day two, {when(_DAY_TWO)}: the file is opened again, and asked")
+        said = await _day_one(printer, book)
+    _title(printer, f"Day two, {when(_DAY_TWO)}: the file is opened again, and asked")
     async with _opened(path, _DAY_TWO) as book:
-        await _ask(paper, book)
-        await _read(paper, book)
-        await _correct(paper, book)
-        await _other_agent(paper, book)
-    _title(paper, "Forgotten is forgotten")
+        await _ask(printer, book)
+        await _read(printer, book)
+        await _correct(printer, book)
+        await _other_agent(printer, book)
+    _title(printer, "Forgotten is forgotten")
     # Scanned while it is closed: another descriptor on an open book would drop its locks.
     before = occurrences(path, PASSPORT)
     async with _opened(path, _DAY_TWO + timedelta(minutes=10)) as book:
-        await _forget(paper, book, said[3])
+        await _forget(printer, book, said[3])
     _note(
-        paper,
+        printer,
         f"byte scan of the file for {PASSPORT}: {before} occurrences before, {occurrences(path, PASSPORT)} now",
     )
 
@@ -95,26 +95,28 @@ def _opened(path: Path, at: datetime) -> Opening:
     return open_book(path, clock=StoryClock(at), models=None, worker=False)
 
 
-async def _day_one(paper: Paper, book: Book) -> Sequence[UUID]:
+async def _day_one(printer: Printer, book: Book) -> Sequence[UUID]:
     thread = await book.thread(WHO, agent=AGENT, title="Azores")
     receipt = await thread.append([{"role": role, "content": content} for role, content in _SAID])
     for place, (role, content) in enumerate(_SAID, 1):
-        paper.hung(f"  {place} {role:<9}  ", content, lead_style="faint")
-    _receipt(paper, receipt)
+        printer.labelled(f"  {place} {role:<9}  ", content, label_style="faint")
+    _receipt(printer, receipt)
     said = receipt.ids("message")
     await thread.form_now()
     await book.worker.drain()
-    _command(paper, "form: what she said becomes what is known, by rules, without a language model")
+    _command(printer, "form: what she said becomes what is known, by rules, without a language model")
     for memory in await _formed(book, said):
         place = said.index(memory.sources[0]) + 1
         named = f"{memory.kind}, key {memory.key}" if memory.key else memory.kind
-        paper.hung(f"  {named:<16}  ", f"{memory.content}  ← message {place}", lead_style="faint")
+        printer.labelled(f"  {named:<16}  ", f"{memory.content}  ← message {place}", label_style="faint")
     profile = ", ".join(
-        f"{name}: {_told(value)}" for name, value in (await book.profile.get(WHO, agent=AGENT)).items()
+        f"{name}: {_in_words(value)}" for name, value in (await book.profile.get(WHO, agent=AGENT)).items()
     )
-    paper.hung(f"  {'profile':<16}  ", profile, lead_style="faint")
+    printer.labelled(f"  {'profile':<16}  ", profile, label_style="faint")
     await book.remember(WHO, _SHARED, audience="global", agent=AGENT)
-    paper.hung(f"  {'remembered':<16}  ", f"{_SHARED}  (shared with all of Ana's agents)", lead_style="faint")
+    printer.labelled(
+        f"  {'remembered':<16}  ", f"{_SHARED}  (shared with all of Ana's agents)", label_style="faint"
+    )
     return said
 
 
@@ -127,66 +129,67 @@ async def _formed(book: Book, said: Sequence[UUID]) -> list[Memory]:
     return sorted(formed, key=lambda memory: said.index(memory.sources[0]))
 
 
-def _told(value: object) -> str:
+def _in_words(value: object) -> str:
     return " and ".join(map(str, value)) if isinstance(value, list) else str(value)
 
 
-async def _ask(paper: Paper, book: Book) -> None:
+async def _ask(printer: Printer, book: Book) -> None:
     question = "Which movies does she like, and is she allergic?"
-    _command(paper, f"recall “{question}”")
+    _command(printer, f"recall “{question}”")
     for hit in await book.recall(WHO, question, limit=4, agent=AGENT):
-        _hit(paper, hit)
+        _hit(printer, hit)
 
 
-async def _read(paper: Paper, book: Book) -> None:
+async def _read(printer: Printer, book: Book) -> None:
     question = "Recommend me a movie."
-    _command(paper, f"context “{question}”, in at most 400 tokens: what an agent reads before it answers")
+    _command(printer, f"context “{question}”, in at most 400 tokens: what an agent reads before it answers")
     made = await book.context(WHO, question, budget=400, agent=AGENT)
-    paper.block(made.text, indent="  ", style="faint")
+    printer.block(made.text, indent="  ", style="faint")
     _note(
-        paper,
+        printer,
         f"{made.tokens} tokens ({made.counted}); stored text is fenced, and what was placed now counts as used",
     )
 
 
-def _hit(paper: Paper, hit: Hit) -> None:
-    paper.hung(f"  {hit.score:5.2f}  {hit.record.type.value:<7}  ", hit.text)
-    paper.hung(" " * 18, reasons_of(hit), style="faint")
+def _hit(printer: Printer, hit: Hit) -> None:
+    printer.labelled(f"  {hit.score:5.2f}  {hit.record.type.value:<7}  ", hit.text)
+    printer.labelled(" " * 18, reasons_of(hit), style="faint")
 
 
-async def _correct(paper: Paper, book: Book) -> None:
+async def _correct(printer: Printer, book: Book) -> None:
     thread = await book.thread(WHO, agent=AGENT, name="evening")
     said = await thread.append("user", "I have moved to Lisbon, by the way. Boston is behind me.")
     await thread.form_now()
     await book.worker.drain()
     _command(
-        paper, "she says “I have moved to Lisbon”, and that is formed: it supersedes, and overwrites nothing"
+        printer,
+        "she says “I have moved to Lisbon”, and that is formed: it supersedes, and overwrites nothing",
     )
     (moved,) = await _formed(book, said.ids("message"))
     position = (await book.history(WHO, moved.id, agent=AGENT))[0].position
-    await _home(paper, book)
-    _command(paper, "why")
+    await _home(printer, book)
+    _command(printer, "why")
     for source in (await book.why(WHO, moved.id, agent=AGENT)).sources:
-        paper.hung(
+        printer.labelled(
             f"  {source.type.value} by {source.by}, {when(source.at)}  ",
             f"“{source.quote}”",
-            lead_style="faint",
+            label_style="faint",
         )
-    _command(paper, f"undo operation {position}")
+    _command(printer, f"undo operation {position}")
     undone = await book.undo(WHO, position, agent=AGENT)
-    await _home(paper, book)
-    _command(paper, f"undo the undo, operation {undone.position}")
+    await _home(printer, book)
+    _command(printer, f"undo the undo, operation {undone.position}")
     await book.undo(WHO, undone.position, agent=AGENT)
-    await _home(paper, book)
-    _command(paper, "history of “Lives in Boston”")
+    await _home(printer, book)
+    _command(printer, "history of “Lives in Boston”")
     for step in await book.history(WHO, moved.supersedes[0], agent=AGENT):
         status = step.record.status.value if isinstance(step.record, Memory) else "erased"
-        paper.say(
+        printer.say(
             f"  {step.position:>2}  {step.verb.value:<9}  by {actor_of(step.actor)}, version {step.version}: {status}"
         )
 
 
-async def _home(paper: Paper, book: Book) -> None:
+async def _home(printer: Printer, book: Book) -> None:
     """Every statement that was ever held under the key, as it stands."""
     statuses = ["active", "superseded", "undone"]
     page = await book.list(WHO, types="memory", only={"statuses": statuses}, agent=AGENT)
@@ -194,33 +197,33 @@ async def _home(paper: Paper, book: Book) -> None:
         if isinstance(record, Memory) and record.key == "home":
             until = f" until {when(record.valid_to)}" if record.valid_to else ""
             style = "good" if record.active else "faint"
-            paper.say(f"  {record.content:<16}  {record.status.value}{until}", style)
+            printer.say(f"  {record.content:<16}  {record.status.value}{until}", style)
 
 
-async def _other_agent(paper: Paper, book: Book) -> None:
+async def _other_agent(printer: Printer, book: Book) -> None:
     question = f"passport {PASSPORT}, walnuts, Lisbon, Portuguese"
-    _command(paper, f"another agent, {OTHER}, recalls “{question}”")
+    _command(printer, f"another agent, {OTHER}, recalls “{question}”")
     for hit in await book.recall(WHO, question, agent=OTHER):
-        _hit(paper, hit)
+        _hit(printer, hit)
     sees = [await book.count(WHO, agent=agent) for agent in (AGENT, OTHER)]
     _note(
-        paper,
+        printer,
         f"{AGENT} sees {sees[0]} records of Ana's, {OTHER} {sees[1]}; scores count nothing that a view may not see",
     )
 
 
-async def _forget(paper: Paper, book: Book, message: UUID) -> None:
+async def _forget(printer: Printer, book: Book, message: UUID) -> None:
     record: Record = await book.get(WHO, message, view="owner")
     assert isinstance(record, Message)
-    _command(paper, f"forget message {record.seq}: “{record.content}”")
+    _command(printer, f"forget message {record.seq}: “{record.content}”")
     receipt = await book.forget(WHO, message, view="owner")
     removed = ", ".join(f"{number} {place}" for place, number in receipt.removed.items())
-    paper.hung("  removed  ", removed, lead_style="faint")
-    paper.hung("  state    ", receipt.state, lead_style="faint")
-    paper.hung("  unseen   ", "; ".join(receipt.unchecked), lead_style="faint")
+    printer.labelled("  removed  ", removed, label_style="faint")
+    printer.labelled("  state    ", receipt.state, label_style="faint")
+    printer.labelled("  unseen   ", "; ".join(receipt.unchecked), label_style="faint")
     found = await book.verify()
     _note(
-        paper,
+        printer,
         f"verify: {found.records} records against {found.entries} ledger entries, {len(found.faults)} faults",
     )
 
@@ -235,8 +238,8 @@ def occurrences(path: Path, text: str) -> int:
     )
 
 
-def _tell_what_next(paper: Paper, kept: Path | None) -> None:
-    _title(paper, "Now you")
+def _print_what_next(printer: Printer, kept: Path | None) -> None:
+    _title(printer, "Now you")
     if kept is not None:
         lines = [
             f"memoranda list {WHO} --as-owner --book {kept}",
@@ -249,25 +252,25 @@ def _tell_what_next(paper: Paper, kept: Path | None) -> None:
             f"memoranda recall {WHO} walnuts --agent {AGENT}",
         ]
     for line in [*lines, "memoranda --help"]:
-        paper.say(f"  {line}", "strong")
+        printer.say(f"  {line}", "strong")
 
 
-def _title(paper: Paper, text: str) -> None:
-    paper.say()
-    paper.say(text, "title")
-    if paper.width is not None:
-        paper.say("─" * min(cells(text), paper.width), "faint")
+def _title(printer: Printer, text: str) -> None:
+    printer.say()
+    printer.say(text, "title")
+    if printer.width is not None:
+        printer.say("─" * min(width_of(text), printer.width), "faint")
 
 
-def _command(paper: Paper, text: str) -> None:
-    paper.hung("› ", text, lead_style="strong", style="strong")
+def _command(printer: Printer, text: str) -> None:
+    printer.labelled("› ", text, label_style="strong", style="strong")
 
 
-def _receipt(paper: Paper, receipt: Receipt) -> None:
+def _receipt(printer: Printer, receipt: Receipt) -> None:
     done = ", ".join(f"{item.verb.value} {item.type.value}" for item in receipt.items[:2])
     more = f" and {len(receipt.items) - 2} more" if len(receipt.items) > 2 else ""
-    _note(paper, f"receipt: position {receipt.position}, {done}{more}; it is on the disk")
+    _note(printer, f"receipt: position {receipt.position}, {done}{more}; it is on the disk")
 
 
-def _note(paper: Paper, text: str) -> None:
-    paper.hung("  ✓ ", text, lead_style="good", style="faint")
+def _note(printer: Printer, text: str) -> None:
+    printer.labelled("  ✓ ", text, label_style="good", style="faint")

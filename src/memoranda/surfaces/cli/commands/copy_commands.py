@@ -7,7 +7,7 @@ import click
 from memoranda.assembly import copy, give_up_copy
 from memoranda.book.moving import CopyReport
 from memoranda.surfaces.cli.options import opens_book
-from memoranda.surfaces.cli.paper import Paper
+from memoranda.surfaces.cli.output.printer import Printer
 from memoranda.surfaces.cli.session import Session, confirm, path_of
 
 
@@ -40,8 +40,8 @@ def copy_command(session: Session, source: str, target: str, switch: bool, give_
     report = session.run(_copy(session, source, target, switch=switch))
     if report.switched:
         session.mark_done()
-    if not session.tell(report):
-        _tell(session.paper, report)
+    if not session.print_json(report):
+        _print_report(session.printer, report)
 
 
 def _give_up(session: Session, source: str, target: str, *, yes: bool) -> None:
@@ -54,9 +54,9 @@ def _give_up(session: Session, source: str, target: str, *, yes: bool) -> None:
     )
     session.run(give_up_copy(source, target))
     session.mark_done()
-    if not session.tell({"given_up": True}):
-        session.paper.say(f"given up: {source} is written again", "good")
-        session.paper.say("if the copy is found again, delete it: do not open it", "warning")
+    if not session.print_json({"given_up": True}):
+        session.printer.say(f"given up: {source} is written again", "good")
+        session.printer.say("if the copy is found again, delete it: do not open it", "warning")
 
 
 async def _copy(session: Session, source: str, target: str, *, switch: bool) -> CopyReport:
@@ -66,19 +66,19 @@ async def _copy(session: Session, source: str, target: str, *, switch: bool) -> 
         return await copy(source, target, switch=switch, progress=progress)
 
 
-def _tell(paper: Paper, report: CopyReport) -> None:
+def _print_report(printer: Printer, report: CopyReport) -> None:
     if report.already:
-        paper.say(f"the book has moved to {report.target} already", "good")
+        printer.say(f"the book has moved to {report.target} already", "good")
         return
     counts = (
         f"{report.owners} owners, {report.records} records, {report.versions} earlier versions, "
         f"{report.entries} ledger entries"
     )
     if report.switched:
-        paper.say(f"moved to {report.target}; {report.source} is written no more", "good")
-        paper.say(f"the same on both sides: {counts}")
+        printer.say(f"moved to {report.target}; {report.source} is written no more", "good")
+        printer.say(f"the same on both sides: {counts}")
         if report.pending:
-            paper.say(f"what was forgotten while it was copied: {report.pending}", "warning")
+            printer.say(f"what was forgotten while it was copied: {report.pending}", "warning")
     else:
-        paper.say(f"copied to {report.target}: {counts}; brought now: {report.brought} pieces", "good")
-        paper.say("the book goes on at its old place; run it again with --switch to let it move", "warning")
+        printer.say(f"copied to {report.target}: {counts}; brought now: {report.brought} pieces", "good")
+        printer.say("the book goes on at its old place; run it again with --switch to let it move", "warning")

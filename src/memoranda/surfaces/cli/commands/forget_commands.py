@@ -15,11 +15,11 @@ from memoranda.model.erasure import ErasureReceipt, Scrubbed
 from memoranda.model.owner import Owner
 from memoranda.ports import CopiesItself
 from memoranda.surfaces.cli import exits
-from memoranda.surfaces.cli.document import document
 from memoranda.surfaces.cli.options import opens_book, owned, seen_as
-from memoranda.surfaces.cli.paper import Column, Paper
+from memoranda.surfaces.cli.output.json_text import json_value
+from memoranda.surfaces.cli.output.printer import Column, Printer
+from memoranda.surfaces.cli.output.record_tables import print_records
 from memoranda.surfaces.cli.session import Session, confirm
-from memoranda.surfaces.cli.telling import tell_records
 
 #: So many records are shown before the question.
 _SHOWN = 10
@@ -56,8 +56,8 @@ def forget_command(
     if how["everything"] == bool(words):
         raise click.UsageError("name what to forget by its ID, or ask for --everything")
     done = session.run(_forget(session, party, words, who, yes, scrub, how))
-    if not session.tell({**document(done.receipt), "rewritten": done.rewritten}):
-        tell_erasure(session.paper, done)
+    if not session.print_json({**json_value(done.receipt), "rewritten": done.rewritten}):
+        print_erasure(session.printer, done)
     if scrub and done.receipt.pending_because:
         exits.leave(exits.FOUND_FAULTS)
 
@@ -68,8 +68,8 @@ def _scrub_alone(session: Session) -> None:
             return await book.scrub()
 
     done = session.run(scrub())
-    if not session.tell({"state": _state(done), "pending_because": done.pending_because}):
-        _tell_state(session.paper, done.pending_because)
+    if not session.print_json({"state": _state(done), "pending_because": done.pending_because}):
+        _print_state(session.printer, done.pending_because)
     if done.pending_because:
         exits.leave(exits.FOUND_FAULTS)
 
@@ -130,7 +130,7 @@ async def _found(
     """What of this the book still holds, shown before the question."""
     found = await book.engine.get(party, as_view(who), ids)
     if found and not quiet and not session.json:
-        tell_records(session.paper, list(found.values())[:_SHOWN])
+        print_records(session.printer, list(found.values())[:_SHOWN])
     return found.keys()
 
 
@@ -145,42 +145,42 @@ def _named(party: Owner, ids: Sequence[UUID], found: Collection[UUID], copies: S
     return " and ".join(named)
 
 
-def tell_erasure(paper: Paper, done: Forgotten) -> None:
+def print_erasure(printer: Printer, done: Forgotten) -> None:
     """What went, what stays, and what may still hold it."""
     receipt = done.receipt
     if receipt.removed:
-        paper.say(f"forgotten for good, of {receipt.owner}", "good")
+        printer.say(f"forgotten for good, of {receipt.owner}", "good")
         rows = [[place, str(number)] for place, number in receipt.removed.items()]
-        paper.table([Column("PLACE"), Column("REMOVED", right=True)], rows)
+        printer.table([Column("PLACE"), Column("REMOVED", right=True)], rows)
     else:
-        paper.say(
+        printer.say(
             f"the book holds nothing of this, of {receipt.owner}; nothing was removed from it", "warning"
         )
-    _tell_lines(paper, "not in the book, or no longer, for this view:", receipt.not_found, "warning")
-    _tell_lines(paper, "backups rewritten without all that was forgotten:", done.rewritten, "good")
-    _tell_lines(paper, "stays, resting on its other sources alone:", receipt.kept)
-    _tell_lines(paper, "older statements that it had superseded; they stay:", receipt.superseded)
+    _print_lines(printer, "not in the book, or no longer, for this view:", receipt.not_found, "warning")
+    _print_lines(printer, "backups rewritten without all that was forgotten:", done.rewritten, "good")
+    _print_lines(printer, "stays, resting on its other sources alone:", receipt.kept)
+    _print_lines(printer, "older statements that it had superseded; they stay:", receipt.superseded)
     if receipt.era is not None:
-        paper.say(f"the owner's era {receipt.era} has ended; the same name may begin anew, empty", "faint")
-    _tell_lines(paper, _HELD_BY, receipt.still_in, "warning")
-    _tell_state(paper, receipt.pending_because)
+        printer.say(f"the owner's era {receipt.era} has ended; the same name may begin anew, empty", "faint")
+    _print_lines(printer, _HELD_BY, receipt.still_in, "warning")
+    _print_state(printer, receipt.pending_because)
     if receipt.unchecked:
-        paper.say("cannot be seen from here:", "faint")
+        printer.say("cannot be seen from here:", "faint")
         for place in receipt.unchecked:
-            paper.block(place, indent="  ", style="faint")
+            printer.block(place, indent="  ", style="faint")
 
 
-def _tell_state(paper: Paper, pending: str) -> None:
-    paper.say(
+def _print_state(printer: Printer, pending: str) -> None:
+    printer.say(
         f"the book's own files: {f'pending: {pending}' if pending else 'complete'}",
         "warning" if pending else "",
     )
     if pending and "forget --scrub" not in pending and "CHECKPOINT" not in pending:
-        paper.say("  to finish it: memoranda forget --scrub", "warning")
+        printer.say("  to finish it: memoranda forget --scrub", "warning")
 
 
-def _tell_lines(paper: Paper, label: str, lines: Sequence[object], style: str = "") -> None:
+def _print_lines(printer: Printer, label: str, lines: Sequence[object], style: str = "") -> None:
     if lines:
-        paper.say(label, style)
+        printer.say(label, style)
         for line in lines:
-            paper.say(f"  {line}")
+            printer.say(f"  {line}")

@@ -1,0 +1,235 @@
+"""Commands that show what the book holds, and why: ``get``, ``list``, ``why`` and ``history``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import click
+
+from memoranda.book.parsing import Who
+from memoranda.model.ledger import Entry
+from memoranda.model.owner import Owner
+from memoranda.model.query import HistoryStep, Page
+from memoranda.surfaces.cli.options import narrowed, opens_book, owned, seen_as
+from memoranda.surfaces.cli.output.printer import Column, Printer
+from memoranda.surfaces.cli.output.record_tables import (
+    NOTHING_SEEN,
+    actor_of,
+    print_record,
+    print_records,
+    print_sources,
+    sort_of,
+    standing,
+    text_of,
+    when,
+)
+from memoranda.surfaces.cli.session import Session
+
+
+@click.command("get")
+@opens_book
+@owned("ID", least=1, most=1)
+@seen_as
+def get_command(session: Session, party: Owner, words: Sequence[str], who: Who) -> None:
+    """Show everything of one record."""
+    session.run(_get(session, party, words[0], who))
+
+
+async def _get(session: Session, party: Owner, id: str, who: Who) -> None:
+    async with session.reading() as book:
+        record = await book.get(party, id, **who)
+    if not session.print_json(record):
+        print_record(session.printer, record)
+
+
+@click.command("list")
+@opens_book
+@owned(optional=True, most=0)
+@seen_as
+@narrowed
+@click.option("--owners", is_flag=True, help="List the tenant's owners instead.")
+@click.option("--count", is_flag=True, help="Only say how many there are.")
+@click.option("--newest-first", is_flag=True, help="Newest first instead of oldest first.")
+@click.option("--limit", type=int, default=50, metavar="N", help="At most so many [default: 50].")
+@click.option("--cursor", metavar="TEXT", help="Where an earlier page ended.")
+@click.option(
+    "--all", "everything", is_flag=True, help="Page after page; with --json one record on each line."
+)
+def list_command(
+    session: Session,
+    party: Owner | None,
+    words: Sequence[str],
+    owners: bool,
+    count: bool,
+    everything: bool,
+    **given: Any,
+) -> None:
+    """List what a view sees, a page at a time."""
+    if owners:
+        session.run(_owners(session))
+        return
+    if party is None:
+        raise click.UsageError("whose? give OWNER, or list the owners with --owners")
+    if count:
+        session.run(_count(session, party, given))
+    elif everything:
+        session.run(_all(session, party, given))
+    else:
+        session.run(_list(session, party, given))
+
+
+async def _owners(session: Session) -> None:
+    async with session.reading() as book:
+        found = await book.owners()
+    if not session.print_json({"owners": found}):
+        session.printer.table(
+            [Column("KIND"), Column("OWNER")], [[owner.kind.value, owner.id] for owner in found]
+        )
+
+
+async def _count(session: Session, party: Owner, given: dict[str, Any]) -> None:
+    async with session.reading() as book:
+        found = await book.count(party, types=given["types"], only=given["only"], **given["who"])
+    if not session.print_json({"count": found}):
+        session.printer.say(str(found))
+
+
+async def _list(session: Session, party: Owner, given: dict[str, Any]) -> None:
+    who = given.pop("who")
+    async with session.reading() as book:
+        page: Page = await book.list(party, **given, **who)
+    if session.print_json(page):
+        return
+    if page.records:
+        print_records(session.printer, page.records)
+    else:
+        session.printer.say(NOTHING_SEEN, "faint")
+    if page.cursor is not None:
+        session.printer.say(f"there is more: --cursor {page.cursor}", "faint")
+
+
+async def _all(session: Session, party: Owner, given: dict[str, Any]) -> None:
+    who = given.pop("who")
+    async with session.reading() as book:
+        while True:
+            page: Page = await book.list(party, **given, **who)
+            if session.json:
+                for record in page.records:
+                    session.printer.document(record)
+            elif page.records:
+                print_records(session.printer, page.records)
+            if page.cursor is None:
+                return
+            given["cursor"] = page.cursor
+
+
+@click.command("why")
+@opens_book
+@owned("ID", least=1, most=1)
+@seen_as
+def why_command(session: Session, party: Owner, words: Sequence[str], who: Who) -> None:
+    """Show what a record rests on, quoted, and how it came to be as it is."""
+    session.run(_why(session, party, words[0], who))
+
+
+async def _why(session: Session, party: Owner, id: str, who: Who) -> None:
+    async with session.reading() as book:
+        why = await book.why(party, id, **who)
+    if session.print_json(why):
+        return
+    printer, record = session.printer, why.record
+    printer.say(f"{record.type.value} {sort_of(record)}".rstrip(), "title")
+    printer.block(text_of(record), indent="  ", style="strong")
+    if why.sources:
+        printer.say("rests on", "title")
+        print_sources(printer, why.sources)
+    else:
+        printer.say("rests on nothing else that this view sees", "faint")
+    print_steps(printer, why.history)
+
+
+@click.command("history")
+@opens_book
+@owned("[ID]", most=1)
+@seen_as
+@click.option(
+    "--after",
+    type=click.IntRange(min=0),
+    default=0,
+    metavar="POSITION",
+    help="The ledger after this position.",
+)
+@click.option(
+    "--limit",
+    type=int,
+    default=100,
+    metavar="N",
+    help="At most so many entries of the ledger [default: 100].",
+)
+def history_command(
+    session: Session, party: Owner, words: Sequence[str], who: Who, after: int, limit: int
+) -> None:
+    """Show every change of a record, oldest first; with --as-owner and no ID, the owner's whole ledger."""
+    if words:
+        session.run(_history(session, party, words[0], who))
+    else:
+        session.run(_ledger(session, party, who, after, limit))
+
+
+async def _history(session: Session, party: Owner, id: str, who: Who) -> None:
+    async with session.reading() as book:
+        steps = await book.history(party, id, **who)
+    if not session.print_json({"steps": steps}):
+        print_steps(session.printer, steps)
+
+
+async def _ledger(session: Session, party: Owner, who: Who, after: int, limit: int) -> None:
+    async with session.reading() as book:
+        entries = await book.ledger(party, after=after, limit=limit, **who)
+    if not session.print_json({"entries": entries}):
+        _print_entries(session.printer, entries)
+
+
+def print_steps(printer: Printer, steps: Sequence[HistoryStep]) -> None:
+    """The changes of one record."""
+    columns = [
+        Column("POSITION", right=True),
+        Column("WHEN", "faint"),
+        Column("BY"),
+        Column("DONE"),
+        Column("VERSION", right=True),
+        Column("AS IT THEN STOOD", flexible=True),
+    ]
+    rows = []
+    for step in steps:
+        if step.record is None:
+            text = "(erased)"
+        else:
+            note = "withdrawn" if step.record.withdrawn else standing(step.record)
+            text = f"[{note}] {text_of(step.record)}" if note else text_of(step.record)
+        rows.append(
+            [
+                str(step.position),
+                when(step.at),
+                actor_of(step.actor),
+                step.verb.value,
+                str(step.version),
+                text,
+            ]
+        )
+    printer.table(columns, rows)
+
+
+def _print_entries(printer: Printer, entries: Sequence[Entry]) -> None:
+    columns = [
+        Column("POSITION", right=True),
+        Column("WHEN", "faint"),
+        Column("BY"),
+        Column("DONE", flexible=True),
+    ]
+    rows = []
+    for entry in entries:
+        done = ", ".join(f"{line.verb.value} {line.type.value} {line.id}" for line in entry.lines)
+        rows.append([str(entry.position), when(entry.at), actor_of(entry.actor), done])
+    printer.table(columns, rows)

@@ -1,0 +1,347 @@
+"""Commands for work that waits: ``form``, ``worker`` and ``jobs``."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final, Literal, TypeAlias, get_args
+from uuid import UUID
+
+import click
+
+from memoranda.book import Book
+from memoranda.book.forming import FORMING
+from memoranda.book.parsing import as_id, as_limit, as_owner
+from memoranda.book.unformed import is_formed, unformed
+from memoranda.errors import MemorandaError, NotFound
+from memoranda.model.jobs import MOST_JOBS, Job, JobState
+from memoranda.model.memories import Memory
+from memoranda.model.owner import Owner
+from memoranda.model.values import utc_now
+from memoranda.surfaces.cli import exits
+from memoranda.surfaces.cli.options import opens_book
+from memoranda.surfaces.cli.output.printer import Column, Printer
+from memoranda.surfaces.cli.output.record_tables import when
+from memoranda.surfaces.cli.session import Session, confirm
+
+_SHOWN = 20
+#: How long a worker that is told to stop waits for the jobs in hand; others take them up later.
+_LAST_JOBS_SECONDS = 30.0
+
+
+@click.command("form")
+@opens_book
+@click.argument("owner")
+@click.option("--thread", metavar="ID", help="This thread only.")
+@click.option("--again", is_flag=True, help="From the beginning of the thread, at its price.")
+def form_command(session: Session, owner: str, thread: str | None, again: bool) -> None:
+    """Make memories, a profile and an episode of what OWNER said, now, without waiting for a silence.
+
+    With a language model where the settings name one (section [models]), else by rules. What waits, for a provider
+    or a budget, is tried at once; what was given up is tried again where --thread names it. Other work that is due
+    in the book is done as well, other owners' too. Exit code 1 where a thread of OWNER is given up.
+    """
+    if again and thread is None:
+        raise click.UsageError("--again reads one thread anew: name it with --thread")
+    found, made = session.run(_form(session, owner, thread, again))
+    counts = {state: sum(outcome.state == state for outcome in found) for state in STATES}
+    if not session.print_json({**counts, "threads": found, "memories": made}):
+        for memory in made[:_SHOWN]:
+            session.printer.labelled(f"  {memory.kind:<12}  ", memory.content, label_style="faint")
+        if len(made) > _SHOWN:
+            session.printer.say(f"  and {len(made) - _SHOWN} more", "faint")
+        _print_outcomes(session.printer, found)
+        told = f"threads formed: {counts['formed']}, new memories: {len(made)}"
+        told += f"; waiting: {counts['waiting']}" if counts["waiting"] else ""
+        told += f"; given up: {counts['given_up']}" if counts["given_up"] else ""
+        session.printer.say(told, "bad" if counts["given_up"] else "good")
+    if counts["given_up"]:
+        exits.leave(exits.FOUND_FAULTS)
+
+
+async def _form(
+    session: Session, owner: str, thread: str | None, again: bool
+) -> tuple[list[Outcome], list[Memory]]:
+    async with session.writing() as book:
+        party = as_owner(owner, session.tenant)
+        wanted = await to_be_formed(book, party) if thread is None else [as_id(thread, "thread")]
+        before = {memory.id for memory in await _memories(book, party)}
+        off = set()
+        for id in wanted:
+            handle = await book.thread(party, id=id, view="owner")
+            if again:
+                await handle.form_again()
+            elif not await handle.form_now():
+                off.add(id)
+        await book.worker.drain()
+        made = [memory for memory in await _memories(book, party) if memory.id not in before]
+        return await outcomes(book, party, wanted, off, alone=thread is not None), made
+
+
+async def _memories(book: Book, owner: Owner) -> list[Memory]:
+    found: list[Memory] = []
+    cursor: str | None = None
+    while True:
+        page = await book.list(owner, types="memory", cursor=cursor, limit=1000, view="owner")
+        found += [record for record in page.records if isinstance(record, Memory)]
+        cursor = page.cursor
+        if cursor is None:
+            return found
+
+
+@click.command("worker")
+@opens_book
+@click.option("--once", is_flag=True, help="End when nothing more is due.")
+@click.option(
+    "--max-concurrent",
+    "at_once",
+    type=click.IntRange(1, 64),
+    default=4,
+    metavar="N",
+    help="Jobs at a time [default: 4].",
+)
+def worker_command(session: Session, once: bool, at_once: int) -> None:
+    """Do the book's work: form what was said, make vectors, clear what was erased.
+
+    Any number of workers may run, on one book and in as many processes. SIGTERM and Ctrl-C let the jobs in hand be
+    the last, and wait up to 30 seconds for them; what is left is done by the next worker.
+    """
+    done = session.run(_work(session, once, at_once))
+    if not session.print_json({"done": done}):
+        session.printer.say(
+            f"done: {done}" if once else "stopped; what is left waits for the next worker", "good"
+        )
+
+
+async def _work(session: Session, once: bool, at_once: int) -> int | None:
+    async with session.writing() as book:
+        if once:
+            return await book.worker.drain()
+        stop = asyncio.Event()
+        with _set_by_signals(stop):
+            if not session.json:
+                how = "a language model" if book.forms_by_model else "rules, without a language model"
+                session.printer.say(f"working; conversations are formed by {how}; end with Ctrl-C", "faint")
+            working = asyncio.create_task(book.worker.run(stop, at_once=at_once))
+            told = asyncio.create_task(stop.wait())
+            await asyncio.wait({working, told}, return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait({working}, timeout=_LAST_JOBS_SECONDS)
+            for task in (working, told):
+                task.cancel()
+            results = await asyncio.gather(working, told, return_exceptions=True)
+            if isinstance(results[0], MemorandaError):
+                raise results[0]
+        return None
+
+
+@contextmanager
+def _set_by_signals(stop: asyncio.Event) -> Iterator[None]:
+    """While it lasts, a request to end sets the event; a second one ends at once."""
+    loop = asyncio.get_running_loop()
+    before = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)}
+
+    def ask(number: signal.Signals) -> None:
+        stop.set()
+        loop.remove_signal_handler(number)
+        signal.signal(number, before[number])
+
+    try:
+        for number in before:
+            loop.add_signal_handler(number, ask, number)
+    except NotImplementedError:
+        # Windows: Ctrl-C interrupts, as everywhere else in this program.
+        yield
+        return
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            loop.remove_signal_handler(number)
+            signal.signal(number, handler)
+
+
+State: TypeAlias = Literal["formed", "waiting", "given_up", "off"]
+STATES: Final[tuple[State, ...]] = get_args(State)
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """Where one thread stands."""
+
+    thread: UUID
+    #: ``off``: nobody is to form it, by the settings or by its agent's own.
+    state: State
+    #: What is still to be done, and what kept it from being done.
+    job: UUID | None = None
+    error: str = ""
+    #: When a thread that waits is tried again.
+    due: datetime | None = None
+
+
+async def to_be_formed(book: Book, owner: Owner) -> list[UUID]:
+    """The owner's threads that are not formed to their end, or have work waiting; not those that were given up."""
+    jobs = await _jobs(book, owner)
+    dead = {thread for thread, job in jobs.items() if job.state is JobState.DEAD}
+    found = dict.fromkeys(jobs)
+    async for threads in unformed(book.engine, owner):
+        found |= dict.fromkeys(thread.id for thread in threads)
+    return [thread for thread in found if thread not in dead]
+
+
+async def outcomes(
+    book: Book, owner: Owner, threads: Sequence[UUID], off: Collection[UUID], *, alone: bool
+) -> list[Outcome]:
+    """Where these threads stand, some of which nobody is to form; with those that were given up, unless ``alone``."""
+    jobs = await _jobs(book, owner)
+    given_up = () if alone else (thread for thread, job in jobs.items() if job.state is JobState.DEAD)
+    found = [
+        await _outcome(book, owner, thread, jobs.get(thread), off)
+        for thread in dict.fromkeys((*threads, *given_up))
+    ]
+    return [outcome for outcome in found if outcome is not None]
+
+
+def _print_outcomes(printer: Printer, found: Sequence[Outcome]) -> None:
+    """Tell people of the threads that were not formed."""
+    waiting = [outcome for outcome in found if outcome.state == "waiting"]
+    for outcome in waiting[:_SHOWN]:
+        until = "" if outcome.due is None else f" until {when(outcome.due)}"
+        printer.labelled(
+            f"  thread {outcome.thread} waits{until}: ", outcome.error or "another worker has it in hand"
+        )
+    given_up = [outcome for outcome in found if outcome.state == "given_up"]
+    for outcome in given_up[:_SHOWN]:
+        printer.labelled(
+            f"  thread {outcome.thread} was given up: ", outcome.error or "its error was forgotten"
+        )
+        printer.say(f"    to try it again: memoranda jobs retry {outcome.job}; memoranda jobs run", "faint")
+    if max(len(waiting), len(given_up)) > _SHOWN:
+        printer.say("  and more, see: memoranda jobs list", "faint")
+    off = sum(outcome.state == "off" for outcome in found)
+    if off:
+        printer.say(
+            f"formation is off, by forming.enabled or the agent's own settings, for threads: {off}", "warning"
+        )
+
+
+async def _jobs(book: Book, owner: Owner) -> Mapping[UUID, Job]:
+    """The owner's work of forming, by thread; what was given up stands before what waits."""
+    found: dict[UUID, Job] = {}
+    for job in await book.engine.jobs(None, MOST_JOBS):
+        if job.kind in FORMING and job.owner == owner:
+            thread = UUID(job.key)
+            if thread not in found or job.state is JobState.DEAD:
+                found[thread] = job
+    return found
+
+
+async def _outcome(
+    book: Book, owner: Owner, thread: UUID, job: Job | None, off: Collection[UUID]
+) -> Outcome | None:
+    """None where the thread was forgotten meanwhile."""
+    if job is not None and job.state is JobState.DEAD:
+        return Outcome(thread, "given_up", job.id, job.error)
+    if job is not None and thread not in off:
+        due = job.run_at if job.state is JobState.WAITING else None
+        return Outcome(thread, "waiting", job.id, job.error, due)
+    try:
+        now = await (await book.thread(owner, id=thread, view="owner")).get()
+    except NotFound:
+        return None
+    return Outcome(thread, "formed" if await is_formed(book.engine, now) else "off")
+
+
+@click.group("jobs", no_args_is_help=False)
+def jobs_command() -> None:
+    """Look after work that waits: erased content to be cleared, terms and vectors to be made."""
+
+
+@jobs_command.command("list")
+@opens_book
+@click.option("--state", type=click.Choice([state.value for state in JobState]), help="In this state only.")
+@click.option("--limit", type=int, default=100, metavar="N", help="At most so many [default: 100].")
+def list_command(session: Session, state: str | None, limit: int) -> None:
+    """List jobs, longest due first."""
+    found = session.run(_list(session, state, limit))
+    if session.print_json({"jobs": found}):
+        return
+    columns = [
+        Column("ID"),
+        Column("KIND"),
+        Column("STATE"),
+        Column("DUE", "faint"),
+        Column("TRIES", right=True),
+        Column("LAST ERROR", flexible=True),
+    ]
+    rows = [
+        [str(job.id), job.kind, job.state.value, when(job.run_at), str(job.tries), job.error] for job in found
+    ]
+    if rows:
+        session.printer.table(columns, rows)
+    else:
+        session.printer.say("no jobs", "faint")
+
+
+async def _list(session: Session, state: str | None, limit: int) -> Sequence[Job]:
+    async with session.reading() as book:
+        return await book.engine.jobs(JobState(state) if state else None, as_limit(limit))
+
+
+@jobs_command.command("run")
+@opens_book
+@click.option("--limit", type=click.IntRange(min=1), metavar="N", help="At most so many.")
+def run_command(session: Session, limit: int | None) -> None:
+    """Do due jobs until none is left."""
+    done, waiting = session.run(_run(session, limit))
+    if not session.print_json({"done": done, "waiting": waiting}):
+        session.printer.say(f"done: {done}, still waiting: {waiting}", "good")
+
+
+async def _run(session: Session, limit: int | None) -> tuple[int, int]:
+    async with session.writing() as book:
+        done = await book.worker.drain(limit)
+        return done, (await book.facts()).jobs.get(JobState.WAITING.value, 0)
+
+
+@jobs_command.command("retry")
+@opens_book
+@click.argument("id")
+def retry_command(session: Session, id: str) -> None:
+    """Make a job due now that is dead, or waits for later; its attempts begin anew."""
+    session.run(_replay(session, id))
+    if not session.print_json({"retried": id}):
+        session.printer.say("due now; to do it now: memoranda jobs run", "good")
+
+
+async def _replay(session: Session, id: str) -> None:
+    wanted = as_id(id)
+    async with session.writing() as book:
+        if not await book.engine.replay(wanted, utc_now()):
+            raise NotFound(f"there is no job {id} that is dead or waits for later; see: memoranda jobs list")
+
+
+@jobs_command.command("drop")
+@opens_book
+@click.argument("id")
+@click.option("--yes", is_flag=True, help="Do not ask.")
+def drop_command(session: Session, id: str, yes: bool) -> None:
+    """Throw a dead job away."""
+    wanted = as_id(id)
+    confirm(f"Throw job {wanted} away? What it was to do is not done then.", yes=yes)
+    session.run(_drop(session, id))
+    if not session.print_json({"dropped": id}):
+        session.printer.say("thrown away", "good")
+
+
+async def _drop(session: Session, id: str) -> None:
+    async with session.writing() as book:
+        if not await book.engine.drop(as_id(id)):
+            raise _no_dead_job(id)
+
+
+def _no_dead_job(id: str) -> NotFound:
+    return NotFound(f"there is no dead job {id}; see: memoranda jobs list --state dead")

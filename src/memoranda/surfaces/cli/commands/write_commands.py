@@ -1,0 +1,300 @@
+"""Commands that write what was said and what is known: ``append``, ``remember``, ``retract`` and ``undo``."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
+from datetime import datetime
+from pathlib import Path
+from typing import Any, BinaryIO
+from uuid import UUID
+
+import click
+
+from memoranda.book import Book, ThreadHandle
+from memoranda.book.parsing import Who, each, message_of
+from memoranda.errors import InvalidInput, LimitReached
+from memoranda.model.ids import new_id
+from memoranda.model.ledger import Receipt
+from memoranda.model.memories import Cardinality
+from memoranda.model.owner import Owner
+from memoranda.model.trust import Trust
+from memoranda.surfaces.cli.options import (
+    MOMENT,
+    once,
+    opens_book,
+    owned,
+    seen_as,
+    seen_as_agent,
+    versions,
+    waits_for_vectors,
+)
+from memoranda.surfaces.cli.output.json_text import read_objects
+from memoranda.surfaces.cli.output.record_tables import print_receipt
+from memoranda.surfaces.cli.session import Session
+
+
+@click.command("append")
+@opens_book
+@owned("[ROLE CONTENT]", most=2)
+@seen_as
+@once
+@waits_for_vectors
+@click.option("--thread", metavar="ID", help="The thread, by its id.")
+@click.option(
+    "--name", metavar="NAME", help="The thread, by your own name for it; made where it is not there."
+)
+@click.option("--title", metavar="TEXT", default="", help="The title of a thread that is made.")
+@click.option(
+    "--audience", type=click.Choice(["self", "group", "global"]), help="Who may read a thread that is made."
+)
+@click.option("--speaker", metavar="NAME", help="Who speaks, where the role does not tell.")
+@click.option("--at", type=MOMENT, metavar="TIME", help="When it was said [default: now].")
+@click.option(
+    "--file",
+    "source",
+    type=click.Path(path_type=Path, allow_dash=True),
+    metavar="FILE",
+    help="Messages as JSON Lines; - is standard input.",
+)
+@click.option(
+    "--expect",
+    type=click.IntRange(min=0),
+    metavar="PLACE",
+    help="The place of the last message that you have read.",
+)
+def append_command(session: Session, party: Owner, words: Sequence[str], who: Who, **given: Any) -> None:
+    """Add what was said to a thread, all of it or nothing.
+
+    One message is given as ROLE (user, assistant, system, tool) and CONTENT. Without them, messages are read
+    as JSON Lines: {"role": "user", "content": "…"}, and optionally speaker, agent, observed_at, trust, native.
+    Without --thread and --name, a new thread is made.
+    """
+    if given["thread"] is not None and given["name"] is not None:
+        raise click.UsageError("give --thread or --name, not both")
+    if given["operation"] is not None and given["thread"] is None and given["name"] is None:
+        raise click.UsageError(
+            "--operation needs --thread or --name, or a repetition would begin another thread"
+        )
+    drafts = _drafts(words, given["source"], given["speaker"], given["at"])
+    thread, receipt = session.run(_append(session, party, who, drafts, given))
+    if not session.print_json({"thread": thread, "receipt": receipt}):
+        print_receipt(session.printer, receipt)
+        session.printer.say(f"thread {thread}", "faint")
+
+
+async def _append(
+    session: Session, party: Owner, who: Who, drafts: Sequence[Mapping[str, Any]], given: Mapping[str, Any]
+) -> tuple[UUID, Receipt]:
+    async with session.writing() as book:
+        _check(book, party, drafts)
+        handle = await _thread(book, party, who, given)
+        receipt = await handle.append(drafts, operation=given["operation"], expect_last=given["expect"])
+        return handle.id, await session.embed_written(book, receipt, wait=given["wait"])
+
+
+async def _thread(book: Book, party: Owner, who: Who, given: Mapping[str, Any]) -> ThreadHandle:
+    return await book.thread(
+        party, id=given["thread"], name=given["name"], title=given["title"], audience=given["audience"], **who
+    )
+
+
+def _check(book: Book, party: Owner, drafts: Sequence[Mapping[str, Any]]) -> None:
+    """Refuse what would be refused anyway before a thread is made for it."""
+    limits, now = book.door.limits, book.door.clock()
+    if len(drafts) > limits.batch:
+        raise LimitReached(
+            f"messages: {len(drafts)} at once; at most {limits.batch}, send them in parts", field="messages"
+        )
+    thread = new_id()
+    for place, message in enumerate(
+        each(drafts, "messages", lambda draft: message_of(draft, party, thread, now))
+    ):
+        if len(message.content) > limits.message_length:
+            raise LimitReached(
+                f"messages[{place}].content: {len(message.content)} characters; at most {limits.message_length}",
+                field=f"messages[{place}].content",
+                item=place,
+            )
+
+
+def _drafts(
+    words: Sequence[str], source: Path | None, speaker: str | None, at: datetime | None
+) -> Sequence[Mapping[str, Any]]:
+    if len(words) == 1:
+        raise click.UsageError("give ROLE and CONTENT, the content quoted")
+    if words:
+        if source is not None:
+            raise click.UsageError("give a message or --file, not both")
+        draft = {"role": words[0], "content": words[1], "speaker": speaker, "observed_at": at}
+        return [{name: value for name, value in draft.items() if value is not None}]
+    if speaker is not None or at is not None:
+        raise click.UsageError(
+            "--speaker and --at belong to one message; in JSON Lines each line has its own"
+        )
+    if source is None and sys.stdin.isatty():
+        raise click.UsageError("give ROLE and CONTENT, or messages as JSON Lines on standard input")
+    stream: BinaryIO = sys.stdin.buffer
+    with nullcontext(stream) if source is None or str(source) == "-" else source.open("rb") as lines:
+        found = list(read_objects(lines))
+    if not found:
+        raise InvalidInput("messages: none given", field="messages")
+    return found
+
+
+#: Options that say how it is written, not what.
+_HOW = ("audience", "run", "operation", "expect", "source_file", "wait")
+
+
+@click.command("remember")
+@opens_book
+@owned("[CONTENT]", most=1)
+@seen_as_agent
+@once
+@waits_for_vectors
+@click.option(
+    "--kind",
+    metavar="KIND",
+    help="preference, fact, instruction, context, experience or note [default: fact].",
+)
+@click.option(
+    "--key", metavar="KEY", help="What it is of which one holds at a time; it supersedes what the key held."
+)
+@click.option("--subject", metavar="NAME", help="Whom or what it is about [default: the owner].")
+@click.option(
+    "--cardinality",
+    type=click.Choice([each.value for each in Cardinality]),
+    help="How many of its sort hold at a time.",
+)
+@click.option("--applies-when", metavar="TEXT", help="When it applies.")
+@click.option("--data", metavar="JSON", help="Structured data beside the text.")
+@click.option("--tag", "tags", metavar="TAG", multiple=True, help="A tag; repeatable.")
+@click.option("--thread", metavar="ID", help="The thread in which it was told.")
+@click.option(
+    "--source", "sources", metavar="ID", multiple=True, help="A record that it rests on; repeatable."
+)
+@click.option("--supersedes", metavar="ID", multiple=True, help="A memory whose place it takes; repeatable.")
+@click.option(
+    "--trust", type=click.Choice([each.value for each in Trust]), help="How far it is to be believed."
+)
+@click.option("--pinned", is_flag=True, help="Never let go of to make room.")
+@click.option("--valid-from", type=MOMENT, metavar="TIME", help="Since when it holds.")
+@click.option("--valid-to", type=MOMENT, metavar="TIME", help="Until when it holds.")
+@click.option("--at", "observed_at", type=MOMENT, metavar="TIME", help="When it was learnt [default: now].")
+@click.option(
+    "--audience",
+    type=click.Choice(["self", "group", "global"]),
+    help="Who may read it [default: as narrow as its sources, its thread or its agent].",
+)
+@click.option("--run", metavar="ID", help="The run that it is written in, for the limit on writes per run.")
+@click.option(
+    "--file",
+    "source_file",
+    type=click.Path(path_type=Path, allow_dash=True),
+    metavar="FILE",
+    help="Statements as JSON Lines; - is standard input.",
+)
+@click.option(
+    "--expect",
+    metavar="ID=VERSION",
+    multiple=True,
+    help="A version that you have read, and build upon; repeatable.",
+)
+def remember_command(session: Session, party: Owner, words: Sequence[str], who: Who, **given: Any) -> None:
+    """Keep a statement. With --file, several: all of them or none."""
+    statements = _statements(words, given)
+    how = {
+        "audience": given["audience"],
+        "run": given["run"],
+        "operation": given["operation"],
+        "expect": versions(given["expect"]) or None,
+    }
+    session.run(_write(session, "remember_all", party, statements, wait=given["wait"], **how, **who))
+
+
+def _statements(words: Sequence[str], given: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    fields = {
+        name: value for name, value in given.items() if name not in _HOW and value not in (None, (), False)
+    }
+    source: Path | None = given["source_file"]
+    if source is None:
+        if not words:
+            raise click.UsageError("give CONTENT, or --file")
+        return [{"content": words[0], **fields, **_data(fields)}]
+    if words or fields:
+        raise click.UsageError("with --file, each line has its own content and fields")
+    with nullcontext(sys.stdin.buffer) if str(source) == "-" else source.open("rb") as lines:
+        return list(read_objects(lines))
+
+
+def _data(fields: Mapping[str, Any]) -> dict[str, Any]:
+    if "data" not in fields:
+        return {}
+    try:
+        return {"data": json.loads(fields["data"])}
+    except ValueError as exc:
+        raise InvalidInput(f"data: no JSON: {exc}", field="data") from exc
+
+
+@click.command("retract")
+@opens_book
+@owned("ID", least=1, most=1)
+@seen_as
+@once
+@click.option("--reason", metavar="TEXT", default="", help="Why it is no longer held.")
+@click.option(
+    "--source", is_flag=True, help="ID is a faulty message or episode: retract what rests on it alone."
+)
+def retract_command(
+    session: Session,
+    party: Owner,
+    words: Sequence[str],
+    who: Who,
+    reason: str,
+    source: bool,
+    operation: str | None,
+) -> None:
+    """Say that a memory is no longer held; it stays in its history, and `undo` brings it back."""
+    verb = "retract_source" if source else "retract"
+    session.run(_write(session, verb, party, words[0], reason=reason, operation=operation, **who))
+
+
+@click.command("undo")
+@opens_book
+@owned("POSITION", least=1, most=1)
+@seen_as
+@once
+@click.option("--with-dependents", is_flag=True, help="Also reverse the later changes that build on it.")
+def undo_command(
+    session: Session,
+    party: Owner,
+    words: Sequence[str],
+    who: Who,
+    with_dependents: bool,
+    operation: str | None,
+) -> None:
+    """Reverse a whole operation, by its position in the owner's ledger; undoing an undo restores.
+
+    Receipts and `history` tell positions. Messages are not undone but forgotten.
+    """
+    if not words[0].isascii() or not words[0].isdigit():
+        raise InvalidInput(
+            f"position: {words[0]!r} is no position; receipts and history tell them", field="position"
+        )
+    session.run(
+        _write(
+            session, "undo", party, int(words[0]), with_dependents=with_dependents, operation=operation, **who
+        )
+    )
+
+
+async def _write(session: Session, verb: str, *given: Any, wait: bool | None = None, **how: Any) -> None:
+    """Write, and tell the receipt; ``wait`` is asked of what stores passages."""
+    async with session.writing() as book:
+        receipt: Receipt = await getattr(book, verb)(*given, **how)
+        if wait is not None:
+            receipt = await session.embed_written(book, receipt, wait=wait)
+    if not session.print_json(receipt):
+        print_receipt(session.printer, receipt)
