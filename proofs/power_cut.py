@@ -114,7 +114,7 @@ class _Day:
         self._acknowledge(thread.owner.id, receipt, words)
 
     async def _remember(self, book: Book, owner: str) -> None:
-        """Write a statement; every second one supersedes an earlier one."""
+        """Write a statement; about half of them supersede an earlier one."""
         key = self._rng.choice((None, "drink", "town", None))
         word = self._word()
         receipt = await book.remember(owner, self._text(word, 120), key=key, agent="helper")

@@ -54,7 +54,7 @@ def of_statements() -> list[Mutant]:
 
 
 def _numbered(text: str) -> Iterator[tuple[int, re.Match[str]]]:
-    """Return the conditions after WHERE or ON; repeated ones are numbered from 2."""
+    """Yield the conditions after WHERE or ON; repeated ones are numbered from 2."""
     begin = re.search(r"\b(?:WHERE|ON)\b", text)
     times: dict[str, int] = {}
     for found in _CONDITION.finditer(text, begin.end() if begin else len(text)):
@@ -124,6 +124,6 @@ def of_function(function: Any, old: str, new: str) -> Mutant:
 
 @contextmanager
 def both(first: Callable[[], Any], second: Callable[[], Any]) -> Iterator[None]:
-    """Return a mutant without both conditions."""
+    """Leave both conditions out for a while."""
     with first(), second():
         yield

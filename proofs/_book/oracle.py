@@ -86,7 +86,7 @@ class Oracle:
         return known is not None and known.status != "withdrawn" and may_read(known.audience, view)
 
     def visible(self, party: Owner, view: View) -> Iterator[Known]:
-        """Return all records that a view of this owner sees."""
+        """Yield all records that a view of this owner sees."""
         own = self.of.get(party, {}).values()
         return (known for known in own if known.status != "withdrawn" and may_read(known.audience, view))
 

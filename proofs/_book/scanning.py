@@ -92,7 +92,7 @@ class Marking(StubEmbedder):
 
 
 def files_of(folder: Path) -> Iterator[Path]:
-    """Return every file in a folder."""
+    """Yield every file in a folder."""
     return (path for path in sorted(folder.rglob("*")) if path.is_file())
 
 

@@ -132,7 +132,7 @@ def said(log: Path) -> list[tuple[Operation, dict[str, Any] | None]]:
 
 
 def _hasty(write: Any) -> Any:
-    """Patch the product so that it acknowledges before the commit."""
+    """Return a write that acknowledges before the commit."""
 
     async def hasty(self: SqliteFile, work: Any) -> Any:
         loop = asyncio.get_running_loop()

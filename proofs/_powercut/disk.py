@@ -221,7 +221,7 @@ def _sectors(offset: int, length: int) -> list[tuple[int, int]]:
 
 
 def _reached(path: str, contents: Contents) -> bool:
-    """Return the files whose directories are all there; a file is lost with a directory above it."""
+    """Return True if every directory above the path is there; without them a file is lost."""
     parent = posixpath.dirname(path)
     return not parent or (parent in contents and contents[parent] is None and _reached(parent, contents))
 

@@ -61,7 +61,7 @@ def _bounds(statement: str, found: re.Match[str]) -> bool:
 
 
 def of_statements() -> Iterator[Mutant]:
-    """Return a mutant for each such condition, in the order of the file."""
+    """Yield a mutant for each such condition, in the order of the file."""
     for statement in statements._texts():
         for place, found in enumerate(conditions(statement)):
             yield Mutant(statement, (place,), f"{statement}: {found.group()}")

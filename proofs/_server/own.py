@@ -122,7 +122,7 @@ class OwnServer:
                 return
 
     def files(self) -> Iterator[Path]:
-        """Return every file of the server except its log of changes."""
+        """Yield every file of the server except its log of changes."""
         return (
             path
             for path in sorted(self.folder.rglob("*"))
