@@ -193,7 +193,7 @@ class Case:
         """Check that an index has as many passages as the book has on the shelf."""
         assert isinstance(reader.finder, Recall)
         connection = sqlite3.connect(self._path)
-        for shelf, index in reader.finder._indexes.items():
+        for shelf, index in reader.finder.cache._indexes.items():
             count = "SELECT count(*) FROM records AS r JOIN terms AS t ON t.record = r.no WHERE r.shelf = ?"
             there = connection.execute(count, (shelf,)).fetchone()[0]
             living = connection.execute("SELECT 1 FROM shelves WHERE no = ?", (shelf,)).fetchone()

@@ -59,9 +59,9 @@ _CHECKS: list[tuple[Any, str, str]] = [
     (parsing.as_owner, "owner.tenant != tenant", "False"),
     (Transfer.export, "owner is not None and owner.tenant != self._tenant", "False"),
     (Book.ledger, "not as_view(who).whole", "False"),
-    (filters._asked, "if chosen is not None:", "if False:"),
-    (facets._meets, "held not in values", "False"),
-    (facets._meets, "values.isdisjoint(held)", "False"),
+    (filters._masks, "if chosen is not None:", "if False:"),
+    (facets._meets, "value not in values", "False"),
+    (facets._meets, "values.isdisjoint(value)", "False"),
 ]
 
 

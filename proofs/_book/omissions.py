@@ -15,7 +15,7 @@ from memoranda.engines.sqlite.erasing import _Erasing
 from memoranda.engines.sqlite.file import SqliteFile
 from memoranda.engines.sqlite.sets import Shrinking
 from memoranda.engines.sqlite.statements import statements
-from memoranda.recall.recall import Recall
+from memoranda.recall.holding import ShelfCache
 from memoranda.settle import erasing
 from proofs._book.mutants import both, replaced, rewritten
 
@@ -52,12 +52,12 @@ OMISSIONS: dict[str, Omission] = {
     ),
     "the count of vectors": _never("shrink_vector_set"),
     "what the embedder remembers": _skipping(CachedEmbedder.clear, "self._entries.clear()"),
-    "word to embedders elsewhere": _skipping(Recall._apply, "self._forget()"),
+    "word to embedders elsewhere": _skipping(ShelfCache._apply, "self._forget_words()"),
     "its links": _never("delete_links_of"),
     # Whatever rests on it has its own links taken away, so this step is missed only together with that one.
     "its links and those to it": lambda: both(_never("delete_links_of"), _never("delete_links_to")),
     "word to indexes elsewhere": _instead("note_gone", "SELECT ?, ?, ?"),
-    "the index here": _skipping(Recall.clear, "self._indexes.clear()"),
+    "the index here": _skipping(ShelfCache.clear, "self._indexes.clear()"),
     "stripping what stays": _skipping(_Erasing._carry_out, "self._strip(plan.stripped)"),
     "earlier versions of what stays": _never("blank_versions"),
     "jobs about it": _skipping(_Erasing._carry_out, "self._let_go_of_jobs(plan)"),

@@ -93,8 +93,8 @@ def numbers(found: Sequence[Match]) -> list[int]:
     return [int.from_bytes(one.id, "big") for one in found]
 
 
-def score_of(found: Match, arm: Scorer) -> float:
-    return next(one.score for one in found.arms if one.scorer is arm)
+def score_of(found: Match, scorer: Scorer) -> float:
+    return next(one.score for one in found.scorer_scores if one.scorer is scorer)
 
 
 # ── The plain reading ─────────────────────────────────────────────────────────────────────────────────────
@@ -103,7 +103,7 @@ def score_of(found: Match, arm: Scorer) -> float:
 def plain(
     rows: Sequence[PassageRow], question: Sequence[TermGroup], vector: NDArray[np.float32] | None
 ) -> dict[bytes, dict[Scorer, float]]:
-    """What every arm says of every passage."""
+    """What every scorer says of every passage."""
     if not rows:
         return {}
     near = {row.id: _beside(rows, row) for row in rows}
@@ -111,9 +111,9 @@ def plain(
     if question:
         counts = {row.id: _counts(row) for row in rows}
         around = {id: _added(counts, beside) for id, beside in near.items()}
-        for arm, held in ((Scorer.WORDS, counts), (Scorer.WORDS_NEAR, around)):
+        for scorer, held in ((Scorer.WORDS, counts), (Scorer.WORDS_NEAR, around)):
             for id, score in _bm25(counts, held, question).items():
-                scores[id][arm] = score
+                scores[id][scorer] = score
     if vector is not None:
         cosines = {row.id: _cosine(row, vector) for row in rows}
         with_vector = {row.id for row in rows if row.vector is not None}
@@ -131,12 +131,12 @@ def together(
     vector: NDArray[np.float32] | None,
     only: PassageFilter,
 ) -> dict[bytes, float]:
-    """The one score of every passage that is admitted: each arm as a part of its best, as heavy as it is sure."""
+    """The one score of every passage that is admitted: each scorer as a part of its best, as heavy as it is sure."""
     scores = {id: of for id, of in plain(rows, question, vector).items() if admits(only, _row(rows, id))}
     if not scores:
         return {}
-    scores = {id: {arm: _near(arm, score) for arm, score in of.items()} for id, of in scores.items()}
-    tops = {arm: max(of[arm] for of in scores.values()) for arm in next(iter(scores.values()))}
+    scores = {id: {scorer: _near(scorer, score) for scorer, score in of.items()} for id, of in scores.items()}
+    tops = {scorer: max(of[scorer] for of in scores.values()) for scorer in next(iter(scores.values()))}
     words = meaning = 0.0
     if question:
         counts = [_counts(row) for row in rows]
@@ -151,7 +151,11 @@ def together(
     weights = {Scorer.WORDS: 0.25 * words, Scorer.WORDS_NEAR: 0.75 * words}
     weights |= {Scorer.MEANING: 0.4 * meaning, Scorer.MEANING_NEAR: 0.6 * meaning}
     blended = {
-        id: sum(weights[arm] / whole * of[arm] / tops[arm] for arm in of if tops[arm] > 0 and whole > 0)
+        id: sum(
+            weights[scorer] / whole * of[scorer] / tops[scorer]
+            for scorer in of
+            if tops[scorer] > 0 and whole > 0
+        )
         for id, of in scores.items()
     }
     return {
@@ -159,9 +163,9 @@ def together(
     }
 
 
-def _near(arm: Scorer, score: float) -> float:
+def _near(scorer: Scorer, score: float) -> float:
     """What is not near, or by rounding alone, is nothing."""
-    return score if score > (ROUNDING if arm in (Scorer.MEANING, Scorer.MEANING_NEAR) else 0) else 0.0
+    return score if score > (ROUNDING if scorer in (Scorer.MEANING, Scorer.MEANING_NEAR) else 0) else 0.0
 
 
 def _speaks(row: PassageRow, question: Sequence[TermGroup]) -> bool:

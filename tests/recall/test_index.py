@@ -312,8 +312,8 @@ def test_after_any_changes_it_answers_as_if_built_anew_and_as_the_books_say(
     every = list(rows.values())
     said = plain(every, question, vector)
     for one in found:
-        held = {arm: score for arm, score, _, _ in one.arms}
-        assert held == pytest.approx({arm: said[one.id][Scorer(arm)] for arm in held}, abs=1e-4)
+        held = {scorer: score for scorer, score, _, _ in one.scorer_scores}
+        assert held == pytest.approx({scorer: said[one.id][Scorer(scorer)] for scorer in held}, abs=1e-4)
     scores = together(every, question, vector, only)
     assert {one.id: one.score for one in found} == pytest.approx(
         {one.id: scores[one.id] for one in found}, abs=1e-3

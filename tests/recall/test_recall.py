@@ -100,15 +100,15 @@ async def test_an_erasure_while_an_index_is_built_leaves_no_index_of_before(
     book: memoranda.Book, monkeypatch: pytest.MonkeyPatch
 ):
     await book.remember("ana", "likes Xylophona")
-    finder, take_in, times = finder_of(book), holding._take_in, list[int]()
+    finder, apply_delta, times = finder_of(book), holding._apply_delta, list[int]()
 
     async def interrupted(index: ShelfIndex, delta: ShelfDelta) -> None:
-        await take_in(index, delta)
+        await apply_delta(index, delta)
         if not times:
             times.append(1)
             await book.forget("ana", everything=True, view="owner")
 
-    monkeypatch.setattr(holding, "_take_in", interrupted)
+    monkeypatch.setattr(holding, "_apply_delta", interrupted)
     assert not await book.recall("ana", "Xylophona")
     assert finder.shelves == 0
 
@@ -120,7 +120,7 @@ async def test_indexes_that_are_let_go_of_for_room_leave_nothing_behind(tmp_path
         for owner in ("ana", "bo", "cy"):
             await book.remember(owner, "likes tea")
             assert len(await book.recall(owner, "tea")) == 1
-        assert finder.shelves == len(finder._owners) == len(finder._held) == 1
+        assert finder.shelves == len(finder.cache._owners) == len(finder.cache._shelves_of) == 1
 
 
 async def test_a_write_during_a_search_does_not_part_what_is_searched_from_what_is_read(

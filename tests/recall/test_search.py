@@ -1,4 +1,4 @@
-"""What a search returns: the arms, how they are blended, who is named, when, and what filters shut out."""
+"""What a search returns: the scorers, how they are blended, who is named, when, and what filters shut out."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def test_meaning_finds_what_shares_no_word() -> None:
     (first, *_) = find(index, "drizzle", vector=unit(0.1, 1, 0))
     assert numbers([first]) == [2]
     assert score_of(first, Scorer.MEANING) == pytest.approx(0.995, abs=1e-3)
-    assert [arm.scorer for arm in first.arms] == [Scorer.MEANING, Scorer.MEANING_NEAR]
+    assert [scorer.scorer for scorer in first.scorer_scores] == [Scorer.MEANING, Scorer.MEANING_NEAR]
     assert find(index, "drizzle", vector=unit(0.1, 1, 0), mode=Mode.WORDS) == []
 
 
@@ -110,8 +110,8 @@ def test_every_arm_says_score_rank_and_weight() -> None:
     found = find(index, "tea", vector=unit(0, 1))
     assert numbers(found) == [5, 4, 3, 2, 1]
     for place, one in enumerate(found, start=1):
-        assert [arm.rank for arm in one.arms] == [place] * 4
-        assert sum(arm.weight for arm in one.arms) == pytest.approx(1)
+        assert [scorer.rank for scorer in one.scorer_scores] == [place] * 4
+        assert sum(scorer.weight for scorer in one.scorer_scores) == pytest.approx(1)
     assert found[0].score == pytest.approx(1)
 
 
@@ -124,8 +124,10 @@ def test_the_newest_come_first_where_only_that_is_asked() -> None:
 
 
 def weights_of(index: ShelfIndex, question: str, vector: np.ndarray) -> tuple[float, float]:
-    arms = {one.scorer: one.weight for one in find(index, question, vector=vector)[0].arms}
-    return arms[Scorer.WORDS] + arms[Scorer.WORDS_NEAR], arms[Scorer.MEANING] + arms[Scorer.MEANING_NEAR]
+    scorers = {one.scorer: one.weight for one in find(index, question, vector=vector)[0].scorer_scores}
+    return scorers[Scorer.WORDS] + scorers[Scorer.WORDS_NEAR], scorers[Scorer.MEANING] + scorers[
+        Scorer.MEANING_NEAR
+    ]
 
 
 def test_words_count_more_the_more_of_the_question_they_cover() -> None:

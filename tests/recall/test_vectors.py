@@ -67,16 +67,16 @@ def test_signs_guess_what_is_near() -> None:
     held = Vectors.of(pack_vectors(units))
     assert held is not None
     for row in range(10):
-        guesses = held.guesses(QuestionVector(units[row]))
+        guesses = held.estimates(QuestionVector(units[row]))
         assert set(guesses.argsort()[-2:].tolist()) == {row, 100 + row}
 
 
 def test_bits_are_counted_without_numpy_two_as_well(monkeypatch: pytest.MonkeyPatch) -> None:
     held, asked = Vectors.of(pack_vectors(some_units(60, 100, 9))), QuestionVector(some_units(1, 100, 10)[0])
     assert held is not None
-    counted = held.guesses(asked)
+    counted = held.estimates(asked)
     monkeypatch.setattr(vectors_of_segments, "_count_bits", None)
-    assert (held.guesses(asked) == counted).all()
+    assert (held.estimates(asked) == counted).all()
 
 
 def test_rows_without_a_vector_and_of_another_length_have_none() -> None:
@@ -98,5 +98,5 @@ def test_where_the_last_vector_has_gone_words_alone_find() -> None:
     index = shelf_of(passage(1, "tea"), passage(2, "cake", vector=unit(1, 0)))
     change(index, gone=[2])
     found = find(index, "tea", vector=unit(1, 0))
-    assert [arm.scorer for arm in found[0].arms] == ["words", "words_near"]
+    assert [scorer.scorer for scorer in found[0].scorer_scores] == ["words", "words_near"]
     assert found == find(shelf_of(passage(1, "tea")), "tea", vector=unit(1, 0))

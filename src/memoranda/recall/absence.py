@@ -1,4 +1,4 @@
-"""Why a passage that the caller asked after is not among the hits."""
+"""Explanations: why a passage is not among the hits."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from memoranda.recall.filters import PassageFilter
 from memoranda.recall.search import Match, Mode
 
 _NOTHING = PassageFilter()
-#: What readers call the conditions that an index knows by other names.
+#: The public names of conditions that have another name in an index.
 _CALLED = {
     "threads": "thread",
     "agents": "agent",
@@ -34,24 +34,24 @@ def absences(
     hits: Sequence[Hit],
     field: Field,
 ) -> tuple[MissingHit, ...]:
-    """Why each of these ids is no hit, without ids: why those that come next are none.
+    """Explain why each of these ids is no hit; without ids, explain it for the passages right after the hits.
 
-    ``records`` are those of the ids that the view sees, and ``field`` is all of it.
+    ``records`` has the ids that the view may see, and ``field`` has all passages of the view.
     """
     shown = {hit.id for hit in hits}
     every = _every(asked, field)
     asked_after = ids or list(every)
     wanted = [id for id in asked_after if id not in shown]
     if not ids:
-        # Those that come next, as many as were asked for.
+        # As many as the caller's limit.
         wanted = wanted[: asked.limit]
-    return tuple(_absence(id, records.get(id), asked, hits, field, every) for id in wanted)
+    return tuple(_missing_hit(id, records.get(id), asked, hits, field, every) for id in wanted)
 
 
 def unlisted(
     ids: Sequence[UUID], records: Mapping[UUID, Record], hits: Sequence[Hit]
 ) -> tuple[MissingHit, ...]:
-    """Why these are not among the memories that were used most."""
+    """Explain why these ids are not among the memories that were used most."""
     shown = {hit.id for hit in hits}
     missing = []
     for id in ids:
@@ -62,7 +62,7 @@ def unlisted(
             missing.append(_unknown(id))
         elif not isinstance(record, Memory):
             missing.append(
-                MissingHit(id, WhyMissing.FILTERED, "it is no memory, and memories alone are counted")
+                MissingHit(id, WhyMissing.FILTERED, "it is not a memory; only memories are counted")
             )
         elif not record.active:
             missing.append(MissingHit(id, WhyMissing.FILTERED, f"it is {record.status.value}"))
@@ -73,16 +73,16 @@ def unlisted(
 
 
 def _unknown(id: UUID) -> MissingHit:
-    return MissingHit(id, WhyMissing.UNKNOWN, "there is nothing of this id that this view may see")
+    return MissingHit(id, WhyMissing.UNKNOWN, "this view can see no record with this id")
 
 
 def _every(asked: SearchRequest, field: Field) -> dict[UUID, tuple[int, Match]]:
-    """All that answers, with its place."""
+    """Return every match of the request, with its rank."""
     found = asked.best_in(field, field.living) if field.living else []
     return {UUID(bytes=one.id): (rank, one) for rank, one in enumerate(found, start=1)}
 
 
-def _absence(
+def _missing_hit(
     id: UUID,
     record: Record | None,
     asked: SearchRequest,
@@ -93,41 +93,43 @@ def _absence(
     if id in every:
         rank, found = every[id]
         if asked.mode is Mode.RECENT:
-            return MissingHit(id, WhyMissing.OUTRANKED, f"others are newer: it comes {rank}.", rank)
-        return _outdone(id, rank, found, hits)
+            return MissingHit(id, WhyMissing.OUTRANKED, f"others are newer: its rank is {rank}", rank)
+        return _outranked(id, rank, found, hits)
     if record is None:
         return _unknown(id)
     if record.type not in PASSAGE_TYPES:
         sort = record.type.value
         return MissingHit(
-            id, WhyMissing.NOT_A_PASSAGE, f"it is of type {sort}; recall finds what was said or stated"
+            id,
+            WhyMissing.NOT_A_PASSAGE,
+            f"its type is {sort}; recall finds messages, memories and episodes only",
         )
     if unmet := _unmet(id, asked.only, field):
-        return MissingHit(id, WhyMissing.FILTERED, f"it does not meet: {', '.join(unmet)}")
+        return MissingHit(id, WhyMissing.FILTERED, f"it does not meet these conditions: {', '.join(unmet)}")
     return MissingHit(id, WhyMissing.NO_MATCH, _unlike(asked))
 
 
-def _outdone(id: UUID, rank: int, found: Match, hits: Sequence[Hit]) -> MissingHit:
+def _outranked(id: UUID, rank: int, found: Match, hits: Sequence[Hit]) -> MissingHit:
     for hit in hits:
         for other in hit.folded:
             if other.record.id == id:
-                why = f"it is shown with {hit.id}: {other.because.value}"
-                return MissingHit(id, WhyMissing.FOLDED, why, rank, other.score, found.arms)
-    least = f"; the last hit has {hits[-1].score:.3f}" if hits else ""
-    why = f"others answer better: it comes {rank}. with {found.score:.3f}{least}"
-    return MissingHit(id, WhyMissing.OUTRANKED, why, rank, found.score, found.arms)
+                why = f"it is folded into the hit {hit.id}: {other.because.value}"
+                return MissingHit(id, WhyMissing.FOLDED, why, rank, other.score, found.scorer_scores)
+    least = f"; the last hit's score is {hits[-1].score:.3f}" if hits else ""
+    why = f"others match better: its rank is {rank} and its score {found.score:.3f}{least}"
+    return MissingHit(id, WhyMissing.OUTRANKED, why, rank, found.score, found.scorer_scores)
 
 
 def _unlike(asked: SearchRequest) -> str:
     if asked.mode is Mode.MEANING and asked.question.vector is None:
-        return "the question has no vector to compare it with"
+        return "the question has no vector"
     if asked.question.vector is None:
-        return "it holds none of the question's words, and stands beside none"
-    return "it holds none of the question's words, and its meaning is not near, or not known yet"
+        return "neither it nor its neighbours contain a word of the question"
+    return "it contains no word of the question, and its vector is not near the question's or not made yet"
 
 
 def _unmet(id: UUID, only: PassageFilter, field: Field) -> list[str]:
-    """The names of the conditions that it does not meet."""
+    """Return the names of the conditions that a passage does not meet."""
     ids = field.ids(field.there).view("V16")
     here = field.there[np.flatnonzero(ids == np.void(id.bytes))]
     unmet = []

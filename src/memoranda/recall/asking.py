@@ -1,4 +1,4 @@
-"""A question as recall puts it to its indexes, and the search that it asks for."""
+"""A recall request in the form in which indexes are searched, and the search itself."""
 
 from __future__ import annotations
 
@@ -19,22 +19,23 @@ from memoranda.model.values import micros
 from memoranda.recall.dates import times_of
 from memoranda.recall.fields import Field
 from memoranda.recall.filters import PassageFilter
-from memoranda.recall.folding import enough
+from memoranda.recall.folding import enough_to_fold
 from memoranda.recall.index import ShelfIndex, field_of
 from memoranda.recall.search import Match, Mode, SearchQuestion, search
 from memoranda.settle.codec import TAKEN_BACK
 from memoranda.text.terms import query_groups
 
-#: The longest question whose words are read on the event loop, in characters.
+#: Questions longer than this, in characters, are parsed in another thread.
 _LONG_QUESTION = 1_000
 
-#: What is read beside what was asked for, in the ordinary case; and what is looked at for repetitions.
+#: Candidates read beyond the limit: strength may lift some of them, and folding needs replacements.
 SPARE = 2
-_TWINS = 4
-#: However much is folded, no more than so many are looked at.
-MOST_REACHED = 4000
+#: Candidates examined beyond those, because some repeat others.
+_REPEATED = 4
+#: Most candidates examined for one request, however many are folded.
+MOST_CANDIDATES = 4000
 
-#: What is read when no status is asked for: memories that are held, and what has no status.
+#: The statuses read if the caller names none: those of current memories, and None for records without a status.
 _READ: frozenset[str | None] = HELD | {None}
 _WITHDRAWN = frozenset({"withdrawn"})
 _MEMORIES = frozenset({RecordType.MEMORY.value})
@@ -42,80 +43,80 @@ _MEMORIES = frozenset({RecordType.MEMORY.value})
 
 @dataclass(slots=True)
 class SearchRequest:
-    """A question, and what was found for it."""
+    """One recall request and its matches."""
 
     question: SearchQuestion
-    #: The set whose vectors the question's can be compared with.
+    #: The name of the set of vectors that the question's vector can be compared with.
     vectors: str
     mode: Mode
     limit: int
     only: PassageFilter
-    #: The same as an engine knows it.
+    #: The same conditions as ``only``, in the form that engines take.
     conditions: Filter
     pinned_first: bool = False
-    #: How many more of the best are read than are asked for: strength may lift them, folds make room for them.
+    #: Candidates read beyond the limit.
     spare: int = SPARE
-    #: What was found, best first, and whether there is more.
+    #: The matches, best first, and whether there are more.
     found: list[tuple[UUID, Match]] = made(default_factory=list)
     more: bool = False
 
     def search(self, shelves: Sequence[ShelfIndex]) -> None:
-        """Find what answers it on these shelves."""
+        """Search these shelves and keep the matches in ``found``."""
         self.comparable(shelves).search_in(field_of(shelves), self)
 
-    def search_in(self, field: Field, told: SearchRequest | None = None) -> None:
-        """Find what answers it in a field, and tell it."""
-        told = told or self
-        best = self.best_in(field, self.limit) if self.mode is Mode.RECENT else self._enough(field, told)
+    def search_in(self, field: Field, result: SearchRequest | None = None) -> None:
+        """Search a field and keep the matches in ``result``, by default in this request."""
+        result = result or self
+        best = self.best_in(field, self.limit) if self.mode is Mode.RECENT else self._enough(field, result)
         if self.pinned_first:
             pinned = replace(self.only, types=_MEMORIES, pinned=True)
             if self.only.types is None or self.only.types & _MEMORIES:
                 first = self.best_in(field, self.limit, pinned)
                 there = {hit.id for hit in first}
                 best = first + [hit for hit in best if hit.id not in there]
-        told.found = [(UUID(bytes=hit.id), hit) for hit in best]
+        result.found = [(UUID(bytes=hit.id), hit) for hit in best]
 
-    def _enough(self, field: Field, told: SearchRequest) -> list[Match]:
-        """As many of the best as leave enough hits once what says the same is folded."""
-        most = self.limit + self.spare + _TWINS
+    def _enough(self, field: Field, result: SearchRequest) -> list[Match]:
+        """Return so many of the best matches that enough hits remain after folding."""
+        most = self.limit + self.spare + _REPEATED
         while True:
             found = self.best_in(field, most)
-            chosen = enough(found, self.limit, self.spare)
-            told.more = len(found) == most or chosen is not None
-            if chosen is not None or len(found) < most or most >= MOST_REACHED:
+            chosen = enough_to_fold(found, self.limit, self.spare)
+            result.more = len(found) == most or chosen is not None
+            if chosen is not None or len(found) < most or most >= MOST_CANDIDATES:
                 return found if chosen is None else chosen
             most *= 4
 
     def comparable(self, shelves: Sequence[ShelfIndex]) -> SearchRequest:
-        """The same, as it can be asked of these shelves."""
+        """Return this request, without its vector if these shelves have vectors of another set."""
         if any(shelf.vectors not in ("", self.vectors) for shelf in shelves):
-            # Another embedding's set has taken over: words alone, until the asker has noticed.
+            # Recall has switched to another embedding's set: search by words until the caller has that embedder.
             return replace(self, question=replace(self.question, vector=None))
         return self
 
     def best(self, shelves: Sequence[ShelfIndex], limit: int) -> list[Match]:
-        """So many of the best on these shelves."""
+        """Return the best ``limit`` matches on these shelves."""
         return self.comparable(shelves).best_in(field_of(shelves), limit)
 
     def best_in(self, field: Field, limit: int, only: PassageFilter | None = None) -> list[Match]:
-        """So many of the best of a field."""
+        """Return the best ``limit`` matches of a field."""
         only = self.only if only is None else only
         return search(field, self.question, limit=limit, only=only, mode=self.mode)
 
 
-async def understood(question: str, vector: NDArray[np.float32] | None, now: datetime) -> SearchQuestion:
-    """A question's words and times; a long one is read beside the event loop."""
+async def parse_question(question: str, vector: NDArray[np.float32] | None, now: datetime) -> SearchQuestion:
+    """Find the words and times that a question names; a long question is parsed in another thread."""
     if len(question) > _LONG_QUESTION:
-        return await asyncio.to_thread(_understood, question, vector, now)
-    return _understood(question, vector, now)
+        return await asyncio.to_thread(_parsed, question, vector, now)
+    return _parsed(question, vector, now)
 
 
-def _understood(question: str, vector: NDArray[np.float32] | None, now: datetime) -> SearchQuestion:
+def _parsed(question: str, vector: NDArray[np.float32] | None, now: datetime) -> SearchQuestion:
     return SearchQuestion(query_groups(question), vector, times_of(question, now))
 
 
 def passage_filter(types: frozenset[RecordType], only: Filter) -> PassageFilter:
-    """A reader's conditions as an index knows them."""
+    """Convert the conditions of a caller into the filter that indexes take."""
     of_now = only.as_of is None and only.known_at is None
     return PassageFilter(
         types=frozenset(type_.value for type_ in types),

@@ -1,4 +1,4 @@
-"""Columns: what a segment knows of each of its passages, as codes or numbers, ready for conditions."""
+"""Columns: one property of all passages of a segment, as codes or numbers that conditions are evaluated on."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ Kept = Mask | slice
 Code = str | bytes | None
 Scalar = TypeVar("Scalar", bound=np.generic)
 
-#: What the interpreter takes for a column's value with its place in the dictionary.
+#: Approximate bytes that the interpreter takes for one distinct value and its dictionary entry.
 _VALUE_BYTES = 150
-#: Up to so many values, comparing the column with each costs less than looking every code up.
+#: Up to so many values, comparing the column with each is faster than looking every code up.
 _FEW = 16
 
 
@@ -40,19 +40,19 @@ class Column:
         values: dict[Code, int] = {}
         codes = []
         for column, keep in zip(columns, kept, strict=True):
-            held, named = column.codes[keep], list(column.values)
+            codes_kept, named = column.codes[keep], list(column.values)
             renumbered = np.zeros(len(named), dtype=np.int64)
-            for code in np.flatnonzero(np.bincount(held)).tolist():
+            for code in np.flatnonzero(np.bincount(codes_kept)).tolist():
                 renumbered[code] = values.setdefault(named[code], len(values))
-            codes.append(renumbered.take(held))
+            codes.append(renumbered.take(codes_kept))
         return cls(values, np.concatenate(codes).astype(np.min_scalar_type(len(values))))
 
     def within(self, chosen: Iterable[Code]) -> Mask | None:
-        """Where the value is one of these; None: everywhere."""
+        """Return a mask of the rows whose value is one of these; None: all rows."""
         return self.where([self.values[value] for value in chosen if value in self.values])
 
     def where(self, chosen: Sequence[int]) -> Mask | None:
-        """Where the code is one of these; None: everywhere."""
+        """Return a mask of the rows whose code is one of these; None: all rows."""
         if len(chosen) == len(self.values):
             return None
         if len(self.values) > _FEW:
@@ -69,7 +69,7 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Series:
-    """Numbers with their bounds, which often answer for all of them."""
+    """Numbers with their bounds, which often decide a condition for all of them."""
 
     numbers: Numbers
     least: int
@@ -84,19 +84,19 @@ class Series:
         return cls.of(np.concatenate([one.numbers[keep] for one, keep in zip(series, kept, strict=True)]))
 
     def below(self, bound: int) -> Mask | None:
-        """Where the number is lower; None: everywhere."""
+        """Return a mask of the rows below a bound; None: all rows."""
         return None if self.greatest < bound else self.numbers < bound
 
     def at_least(self, bound: int) -> Mask | None:
-        """Where the number is as high or higher; None: everywhere."""
+        """Return a mask of the rows at or above a bound; None: all rows."""
         return None if self.least >= bound else self.numbers >= bound
 
 
 def summed(at: Numbers, amounts: NDArray[np.float64], size: int) -> NDArray[np.float64]:
-    """For each number below ``size`` what was given for it, added in the order given."""
+    """For each number below ``size`` return the sum of its amounts, added in the order given."""
     return cast(NDArray[np.float64], np.bincount(at, amounts, minlength=size))
 
 
 def one_of(arrays: Sequence[NDArray[Scalar]]) -> NDArray[Scalar]:
-    """Several arrays as one, without a copy where there is one only."""
+    """Concatenate arrays; a single one is not copied."""
     return arrays[0] if len(arrays) == 1 else np.concatenate(arrays)

@@ -1,4 +1,4 @@
-"""Dates: the stretches of time that a question names, counted from when it is asked."""
+"""Dates: the stretches of time that a question names, counted from the moment of the question."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ _MONTH: Final = "|".join(sorted(_MONTH_OF, key=len, reverse=True))
 _DAY: Final = r"(?P<day>[0-3]?\d)(?:st|nd|rd|th|\.|er|º)?"
 _YEAR: Final = r"(?P<year>(?:19|20)\d\d)"
 _OF: Final = r"(?:\s+(?:of|de|del|di))?"
-#: Words after which the name of a month is one; "may" and "march" alone are not.
+#: Words after which a month's name is a month: "may" and "march" alone may be verbs.
 _BEFORE: Final = (
     "in|during|since|until|till|before|after|of|early|late|mid|this|im|seit|bis|vor|nach|anfang|ende|mitte|en|"
     "desde|hasta|de|depuis|fin|début|dal|em|sinds|sedan"
 )
-#: Words behind "may" that make it no month.
+#: Words after "may" that make it a verb.
 _NO_MONTH: Final = r"(?:not|be|have|also|well|or)\b"
 _LAST: Final = (
     r"last|past|previous|letzte[nrsm]?|vergangene[nrsm]?|vorige[nrsm]?|pasad[ao]|última|último|dernière|dernier|scors[ao]|"
@@ -76,8 +76,8 @@ _BEFORE_YESTERDAY: Final = (
 )
 _TODAY: Final = "today|heute|hoy|aujourd'hui|oggi|hoje|vandaag|idag"
 
-#: A question with none of these words and without a number names no time.
-_TELLING: Final = frozenset(
+#: A question without a number and without any of these words names no time.
+_TIME_WORDS: Final = frozenset(
     [
         *(*_MONTH_OF, *_UNIT_OF, *_YESTERDAY.split("|"), *_TODAY.replace("'", "|").split("|")),
         *("hier", "vorgestern", "anteayer", "anteontem", "eergisteren", "förrgår"),
@@ -106,20 +106,20 @@ _FORMS: Final = tuple(
         rf"\b{_YEAR}\b",
     )
 )
-#: Letters that pass for ours where case is ignored, one for one.
+#: Letters that a regular expression takes for ASCII letters if it ignores case, one for one.
 _LOOKALIKES: Final = str.maketrans("ſİıK", "sIik")
-#: Of a month or a day without a year, as many years back as are looked at.
+#: A month or day without a year may mean each of so many years back.
 _YEARS_BACK: Final = 12
 
 
 def times_of(question: str, now: datetime) -> Times:
-    """The times that a question names: a day comes with its month and its year, each for itself.
+    """Return the times that a question names. A day also names its month and its year, each as a time of its own.
 
-    So what lies near a named day is found too, by its month, if nothing of that day is.
+    So passages near a named day are found too, by its month, if there are none of that day.
     """
     question = plain(question)
     words = words_in(question)
-    if _TELLING.isdisjoint(words) and not any(word[0].isdigit() for word in words):
+    if _TIME_WORDS.isdisjoint(words) and not any(word[0].isdigit() for word in words):
         return ()
     taken: list[tuple[int, int]] = []
     found: dict[str, list[tuple[int, int]]] = {}
@@ -133,12 +133,12 @@ def times_of(question: str, now: datetime) -> Times:
 
 
 def words_in(plain_text: str) -> list[str]:
-    """The words of a plain text, in small letters."""
+    """Return the words of a plain text in lower case."""
     return _WORD.findall(plain_text.lower())
 
 
 def plain(text: str) -> str:
-    """The text, as long as it was, without letters that only ignoring case takes for others."""
+    """Replace letters that a regular expression takes for ASCII if it ignores case; the length stays the same."""
     return text if text.isascii() else text.translate(_LOOKALIKES)
 
 
@@ -169,7 +169,7 @@ def _of_calendar(match: re.Match[str], now: datetime) -> Iterator[tuple[str, lis
         years = [int(said["year"])]
         yield said["year"], [_year(years[0])]
     else:
-        # "Last November", said in November, is that of the year before.
+        # "Last November", asked in November, means that of the year before.
         latest = now.year if month < now.month + (not said.get("last")) else now.year - 1
         years = [latest] if said.get("last") else [latest - back for back in range(_YEARS_BACK)]
     yield f"{name or month} {said.get('year') or ''}".strip(), [_month(year, month) for year in years]
@@ -179,7 +179,7 @@ def _of_calendar(match: re.Match[str], now: datetime) -> Iterator[tuple[str, lis
 
 
 def _slashed(match: re.Match[str]) -> Iterator[tuple[str, list[_Stretch]]]:
-    """A day told by numbers alone, of which some write the month first and some the day."""
+    """Yield a day written in numbers alone: some people write the month first and some the day."""
     one, other, year = int(match["one"]), int(match["other"]), int(match["year"])
     readings = {(one, other), (other, one)}
     days = [day for month, date in sorted(readings) if month <= 12 and (day := _day(year, month, date))]
@@ -206,7 +206,7 @@ def _counted(said: dict[str, str | None], now: datetime) -> list[_Stretch]:
 
 
 def _week(midnight: datetime, number: int) -> _Stretch:
-    """The calendar week so many weeks ago, and what else lies seven days around that day."""
+    """Return the calendar week so many weeks ago, widened to seven days before that day."""
     monday = midnight - timedelta(days=midnight.weekday() + 7 * number)
     same = midnight - timedelta(weeks=number)
     return min(monday, same), max(monday + timedelta(weeks=1), same + timedelta(days=1))

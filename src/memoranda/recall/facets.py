@@ -1,4 +1,4 @@
-"""Facets: who spoke, which agent, about what, by which way, under which tags, pinned or not; read once a value."""
+"""Facets of passages: speaker, agent, key, subject, trust, tags and pinned; each distinct value is parsed once."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from memoranda.text.terms import query_groups
 
 @dataclass(frozen=True, slots=True)
 class Facet:
-    """What a passage's facets say, in the order in which they are stored."""
+    """The facets of a passage, in the order in which they are stored."""
 
     speaker: str | None = None
     agent: str | None = None
@@ -30,34 +30,34 @@ class Facet:
 
     @classmethod
     def read(cls, stored: str) -> Facet:
-        """One of the stored spelling; empty where a passage has none."""
+        """Parse the stored spelling; it is empty if a passage has no facets."""
         if not stored:
             return cls()
         try:
             speaker, agent, key, subject, trust, tags, *pinned = json.loads(stored)
         except ValueError:
-            raise Corrupt("The facets of a passage are damaged: rebuild the book.") from None
+            raise Corrupt("The stored facets of a passage are damaged. Rebuild the book.") from None
         return cls(speaker, agent, key, subject, trust, frozenset(tags), bool(pinned))
 
 
 class Facets:
-    """A column of facets, understood."""
+    """A column of facets, parsed."""
 
     def __init__(self, column: Column) -> None:
         self._column = column
         self.distinct = tuple(Facet.read(str(value)) for value in column.values)
 
     def where(self, meets: Mapping[str, frozenset[str]]) -> Mask | None:
-        """Where each named facet is one of some values, and one tag is among some; None: everywhere."""
+        """Return a mask of the rows whose facets meet all conditions; None: all rows."""
         return self._column.where([code for code, facet in enumerate(self.distinct) if _meets(facet, meets)])
 
     def pinned(self) -> Mask | None:
-        """Where it is pinned; None: everywhere."""
+        """Return a mask of the pinned rows; None: all rows."""
         return self._column.where([code for code, facet in enumerate(self.distinct) if facet.pinned])
 
     @cached_property
     def speakers(self) -> tuple[tuple[str, ...], NDArray[np.integer]] | None:
-        """The names of those who speak, the nameless first, and by row whose word it is; None: nobody has a name."""
+        """The speakers' names, the empty name first, and each row's speaker by number; None if nobody has a name."""
         names = list(dict.fromkeys(facet.speaker or "" for facet in self.distinct))
         if names in ([], [""]):
             return None
@@ -69,14 +69,14 @@ class Facets:
 
 def _meets(facet: Facet, wanted: Mapping[str, frozenset[str]]) -> bool:
     for name, values in wanted.items():
-        held: Any = getattr(facet, name)
-        if values.isdisjoint(held) if name == "tags" else held not in values:
+        value: Any = getattr(facet, name)
+        if values.isdisjoint(value) if name == "tags" else value not in values:
             return False
     return True
 
 
 def called_by(names: Iterable[str]) -> dict[int, list[int]]:
-    """For the hash of each first name, the places of those who bear it."""
+    """Return the hash of each first name → the positions of the names that begin with it."""
     called: dict[int, list[int]] = {}
     for place, name in enumerate(names):
         for group in query_groups(name)[:1]:

@@ -1,4 +1,4 @@
-"""Fields: what a view reads together, laid out in one line so that neighbours of a thread stand side by side."""
+"""Fields: all passages of a view in one line, in which the messages of a thread are side by side."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ from memoranda.recall.filters import PassageFilter, admitted
 from memoranda.recall.segments import ALONE, PLACE_BITS, Segment
 from memoranda.recall.vectors import QuestionVector, mean_cosine
 
-#: What a neighbour lends to what stands beside it in its thread: the next one, and the one after that.
-#: Halves and quarters, so that sums of whole numbers so weighted are exact.
+#: The share of its score that a message lends to the next one in its thread, and to the one after that.
+#: Powers of two, so that sums of whole numbers with these weights are exact.
 NEAR = (0.5, 0.25)
-#: BM25: how soon a repeated word stops adding, and how much a passage's length counts.
+#: BM25's parameters: how soon a repeated word stops adding, and how much a passage's length counts.
 K1 = 1.2
 B = 0.75
 
 _KERNEL = np.array([*reversed(NEAR), 1.0, *NEAR])
-#: As many filters' answers as a field remembers.
+#: Most filters whose results a field keeps.
 _MOST_FILTERS = 16
-#: Bytes a field holds for each passage, about.
+#: Approximate bytes that a field takes for each passage.
 FIELD_BYTES = 90
 
 Line = NDArray[np.float64]
@@ -35,35 +35,35 @@ Line = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class Speakers:
-    """Who speaks along a line."""
+    """The speakers of the passages of a line."""
 
-    #: For the hash of a first name, the numbers of those who bear it.
+    #: The hash of a first name → the numbers of the speakers with that name.
     called: dict[int, list[int]]
-    #: By place, the number of the one who speaks there; nobody with a name: 0.
+    #: The number of the speaker at each place; 0 for a speaker without a name.
     numbers: Line
 
     def named(self, hashes: frozenset[int]) -> Mask | None:
-        """Where someone speaks whom one of these words names; None: nowhere."""
+        """Return a mask of the places whose speaker one of these words names; None if there is no such place."""
         numbers = [number for hash in self.called.keys() & hashes for number in self.called[hash]]
         return reduce(np.logical_or, [self.numbers == number for number in numbers]) if numbers else None
 
 
 class Neighbourhood(NamedTuple):
-    """Some places with their neighbours, side by side as they stand in the line."""
+    """Some places and their neighbours, in the order of the line."""
 
     #: Ascending.
     places: Numbers
-    #: How many of them stand in threads; what belongs to no thread comes behind.
+    #: The number of them that are in threads; passages without a thread come after those.
     threads: int
-    #: Where those that were asked for are among them.
+    #: The positions of the requested places in ``places``.
     at: Numbers
 
 
 class Field:
-    """The living passages of some shelves as one line; immutable, but for what is remembered of it.
+    """The living passages of some shelves as one line; immutable, except for its caches.
 
-    Threads stand apart by as many empty places as neighbours reach; behind them, from ``ends``, without gaps,
-    what belongs to no thread. The last place, ``hole``, takes what is no longer living.
+    Between two threads are as many empty places as neighbours reach. After all threads, from ``ends``, come the
+    passages without a thread, without gaps. The last place, ``hole``, is that of all passages no longer living.
     """
 
     def __init__(self, shelves: Sequence[Sequence[Segment]]) -> None:
@@ -96,7 +96,7 @@ class Field:
         else:
             self.ends = reach
         self.hole = self.ends + len(order) - said
-        #: Row → place, and back; rows are numbered through all segments.
+        #: Row → place; rows are numbered through all segments. ``row`` is the inverse.
         self.place = np.full(self.bases[-1], self.hole)
         self.place[order] = places
         self.row = np.full(self.hole + 1, -1)
@@ -105,7 +105,7 @@ class Field:
         self.there = places
 
     def _measure(self) -> None:
-        """What words need: each place's own length and its length with its neighbours, as BM25 weighs them."""
+        """Compute BM25's length penalties: of each place alone, and together with its neighbours."""
         lengths = one_of([segment.lengths for segment in self.segments]) if self.segments else np.zeros(0)
         own = self.along(lengths)
         near = with_near(own, self.ends)
@@ -115,7 +115,7 @@ class Field:
         self.near_penalty = length_penalty(near, self.living, self.near_length)
 
     def held_by(self, counted: list[int]) -> list[int]:
-        """How many passages hold each word, given how many do here."""
+        """Return the number of passages that contain each word, from the numbers counted in this field."""
         return counted
 
     @cached_property
@@ -126,18 +126,18 @@ class Field:
 
     @cached_property
     def is_whole(self) -> bool:
-        """Whether all rows are living."""
+        """True if all rows are living."""
         return len(self.there) == self.bases[-1]
 
     def along(self, column: NDArray[np.generic]) -> Line:
-        """A column of all rows, by place; empty places have zero."""
+        """Return a column of all rows by place; empty places are 0."""
         line = np.zeros(self.hole + 1)
         line[self.place] = column
         line[self.hole] = 0
         return line
 
     def around(self, places: Numbers) -> Neighbourhood:
-        """These places, ascending, with all that can lend them anything."""
+        """Return these places (ascending) together with all their neighbours."""
         wanted = np.zeros(self.hole + 1, dtype=np.bool_)
         wanted[places] = True
         standing = places[: places.searchsorted(self.ends)]
@@ -150,13 +150,13 @@ class Field:
 
     @cached_property
     def dimension(self) -> int | None:
-        """The dimension of the living passages' vectors; None where they have none."""
+        """The dimension of the living passages' vectors; None if they have none."""
         living = (one.vectors for one in reversed(self.segments) if one.with_vector)
         return next((vectors.dimension for vectors in living if vectors is not None), None)
 
     @cached_property
     def vectors_together(self) -> tuple[NDArray[np.float64], int]:
-        """The sum of the living passages' vectors, and how many there are."""
+        """The sum of the living passages' vectors, and their number."""
         totals = [
             one
             for one in self.segments
@@ -166,14 +166,14 @@ class Field:
             one.with_vector for one in totals
         )
 
-    def average(self, asked: QuestionVector) -> float:
-        """How near the passages are on average."""
+    def average(self, question: QuestionVector) -> float:
+        """Return the average cosine of all passages."""
         total, count = self.vectors_together
-        return mean_cosine(total, count, asked) if count else 0.0
+        return mean_cosine(total, count, question) if count else 0.0
 
     @cached_property
     def near_shares(self) -> Line:
-        """By what a place's vector with its neighbours' is divided, to be their weighted mean; as a factor."""
+        """The factor that turns the weighted sum of a place's and its neighbours' cosines into their weighted mean."""
         there = [
             np.zeros(len(one.ids)) if one.vectors is None else one.vectors.present for one in self.segments
         ]
@@ -182,7 +182,7 @@ class Field:
 
     @cached_property
     def speakers(self) -> Speakers | None:
-        """Who speaks; None where nobody has a name."""
+        """The speakers; None if nobody has a name."""
         named = [segment.facets.speakers for segment in self.segments]
         known = {
             name: place
@@ -199,7 +199,7 @@ class Field:
         return Speakers(called_by(known), self.along(one_of(numbers)))
 
     def admitted(self, only: PassageFilter) -> Numbers:
-        """The places that a filter admits, ascending."""
+        """Return the places that a filter admits, ascending."""
         known = self._admissions.get(only)
         if known is None:
             known = self._admit(only)
@@ -221,25 +221,25 @@ class Field:
         return self.there[np.flatnonzero(rows.take(self.row.take(self.there)))]
 
     def within(self, stretches: Sequence[tuple[int, int]]) -> Numbers:
-        """The places whose ``at`` lies in one of these stretches of time, each up to its end."""
+        """Return the places whose ``at`` is in one of these stretches of time; a stretch excludes its end."""
         at = self.at(self.there)
         inside = [(at >= since) & (at < until) for since, until in stretches]
         return self.there[reduce(np.logical_or, inside)] if inside else self.there[:0]
 
     def at(self, places: Numbers) -> Numbers:
-        """When each of these passages was said, observed or begun."""
+        """Return the time of each of these passages: when it was said, observed or begun."""
         return self._gathered(places, lambda segment: segment.series["at"].numbers)
 
     def kin(self, places: Numbers) -> Numbers:
-        """A number that these passages share with those of the same words; it is odd for memories."""
+        """Return a number for each passage, equal for passages with the same words; it is odd for memories."""
         return self._gathered(places, lambda segment: segment.series["kin"].numbers)
 
     def ids(self, places: Numbers) -> NDArray[np.bytes_]:
-        """The ids of these passages."""
+        """Return the ids of these passages."""
         return self._gathered(places, lambda segment: segment.ids)
 
     def _gathered(self, places: Numbers, column: Callable[[Segment], NDArray[Scalar]]) -> NDArray[Scalar]:
-        """A column at the rows of these places."""
+        """Return a column's values at the rows of these places."""
         rows = self.row.take(places)
         if len(self.segments) == 1:
             return column(self.segments[0]).take(rows)
@@ -252,9 +252,9 @@ class Field:
 
 
 def with_near(line: Line, threads: int) -> Line:
-    """Each place with what its neighbours lend it, so many places of threads coming first.
+    """Add to each place what its neighbours lend it; the first ``threads`` places are in threads.
 
-    Threads begin and end with empty places; what those get is of no use.
+    Threads begin and end with empty places; the values of those are meaningless.
     """
     near = line.copy()
     lending, getting = line[:threads], near[:threads]
@@ -266,21 +266,21 @@ def with_near(line: Line, threads: int) -> Line:
 
 
 def counts_with_near(lines: NDArray[np.float64], threads: int) -> NDArray[np.float64]:
-    """The same for several lines of whole numbers, whose sums are exact in any order of adding."""
+    """Do the same for several lines of whole numbers, whose sums are exact in any order of adding."""
     if threads <= len(NEAR):
         return lines
-    # What runs from the end of one line into the next reaches empty places alone, or none that was asked for.
+    # A value carried from the end of one line into the next reaches only empty places, or places not requested.
     lent = np.correlate(lines[:, :threads].ravel(), _KERNEL, "same").reshape(len(lines), -1)
     return lent if threads == lines.shape[1] else np.concatenate((lent, lines[:, threads:]), axis=1)
 
 
 def _moved(places: Numbers, threads: int) -> Numbers:
-    """Places in a line behind so many threads of other shelves."""
+    """Shift the thread numbers of these places by the number of threads of earlier shelves."""
     return places + (places < ALONE) * (threads << PLACE_BITS) if threads else places
 
 
 def length_penalty(lengths: Line, living: int, total: float) -> Line:
-    """BM25's term for each place's length, against the average of what lives."""
+    """Return BM25's length penalty for each place, relative to the average of the living passages."""
     if not total:
         return np.full_like(lengths, K1)
     penalty = lengths * (K1 * B * living / total)

@@ -1,4 +1,4 @@
-"""Filters: which passages a search may return."""
+"""The filter of a search, and its evaluation on a segment."""
 
 from __future__ import annotations
 
@@ -14,49 +14,49 @@ from memoranda.recall.segments import Segment
 
 @dataclass(frozen=True, slots=True)
 class PassageFilter:
-    """Which passages a search may return; what it shuts out still counts in words' rarity. None asks nothing.
+    """Conditions on the passages that a search may return. None sets no condition.
 
-    The sets compare with what the passage has: None in a set admits passages that have no such property.
+    Excluded passages still count in how rare a word is. None in a set admits passages without that property.
     Moments are microseconds since the epoch.
     """
 
     types: frozenset[str] | None = None
     kinds: frozenset[str | None] | None = None
     statuses: frozenset[str | None] | None = None
-    #: Of none of these.
+    #: Excludes passages with one of these statuses.
     not_statuses: frozenset[str] | None = None
     threads: frozenset[bytes | None] | None = None
     #: Earliest ``at``.
     since: int | None = None
-    #: ``at`` lies before this.
+    #: ``at`` is before this.
     until: int | None = None
-    #: Valid at this moment; an open end is valid without limit.
+    #: Valid at this moment; without an end of validity a passage stays valid.
     valid_at: int | None = None
-    #: The same for another moment.
+    #: Valid at this other moment, too.
     as_of: int | None = None
-    #: Learnt by this moment, and held then.
+    #: Recorded by this moment, and not ended at it.
     known_at: int | None = None
     agents: frozenset[str] | None = None
     keys: frozenset[str] | None = None
     subjects: frozenset[str] | None = None
     trusts: frozenset[str] | None = None
-    #: With at least one of these.
+    #: Has at least one of these tags.
     tags: frozenset[str] | None = None
-    #: Of memories, those that are pinned.
+    #: Only pinned ones of the memories; other types are not affected.
     pinned: bool = False
 
 
-#: Where each condition on facets finds its facet.
+#: The condition → its facet.
 _FACETS = {"agents": "agent", "keys": "key", "subjects": "subject", "trusts": "trust", "tags": "tags"}
 
 
 def admitted(segment: Segment, only: PassageFilter) -> Mask | None:
-    """Which rows of a segment a filter admits; None: all."""
-    masks = [mask for mask in _asked(segment, only) if mask is not None]
+    """Return a mask of the rows that a filter admits; None: all."""
+    masks = [mask for mask in _masks(segment, only) if mask is not None]
     return reduce(np.logical_and, masks) if masks else None
 
 
-def _asked(segment: Segment, only: PassageFilter) -> Iterator[Mask | None]:
+def _masks(segment: Segment, only: PassageFilter) -> Iterator[Mask | None]:
     for name, chosen in (
         ("type", only.types),
         ("kind", only.kinds),
@@ -68,9 +68,11 @@ def _asked(segment: Segment, only: PassageFilter) -> Iterator[Mask | None]:
     if only.not_statuses is not None:
         status = segment.columns["status"]
         yield status.within(status.values.keys() - only.not_statuses)
-    meets = {facet: chosen for name, facet in _FACETS.items() if (chosen := getattr(only, name)) is not None}
-    if meets:
-        yield segment.facets.where(meets)
+    conditions = {
+        facet: chosen for name, facet in _FACETS.items() if (chosen := getattr(only, name)) is not None
+    }
+    if conditions:
+        yield segment.facets.where(conditions)
     if only.pinned and (pinned := segment.facets.pinned()) is not None:
         types = segment.columns["type"]
         others = types.within(types.values.keys() - {"memory"})

@@ -1,4 +1,4 @@
-"""Folding: passages that say the same, and a memory and what it rests on, become one hit."""
+"""Folding: passages with the same statement, and a memory and its source, become one hit."""
 
 from __future__ import annotations
 
@@ -15,24 +15,25 @@ from memoranda.model.records import Record
 from memoranda.model.values import canonical
 from memoranda.recall.search import Match
 
-#: Signs that end a sentence, behind a word; any other sign may be what tells two statements apart.
+#: Punctuation that ends a sentence. Any other sign may be the difference between two statements.
 _END = re.compile(r"(?<=\w)[.!…]+$")
 
 
 class RankedPassage(NamedTuple):
-    """A passage that was found, with its record, and what it counts."""
+    """A match with its record and its final score."""
 
     record: Record
     found: Match
     score: float
-    #: Of a memory, as it was counted.
+    #: The strength of a memory that went into the score; None for other records.
     strength: float | None
 
 
-def enough(found: Sequence[Match], limit: int, spare: int) -> list[Match] | None:
-    """The best of them, so many more than asked for where memories are among them; None where there are too few.
+def enough_to_fold(found: Sequence[Match], limit: int, spare: int) -> list[Match] | None:
+    """Return the first matches of a list, enough to fill ``limit`` hits after folding; None if there are too few.
 
-    Each that repeats another's words makes room for one more, and comes with those that it repeats.
+    ``spare`` more are returned if memories are among them. Each match that repeats the words of an earlier one allows
+    one more, and every other match with the same words is returned too.
     """
     kin: set[int] = set()
     again = more = 0
@@ -46,16 +47,16 @@ def enough(found: Sequence[Match], limit: int, spare: int) -> list[Match] | None
 
 
 def folded(ranked: Sequence[RankedPassage]) -> Iterator[tuple[RankedPassage, tuple[Folded, ...]]]:
-    """Those that stand for themselves, in their order, each with what is folded into it.
+    """Yield the passages that become hits, in their order, each with the passages folded into it.
 
-    The best of a group stands for it, and all others of the group have to do with that one, not with each other.
+    The best passage of a group becomes the hit. The others are related to that one, not to each other.
     """
     if not _may_fold(ranked):
         for one in ranked:
             yield one, ()
         return
     heads: dict[UUID, list[Folded]] = {}
-    #: Of every source that a head names, the first of those heads.
+    #: For each source that a hit cites, the first hit that cites it.
     citing: dict[UUID, UUID] = {}
     by_kin: dict[int, list[Record]] = {}
     for one in ranked:
@@ -77,14 +78,14 @@ def folded(ranked: Sequence[RankedPassage]) -> Iterator[tuple[RankedPassage, tup
 
 
 def _may_fold(ranked: Sequence[RankedPassage]) -> bool:
-    """Whether any has the words of another, or names a source."""
+    """True if two passages have the same words, or one cites a source."""
     if len({one.found.kin for one in ranked}) < len(ranked):
         return True
     return any(one.strength is not None and _sources(one.record) for one in ranked)
 
 
 def _sources(record: Record) -> tuple[UUID, ...]:
-    """What a memory rests on; of one that rests on many, they say more than it does, and stand beside it."""
+    """Return the sources of a memory, unless there are many: those say more than the memory and are hits of their own."""
     if isinstance(record, Memory) and len(record.sources) <= MOST_CITED:
         return record.sources
     return ()
@@ -95,7 +96,7 @@ def _same_as(record: Record, others: Sequence[Record]) -> UUID | None:
 
 
 def _says(record: Record) -> tuple[object, ...]:
-    """What two passages share that say the same; what happens again and again is told each time."""
+    """Return a value that is equal for passages to fold. Recurring memories are never folded."""
     if isinstance(record, Message):
         return record.type, record.role, record.speaker, record.agent, record.trust, record.content
     if isinstance(record, Memory) and record.cardinality is not Cardinality.RECURRING:

@@ -1,4 +1,4 @@
-"""Fusion: arms' scores become one, each divided by its best, each as heavy as it is sure of itself."""
+"""Fusion: the scores of all scorers become one, each divided by its best and weighted by how well it separates."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 
 class Scorer(StrEnum):
-    """A way of finding."""
+    """A way to score passages."""
 
     WORDS = "words"
     WORDS_NEAR = "words_near"
@@ -18,32 +18,32 @@ class Scorer(StrEnum):
     MEANING_NEAR = "meaning_near"
 
 
-# How much each arm counts was fitted on talks between friends, long chats and short notes.
+# These numbers were fitted on talks between friends, long chats and short notes.
 
-#: The share of each arm's weight that goes to a passage together with its neighbours.
+#: The share of a weight that goes to the passage together with its neighbours.
 _WORDS_NEAR = 0.75
 _MEANING_NEAR = 0.6
-#: Words are the surer, the more of the question their best passage holds.
+#: Words weigh more if their best passage contains more of the question.
 _WORDS_POWER = 0.5
-#: Meaning is the surer, the further its best passage stands above the average one.
+#: Meaning weighs more if its best passage is further above the average one.
 _MEANING = 1.1
 _MEANING_POWER = 1.5
-#: It never counts as less sure than this: where all passages are equally near, it says so much at least.
+#: The least that meaning counts as separating, where all passages are equally near.
 _MEANING_LEAST = 0.05
-#: What is added where someone speaks whom the question names.
+#: Added to the score if the question names the speaker.
 NAMED = 0.2
 
 
-def words_weight(best: float, best_there_could_be: float) -> float:
-    """What words count, by how much of the question their best passage holds."""
-    held = best / best_there_could_be if best_there_could_be > 0 else 0.0
-    return float(min(1.0, held) ** _WORDS_POWER)
+def words_weight(best: float, upper_bound: float) -> float:
+    """Return the weight of words, from the share of the question that their best passage contains."""
+    share = best / upper_bound if upper_bound > 0 else 0.0
+    return float(min(1.0, share) ** _WORDS_POWER)
 
 
 def meaning_weight(best: float, average: float, least: float) -> float:
-    """What meaning counts, by how far its best stands out; nothing where that is at most so near.
+    """Return the weight of meaning, from how far its best is above the average; 0 if the best is at most ``least``.
 
-    Where all are alike to the model, as in a language that it does not know, that is little.
+    The weight is small if all passages are alike to the model, as in a language that it does not know.
     """
     if best <= least:
         return 0.0
@@ -52,7 +52,7 @@ def meaning_weight(best: float, average: float, least: float) -> float:
 
 
 def weights(words: float, meaning: float) -> dict[Scorer, float]:
-    """The weights of the arms, one together; both nothing: none."""
+    """Return the weights of the scorers; they add up to 1, or all are 0."""
     together = words + meaning
     if together <= 0:
         return dict.fromkeys(Scorer, 0.0)
@@ -68,13 +68,13 @@ def weights(words: float, meaning: float) -> dict[Scorer, float]:
 def fused(
     scores: NDArray[np.float64], tops: Sequence[float], leasts: Sequence[float], weights: Sequence[float]
 ) -> NDArray[np.float64]:
-    """One score for each column: every arm's, one a row, as a part of its best, arm by arm.
+    """Return one score for each column: the weighted sum of all scorers (rows), each divided by its best.
 
-    What is at most an arm's least is nothing to it: what points away from the question is as far from it as what
-    has no vector, and takes nothing from other arms.
+    A score of at most a scorer's least counts as 0: a vector that points away from the question counts as much as
+    no vector, and does not reduce the other scores.
     """
     total = np.zeros(scores.shape[1])
-    for arm, top, least, weight in zip(scores, tops, leasts, weights, strict=True):
+    for own, top, least, weight in zip(scores, tops, leasts, weights, strict=True):
         if top > least and weight > 0:
-            total += np.where(arm > least, arm, 0.0) * (weight / top)
+            total += np.where(own > least, own, 0.0) * (weight / top)
     return total

@@ -1,4 +1,4 @@
-"""Hits: what was found, with its records: strength counted, what says the same folded, the reasons told."""
+"""Hits: matches with their records, ranked by score and strength, folded, and with all their reasons."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from memoranda.model.records import PASSAGE_TYPES, Record, RecordType
 from memoranda.recall.folding import RankedPassage, folded
 from memoranda.recall.search import Match
 
-#: How much more a memory of full strength counts than one that has faded.
+#: A memory of full strength has a score higher by this share than one that has faded.
 STRENGTH = 0.1
 _NEVER = Use()
 
 
 @dataclass(frozen=True, slots=True)
 class FoundRecords:
-    """What was read for a search, all of one moment."""
+    """Matches with the records that were read for them, all of one moment."""
 
     found: Sequence[tuple[UUID, Match]]
     records: Mapping[UUID, Record]
@@ -30,14 +30,14 @@ class FoundRecords:
     grounds: Mapping[UUID, Record] = field(default_factory=dict)
 
 
-def ranked(readings: FoundRecords, now: datetime, *, pinned_first: bool) -> list[RankedPassage]:
-    """What was found and is there, best first, each memory by its strength at the hour that it is."""
+def ranked(read: FoundRecords, now: datetime, *, pinned_first: bool) -> list[RankedPassage]:
+    """Return the matches that have a record, best first; the strength of a memory is taken at the full hour."""
     hour = now.replace(minute=0, second=0, microsecond=0)
     passages = []
-    for id, found in readings.found:
-        record = readings.records.get(id)
+    for id, found in read.found:
+        record = read.records.get(id)
         if record is not None:
-            strength = _strength(record, readings.uses, hour)
+            strength = _strength(record, read.uses, hour)
             score = found.score if strength is None else found.score * (1 + STRENGTH * strength)
             passages.append(RankedPassage(record, found, score, strength))
     if pinned_first:
@@ -48,9 +48,9 @@ def ranked(readings: FoundRecords, now: datetime, *, pinned_first: bool) -> list
 
 
 def hits_of(
-    passages: Sequence[RankedPassage], readings: FoundRecords, limit: int, conditions: Mapping[str, Any]
+    passages: Sequence[RankedPassage], read: FoundRecords, limit: int, conditions: Mapping[str, Any]
 ) -> tuple[Hit, ...]:
-    """So many hits, each with all its reasons."""
+    """Fold the passages and return at most ``limit`` hits, each with all its reasons."""
     hits: list[Hit] = []
     for one, others in folded(passages):
         if len(hits) == limit:
@@ -62,15 +62,15 @@ def hits_of(
                 one.score,
                 len(hits) + 1,
                 found.words,
-                found.arms,
+                found.scorer_scores,
                 found.named,
                 one.strength,
-                0 if one.strength is None else readings.uses.get(record.id, _NEVER).count,
+                0 if one.strength is None else read.uses.get(record.id, _NEVER).count,
                 others,
                 tuple(
                     source_of(source)
                     for id in cited(record)
-                    if (source := readings.grounds.get(id) or readings.records.get(id)) is not None
+                    if (source := read.grounds.get(id) or read.records.get(id)) is not None
                 ),
                 conditions,
             )
@@ -78,9 +78,9 @@ def hits_of(
     return tuple(hits)
 
 
-def listed(readings: FoundRecords, conditions: Mapping[str, Any]) -> tuple[Hit, ...]:
-    """What was found as hits that nothing but their order tells of."""
-    records = [readings.records[id] for id, _ in readings.found if id in readings.records]
+def listed(read: FoundRecords, conditions: Mapping[str, Any]) -> tuple[Hit, ...]:
+    """Return the matches as hits that have a rank and no scores."""
+    records = [read.records[id] for id, _ in read.found if id in read.records]
     return tuple(
         Hit(record, 0.0, rank, conditions=conditions) for rank, record in enumerate(records, start=1)
     )
@@ -93,11 +93,13 @@ def _strength(record: Record, uses: Mapping[UUID, Use], now: datetime) -> float 
 
 
 def conditions_of(types: frozenset[RecordType], only: Filter) -> dict[str, Any]:
-    """The conditions of a reader that were set, by name."""
-    told: dict[str, Any] = {} if types == PASSAGE_TYPES else {"types": sorted(type_.value for type_ in types)}
+    """Return the conditions that the caller set, by name."""
+    given: dict[str, Any] = (
+        {} if types == PASSAGE_TYPES else {"types": sorted(type_.value for type_ in types)}
+    )
     for name in Filter.__dataclass_fields__:
         value = getattr(only, name)
         if value is None or value is False or name == "types":
             continue
-        told[name] = sorted(value) if isinstance(value, frozenset) else value
-    return told
+        given[name] = sorted(value) if isinstance(value, frozenset) else value
+    return given

@@ -1,44 +1,93 @@
-"""What recall holds: the index of each shelf that was read, as many as there is memory for, the last read the longest."""
+"""LRU cache of shelf indexes, bounded by memory."""
 
 from __future__ import annotations
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence, Set
 
 from memoranda.model.owner import Audience, Owner, View
 from memoranda.model.passages import Shelf, ShelfDelta
 from memoranda.recall.index import ShelfIndex
 
-#: More rows than this are taken in beside the event loop.
+#: A delta with more rows than this is applied in another thread.
 _MANY_ROWS = 500
 
 
-class Holding:
-    """Indexes of shelves. Tasks of one event loop share them."""
+class ShelfCache:
+    """The indexes of the shelves that were read last. Tasks of one event loop share it."""
 
-    def __init__(self, limit: int, forget: Callable[[], None]) -> None:
+    def __init__(self, limit: int, forget_words: Callable[[], None]) -> None:
+        #: Most bytes that the indexes may take together.
         self._limit = limit
-        #: What else must not remember what was erased, perhaps by another process.
-        self._forget = forget
+        #: Empties other caches that may contain erased words, also when another process erased them.
+        self._forget_words = forget_words
         #: Least recently read first.
         self._indexes: OrderedDict[int, ShelfIndex] = OrderedDict()
         self._sizes: dict[int, int] = {}
         self._locks: dict[int, asyncio.Lock] = {}
-        #: Whose the indexes are, by shelf: a shelf that is gone was erased, perhaps by another process.
-        self._held: dict[Owner, dict[int, Audience]] = {}
+        #: The owner's cached shelves. A shelf that storage no longer lists was erased, perhaps by another process.
+        self._shelves_of: dict[Owner, dict[int, Audience]] = {}
         self._owners: dict[int, Owner] = {}
-        #: How often everything was let go of.
-        self._letting_go = 0
-        #: Memory that the indexes hold.
+        #: Counts calls of ``clear``.
+        self.clears = 0
+        #: Bytes that the indexes take.
         self.nbytes = 0
 
-    def _mark(self, number: int) -> int | None:
+    def __len__(self) -> int:
+        return len(self._indexes)
+
+    def get(self, number: int) -> ShelfIndex | None:
+        """Return the index of a shelf, or None if it is not cached."""
+        return self._indexes.get(number)
+
+    def mark(self, number: int) -> int | None:
+        """Return the mark up to which a shelf is indexed, or None if it is not cached."""
         index = self._indexes.get(number)
         return None if index is None else index.mark
 
-    async def _apply(self, owner: Owner, shelf: Shelf, delta: ShelfDelta, before: int) -> ShelfIndex | None:
-        """The shelf's index at the delta's mark or later; None where it was let go of meanwhile."""
+    def touch(self, owner: Owner, view: View, numbers: Set[int]) -> bool:
+        """Mark these shelves as just read. False if one of them is not cached any more.
+
+        ``numbers`` are all shelves that the view has now: other cached ones that it could read were erased.
+        """
+        self._drop_erased(owner, view, numbers)
+        if not numbers <= self._indexes.keys():
+            return False
+        for number in numbers:
+            self._indexes.move_to_end(number)
+        return True
+
+    async def update(
+        self, owner: Owner, view: View, deltas: Sequence[tuple[Shelf, ShelfDelta]], clears: int
+    ) -> list[ShelfIndex] | None:
+        """Apply the deltas and return the view's indexes. None if the cache lost one of them; read it again then.
+
+        ``deltas`` are of all shelves that the view has. ``clears`` is the value of that counter before they were
+        read: if it has changed, they may contain erased passages.
+        """
+        numbers = {shelf.number for shelf, _ in deltas}
+        self._drop_erased(owner, view, numbers)
+        indexes = [await self._apply(owner, shelf, delta, clears) for shelf, delta in deltas]
+        ready = [index for index in indexes if index is not None]
+        if len(ready) < len(deltas):
+            return None
+        self._evict(keep=numbers)
+        return ready
+
+    def clear(self) -> None:
+        """Drop every index and every cached word, because something was erased."""
+        self.clears += 1
+        self._indexes.clear()
+        self._sizes.clear()
+        self._locks.clear()
+        self._shelves_of.clear()
+        self._owners.clear()
+        self.nbytes = 0
+        self._forget_words()
+
+    async def _apply(self, owner: Owner, shelf: Shelf, delta: ShelfDelta, clears: int) -> ShelfIndex | None:
+        """Return the shelf's index at the delta's mark or later. None if it was dropped since the delta was read."""
         index = self._indexes.get(shelf.number)
         if index is not None and index.mark >= delta.mark:
             self._indexes.move_to_end(shelf.number)
@@ -50,46 +99,46 @@ class Holding:
                     return None
                 index = ShelfIndex()
             if index.mark < delta.mark or delta.whole:
-                await _take_in(index, delta)
-                if self._letting_go != before:
+                await _apply_delta(index, delta)
+                if self.clears != clears:
                     return None
                 if delta.gone:
-                    # Perhaps erased, and by another process.
-                    self._forget()
+                    # These passages may have been erased by another process.
+                    self._forget_words()
             self._indexes[shelf.number] = index
-            self._held.setdefault(owner, {})[shelf.number] = shelf.audience
+            self._shelves_of.setdefault(owner, {})[shelf.number] = shelf.audience
             self._owners[shelf.number] = owner
             self._indexes.move_to_end(shelf.number)
-            self._weigh(shelf.number, index.nbytes)
+            self._set_size(shelf.number, index.nbytes)
             return index
 
-    def _drop_erased(self, owner: Owner, view: View, there: set[int]) -> None:
-        """Drop the owner's indexes that this view would have been given, if their shelves still were."""
-        held = self._held.get(owner, {})
-        erased = [number for number in held.keys() - there if held[number].readable_by(view)]
+    def _drop_erased(self, owner: Owner, view: View, present: Set[int]) -> None:
+        """Drop the owner's indexes that this view may read and that storage no longer lists."""
+        cached = self._shelves_of.get(owner, {})
+        erased = [number for number in cached.keys() - present if cached[number].readable_by(view)]
         for number in erased:
             self._drop(number)
         if erased:
-            self._forget()
+            self._forget_words()
 
     def _drop(self, number: int) -> None:
         del self._indexes[number]
-        for other in self._held[self._owners[number]]:
+        for other in self._shelves_of[self._owners[number]]:
             if other in self._indexes:
                 self._indexes[other].forget_others()
         self._locks.pop(number, None)
         self.nbytes -= self._sizes.pop(number)
         owner = self._owners.pop(number)
-        del self._held[owner][number]
-        if not self._held[owner]:
-            del self._held[owner]
+        del self._shelves_of[owner][number]
+        if not self._shelves_of[owner]:
+            del self._shelves_of[owner]
 
-    def _weigh(self, number: int, size: int) -> None:
+    def _set_size(self, number: int, size: int) -> None:
         self.nbytes += size - self._sizes.get(number, 0)
         self._sizes[number] = size
 
-    def _evict(self, keep: set[int]) -> None:
-        """Let go of what was read longest ago, but not of what is being read."""
+    def _evict(self, keep: Set[int]) -> None:
+        """Drop the indexes that were not read for the longest time until the rest fits, but none of ``keep``."""
         if self.nbytes <= self._limit:
             return
         for number in [number for number in self._indexes if number not in keep]:
@@ -98,7 +147,7 @@ class Holding:
                 return
 
 
-async def _take_in(index: ShelfIndex, delta: ShelfDelta) -> None:
+async def _apply_delta(index: ShelfIndex, delta: ShelfDelta) -> None:
     if len(delta.rows) > _MANY_ROWS:
         await asyncio.to_thread(index.apply, delta)
     else:

@@ -1,4 +1,4 @@
-"""Ordering: the best of some places, and the rank that each score has among all."""
+"""Order: the best of some places, and the rank of a score among all scores."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from memoranda.recall.columns import Numbers
 from memoranda.recall.fields import Field
 
-#: So few are counted one by one, which is sooner than to sort all.
+#: For so few places counting is faster than sorting all scores.
 _FEW_RANKED = 64
 
 Scores = NDArray[np.float64]
@@ -18,7 +18,7 @@ Value = TypeVar("Value", np.float64, np.int64)
 
 
 def best_of(field: Field, places: Numbers, values: NDArray[Value], limit: int) -> Numbers:
-    """The places with the highest values, among equals the newest, then the lowest ids; ascending, not ranked."""
+    """Return the places with the highest values; of equal ones the newest, then the lowest ids. They are ascending."""
     if len(places) <= limit:
         return places
     cut = np.partition(values, -limit)[-limit]
@@ -39,12 +39,12 @@ def _newer(field: Field, places: Numbers, limit: int) -> Numbers:
 
 
 def ranks_of(everything: Scores, chosen: Scores) -> NDArray[np.int64]:
-    """For each arm the places of some of its scores among all of them; equals share the better place."""
+    """For each scorer (row) return the ranks of some scores among all; equal scores share the better rank."""
     if chosen.shape[1] <= _FEW_RANKED:
         before: NDArray[np.int64] = (everything[:, np.newaxis, :] > chosen[:, :, np.newaxis]).sum(axis=2)
         return before + 1
     ordered = np.sort(everything, axis=1)
     ranks = np.full(chosen.shape, everything.shape[1] + 1)
-    for arm, mine, rank in zip(ordered, chosen, ranks, strict=True):
-        rank -= arm.searchsorted(mine, "right")
+    for scores, mine, rank in zip(ordered, chosen, ranks, strict=True):
+        rank -= scores.searchsorted(mine, "right")
     return ranks

@@ -1,4 +1,4 @@
-"""Orders: what a reader gets who has no question, by how often memories were used."""
+"""The order ``most_used``: memories by how often they were used, without a question."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from memoranda.model.records import RecordType
 from memoranda.ports import Readable
 from memoranda.recall.hits import conditions_of
 
-#: The order that counts how often memories were used.
+#: The mode's name.
 MOST_USED = "most_used"
-#: Of the most used, one in so many places is kept for the newest.
+#: One place in so many is for the newest memories.
 _NEWEST_SHARE = 5
 
 
 async def most_used(engine: Readable, owner: Owner, view: View, limit: int, only: Filter) -> tuple[Hit, ...]:
-    """Memories by how often they were used, with some places kept for the newest."""
+    """Return memories by how often they were used, with some places for the newest."""
     statuses = HELD if only.statuses is None else only.statuses
     of_memories = replace(only, types=frozenset({RecordType.MEMORY}), statuses=statuses)
     reserved = max(1, limit // _NEWEST_SHARE) if limit > 1 else 0

@@ -1,4 +1,4 @@
-"""Segments: immutable runs of passages as arrays, of which the index of a shelf is made."""
+"""Segments: immutable groups of passages as arrays. The index of a shelf is a list of segments."""
 
 from __future__ import annotations
 
@@ -18,39 +18,39 @@ from memoranda.recall.columns import Column, Kept, Mask, Numbers, Series
 from memoranda.recall.facets import Facets
 from memoranda.recall.vectors import Vectors
 
-#: A segment is kept apart while it is this many times larger than all that came after it together.
+#: A segment is not merged while it is this many times larger than all later ones together.
 MERGE_RATIO = 4
-#: A segment is rewritten when more than this share of its passages has left or changed.
+#: A segment is rewritten when more than this share of its passages was removed or changed.
 DEAD_SHARE = 0.25
 
 _TERM_BYTES, _HASH_BYTES = 9, 8
 _FOREVER = np.iinfo(np.int64)
-#: What the interpreter takes for a segment's objects.
+#: Approximate bytes that the interpreter takes for a segment's objects.
 _SEGMENT_BYTES = 4000
 
-#: The place in a line of what stands alone: behind everything that has neighbours.
+#: The place of a passage without neighbours: after all passages that have some.
 ALONE = 1 << 62
-#: A place in a line is the thread's number, and below these bits the message's place in it.
+#: The place of a message is its thread's number, shifted by these bits, plus its position in the thread.
 PLACE_BITS = 32
 
-#: A word's place in the question, rows that hold it, ascending, and a count for each.
+#: A word's position in the question, the rows that contain it, ascending, and a count for each row.
 Occurrences = tuple[int, NDArray[np.int32], NDArray[np.integer]]
 
 
 @dataclass(frozen=True)
 class Segment:
-    """Passages that came together, or were merged: postings by term, properties by row. Immutable."""
+    """Passages that were added together or merged: postings by term, properties by row. Immutable."""
 
     ids: NDArray[np.bytes_]
     #: Rows in the order of their ids.
     by_id: NDArray[np.int32]
     lengths: NDArray[np.int32]
-    #: Where each row stands in its shelf's line.
+    #: The place of each row in its shelf's line.
     places: Numbers
     columns: Mapping[str, Column]
     series: Mapping[str, Series]
     vectors: Vectors | None
-    #: The sum of the living rows' vectors, and how many there are.
+    #: The sum of the living rows' vectors, and their number.
     vector_sum: NDArray[np.float64]
     with_vector: int
     #: Distinct terms, ascending; the postings of ``hashes[i]`` are ``offsets[i]:offsets[i + 1]``, by row.
@@ -58,7 +58,7 @@ class Segment:
     offsets: Numbers
     rows: NDArray[np.int32]
     counts: NDArray[np.uint8]
-    #: Rows that are still so in the shelf, and how many; no mask: all of them.
+    #: The rows that are still in the shelf unchanged, and their number; no mask: all of them.
     mask: Mask | None
     living: int
 
@@ -82,19 +82,19 @@ class Segment:
 
     @cached_property
     def threads(self) -> int:
-        """A number that is higher than that of any thread in it."""
+        """A number higher than that of any of its threads."""
         said = self.places[self.places < ALONE]
         return int(said.max() >> PLACE_BITS) + 1 if len(said) else 0
 
     @cached_property
     def facets(self) -> Facets:
-        """The facets of its passages, read once."""
+        """The facets of its passages, parsed once."""
         return Facets(self.columns["facets"])
 
     def occurrences(self, hashes: NDArray[np.uint64], words: Sequence[int]) -> Iterator[Occurrences]:
-        """For each word the rows with any of its terms, ascending, and how often they hold them together.
+        """Yield for each word the rows with any of its terms, ascending, and how often each row contains them.
 
-        ``words`` names the word of each hash, ascending. Rows that are no longer living are among them.
+        ``words`` gives the word of each hash, ascending. The rows include some that are no longer living.
         """
         starts = self.offsets[self.hashes.searchsorted(hashes, "left")].tolist()
         ends = self.offsets[self.hashes.searchsorted(hashes, "right")].tolist()
@@ -115,7 +115,7 @@ class Segment:
             yield word, rows, together[rows]
 
     def postings(self, base: int) -> tuple[NDArray[np.uint64], NDArray[np.int32], NDArray[np.uint8]]:
-        """The living postings, by term and row, with the rows numbered anew from ``base``."""
+        """Return the living postings, by term and row, with the rows renumbered from ``base``."""
         hashes = np.repeat(self.hashes, np.diff(self.offsets))
         if self.mask is None:
             return hashes, self.rows + np.int32(base), self.counts
@@ -124,23 +124,25 @@ class Segment:
         return hashes[keep], renumbered[self.rows[keep]], self.counts[keep]
 
     def nbytes(self, *, wide: bool) -> int:
-        """The memory it holds; ``wide`` where its vectors are compared number by number."""
+        """Return the bytes that it takes; ``wide`` if its vectors are compared number by number."""
         arrays = [self.ids, self.by_id, self.lengths, self.places, self.hashes, self.offsets, self.rows]
         mask = 0 if self.mask is None else self.mask.nbytes
         columns = sum(column.nbytes() for column in self.columns.values())
         series = sum(one.numbers.nbytes for one in self.series.values())
         vectors = 0 if self.vectors is None else self.vectors.nbytes(wide=wide)
-        held = sum(array.nbytes for array in arrays) + self.counts.nbytes + mask
-        return held + columns + series + vectors + _SEGMENT_BYTES
+        size = sum(array.nbytes for array in arrays) + self.counts.nbytes + mask
+        return size + columns + series + vectors + _SEGMENT_BYTES
 
 
 def build(rows: Sequence[PassageRow], threads: MutableMapping[bytes, int]) -> Segment:
-    """One segment from rows with distinct ids; ``threads`` numbers the shelf's threads as they are met."""
+    """Build a segment from rows with distinct ids; new threads get the next number in ``threads``."""
     column = _columns_of(rows)
     packed: list[bytes] = column("terms")
     sizes = np.array([len(terms) for terms in packed], dtype=np.int64)
     if (damaged := np.flatnonzero(sizes % _TERM_BYTES)).size:
-        raise Corrupt(f"The terms of passage {rows[damaged[0]].id.hex()} are damaged: rebuild the book.")
+        raise Corrupt(
+            f"The stored terms of passage {rows[damaged[0]].id.hex()} are damaged. Rebuild the book."
+        )
     terms = sizes // _TERM_BYTES
     ends = (terms * _HASH_BYTES).tolist()
     hashes = np.frombuffer(b"".join([one[:end] for one, end in zip(packed, ends, strict=True)]), dtype="<u8")
@@ -170,14 +172,14 @@ def build(rows: Sequence[PassageRow], threads: MutableMapping[bytes, int]) -> Se
 
 
 def _columns_of(rows: Sequence[PassageRow]) -> Any:
-    """Gives a field of every row, by its name."""
+    """Return a function from a field's name to its values in all rows."""
     return (rows if isinstance(rows, PassageRows) else PassageRows.of([rows])).column
 
 
 def _places(
     types: Column, of_threads: Column, seqs: Sequence[int], threads: MutableMapping[bytes, int]
 ) -> Numbers:
-    """Where each passage stands in its shelf's line: what was said, thread by thread; then the rest."""
+    """Return the place of each passage in its shelf's line: messages thread by thread, then the rest."""
     numbers = [
         threads.setdefault(thread, len(threads)) if isinstance(thread, bytes) else -1
         for thread in of_threads.values
@@ -188,7 +190,7 @@ def _places(
 
 
 def _kin(packed: Sequence[bytes], types: Sequence[str]) -> Numbers:
-    """A number that passages of the same words share; it is odd for memories. Others may share it by chance."""
+    """Return a number for each passage, equal for the same words and odd for memories; others may collide."""
     numbers = np.fromiter(map(hash, packed), np.int64, len(packed))
     numbers <<= 1
     numbers |= np.array([type == "memory" for type in types])
@@ -200,7 +202,7 @@ def _moments(given: Sequence[int | None], *, missing: int) -> Series:
 
 
 def join(segments: Sequence[Segment]) -> Segment:
-    """One segment of what lives in several, in their order."""
+    """Join the living passages of several segments into one, in their order."""
     kept: list[Kept] = [slice(None) if one.mask is None else one.mask for one in segments]
     bases = [0, *accumulate(segment.living for segment in segments)]
     hashes, rows, counts = zip(
@@ -235,7 +237,7 @@ def _assembled(
     rows: NDArray[np.int32],
     counts: NDArray[np.uint8],
 ) -> Segment:
-    """A segment of living rows from one posting per element, rows ascending."""
+    """Make a segment of living rows from one posting per element, rows ascending."""
     order = _stable_order(hashes)
     spelled = hashes[order]
     starts = np.flatnonzero(np.concatenate(([True], spelled[1:] != spelled[:-1]))) if len(spelled) else order
@@ -259,9 +261,9 @@ def _assembled(
 
 
 def _stable_order(hashes: NDArray[np.uint64]) -> Numbers:
-    """What a stable argsort gives, several times sooner: place and hash are sorted as one number.
+    """Return what a stable argsort does, several times faster, by sorting hash and position as one number.
 
-    The place takes the hash's low bits; where hashes differ in those alone, a second sort follows.
+    The position replaces the hash's low bits; if hashes differ only in those, a second sort follows.
     """
     bits = np.uint64(len(hashes).bit_length())
     places = np.arange(len(hashes), dtype=np.uint64)
@@ -275,9 +277,10 @@ def _stable_order(hashes: NDArray[np.uint64]) -> Numbers:
 
 
 def merge(segments: Sequence[Segment]) -> tuple[Segment, ...]:
-    """Fewer segments, by joining the last ones with what is not much larger before them.
+    """Join the last segments with earlier ones that are not much larger.
 
-    A segment then outweighs all after it: there are a handful, and a passage is moved O(log n) times.
+    Each segment is then much larger than all later ones together, so there are only a few, and a passage is moved
+    O(log n) times.
     """
     first = len(segments) - 1
     after = segments[first].living if segments else 0
