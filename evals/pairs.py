@@ -13,7 +13,7 @@ from memoranda.door import Door
 from memoranda.formation.answer import read_answer
 from memoranda.formation.by_rules import formed_by_rules
 from memoranda.formation.prompt import Prompt, compose
-from memoranda.formation.reconcile import Held, reconcile
+from memoranda.formation.reconcile import CurrentRecords, reconcile
 from memoranda.formation.schemas import NOTE
 from memoranda.model.changes import NOTHING_EXPECTED, Append, Change, Expect, OpenThread
 from memoranda.model.forming import Formed, Reading, ReadMessage, WantedSchema
@@ -113,7 +113,7 @@ class _Pair:
         prompt = compose(reading)
         assert prompt is not None
         formed = form(prompt)
-        found = reconcile(formed, reading, Held(memories=reading.candidates))
+        found = reconcile(formed, reading, CurrentRecords(memories=reading.candidates))
         self.told += [one.code for one in (*formed.left_out, *found.left_out)]
         if found.changes:
             await self._write(*found.changes, expect=Expect(versions=found.versions))

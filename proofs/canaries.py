@@ -11,7 +11,7 @@ from typing import Final
 
 import memoranda
 from memoranda.formation.guard import Guard
-from memoranda.formation.reconcile import Held, reconcile
+from memoranda.formation.reconcile import CurrentRecords, reconcile
 from memoranda.model.changes import AddEvidence, AddExperience
 from memoranda.model.cited import Cited
 from memoranda.model.experience import ExperienceLine
@@ -109,9 +109,11 @@ async def _talk(book: memoranda.Book, canary: Canary, lessons: Sequence[str], *,
     )
     formed = Formed(experience=tuple(_lesson(messages[-1], line) for line in lessons))
     known = await _lines(book)
-    offered = reconcile(formed, reading, Held(experience=tuple(known))).experience
+    offered = reconcile(formed, reading, CurrentRecords(experience=tuple(known))).experience
     now = reading.now
-    changes = await Guard(book.engine).checked(offered, known, now) if guarded else _unguarded(offered, now)
+    changes = (
+        await Guard(book.engine).with_results(offered, known, now) if guarded else _unguarded(offered, now)
+    )
     if changes:
         await book.door.write(
             Owner(kind=OwnerKind.AGENT, id=_AGENT),

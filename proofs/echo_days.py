@@ -16,7 +16,7 @@ from unittest.mock import patch
 
 import memoranda
 from memoranda import Book
-from memoranda.formation.echo import Verdict, Witness, speaks
+from memoranda.formation.echo import Attribution, Verdict, is_from_user
 from memoranda.model.asking import ModelRequest
 from memoranda.model.memories import Memory
 from memoranda.model.owner import Owner
@@ -78,8 +78,10 @@ def run(count: int, seed: int) -> str:
 def _unguarded() -> Iterator[None]:
     """Trust everybody: the control."""
     with (
-        patch.object(Witness, "judge", lambda *given, **more: Verdict(Trust.USER)),
-        patch.object(Witness, "repeated", lambda self, statement, cited: any(map(speaks, cited))),
+        patch.object(Attribution, "judge", lambda *given, **more: Verdict(Trust.USER)),
+        patch.object(
+            Attribution, "is_repeated", lambda self, statement, cited: any(map(is_from_user, cited))
+        ),
     ):
         yield
 

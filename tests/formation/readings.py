@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import Any
 
-from memoranda.formation.reconcile import Held, Reconciled, reconcile
+from memoranda.formation.reconcile import CurrentRecords, Reconciled, reconcile
 from memoranda.formation.schemas import DEFAULTS, FormationSchema
 from memoranda.model.forming import Formed, Reading, ReadMessage, WantedSchema
 from memoranda.model.messages import Thread
@@ -52,4 +52,6 @@ def talk(*turns: tuple[str, str], context: int = 0, **fields: Any) -> Reading:
 
 def at_once(formed: Formed, reading: Reading) -> Reconciled:
     """What is to be written where nothing has moved on since it was read."""
-    return reconcile(formed, reading, Held(reading.candidates, reading.profiles, reading.experience))
+    return reconcile(
+        formed, reading, CurrentRecords(reading.candidates, reading.profiles, reading.experience)
+    )

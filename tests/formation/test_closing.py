@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from memoranda.errors import ModelDown
-from memoranda.formation.calls import calls_of
-from memoranda.formation.summary import TASK, TOKENS, answered, extracted
+from memoranda.formation.calls import tool_calls_of
+from memoranda.formation.summary import TASK, TOKENS, summary_by_rules, summary_in
 from memoranda.model.asking import ModelRequest
 from memoranda.model.changes import SummariseThread
 from memoranda.testing.builders import ANN, START, a_message
@@ -156,16 +156,16 @@ async def test_forgetting_a_turn_takes_the_summary_that_covers_it(clock: HandClo
 def test_a_summary_without_a_model_stays_within_its_tokens_and_keeps_what_was_stated():
     asked = a_message(ANN, THREAD.id, "What is the time? " * 30, START, seq=1)
     stated = a_message(ANN, THREAD.id, "I live in Graz.", START, seq=2)
-    text = extracted(
+    text = summary_by_rules(
         "", [stated, *([asked] * 1), *(asked.changed(content=f"Q{n}? {LONG}") for n in range(99))]
     )
     assert "Lives in Graz" in text and estimate(text) <= TOKENS
-    assert extracted(text, []) == text
+    assert summary_by_rules(text, []) == text
 
 
 def test_an_answer_that_is_no_summary_is_none():
-    assert answered({"summary": "x " * 20_000}) == "" and answered([1]) == "" and answered(None) == ""
-    assert answered({"summary": " Tea.\x00 "}) == "Tea."
+    assert summary_in({"summary": "x " * 20_000}) == "" and summary_in([1]) == "" and summary_in(None) == ""
+    assert summary_in({"summary": " Tea.\x00 "}) == "Tea."
 
 
 @pytest.mark.parametrize(
@@ -210,7 +210,7 @@ def test_an_answer_that_is_no_summary_is_none():
 )
 def test_calls_are_read_in_the_forms_of_those_who_made_them(native: object):
     message = a_message(ANN, THREAD.id, "…", START, seq=1, role="assistant", native=native)
-    (call,) = calls_of([message])
+    (call,) = tool_calls_of([message])
     assert (call.tool, call.inputs, call.output, call.success) == ("look", {"id": 7}, "found", True)
 
 
@@ -221,7 +221,7 @@ def test_a_result_in_a_message_of_its_own_belongs_to_its_call():
     }
     forms = [("assistant", asked), ("tool", {"role": "tool", "tool_call_id": "1", "content": "found"})]
     said = [a_message(ANN, THREAD.id, "…", START, seq=1, role=role, native=form) for role, form in forms]
-    assert [(call.tool, call.output) for call in calls_of(said)] == [("look", "found")]
+    assert [(call.tool, call.output) for call in tool_calls_of(said)] == [("look", "found")]
 
 
 def test_calls_of_hostile_forms_are_read_or_left():
@@ -235,4 +235,4 @@ def test_calls_of_hostile_forms_are_read_or_left():
         {"type": 3, "id": []},
     ]
     messages = [a_message(ANN, THREAD.id, "…", START, seq=1, role="tool", native=form) for form in forms]
-    assert all(call.tool for call in calls_of(messages))
+    assert all(call.tool for call in tool_calls_of(messages))

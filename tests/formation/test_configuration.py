@@ -24,7 +24,7 @@ from memoranda.formation.patterns import (
     TEXT_LENGTH,
     matches,
     pattern_fault,
-    weight,
+    pattern_weight,
 )
 from memoranda.formation.schemas import FormationSchema
 from memoranda.model.values import DATA_DEPTH
@@ -42,59 +42,59 @@ def nested(levels: int) -> dict[str, Any]:
 
 
 UNFIT: list[tuple[Any, str, str]] = [
-    ([], "", "no JSON object"),
-    ("x", "", "no JSON object"),
-    ({"type": "string"}, "", "describes no object"),
-    ({"properties": {"a": {}}}, "", "describes no object"),
-    (described(a={"type": "text"}), "/properties/a/type", "none of object"),
-    (described(a={"type": []}), "/properties/a/type", "none of object"),
-    (described(a=7), "/properties/a", "no schema"),
-    (described(a={"not": {}}), "/properties/a/not", "no keyword"),
-    (described(a={"if": {}}), "/properties/a/if", "no keyword"),
-    (described(a={"maxlength": 3}), "/properties/a/maxlength", "no keyword"),
-    (described(a={"patternProperties": {}}), "/properties/a/patternProperties", "no keyword"),
-    (described(a={"$dynamicRef": "#x"}), "/properties/a/$dynamicRef", "no keyword"),
-    (described(a={"$ref": "https://example.org/schema"}), "/properties/a/$ref", "leads out"),
-    (described(a={"$ref": "other.json#/a"}), "/properties/a/$ref", "leads out"),
-    (described(a={"$ref": "file:///etc/passwd"}), "/properties/a/$ref", "leads out"),
-    (described(a={"$ref": 7}), "/properties/a/$ref", "leads out"),
-    (described(a={"$ref": "#/$defs/None"}), "/properties/a/$ref", "leads to no schema"),
+    ([], "", "not a JSON object"),
+    ("x", "", "not a JSON object"),
+    ({"type": "string"}, "", "does not describe an object"),
+    ({"properties": {"a": {}}}, "", "does not describe an object"),
+    (described(a={"type": "text"}), "/properties/a/type", "not one of object"),
+    (described(a={"type": []}), "/properties/a/type", "not one of object"),
+    (described(a=7), "/properties/a", "not a schema"),
+    (described(a={"not": {}}), "/properties/a/not", "not a supported keyword"),
+    (described(a={"if": {}}), "/properties/a/if", "not a supported keyword"),
+    (described(a={"maxlength": 3}), "/properties/a/maxlength", "not a supported keyword"),
+    (described(a={"patternProperties": {}}), "/properties/a/patternProperties", "not a supported keyword"),
+    (described(a={"$dynamicRef": "#x"}), "/properties/a/$dynamicRef", "not a supported keyword"),
+    (described(a={"$ref": "https://example.org/schema"}), "/properties/a/$ref", "outside the schema"),
+    (described(a={"$ref": "other.json#/a"}), "/properties/a/$ref", "outside the schema"),
+    (described(a={"$ref": "file:///etc/passwd"}), "/properties/a/$ref", "outside the schema"),
+    (described(a={"$ref": 7}), "/properties/a/$ref", "outside the schema"),
+    (described(a={"$ref": "#/$defs/None"}), "/properties/a/$ref", "refers to no schema"),
     (described(a={"$ref": "#anchor"}), "/properties/a/$ref", "does not begin with /"),
     (
         described(a={"$ref": "#/properties/a/enum/0", "enum": [{}]}),
         "/properties/a/$ref",
-        "leads to no schema",
+        "refers to no schema",
     ),
-    (described(a={"$ref": "#/properties/a"}), "/properties/a", "leads to itself"),
-    ({"$ref": "#"}, "", "leads to itself"),
-    ({**described(), "anyOf": [{"$ref": "#"}]}, "", "leads to itself"),
+    (described(a={"$ref": "#/properties/a"}), "/properties/a", "refers to itself"),
+    ({"$ref": "#"}, "", "refers to itself"),
+    ({**described(), "anyOf": [{"$ref": "#"}]}, "", "refers to itself"),
     (
         {**described(), "$defs": {"a": {"$ref": "#/$defs/b"}, "b": {"allOf": [{"$ref": "#/$defs/a"}]}}},
         "/$defs/a",
         "itself",
     ),
     ({**described(), "$schema": "http://json-schema.org/draft-04/schema#"}, "/$schema", "2020-12"),
-    (described(a={"$id": "x", "type": "string"}), "/properties/a/$id", "root alone"),
-    (described(a={"enum": []}), "/properties/a/enum", "no list"),
-    (described(a={"enum": "ab"}), "/properties/a/enum", "no list"),
-    ({**described(), "required": ["a", "a"]}, "/required", "each once"),
-    ({**described(), "required": "a"}, "/required", "no list of names"),
-    (described(a={"minLength": -1}), "/properties/a/minLength", "no count"),
-    (described(a={"maxItems": "3"}), "/properties/a/maxItems", "no count"),
-    (described(a={"minimum": "3"}), "/properties/a/minimum", "no number"),
-    (described(a={"multipleOf": 0}), "/properties/a/multipleOf", "no number"),
-    (described(a={"anyOf": []}), "/properties/a/anyOf", "no list of schemas"),
-    (described(a={"anyOf": {}}), "/properties/a/anyOf", "no list of schemas"),
+    (described(a={"$id": "x", "type": "string"}), "/properties/a/$id", "root only"),
+    (described(a={"enum": []}), "/properties/a/enum", "not a list"),
+    (described(a={"enum": "ab"}), "/properties/a/enum", "not a list"),
+    ({**described(), "required": ["a", "a"]}, "/required", "distinct names"),
+    ({**described(), "required": "a"}, "/required", "not a list of distinct names"),
+    (described(a={"minLength": -1}), "/properties/a/minLength", "not a count"),
+    (described(a={"maxItems": "3"}), "/properties/a/maxItems", "not a count"),
+    (described(a={"minimum": "3"}), "/properties/a/minimum", "not a valid limit"),
+    (described(a={"multipleOf": 0}), "/properties/a/multipleOf", "not a valid limit"),
+    (described(a={"anyOf": []}), "/properties/a/anyOf", "not a list of schemas"),
+    (described(a={"anyOf": {}}), "/properties/a/anyOf", "not a list of schemas"),
     (described(a={"uniqueItems": 1}), "/properties/a/uniqueItems", "neither true nor false"),
-    (described(a={"format": "datetime"}), "/properties/a/format", "checked are date, date-time"),
-    (described(a={"pattern": "("}), "/properties/a/pattern", "no pattern"),
-    (described(a={"pattern": "(a)\\1"}), "/properties/a/pattern", "no pattern"),
-    (described(a={"pattern": "(?=a)"}), "/properties/a/pattern", "looks around"),
+    (described(a={"format": "datetime"}), "/properties/a/format", "checked formats are date, date-time"),
+    (described(a={"pattern": "("}), "/properties/a/pattern", "not a pattern"),
+    (described(a={"pattern": "(a)\\1"}), "/properties/a/pattern", "not a pattern"),
+    (described(a={"pattern": "(?=a)"}), "/properties/a/pattern", "lookaround"),
     (described(a={"pattern": "x" * 201}), "/properties/a/pattern", "at most 200"),
     (described(a={"pattern": "(a{1000}){1000}"}), "/properties/a/pattern", "repeats"),
-    (described(a={"pattern": 5}), "/properties/a/pattern", "no text"),
+    (described(a={"pattern": 5}), "/properties/a/pattern", "not a text"),
     (described(a={"default": float("nan")}), "", "not finite"),
-    (described(a={"const": {1, 2}}), "", "holds a set"),
+    (described(a={"const": {1, 2}}), "", "contains a set"),
     (described(**{"a\nb": {}}), "/properties", "visible characters"),
     (described(**{" ": {}}), "/properties", "visible characters"),
     (described(a={"description": "x" * 70_000}), "", "larger than"),
@@ -102,7 +102,7 @@ UNFIT: list[tuple[Any, str, str]] = [
     (
         described(**{f"f{n}": {"pattern": "a"} for n in range(PATTERNS + 1)}),
         "/properties/f16/pattern",
-        "more than",
+        "too many",
     ),
     (nested(17), "", "nested deeper"),
 ]
@@ -164,7 +164,7 @@ def test_a_schema_is_refused_or_it_can_be_used_and_neither_raises(parameters: An
         shape = FormationSchema("X", "", parameters, "patch").shape
         shape.faults(value)
         shape.types_at(("a", "0", "-"))
-        shape.names(("a", "b"))
+        shape.defines(("a", "b"))
 
 
 @pytest.mark.parametrize(
@@ -183,7 +183,7 @@ def test_a_schema_is_refused_or_it_can_be_used_and_neither_raises(parameters: An
 )
 def test_what_a_pattern_repeats_is_counted_as_if_it_were_written_out(pattern: str, places: int):
     assert pattern_fault(pattern) is None
-    assert weight(pattern) == places
+    assert pattern_weight(pattern) == places
 
 
 @pytest.mark.parametrize(

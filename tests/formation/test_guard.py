@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from memoranda.engines.inmemory import InMemoryEngine
-from memoranda.formation.distinctive import distinctive
+from memoranda.formation.distinctive import features_of
 from memoranda.formation.guard import Guard
 from memoranda.formation.numerals import numbers
 from memoranda.model.changes import AddEvidence, AddExperience, PatchProfile, RecordEpisode
@@ -46,8 +46,8 @@ async def test_a_line_that_tells_nothing_of_a_user_passes(line):
 async def test_a_name_is_a_users_own_and_nothing_to_one_who_never_had_it():
     guard = await known(InMemoryEngine())
     assert await guard.passes("Users from Regensburg want trains.", BEN)
-    assert await guard.passing(["Ullapool is far.", "Keep it short."], ANN) == [False, True]
-    assert await guard.passing(["Ullapool is far.", "ask ben"], BEN) == [True, False]
+    assert await guard.check_lines(["Ullapool is far.", "Keep it short."], ANN) == [False, True]
+    assert await guard.check_lines(["Ullapool is far.", "ask ben"], BEN) == [True, False]
 
 
 async def test_what_a_user_has_superseded_or_done_is_found_too():
@@ -64,7 +64,7 @@ async def test_what_a_user_has_superseded_or_done_is_found_too():
         "Broomfield!",
         "ask stornoway people",
     ]
-    assert await guard.passing([*lines, "Pumps break."], ANN) == [False, False, False, False, False, True]
+    assert await guard.check_lines([*lines, "Pumps break."], ANN) == [False, False, False, False, False, True]
 
 
 async def test_a_user_of_whom_not_everything_could_be_read_passes_nothing():
@@ -82,7 +82,7 @@ async def test_each_users_part_of_a_line_is_answered_by_itself():
     shared = a_line(GUIDE, telling, [(BEN, new_id()), (ANN, new_id())])
     more = AddEvidence(fine.id, Evidence(owner=BEN, sources=(new_id(),)))
     lost = AddEvidence(new_id(), Evidence(owner=BEN, sources=(new_id(),), guarded_at=START))
-    first, second, third, fourth = await guard.checked(
+    first, second, third, fourth = await guard.with_results(
         [AddExperience(fine), AddExperience(shared), more, lost], [fine], START
     )
     assert isinstance(first, AddExperience) and isinstance(second, AddExperience)
@@ -116,4 +116,4 @@ def test_numbers_are_read_however_they_are_written(text, found):
     "line", ["", "\u200b", "'" * 500, "A." * 900, "１" * 900, "田" * 900, "\u0301" * 900, "a b " * 400]
 )
 def test_nothing_in_a_line_is_too_much_for_it(line):
-    assert distinctive(line).words is not None
+    assert features_of(line).words is not None

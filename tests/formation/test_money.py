@@ -16,7 +16,7 @@ from pydantic import ValidationError
 from memoranda.engines.inmemory import InMemoryEngine
 from memoranda.engines.sqlite.engine import SqliteEngine
 from memoranda.errors import InvalidInput
-from memoranda.formation.money import Budgets, Purse
+from memoranda.formation.money import BudgetCheck, Budgets
 from memoranda.model.asking import Usage
 from memoranda.model.jobs import Postponed
 from memoranda.model.owner import Owner
@@ -69,28 +69,28 @@ def clock() -> Clock:
 
 async def pay(engine: Engine, clock: Clock, usage: Usage, owner: Owner = ANN) -> None:
     """Make a call, and take its answer in."""
-    purse = Purse(engine, Budgets(), clock)
-    begun = await purse.begin(owner, "a", "form", "p:m")
-    await engine.note_spent(purse.answered(begun, usage))
+    budget = BudgetCheck(engine, Budgets(), clock)
+    begun = await budget.record_call(owner, "a", "form", "p:m")
+    await engine.note_spent(begun.answered(usage))
 
 
 async def refused(
     engine: Engine, clock: Clock, run: Usage = NOTHING, owner: Owner = ANN, expected: int = 500, **limits: Any
 ) -> Postponed:
     with pytest.raises(Postponed) as told:
-        await Purse(engine, Budgets.model_validate(limits), clock).allow(owner, expected, run)
+        await BudgetCheck(engine, Budgets.model_validate(limits), clock).check(owner, expected, run)
     return told.value
 
 
 async def allowed(
     engine: Engine, clock: Clock, run: Usage = NOTHING, owner: Owner = ANN, **limits: Any
 ) -> None:
-    await Purse(engine, Budgets.model_validate(limits), clock).allow(owner, 500, run)  # fmt: skip
+    await BudgetCheck(engine, Budgets.model_validate(limits), clock).check(owner, 500, run)  # fmt: skip
 
 
 async def test_without_budgets_everything_is_allowed(engine: Engine, clock: Clock):
     await pay(engine, clock, used(10**9, None))
-    await Purse(engine, Budgets(), clock).allow(ANN, 10**9, used(10**9, None))
+    await BudgetCheck(engine, Budgets(), clock).check(ANN, 10**9, used(10**9, None))
 
 
 async def test_a_day_over_its_tokens_waits_until_the_next_day_begins(engine: Engine, clock: Clock):
@@ -162,39 +162,39 @@ async def test_a_call_that_no_run_has_room_for_does_not_come_back_every_minute(e
     assert told.until == NOON + timedelta(hours=1)
 
 
-@pytest.mark.parametrize("span", ["run", "user_day", "tenant_month"])
-async def test_an_unknown_price_is_not_nought(engine: Engine, clock: Clock, span: str):
+@pytest.mark.parametrize("period", ["run", "user_day", "tenant_month"])
+async def test_an_unknown_price_is_not_nought(engine: Engine, clock: Clock, period: str):
     run = used(price=None)
     await pay(engine, clock, run)
-    only: dict[str, Any] = {f"{span}_price": 5}
+    only: dict[str, Any] = {f"{period}_price": 5}
     told = await refused(engine, clock, run, **only)
     assert "nobody knows what 1 of 1 answers cost" in str(told)
-    assert f"set budgets.{span}_tokens" in str(told)
-    both: dict[str, Any] = {f"{span}_price": 5, f"{span}_tokens": 1500}
+    assert f"set budgets.{period}_tokens" in str(told)
+    both: dict[str, Any] = {f"{period}_price": 5, f"{period}_tokens": 1500}
     await allowed(engine, clock, run, **both)
     told = await refused(engine, clock, run, expected=501, **both)
-    assert f"budgets.{span}_tokens: 1,500 tokens" in str(told)
+    assert f"budgets.{period}_tokens: 1,500 tokens" in str(told)
 
 
 async def test_a_call_is_in_the_book_before_it_is_made_and_stays_where_its_answer_never_comes(
     engine: Engine, clock: Clock
 ):
-    purse = Purse(engine, Budgets(), clock)
-    await purse.begin(ANN, "a", "form", "p:m")
-    begun = await purse.begin(ANN, "a", "form", "p:m")
+    budget = BudgetCheck(engine, Budgets(), clock)
+    await budget.record_call(ANN, "a", "form", "p:m")
+    begun = await budget.record_call(ANN, "a", "form", "p:m")
     (found,) = await engine.spent("default")
     assert (found.calls, found.answers, found.unanswered) == (2, 0, 2)
-    await engine.note_spent(purse.answered(begun, used()))
+    await engine.note_spent(begun.answered(used()))
     (found,) = await engine.spent("default")
     assert (found.calls, found.answers, found.unanswered, found.price) == (2, 1, 1, Decimal("0.01"))
 
 
 async def test_an_answer_after_midnight_counts_on_the_day_of_its_call(engine: Engine, clock: Clock):
-    purse = Purse(engine, Budgets(), clock)
+    budget = BudgetCheck(engine, Budgets(), clock)
     clock.now = datetime(2025, 2, 28, 23, 59, 59, tzinfo=UTC)
-    begun = await purse.begin(ANN, None, "form", "p:m")
+    begun = await budget.record_call(ANN, None, "form", "p:m")
     clock.now += timedelta(seconds=2)
-    await engine.note_spent(purse.answered(begun, used()))
+    await engine.note_spent(begun.answered(used()))
     (found,) = await engine.spent("default")
     assert (found.day.isoformat(), found.unanswered) == ("2025-02-28", 0)
 
@@ -202,17 +202,17 @@ async def test_an_answer_after_midnight_counts_on_the_day_of_its_call(engine: En
 async def test_two_workers_at_once_go_over_by_no_more_than_the_call_that_each_has_begun(
     engine: Engine, clock: Clock
 ):
-    purse, made = Purse(engine, Budgets(user_day_tokens=10_000), clock), []
+    budget, made = BudgetCheck(engine, Budgets(user_day_tokens=10_000), clock), []
 
     async def work() -> None:
         while True:
             try:
-                await purse.allow(ANN, 1000, NOTHING)
+                await budget.check(ANN, 1000, NOTHING)
             except Postponed:
                 return
-            begun = await purse.begin(ANN, "a", "form", "p:m")
+            begun = await budget.record_call(ANN, "a", "form", "p:m")
             await asyncio.sleep(0)
-            await engine.note_spent(purse.answered(begun, used(1000)))
+            await engine.note_spent(begun.answered(used(1000)))
             made.append(1000)
 
     await asyncio.gather(work(), work())

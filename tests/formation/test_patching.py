@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from memoranda.formation.operations import FAULTS, OPERATIONS
-from memoranda.formation.patching import patch
+from memoranda.formation.patching import apply_patch
 from memoranda.formation.schemas import PROFILE
 from memoranda.formation.shapes import Shape
 from memoranda.model.values import DATA_BYTES
@@ -22,7 +22,7 @@ def add(path: str, value: object) -> dict[str, Any]:
 
 def refused(operations: object, document: dict | None = None, shape: Shape = PROFILE.shape) -> str:
     before = ANA if document is None else document
-    done = patch(before, operations, shape)
+    done = apply_patch(before, operations, shape)
     assert done.document == before and not done.changed and done.faults
     return done.faults[0].reason
 
@@ -30,23 +30,23 @@ def refused(operations: object, document: dict | None = None, shape: Shape = PRO
 def test_a_patch_changes_what_it_names_and_leaves_what_was_given_alone():
     given = json.loads(json.dumps(ANA))
     value = ["walks"]
-    done = patch(given, [add("/interests/-", "walks"), {"op": "replace", "path": "/age", "value": 25}])
+    done = apply_patch(given, [add("/interests/-", "walks"), {"op": "replace", "path": "/age", "value": 25}])
     assert done.document == {**ANA, "interests": ["films", "chess", "tea", "walks"], "age": 25}
     assert done.changed and done.faults == () and given == ANA
-    done = patch(given, [add("/seen", value)])
+    done = apply_patch(given, [add("/seen", value)])
     done.document["seen"].append("more")
     done.document["interests"].clear()
     assert value == ["walks"] and given == ANA
 
 
 def test_one_operation_that_fails_undoes_all_of_them():
-    done = patch(ANA, [add("/home", "Porto"), {"op": "remove", "path": "/pets"}], PROFILE.shape)
+    done = apply_patch(ANA, [add("/home", "Porto"), {"op": "remove", "path": "/pets"}], PROFILE.shape)
     assert done.document == ANA and not done.changed
     assert [(fault.index, fault.path) for fault in done.faults] == [(1, "/pets")]
 
 
 def test_what_is_malformed_is_told_of_every_operation_at_once():
-    done = patch(ANA, [{"op": "drop", "path": "/age"}, add("age", 1), {"op": "add", "path": "/age"}, 7])
+    done = apply_patch(ANA, [{"op": "drop", "path": "/age"}, add("age", 1), {"op": "add", "path": "/age"}, 7])
     assert [fault.index for fault in done.faults] == [0, 1, 2, 3]
     assert "add, remove, replace" in done.faults[0].reason
     assert "does not begin with /" in done.faults[1].reason
@@ -64,7 +64,9 @@ def test_the_document_as_a_whole_is_not_moved_either():
 
 @pytest.mark.parametrize("document", [{}, {"interests": None}])
 def test_a_list_or_an_object_that_is_missing_is_made_where_the_schema_says_that_there_is_one(document: dict):
-    assert patch(document, [add("/interests/-", "tea")], PROFILE.shape).document == {"interests": ["tea"]}
+    assert apply_patch(document, [add("/interests/-", "tea")], PROFILE.shape).document == {
+        "interests": ["tea"]
+    }
     deep = Shape(
         {
             "type": "object",
@@ -72,19 +74,19 @@ def test_a_list_or_an_object_that_is_missing_is_made_where_the_schema_says_that_
             "$defs": {"Job": {"type": "object", "properties": {"places": {"type": "array", "items": {}}}}},
         }
     )
-    assert patch({}, [add("/job/places/0", "mill")], deep).document == {"job": {"places": ["mill"]}}
+    assert apply_patch({}, [add("/job/places/0", "mill")], deep).document == {"job": {"places": ["mill"]}}
 
 
 def test_nothing_is_made_where_the_schema_says_nothing_or_something_else():
-    assert "not there" in refused([add("/pets/-", "cat")])
-    assert "leads into a text" in refused([add("/name/-", " Maria")])
-    assert patch({}, [add("/pets/-", "cat")]).faults
+    assert "does not exist" in refused([add("/pets/-", "cat")])
+    assert "points into a text" in refused([add("/name/-", " Maria")])
+    assert apply_patch({}, [add("/pets/-", "cat")]).faults
 
 
 def test_a_replacement_of_a_field_that_the_schema_names_sets_it():
     replace = {"op": "replace", "path": "/home", "value": "Porto"}
-    assert patch({}, [replace], PROFILE.shape).document == {"home": "Porto"}
-    assert "use add" in patch({}, [replace]).faults[0].reason
+    assert apply_patch({}, [replace], PROFILE.shape).document == {"home": "Porto"}
+    assert "use add" in apply_patch({}, [replace]).faults[0].reason
 
 
 def test_an_entry_that_is_removed_twice_is_a_fault_and_not_its_neighbour():
@@ -95,20 +97,20 @@ def test_an_entry_that_is_removed_twice_is_a_fault_and_not_its_neighbour():
 
 def test_an_operation_on_the_same_list_parts_the_removals_before_it_from_those_after_it():
     first, second = ({"op": "remove", "path": f"/interests/{place}"} for place in (0, 1))
-    assert patch(ANA, [first, add("/interests/-", "walks"), second]).document["interests"] == [
+    assert apply_patch(ANA, [first, add("/interests/-", "walks"), second]).document["interests"] == [
         "chess",
         "walks",
     ]
-    assert patch(ANA, [first, add("/home", "Porto"), second]).document["interests"] == ["tea"]
+    assert apply_patch(ANA, [first, add("/home", "Porto"), second]).document["interests"] == ["tea"]
     copied = {"op": "copy", "from": "/interests/0", "path": "/home"}
-    done = patch(ANA, [first, copied, second]).document
+    done = apply_patch(ANA, [first, copied, second]).document
     assert (done["interests"], done["home"]) == (["chess"], "chess")
 
 
 def test_what_is_inside_goes_before_what_holds_it():
     document = {"list": [{"a": 1, "b": 2}, {"a": 3}]}
     operations = [{"op": "remove", "path": "/list/0"}, {"op": "remove", "path": "/list/1/a"}]
-    assert patch(document, operations).document == {"list": [{}]}
+    assert apply_patch(document, operations).document == {"list": [{}]}
 
 
 def test_what_a_person_set_stays_and_the_rest_is_applied():
@@ -118,80 +120,84 @@ def test_what_a_person_set_stays_and_the_rest_is_applied():
         {"op": "move", "from": "/name", "path": "/home"},
         {"op": "copy", "from": "/name", "path": "/occupation"},
     ]
-    done = patch(ANA, operations, PROFILE.shape, pinned=["name"])
+    done = apply_patch(ANA, operations, PROFILE.shape, pinned=["name"])
     assert done.document == {**ANA, "interests": [*ANA["interests"], "walks"], "occupation": "Ana"}
     assert [fault.index for fault in done.left_out] == [0, 2]
     assert "a person set" in done.left_out[0].reason
 
 
 def test_a_patch_that_changes_nothing_says_so():
-    assert not patch(ANA, []).changed
-    assert not patch(ANA, [add("/name", "Ana"), {"op": "replace", "path": "/age", "value": 20.0}]).changed
-    assert not patch(ANA, [add("/name", "Bea")], pinned=["name"]).changed
-    assert not patch(None, [], Shape({"type": "object", "required": ["name"]})).faults
-    assert patch({"on": 1}, [add("/on", True)]).changed
+    assert not apply_patch(ANA, []).changed
+    assert not apply_patch(
+        ANA, [add("/name", "Ana"), {"op": "replace", "path": "/age", "value": 20.0}]
+    ).changed
+    assert not apply_patch(ANA, [add("/name", "Bea")], pinned=["name"]).changed
+    assert not apply_patch(None, [], Shape({"type": "object", "required": ["name"]})).faults
+    assert apply_patch({"on": 1}, [add("/on", True)]).changed
 
 
 def test_a_failed_test_keeps_everything_back():
     test = {"op": "test", "path": "/age", "value": 21}
-    assert "another value" in refused([test, add("/age", 22)])
-    assert patch(ANA, [{**test, "value": 20.0}, add("/age", 22)]).document["age"] == 22
-    assert "another value" in refused([{"op": "test", "path": "", "value": {}}])
+    assert "different value" in refused([test, add("/age", 22)])
+    assert apply_patch(ANA, [{**test, "value": 20.0}, add("/age", 22)]).document["age"] == 22
+    assert "different value" in refused([{"op": "test", "path": "", "value": {}}])
 
 
 def test_the_result_is_held_against_the_schema():
-    done = patch(ANA, [add("/age", "old"), add("/colour", "red"), add("/interests/0", 7)], PROFILE.shape)
+    done = apply_patch(
+        ANA, [add("/age", "old"), add("/colour", "red"), add("/interests/0", 7)], PROFILE.shape
+    )
     assert {fault.path for fault in done.faults} == {"/age", "/colour", "/interests/0"}
     assert all(fault.index is None for fault in done.faults)
 
 
 def test_what_was_wrong_before_stays_and_does_not_stand_in_the_way():
     old = {"name": 7, "interests": [1, "chess"]}
-    done = patch(
+    done = apply_patch(
         old, [add("/home", "Porto"), {"op": "add", "path": "/interests/0", "value": "tea"}], PROFILE.shape
     )
     assert done.changed and done.document["interests"] == ["tea", 1, "chess"]
     assert not done.faults
     assert {fault.at for fault in PROFILE.shape.faults(done.document)} == {"/name", "/interests/1"}
-    worse = patch(old, [add("/interests/-", 2)], PROFILE.shape)
+    worse = apply_patch(old, [add("/interests/-", 2)], PROFILE.shape)
     assert worse.faults and worse.document == old
-    mended = patch(old, [add("/name", "Ana"), {"op": "remove", "path": "/interests/0"}], PROFILE.shape)
+    mended = apply_patch(old, [add("/name", "Ana"), {"op": "remove", "path": "/interests/0"}], PROFILE.shape)
     assert mended.changed and PROFILE.shape.faults(mended.document) == ()
 
 
 def test_a_document_that_is_not_there_yet_must_be_whole_at_once():
     shape = Shape({"type": "object", "properties": {"name": {"type": "string"}}, "required": ["name"]})
-    assert "lacks 'name'" in patch(None, [add("/home", "Porto")], shape).faults[0].reason
-    assert patch({}, [add("/home", "Porto")], shape).document == {"home": "Porto"}
-    assert patch(None, [add("/name", "Ana")], shape).document == {"name": "Ana"}
+    assert "has no 'name'" in apply_patch(None, [add("/home", "Porto")], shape).faults[0].reason
+    assert apply_patch({}, [add("/home", "Porto")], shape).document == {"home": "Porto"}
+    assert apply_patch(None, [add("/name", "Ana")], shape).document == {"name": "Ana"}
 
 
 @pytest.mark.parametrize(
     ("path", "words"),
     [
-        ("/interests/~2", "followed by neither 0 nor 1"),
-        ("/interests/~", "followed by neither 0 nor 1"),
+        ("/interests/~2", "not followed by 0 or 1"),
+        ("/interests/~", "not followed by 0 or 1"),
         ("/interests/" + "9" * 1500, "no 999"),
-        ("/interests/00", "no index"),
-        ("/interests/01", "no index"),
-        ("/interests/-1", "no index"),
-        ("/interests/٣", "no index"),
-        ("/interests/1.0", "no index"),
-        ("/interests/", "no index"),
+        ("/interests/00", "not a list index"),
+        ("/interests/01", "not a list index"),
+        ("/interests/-1", "not a list index"),
+        ("/interests/٣", "not a list index"),
+        ("/interests/1.0", "not a list index"),
+        ("/interests/", "not a list index"),
         ("/interests/9", "has 3 entries"),
-        ("/interests/-", "behind a list's end"),
-        ("/" * 40, "levels deep"),
+        ("/interests/-", "after the last entry"),
+        ("/" * 40, "levels; at most"),
         ("/" + "x" * 3000, "characters"),
         ("interests", "does not begin with /"),
         ("#/interests", "does not begin with /"),
         ("/a\x00b", "NUL"),
         ("/\ud800", "surrogate"),
-        (None, "no text"),
-        (["interests"], "no text"),
+        (None, "not a text"),
+        (["interests"], "not a text"),
     ],
 )
 def test_a_path_that_leads_nowhere_is_refused_in_words(path: object, words: str):
-    done = patch(ANA, [{"op": "replace", "path": path, "value": "x"}])
+    done = apply_patch(ANA, [{"op": "replace", "path": path, "value": "x"}])
     assert words in done.faults[0].reason
     json.dumps([done.faults[0].path, done.faults[0].reason]).encode()
 
@@ -199,7 +205,7 @@ def test_a_path_that_leads_nowhere_is_refused_in_words(path: object, words: str)
 def test_escapes_and_empty_names_lead_where_they_say():
     document = {"a/b": 1, "m~n": 2, "": {"": 3}, "~1": 4}
     for path, value in (("/a~1b", 1), ("/m~0n", 2), ("//", 3), ("/~01", 4)):
-        assert patch(document, [{"op": "test", "path": path, "value": value}]).faults == ()
+        assert apply_patch(document, [{"op": "test", "path": path, "value": value}]).faults == ()
 
 
 @pytest.mark.parametrize(
@@ -208,8 +214,8 @@ def test_escapes_and_empty_names_lead_where_they_say():
         (float("nan"), "not finite"),
         (float("-inf"), "not finite"),
         (10**400, "64 bits"),
-        ({1: 2}, "key that is no text"),
-        ({"a": {1, 2}}, "holds a set"),
+        ({1: 2}, "key that is not a text"),
+        ({"a": {1, 2}}, "contains a set"),
         ("\x00", "NUL"),
         ("\ud800", "surrogate"),
         ("x" * (DATA_BYTES + 1), "larger than"),
@@ -238,11 +244,11 @@ def test_depth_and_growth_have_an_end():
 
 def test_ten_thousand_operations_are_refused_before_any_is_read():
     # Each would be a fault of its own, had it been read.
-    done = patch(ANA, [None] * 10_000)
+    done = apply_patch(ANA, [None] * 10_000)
     assert [fault.index for fault in done.faults] == [None] and f"at most {OPERATIONS}" in done.faults[
         0
     ].reason
-    assert len(patch(ANA, [{}] * OPERATIONS).faults) == FAULTS
+    assert len(apply_patch(ANA, [{}] * OPERATIONS).faults) == FAULTS
 
 
 @pytest.mark.parametrize(
@@ -251,12 +257,12 @@ def test_ten_thousand_operations_are_refused_before_any_is_read():
         ('[{"op": "add", "path": "/age", "path": "/name", "value": 1}]', "twice"),
         ('[{"op": "add", "path": "/age", "value": NaN}]', "NaN"),
         ('[{"op": "add", "path": "/age", "value": 1e999}]', "not finite"),
-        ('[{"op": "add"', "no JSON"),
-        ("[" * 200_000, "no JSON"),
-        ("1" * 5000, "no JSON"),
-        ("{}", "no list"),
-        ('{"op": "add", "path": "/age", "value": 1}', "no list"),
-        ("null", "no list"),
+        ('[{"op": "add"', "not JSON"),
+        ("[" * 200_000, "not JSON"),
+        ("1" * 5000, "not JSON"),
+        ("{}", "not a list"),
+        ('{"op": "add", "path": "/age", "value": 1}', "not a list"),
+        ("null", "not a list"),
         (" " * (DATA_BYTES + 1), "characters"),
     ],
 )
@@ -265,4 +271,4 @@ def test_a_patch_as_text_is_read_strictly(text: str, words: str):
 
 
 def test_a_patch_as_text_is_applied_like_a_list():
-    assert patch(ANA, '[{"op": "add", "path": "/age", "value": 21}]').document["age"] == 21
+    assert apply_patch(ANA, '[{"op": "add", "path": "/age", "value": 21}]').document["age"] == 21

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memoranda.formation.operations import OPERATIONS
-from memoranda.formation.patching import fields_between, patch
+from memoranda.formation.patching import apply_patch, changed_fields
 from tests.formation.plain_patch import differences, equal, plain_patch
 
 KEYS = st.sampled_from(["a", "b", "0", "1", "a/b", "~m", "", "ключ", "-"])
@@ -69,7 +69,7 @@ def test_what_is_applied_is_what_the_standard_says(case):
     document, operations = case
     operations = without_neighbouring_removals(operations)
     before = json.dumps([document, operations])
-    done = patch(document, operations)
+    done = apply_patch(document, operations)
     expected = plain_patch(document, operations)
     assert json.dumps([document, operations]) == before
     if expected is None:
@@ -87,7 +87,7 @@ def test_removals_mean_the_places_that_were_shown_in_whatever_order_they_come(it
     operations: list[dict[str, Any]] = [{"op": "remove", "path": f"/list/{place}"} for place in places]
     aside = data.draw(st.integers(0, len(operations)))
     operations.insert(aside, {"op": "replace", "path": "/other", "value": 2})
-    done = patch({"list": items, "other": 1}, operations)
+    done = apply_patch({"list": items, "other": 1}, operations)
     assert done.faults == ()
     left = [item for place, item in enumerate(items) if place not in places]
     assert done.document == {"list": left, "other": 2}
@@ -98,7 +98,7 @@ def test_removals_mean_the_places_that_were_shown_in_whatever_order_they_come(it
 def test_the_differences_of_two_documents_make_one_of_the_other(before, after):
     operations = differences(before, after)
     assert len(operations) <= OPERATIONS
-    done = patch(before, operations)
+    done = apply_patch(before, operations)
     assert done.faults == () and equal(done.document, after)
     assert done.changed is bool(operations)
 
@@ -106,7 +106,7 @@ def test_the_differences_of_two_documents_make_one_of_the_other(before, after):
 @settings(max_examples=100, deadline=None)
 @given(DOCUMENTS, DOCUMENTS)
 def test_the_fields_between_two_documents_make_one_of_the_other(before, after):
-    fields, gone = fields_between(before, after)
+    fields, gone = changed_fields(before, after)
     merged = {name: value for name, value in {**before, **fields}.items() if name not in gone}
     assert equal(merged, after)
     assert all(name not in before or not equal(before[name], value) for name, value in fields.items())
@@ -116,7 +116,7 @@ def test_the_fields_between_two_documents_make_one_of_the_other(before, after):
 @given(patches(("add", "remove", "replace", "move", "copy")), st.sets(KEYS))
 def test_no_patch_changes_a_field_that_a_person_set(case, pinned):
     document, operations = case
-    done = patch(document, operations, pinned=pinned)
+    done = apply_patch(document, operations, pinned=pinned)
     for name in pinned:
         assert (name in done.document) == (name in document)
         assert equal(done.document.get(name), document.get(name))
@@ -136,7 +136,7 @@ ODD_OPERATION = st.fixed_dictionaries(
 @settings(max_examples=100, deadline=None)
 @given(DOCUMENTS, ANYTHING | st.lists(ODD_OPERATION | ANYTHING, max_size=4))
 def test_no_patch_is_so_odd_that_it_raises_or_that_its_faults_cannot_be_shown(document, operations):
-    done = patch(document, operations)
+    done = apply_patch(document, operations)
     for fault in done.faults:
         assert fault.reason and len(fault.reason) < 1000 and len(fault.path) < 300
         (fault.reason + fault.path).encode()

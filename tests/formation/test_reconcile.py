@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from memoranda.formation.reconcile import Held, Reconciled, reconcile
+from memoranda.formation.reconcile import CurrentRecords, Reconciled, reconcile
 from memoranda.model.changes import (
     Confirm,
     Remember,
@@ -41,7 +41,7 @@ def holding(content: str, **fields: Any) -> Memory:
 
 
 def settled(*notes: Draft, held: tuple[Memory, ...] = (), **formed: Any) -> Reconciled:
-    return reconcile(Formed(notes=notes, **formed), READING, Held(memories=held))
+    return reconcile(Formed(notes=notes, **formed), READING, CurrentRecords(memories=held))
 
 
 def codes(found: Reconciled) -> set[str]:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from memoranda.formation.reconcile import Held, reconcile
+from memoranda.formation.reconcile import CurrentRecords, reconcile
 from memoranda.model.changes import AddEvidence, AddExperience, PatchProfile, RecordEpisode
 from memoranda.model.cited import Cited
 from memoranda.model.episodes import Outcome
@@ -64,7 +64,7 @@ def test_what_a_person_set_or_changed_meanwhile_wins():
         {"op": "replace", "path": f"/{name}", "value": value}
         for name, value in (("age", 25), ("home", "Bonn"))
     ]
-    found = reconcile(a_patch(*operations, APPEND), reading, Held(profiles=(now,)))
+    found = reconcile(a_patch(*operations, APPEND), reading, CurrentRecords(profiles=(now,)))
 
     (change,) = found.changes
     assert isinstance(change, PatchProfile)
@@ -115,7 +115,7 @@ def test_a_document_that_is_read_more_widely_than_the_conversation_is_left_alone
     reading = READING.model_copy(update={"thread": THREAD.changed(audience=FOR_A)})
     wide = ProfileDocument(id=new_id(), owner=ANN, body={"age": 20})
     found = reconcile(
-        a_patch({"op": "replace", "path": "/age", "value": 25}), reading, Held(profiles=(wide,))
+        a_patch({"op": "replace", "path": "/age", "value": 25}), reading, CurrentRecords(profiles=(wide,))
     )
 
     assert found.changes == ()
@@ -146,22 +146,22 @@ def test_a_line_that_the_agent_has_already_gets_this_users_evidence_whomever_it_
     own = a_line(AGENT, "Ask which tea.", [(ANN, said)])
     formed = Formed(experience=(lesson("ask which tea"), lesson("Ask which tea")))
 
-    (added,) = reconcile(formed, READING, Held(experience=(others,))).experience
+    (added,) = reconcile(formed, READING, CurrentRecords(experience=(others,))).experience
     assert isinstance(added, AddEvidence)
     assert (added.line, added.evidence.owner, added.evidence.sources) == (others.id, ANN, (said,))
     assert added.evidence.guarded_at is None
-    assert reconcile(formed, READING, Held(experience=(others, own))).experience == ()
+    assert reconcile(formed, READING, CurrentRecords(experience=(others, own))).experience == ()
 
 
 def test_a_lesson_that_repeats_a_retired_line_adds_nothing_and_says_so():
     retired = a_line(AGENT, "Ask which tea.", [(BEN_TOO, new_id())], retired_at=START)
     formed = Formed(experience=(lesson("Ask which tea"),))
 
-    found = reconcile(formed, READING, Held(experience=(retired,)))
+    found = reconcile(formed, READING, CurrentRecords(experience=(retired,)))
     assert found.experience == ()
     assert [(left.part, left.code) for left in found.left_out] == [("experience[0]", "retired")]
     serving = a_line(AGENT, "Ask which tea.", [(BEN_TOO, new_id())])
-    (added,) = reconcile(formed, READING, Held(experience=(retired, serving))).experience
+    (added,) = reconcile(formed, READING, CurrentRecords(experience=(retired, serving))).experience
     assert isinstance(added, AddEvidence) and added.line == serving.id
 
 

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memoranda.engines.inmemory import InMemoryEngine
-from memoranda.formation.reconcile import Held, reconcile
+from memoranda.formation.reconcile import CurrentRecords, reconcile
 from memoranda.model.changes import (
     Append,
     OpenThread,
@@ -61,9 +61,9 @@ HELDS = st.lists(
 )
 
 
-async def everything(pen: Pen) -> Held:
+async def everything(pen: Pen) -> CurrentRecords:
     records = await pen.scan()
-    return Held(
+    return CurrentRecords(
         memories=tuple(one for one in records if isinstance(one, Memory)),
         profiles=tuple(one for one in records if isinstance(one, ProfileDocument)),
         episodes=tuple(one for one in records if isinstance(one, Episode)),

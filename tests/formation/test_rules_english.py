@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from memoranda.formation.rules import Stated, extract
+from memoranda.formation.rules import Statement, extract
 from memoranda.model.memories import Cardinality
 
 
@@ -12,7 +12,7 @@ def said(text: str) -> list[tuple[str, str]]:
     return [(one.about, one.value) for one in extract(text)]
 
 
-def only(text: str) -> Stated:
+def only(text: str) -> Statement:
     [one] = extract(text)
     return one
 

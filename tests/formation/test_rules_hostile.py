@@ -13,8 +13,8 @@ from memoranda.formation.rules.reading import MOST_STATEMENTS
 from memoranda.formation.rules.sentences import (
     LONGEST_SENTENCE,
     MOST_CHARACTERS,
-    covered,
-    readable,
+    mask_quoted,
+    readable_text,
     sentences,
 )
 from memoranda.model.values import text_fault
@@ -37,14 +37,16 @@ def test_whatever_is_found_can_be_kept_and_points_into_the_text(text: str) -> No
 @settings(max_examples=60, deadline=None)
 @given(_TEXTS)
 def test_covering_keeps_every_character_in_its_place(text: str) -> None:
-    plain = readable(text)
-    assert len(covered(plain)) == len(plain) == min(len(text), MOST_CHARACTERS)
+    plain = readable_text(text)
+    assert len(mask_quoted(plain)) == len(plain) == min(len(text), MOST_CHARACTERS)
 
 
 @settings(max_examples=60, deadline=None)
 @given(_TEXTS)
 def test_no_sentence_is_longer_than_what_is_read(text: str) -> None:
-    assert all(len(one.text) <= LONGEST_SENTENCE for one in sentences(covered(readable(text)), frozenset()))
+    assert all(
+        len(one.text) <= LONGEST_SENTENCE for one in sentences(mask_quoted(readable_text(text)), frozenset())
+    )
 
 
 @pytest.mark.parametrize("piece", ["I like x and ", "As A ", "“", "\ud800", "I moved to "])

@@ -19,8 +19,8 @@ from memoranda.formation.schemas import (
     NOTE,
     PROFILE,
     parameters_of,
-    ready,
-    serving,
+    schema_from_record,
+    schemas_for_agent,
 )
 from memoranda.model.ids import new_id
 from memoranda.model.owner import Owner, OwnerKind
@@ -78,17 +78,21 @@ def test_the_schemas_that_are_there_from_the_start_can_be_used():
     seen = {"name": "Ana", "age": None, "interests": ["films"], "home": "", "conversation_preferences": []}
     assert PROFILE.shape.faults(seen) == ()
     assert NOTE.shape.faults({"content": "Likes tea", "applies_when": "", "cardinality": "many"}) == ()
-    assert [fault.reason for fault in NOTE.shape.faults({"content": "Likes tea"})] == ["lacks 'applies_when'"]
+    assert [fault.reason for fault in NOTE.shape.faults({"content": "Likes tea"})] == [
+        "has no 'applies_when', which is required"
+    ]
     assert EPISODE.shape.faults({"goal": "book a flight", "outcome": "won"})[0].at == "/outcome"
 
 
 def test_a_pydantic_class_is_a_schema():
-    shape = ready(schema("Household", parameters_of(Household))).shape
+    shape = schema_from_record(schema("Household", parameters_of(Household))).shape
     pet = {"name": "Tom", "size": "small", "born": "2020-02-29", "friends": [{"name": "Rex", "kind": "dog"}]}
     assert shape.faults({"pets": [pet], "rooms": {"kitchen": 1}, "postcode": "4000-123"}) == ()
     found = shape.faults({"pets": [{**pet, "friends": [{"kind": "cow"}]}], "postcode": "x"})
     assert {fault.at for fault in found} == {"/pets/0/friends/0", "/pets/0/friends/0/kind", "/postcode"}
-    assert parameters_of(Pet)["$ref"] and ready(schema("Pet", parameters_of(Pet))).shape.faults({})
+    assert parameters_of(Pet)["$ref"] and schema_from_record(schema("Pet", parameters_of(Pet))).shape.faults(
+        {}
+    )
 
 
 def test_a_class_that_json_schema_cannot_tell_is_refused_in_words():
@@ -98,24 +102,27 @@ def test_a_class_that_json_schema_cannot_tell_is_refused_in_words():
     class Odd(BaseModel):
         how: Callable[[int], int]
 
-    with pytest.raises(memoranda.InvalidInput, match="looks around"):
+    with pytest.raises(memoranda.InvalidInput, match="lookaround"):
         parameters_of(Priced)
     with pytest.raises(memoranda.InvalidInput, match="parameters"):
         parameters_of(Odd)
 
 
 def test_the_version_is_that_of_the_json_and_not_of_its_layout():
-    one = ready(schema("Trip", described(a={"type": "string", "minLength": 1}, b={})))
-    other = ready(
+    one = schema_from_record(schema("Trip", described(a={"type": "string", "minLength": 1}, b={})))
+    other = schema_from_record(
         schema("Trip", {"properties": {"b": {}, "a": {"minLength": 1, "type": "string"}}, "type": "object"})
     )
     assert one.digest == other.digest and len(one.digest) <= 64
-    assert one.digest != ready(schema("Trip", described(a={"type": "string", "minLength": 2}, b={}))).digest
+    assert (
+        one.digest
+        != schema_from_record(schema("Trip", described(a={"type": "string", "minLength": 2}, b={}))).digest
+    )
 
 
 def test_a_document_that_does_not_fit_any_more_is_reported_with_its_places():
-    before = ready(schema("Profile", described(age={"type": "string"}, tags={"type": "array"})))
-    after = ready(
+    before = schema_from_record(schema("Profile", described(age={"type": "string"}, tags={"type": "array"})))
+    after = schema_from_record(
         schema(
             "Profile", described(age={"type": "integer"}, tags={"type": "array", "items": {"type": "string"}})
         )
@@ -131,7 +138,9 @@ def test_a_document_that_does_not_fit_any_more_is_reported_with_its_places():
 
 
 def test_a_schema_that_was_never_checked_is_reported_too_and_never_raises():
-    imported = ready(schema("Trip", {"type": "object", "properties": {"a": {"$ref": "http://example.org"}}}))
+    imported = schema_from_record(
+        schema("Trip", {"type": "object", "properties": {"a": {"$ref": "http://example.org"}}})
+    )
     report = imported.report(document({"a": 1}))
     assert report.faults == () and [fault.at for fault in report.unusable] == ["/properties/a/$ref"]
 
@@ -139,12 +148,12 @@ def test_a_schema_that_was_never_checked_is_reported_too_and_never_raises():
 def test_an_agent_is_served_by_the_defaults_and_by_what_its_tenant_made_for_it():
     own = schema("Trip", described(to={"type": "string"}), agents=("guide",), update_mode="insert")
     profile = schema("Profile", described(town={"type": "string"}), trigger="close")
-    found = {one.name: one for one in serving("guide", [own, profile])}
+    found = {one.name: one for one in schemas_for_agent("guide", [own, profile])}
     assert set(found) == {"Profile", "Note", "AgentExperience", "Episode", "Trip"}
     assert found["Profile"].parameters == profile.parameters and found["Profile"].trigger == "close"
     assert found["Profile"].instructions == PROFILE.instructions
-    assert "Trip" not in {one.name for one in serving("coach", [own, profile])}
-    assert "Trip" not in {one.name for one in serving(None, [own, profile])}
+    assert "Trip" not in {one.name for one in schemas_for_agent("coach", [own, profile])}
+    assert "Trip" not in {one.name for one in schemas_for_agent(None, [own, profile])}
 
 
 async def test_the_book_keeps_a_schema_and_says_what_is_wrong_with_one(book: memoranda.Book):
@@ -159,7 +168,9 @@ async def test_the_book_keeps_a_schema_and_says_what_is_wrong_with_one(book: mem
     assert kept is not None and kept.description == "Who lives together."
     assert (kept.update_mode, kept.trigger, kept.agents) == ("patch", "silence", ())
     await book.profile.patch("ana", {"pets": []}, schema="Household")
-    assert (await book.profile.documents("ana", "Household"))[0].schema_hash == ready(kept).digest
+    assert (await book.profile.documents("ana", "Household"))[0].schema_hash == schema_from_record(
+        kept
+    ).digest
     with pytest.raises(memoranda.InvalidInput) as caught:
         await book.schemas.put("Trip", parameters=described(a={"$ref": "http://x"}, b={"type": "text"}))
     assert [error.field for error in caught.value.errors] == [
@@ -176,7 +187,7 @@ async def test_a_changed_schema_never_stands_between_a_reader_and_a_document(boo
     assert await book.profile.get("ana", "Trip") == {"to": "Porto"}
     kept = await book.schemas.get("Trip")
     assert kept is not None
-    report = ready(kept).report((await book.profile.documents("ana", "Trip"))[0])
+    report = schema_from_record(kept).report((await book.profile.documents("ana", "Trip"))[0])
     assert report.outdated and [fault.at for fault in report.faults] == ["/to"]
 
 
@@ -211,12 +222,12 @@ async def test_what_a_schema_cannot_be_is_refused_by_its_field(
 async def test_what_is_said_around_a_default_can_be_said_otherwise(book: memoranda.Book):
     await book.schemas.put("Note", instructions="Keep what concerns travel.")
     await book.schemas.put("Episode", instructions="Be brief.")
-    assert {one.name: one.trigger for one in serving("guide", await book.schemas.list())}[
+    assert {one.name: one.trigger for one in schemas_for_agent("guide", await book.schemas.list())}[
         "Episode"
     ] == "close"
     await book.schemas.put("Episode", trigger="request")
     await book.schemas.put("Profile", description="The traveller.")
-    found = {one.name: one for one in serving("guide", await book.schemas.list())}
+    found = {one.name: one for one in schemas_for_agent("guide", await book.schemas.list())}
     assert found["Note"].instructions == "Keep what concerns travel."
     assert found["Note"].parameters == NOTE.parameters and found["Note"].update_mode == "insert"
     assert found["Episode"].trigger == "request" and found["Episode"].parameters == EPISODE.parameters

@@ -140,7 +140,7 @@ def test_work_without_end_is_a_fault_and_not_a_wait():
         value = {"a": value}
     found = document_faults(doubling, {"x": value})
     assert [fault.reason for fault in found] == [
-        "takes too much work to check; simplify the schema, or the document"
+        "takes too many steps to check; simplify the schema or the document"
     ]
 
 

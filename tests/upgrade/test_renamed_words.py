@@ -113,4 +113,4 @@ def test_a_stored_off_never_becomes_on(own: dict[str, object]):
             "recorded_at": now, "name": "deaf", "settings": {"forming": own},
         }
     )  # fmt: skip
-    assert FormingSettings().of(agent).enabled is False
+    assert FormingSettings().for_agent(agent).enabled is False

@@ -22,7 +22,7 @@ from memoranda.capabilities import SearchesTerms
 from memoranda.door import Door
 from memoranda.embedding import AUTO, CachedEmbedder, EmbeddingSettings, NoEmbedder, VectorMaker, find
 from memoranda.errors import InvalidInput, Moved
-from memoranda.formation.alike import forget_statements
+from memoranda.formation.alike import clear_similarity_caches
 from memoranda.formation.money import Budgets
 from memoranda.formation.wishes import FormingSettings
 from memoranda.model.jobs import FOLLOW, MOST_JOBS, JobDraft
@@ -243,7 +243,7 @@ def _forgetting(embedder: CachedEmbedder | NoEmbedder) -> Callable[[], None]:
 
     def forget() -> None:
         forget_words()
-        forget_statements()
+        clear_similarity_caches()
         if not isinstance(embedder, NoEmbedder):
             embedder.clear()
 

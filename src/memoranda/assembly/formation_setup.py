@@ -10,11 +10,11 @@ from memoranda.book.forming import FORM, REFORM
 from memoranda.door import Door
 from memoranda.embedding import VectorMaker
 from memoranda.formation.closing import Closer
-from memoranda.formation.gathering import Gatherer
+from memoranda.formation.gathering import ThreadReader
 from memoranda.formation.guard import Guard
-from memoranda.formation.money import Budgets, Purse
-from memoranda.formation.oracle import Oracle
-from memoranda.formation.run import Former
+from memoranda.formation.money import BudgetCheck, Budgets
+from memoranda.formation.oracle import ModelCalls
+from memoranda.formation.run import FormationRunner
 from memoranda.formation.wishes import FormingSettings
 from memoranda.model.messages import Message
 from memoranda.model.trust import Limits
@@ -50,17 +50,21 @@ def former_of(
     budgets: Budgets,
     tenant: str,
     clock: Clock,
-) -> Former:
+) -> FormationRunner:
     """Who forms the threads of a book."""
     wide = limits.model_copy(update={"writes_per_run": max(_WRITES_PER_RUN, limits.writes_per_run)})
     door = Door(engine, wide, clock)
-    gatherer = Gatherer(engine, finder, maker, tenant, limits.experience_min_users)
-    oracle = None if models is None else Oracle(models, engine, Purse(engine, budgets, clock), wide, clock)
-    closer = Closer(door, gatherer, oracle, _window_start)
-    return Former(door, gatherer, oracle, closer, Guard(engine), settings, clock)
+    reader = ThreadReader(engine, finder, maker, tenant, limits.experience_min_users)
+    model_calls = (
+        None
+        if models is None
+        else ModelCalls(models, engine, BudgetCheck(engine, budgets, clock), wide, clock)
+    )
+    closer = Closer(door, reader, model_calls, _window_start)
+    return FormationRunner(door, reader, model_calls, closer, Guard(engine), settings, clock)
 
 
-def handlers(former: Former) -> dict[str, Handler]:
+def handlers(former: FormationRunner) -> dict[str, Handler]:
     """What workers do of it."""
     return {FORM: former.form, REFORM: former.reform}
 

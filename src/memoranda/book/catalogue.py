@@ -21,7 +21,13 @@ from memoranda.book.parsing import (
 from memoranda.book.rooms import Rooms, Shelf
 from memoranda.errors import InvalidInput
 from memoranda.formation.patching import edit_faults
-from memoranda.formation.schemas import DEFAULTS, DocumentReport, configured, ready, shape_for_people
+from memoranda.formation.schemas import (
+    DEFAULTS,
+    DocumentReport,
+    checked_fields,
+    schema_from_record,
+    shape_for_edits,
+)
 from memoranda.model.changes import (
     PatchProfile,
     PutNamed,
@@ -66,7 +72,7 @@ class Profiles(Shelf):
     ) -> list[tuple[ProfileDocument, DocumentReport]]:
         """How each document that a view reads stands to its schema; one that does not fit is read all the same."""
         known = await Named(self._rooms, Schema).get(schema)
-        held_to = DEFAULTS.get(schema) if known is None else ready(known)
+        held_to = DEFAULTS.get(schema) if known is None else schema_from_record(known)
         documents = await self.documents(owner, schema, **who)
         nothing = DocumentReport(outdated=False, faults=())
         return [(one, nothing if held_to is None else held_to.report(one)) for one in documents]
@@ -142,7 +148,7 @@ class Profiles(Shelf):
         schema = edit.schema_name
         known = await Named(self._rooms, Schema).get(schema)
         before = held.body if held else {}
-        shape = shape_for_people(schema, known)
+        shape = shape_for_edits(schema, known)
         found = [
             (f"set{fault.path}", fault.reason) for fault in edit_faults(before, edit.body, leaving, shape)
         ]
@@ -150,7 +156,7 @@ class Profiles(Shelf):
             errors = tuple(InvalidInput(f"{at}: {reason}", field=at) for at, reason in found)
             errors[0].errors = errors
             raise errors[0]
-        digest = "" if known is None else ready(known).digest
+        digest = "" if known is None else schema_from_record(known).digest
         change = PatchProfile(
             edit.id, schema, edit.audience, edit.body, tuple(leaving), pin=view.whole, schema_hash=digest
         )
@@ -213,7 +219,7 @@ class Schemas(Named[Schema]):
 
     async def put(self, name: str, *, operation: str | None = None, **fields: Any) -> Receipt:
         """Configure it; ``parameters`` are a JSON Schema or a Pydantic class."""
-        kept = configured(fields, as_text(name, "name"))
+        kept = checked_fields(fields, as_text(name, "name"))
         return await super().put(name, operation=operation, **kept)
 
 

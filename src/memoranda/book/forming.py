@@ -74,7 +74,7 @@ class Forming:
         known = self._known.get(agent)
         if known is not None and at - known[1] < _KNOWN_SECONDS:
             return known[0]
-        wishes = self.settings.of(await agent_named(self._records, self._tenant, agent))
+        wishes = self.settings.for_agent(await agent_named(self._records, self._tenant, agent))
         if len(self._known) >= _MOST_KNOWN:
             self._known.clear()
         self._known[agent] = wishes, at

@@ -1,4 +1,4 @@
-"""Likeness: whether two statements say the same, and how much of a statement stands in a text."""
+"""Compare statements: do two say the same, and how much of a statement does a text contain?"""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Final
 from memoranda.text.scripts import comparable_text, normalised, pieces
 from memoranda.text.terms import query_groups, term_hash, terms_of
 
-#: Words that a statement may have or lack and still say the same. Never one that turns it round or bounds it.
+#: Words that do not change what a statement says. Never a word that negates or limits it.
 _FILLERS: Final = frozenset(
     "a an the is am are be i i'm me my mine myself user users user's he's she's they're their they "
     "really very also just that does do".split()
@@ -22,61 +22,61 @@ _MONTHS: Final = (
     r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?"
     r"|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)"
 )
-#: A day of a month is one day, however its date is written.
+#: Dates are compared by day and month, in whichever form they are written.
 _DAY: Final = r"(?:on )?(?:the )?"
 _NUMBER: Final = r"([1-9]|[12]\d|3[01])(?:st|nd|rd|th)?"
 _DATES: Final = (
     re.compile(rf"\b{_DAY}(?P<month>{_MONTHS})\.? (?:the )?{_NUMBER}\b"),
     re.compile(rf"\b{_DAY}{_NUMBER} (?:of )?(?P<month>{_MONTHS})\b"),
 )
-#: A word that is longer may end with an s that is no part of it.
+#: Only words longer than this lose a final s.
 _SHORTEST: Final = 3
-#: So many words may change their order: a phrase that moves from the end to the front. With fewer, order is meaning.
-_TURNABLE: Final = 4
-#: Characters of one text that are compared; longer ones are not said, but pasted.
+#: With at least this many words, a phrase may move from the end to the front. In shorter statements order matters.
+_LEAST_TO_REORDER: Final = 4
+#: Characters of one text that are compared; longer texts are pasted, not said.
 _MOST_COMPARED: Final = 40_000
 _MOST_PARTS: Final = 400
 _PART_END: Final = re.compile(r"(?<=[.!?…。！？؟।])\s+|[\n\r\u2028\u2029]+|(?<=[。！？])")
 
 
-def same(one: str, other: str) -> bool:
-    """Whether two statements say the same: alike to the letter, or but for fillers and a phrase that moved to the front."""
+def same_statement(one: str, other: str) -> bool:
+    """True if two statements say the same, apart from filler words and a phrase that moved to the front."""
     if comparable_text(one) == comparable_text(other):
         return True
-    first, second = said(one), said(other)
+    first, second = content_words(one), content_words(other)
     if not first or len(first) != len(second):
         return False
     if first == second:
         return True
-    turns = range(1, len(first)) if len(first) >= _TURNABLE else ()
+    turns = range(1, len(first)) if len(first) >= _LEAST_TO_REORDER else ()
     return any(first[turn:] + first[:turn] == second for turn in turns)
 
 
 @lru_cache(maxsize=4_096)
-def said(statement: str) -> tuple[str, ...]:
-    """The words of a statement that matter, in their order; of inflection only a final s is taken for nothing.
+def content_words(statement: str) -> tuple[str, ...]:
+    """Return the words of a statement in order, without filler words and without a plural or third-person s.
 
-    Stems would say too little: "lived" and "lives" have the same.
+    Stems would be too coarse: "lived" and "lives" have the same stem.
     """
     return tuple(_words(statement))
 
 
 def _words(text: str) -> list[str]:
-    words = pieces(_spelt(normalised(text).casefold()))
+    words = pieces(_normalise_spelling(normalised(text).casefold()))
     return [_ONE_FORM.get(word, _singular(word)) for word in words if word not in _FILLERS]
 
 
-def _spelt(text: str) -> str:
-    """A text with "not" as a word of its own, and with the days of months in one form."""
+def _normalise_spelling(text: str) -> str:
+    """Return a text with "not" as a separate word and with days of a month in one form."""
     for found, plain in _NOT:
         text = found.sub(plain, text)
     text = _CONTRACTED.sub(" not", text)
     for date in _DATES:
-        text = date.sub(_one_date, text)
+        text = date.sub(_short_date, text)
     return text
 
 
-def _one_date(date: re.Match[str]) -> str:
+def _short_date(date: re.Match[str]) -> str:
     day = next(group for group in date.groups() if group.isdigit())
     return f"{day} {date['month'][:3]}"
 
@@ -85,38 +85,38 @@ def _singular(word: str) -> str:
     return word[:-1] if len(word) > _SHORTEST and word.endswith("s") and word.isalpha() else word
 
 
-def forget_statements() -> None:
-    """Let go of what was compared lately: some of it may be what was erased."""
-    for remembering in _REMEMBERING:
+def clear_similarity_caches() -> None:
+    """Clear the caches of compared texts, because they may hold erased content."""
+    for remembering in _CACHED:
         remembering.cache_clear()
 
 
 def coverage(statement: str, text: str) -> float:
-    """The part of a statement's words that a text has, from 0 to 1; 0 where the statement has none."""
-    return _part(_wanted(statement), _terms(text[:_MOST_COMPARED]))
+    """Return the share of a statement's words that occur in a text, from 0 to 1; 0 for a statement without words."""
+    return _share(_word_forms(statement), _terms(text[:_MOST_COMPARED]))
 
 
-def densest(statement: str, text: str) -> float:
-    """The most that any two sentences of a text, one after the other, cover of a statement."""
-    wanted = _wanted(statement)
-    return max((_part(wanted, part) for part in _parts(text[:_MOST_COMPARED])), default=0.0)
+def densest_coverage(statement: str, text: str) -> float:
+    """Return the highest coverage of a statement by any two consecutive sentences of a text."""
+    wanted = _word_forms(statement)
+    return max((_share(wanted, part) for part in _sentence_pairs(text[:_MOST_COMPARED])), default=0.0)
 
 
-def _part(wanted: tuple[frozenset[int], ...], terms: frozenset[int]) -> float:
+def _share(wanted: tuple[frozenset[int], ...], terms: frozenset[int]) -> float:
     return sum(not word.isdisjoint(terms) for word in wanted) / len(wanted) if wanted else 0.0
 
 
 @lru_cache(maxsize=1_024)
-def _wanted(statement: str) -> tuple[frozenset[int], ...]:
-    """What each word of a statement may stand as: its stems in the languages that it may be in, and itself.
+def _word_forms(statement: str) -> tuple[frozenset[int], ...]:
+    """Return for each word its possible forms: the word itself and its stems in all likely languages.
 
-    A short statement does not show its language, and a text may be taken to be in another.
+    The language of a short statement is uncertain, and a text may be detected as another one.
     """
-    groups = query_groups(_plain(statement))
+    groups = query_groups(_without_fillers(statement))
     return tuple(frozenset((*group.hashes, *map(term_hash, _words(group.word)))) for group in groups)
 
 
-def _plain(statement: str) -> str:
+def _without_fillers(statement: str) -> str:
     kept = [word for word in statement.split() if word.casefold().strip(".,!?;:\"'") not in _FILLERS]
     return " ".join(kept)
 
@@ -127,13 +127,15 @@ def _terms(text: str) -> frozenset[int]:
 
 
 @lru_cache(maxsize=256)
-def _parts(text: str) -> tuple[frozenset[int], ...]:
-    return tuple(_pairs([_terms(part) for part in _PART_END.split(text)[:_MOST_PARTS] if part.strip()]))
+def _sentence_pairs(text: str) -> tuple[frozenset[int], ...]:
+    return tuple(
+        _joined_pairs([_terms(part) for part in _PART_END.split(text)[:_MOST_PARTS] if part.strip()])
+    )
 
 
-def _pairs(parts: list[frozenset[int]]) -> Iterator[frozenset[int]]:
+def _joined_pairs(parts: list[frozenset[int]]) -> Iterator[frozenset[int]]:
     for place, part in enumerate(parts):
         yield part | parts[place + 1] if place + 1 < len(parts) else part
 
 
-_REMEMBERING: Final = (said, _wanted, _terms, _parts)
+_CACHED: Final = (content_words, _word_forms, _terms, _sentence_pairs)

@@ -1,4 +1,4 @@
-"""What a model is told to do with a conversation, and the shape of the one answer that it gives."""
+"""The instructions for a model that reads a conversation, and the JSON Schema of its answer."""
 
 from __future__ import annotations
 
@@ -66,26 +66,26 @@ A note may follow one of these: name it under "schema", with its fields under "d
 
 
 def instructions(schemas: Sequence[WantedSchema]) -> str:
-    """What is told a model: the same for every conversation of an agent with these schemas."""
+    """Return the instructions; they are the same for every conversation of an agent with these schemas."""
     parts = [_TASK]
     patched = [schema for schema in schemas if schema.update_mode == "patch"]
     if patched:
-        parts += [_DOCUMENTS, *map(_told, patched)]
-    inserted = _inserted(schemas)
+        parts += [_DOCUMENTS, *map(_schema_text, patched)]
+    inserted = _note_schemas(schemas)
     if inserted:
-        parts += [_OTHERS, *map(_told, inserted)]
+        parts += [_OTHERS, *map(_schema_text, inserted)]
     for schema in schemas:
         if schema.name in FIXED:
-            parts.append(_said(schema))
+            parts.append(_schema_heading(schema))
     return "\n".join(parts)
 
 
 def answer_schema(schemas: Sequence[WantedSchema]) -> dict[str, Any]:
-    """The JSON Schema of the answer; every part may be left out."""
+    """Return the JSON Schema of the answer; every part is optional."""
     names = {schema.name for schema in schemas}
     parts: dict[str, Any] = {}
     if NOTE.name in names:
-        parts["notes"] = _list(_note(_inserted(schemas)))
+        parts["notes"] = _list(_note(_note_schemas(schemas)))
         named = _object({"memory": {"type": "string"}, "sources": _SOURCES}, "memory", "sources")
         parts["repeats"] = parts["retracts"] = _list(named)
     patched = [schema.name for schema in schemas if schema.update_mode == "patch"]
@@ -96,20 +96,22 @@ def answer_schema(schemas: Sequence[WantedSchema]) -> dict[str, Any]:
         fields |= {"line": {"type": "string"}, "sources": _SOURCES}
         parts["experience"] = _list(_object(fields, *fields))
     if EPISODE.name in names:
-        parts["episode"] = _object(_bare(EPISODE.parameters["properties"]), *EPISODE.parameters["required"])
+        parts["episode"] = _object(
+            _without_descriptions(EPISODE.parameters["properties"]), *EPISODE.parameters["required"]
+        )
     return {**_object(parts), "$defs": _DEFINED}
 
 
-def _inserted(schemas: Sequence[WantedSchema]) -> list[WantedSchema]:
+def _note_schemas(schemas: Sequence[WantedSchema]) -> list[WantedSchema]:
     return [schema for schema in schemas if schema.update_mode == "insert" and schema.name not in FIXED]
 
 
-def _told(schema: WantedSchema) -> str:
+def _schema_text(schema: WantedSchema) -> str:
     parameters = json.dumps(schema.parameters, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
-    return f"{_said(schema)}\n{parameters}"
+    return f"{_schema_heading(schema)}\n{parameters}"
 
 
-def _said(schema: WantedSchema) -> str:
+def _schema_heading(schema: WantedSchema) -> str:
     return f"{schema.name}: " + " ".join(filter(None, (schema.description, schema.instructions)))
 
 
@@ -122,15 +124,15 @@ def _list(items: dict[str, Any]) -> dict[str, Any]:
     return {"type": "array", "items": items}
 
 
-def _bare(properties: dict[str, Any]) -> dict[str, Any]:
-    """Fields without their descriptions: the instructions tell them, and every prompt pays for both."""
+def _without_descriptions(properties: dict[str, Any]) -> dict[str, Any]:
+    """Return fields without descriptions, which the instructions already contain; each prompt would pay twice."""
     return {
         name: {word: given for word, given in one.items() if word != "description"}
         for name, one in properties.items()
     }
 
 
-#: What rests on messages names them in one shape; it is written once.
+#: The definition of "sources", shared by all parts of the answer.
 _SOURCES: Final = {"$ref": "#/$defs/sources"}
 _DEFINED: Final = {
     "sources": _list(_object({"message": {"type": "string"}, "quote": {"type": "string"}}, "message"))
@@ -138,7 +140,7 @@ _DEFINED: Final = {
 
 
 def _note(inserted: Sequence[WantedSchema]) -> dict[str, Any]:
-    fields = _bare(NOTE.parameters["properties"])
+    fields = _without_descriptions(NOTE.parameters["properties"])
     fields["cardinality"] = {"type": "string", "enum": [one.value for one in Cardinality]}
     for name in ("language", "valid_from", "valid_until"):
         fields[name] = {"type": "string"}

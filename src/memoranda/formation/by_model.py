@@ -1,4 +1,4 @@
-"""By a model: one question for a portion of a conversation, and what was wrong with the answer asked once more."""
+"""Combine a model's answers to one prompt: the first answer, and corrections of what was wrong with it."""
 
 from __future__ import annotations
 
@@ -12,50 +12,50 @@ from memoranda.model.asking import Earlier, ModelAnswer, ModelRequest
 from memoranda.model.forming import Confirmation, Formed, LeftOut, TakenBack
 from memoranda.model.trust import Limits
 
-#: So often what was wrong with an answer is asked again.
-MENDINGS: Final = 2
-#: The most faults that are handed back.
-_TOLD: Final = 20
+#: How often a model is asked to correct its answer.
+MOST_CORRECTIONS: Final = 2
+#: The most faults that are sent back to the model.
+_MOST_FAULTS: Final = 20
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
-    """How far the answers to one prompt have come."""
+class AnswerState:
+    """The combined result of the answers to one prompt so far."""
 
-    #: All that they say together, as far as it holds; None where none could be read.
+    #: The valid parts of all answers; None if none could be read.
     formed: Formed | None
-    #: What the model may still mend; nothing where it may not, or was asked often enough.
+    #: Faults to send back to the model; empty if there are none or it was asked often enough.
     faults: tuple[str, ...] = ()
-    #: The model will not answer; to ask again would buy the same.
+    #: The model refused to answer; asking again would cost the same and change nothing.
     refused: bool = False
 
 
-def standing(prompt: Prompt, answers: Sequence[ModelAnswer], limits: Limits) -> Standing:
-    """What the answers so far come to; the same answers come to the same."""
+def evaluate_answers(prompt: Prompt, answers: Sequence[ModelAnswer], limits: Limits) -> AnswerState:
+    """Combine the answers so far; the same answers always give the same state."""
     formed: Formed | None = None
     faults: tuple[str, ...] = ()
     wanting: frozenset[str] = frozenset()
     for answer in answers:
         if answer.refused:
-            return Standing(None if _empty(formed) else formed, refused=_empty(formed))
+            return AnswerState(None if _empty(formed) else formed, refused=_empty(formed))
         if answer.fault or answer.value is None:
-            faults = (answer.fault or "the answer is no JSON object",)
+            faults = (answer.fault or "the answer is not a JSON object",)
             continue
         read = read_answer(answer.value, prompt, limits=limits)
         mendable = [one for one in read.left_out if one.mendable]
-        formed = read if formed is None else _joined(formed, read, wanting)
+        formed = read if formed is None else _merged(formed, read, wanting)
         wanting = frozenset(map(_part, mendable))
-        faults = tuple(f"{one.part}: {one.reason}" for one in mendable[:_TOLD])
-    if len(answers) > MENDINGS:
-        # Of an answer of which nothing holds, there is nothing to go on with.
-        return Standing(None if faults and _empty(formed) else formed)
-    return Standing(formed, faults)
+        faults = tuple(f"{one.part}: {one.reason}" for one in mendable[:_MOST_FAULTS])
+    if len(answers) > MOST_CORRECTIONS:
+        # If nothing in the answers is valid, there is no result.
+        return AnswerState(None if faults and _empty(formed) else formed)
+    return AnswerState(formed, faults)
 
 
-def request_after(
+def next_request(
     prompt: Prompt, answers: Sequence[ModelAnswer], faults: Sequence[str], largest: int
 ) -> ModelRequest:
-    """The question as it is put next: with the last answer and its faults, where there was one."""
+    """Return the next request: with the last answer and its faults, if there is one."""
     earlier = (Earlier(answer=answers[-1].text, faults=tuple(faults)),) if answers and faults else ()
     return prompt.request(largest, earlier)
 
@@ -65,20 +65,20 @@ def _empty(formed: Formed | None) -> bool:
 
 
 def _part(left: LeftOut) -> str:
-    """The part of an answer in which something was wrong: notes, patches and so on."""
+    """Return the part of an answer that had a fault: notes, patches and so on."""
     return left.part.split("[")[0].split(".")[0]
 
 
 About = TypeVar("About", bound=Confirmation | TakenBack)
 
 
-def _added(first: tuple[About, ...], again: tuple[About, ...], mended: bool) -> tuple[About, ...]:
+def _with_new(first: tuple[About, ...], again: tuple[About, ...], mended: bool) -> tuple[About, ...]:
     known = {one.memory for one in first}
     return (*first, *(one for one in again if mended and one.memory not in known))
 
 
-def _joined(first: Formed, again: Formed, wanting: frozenset[str]) -> Formed:
-    """What held before, and of the newer answer the parts that had been wrong; the rest of it was not asked for."""
+def _merged(first: Formed, again: Formed, wanting: frozenset[str]) -> Formed:
+    """Return the earlier result with those parts of the newer answer that had faults; its other parts are ignored."""
     everything = "" in wanting
     patched = {patch.schema_name for patch in first.patches}
 
@@ -88,8 +88,8 @@ def _joined(first: Formed, again: Formed, wanting: frozenset[str]) -> Formed:
     return first.model_copy(
         update={
             "notes": (*first.notes, *(n for n in again.notes if mended("notes") and n not in first.notes)),
-            "confirmations": _added(first.confirmations, again.confirmations, mended("repeats")),
-            "taken_back": _added(first.taken_back, again.taken_back, mended("retracts")),
+            "confirmations": _with_new(first.confirmations, again.confirmations, mended("repeats")),
+            "taken_back": _with_new(first.taken_back, again.taken_back, mended("retracts")),
             "patches": (
                 *first.patches,
                 *(p for p in again.patches if mended("patches") and p.schema_name not in patched),

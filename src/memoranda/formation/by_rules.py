@@ -1,4 +1,4 @@
-"""By rules: what is formed of a conversation without a language model."""
+"""Extract from a conversation by rules, without a language model."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from datetime import datetime
 from typing import Any, Final
 
-from memoranda.formation.echo import another, speaks
-from memoranda.formation.patching import patch
-from memoranda.formation.rules import TOPICS, Stated, extract
+from memoranda.formation.echo import is_from_user, other_speaker
+from memoranda.formation.patching import apply_patch
+from memoranda.formation.rules import TOPICS, Statement, extract
 from memoranda.formation.schemas import NOTE, PROFILE
 from memoranda.formation.validity import since, until
 from memoranda.model.cited import QUOTE_LENGTH, Cited
@@ -16,7 +16,7 @@ from memoranda.model.forming import Draft, Formed, ProfilePatch, Reading
 from memoranda.model.messages import Message
 from memoranda.model.trust import Limits
 
-#: Where a statement's topic has its place in a profile; a list where several hold.
+#: Topic → field of the profile; ``/-`` appends to a list.
 _FIELDS: Final = {
     "name": "name",
     "age": "age",
@@ -32,11 +32,11 @@ _KIND: Final = "fact"
 
 
 def formed_by_rules(reading: Reading, limits: Limits) -> Formed:
-    """What users state of themselves in the new messages, each statement with its source."""
+    """Extract what users state about themselves in the new messages, each statement with its source."""
     said = [
         (message, stated)
         for message in reading.new
-        if speaks(message)
+        if is_from_user(message)
         for stated in extract(message.content)
         if len(stated.content) <= limits.content_length
     ]
@@ -44,7 +44,7 @@ def formed_by_rules(reading: Reading, limits: Limits) -> Formed:
     return Formed(notes=tuple(notes), patches=tuple(_patches(reading, said)))
 
 
-def _draft(message: Message, stated: Stated, limits: Limits) -> Draft:
+def _draft(message: Message, stated: Statement, limits: Limits) -> Draft:
     starts, ends = (
         _moment(stated.valid_from, since, message),
         _moment(stated.valid_to, until, message),
@@ -56,7 +56,7 @@ def _draft(message: Message, stated: Stated, limits: Limits) -> Draft:
         content=stated.content,
         kind=kind if kind in limits.kinds else limits.kinds[0],
         key=stated.key,
-        subject=another(message),
+        subject=other_speaker(message),
         cardinality=stated.cardinality,
         applies_when=stated.applies_when[: limits.content_length],
         valid_from=starts,
@@ -72,13 +72,13 @@ def _moment(words: str | None, read: Any, message: Message) -> datetime | None:
     return found
 
 
-def _cited(message: Message, stated: Stated) -> Cited:
+def _cited(message: Message, stated: Statement) -> Cited:
     start, end = stated.span
     return Cited(message=message.id, quote=" ".join(message.content[start:end].split())[:QUOTE_LENGTH])
 
 
-def _patches(reading: Reading, said: list[tuple[Message, Stated]]) -> Iterator[ProfilePatch]:
-    """What of it is known of the person from now on; what holds for a while, or sometimes, is not."""
+def _patches(reading: Reading, said: list[tuple[Message, Statement]]) -> Iterator[ProfilePatch]:
+    """Yield a patch of the profile with statements that are valid always, not temporarily or sometimes."""
     if reading.due(PROFILE.name) is None:
         return
     held = reading.profile(PROFILE.name)
@@ -87,12 +87,12 @@ def _patches(reading: Reading, said: list[tuple[Message, Stated]]) -> Iterator[P
     operations: list[dict[str, Any]] = []
     cited: dict[Any, Cited] = {}
     for message, stated in said:
-        if stated.applies_when or stated.valid_from or stated.valid_to or another(message) is not None:
+        if stated.applies_when or stated.valid_from or stated.valid_to or other_speaker(message) is not None:
             continue
         operation = _operation(stated)
         if operation is None:
             continue
-        tried = patch(body, [*operations, operation], PROFILE.shape, pinned=pinned)
+        tried = apply_patch(body, [*operations, operation], PROFILE.shape, pinned=pinned)
         if not tried.faults and tried.changed:
             operations.append(operation)
             cited.setdefault(message.id, _cited(message, stated))
@@ -102,7 +102,7 @@ def _patches(reading: Reading, said: list[tuple[Message, Stated]]) -> Iterator[P
         )
 
 
-def _operation(stated: Stated) -> dict[str, Any] | None:
+def _operation(stated: Statement) -> dict[str, Any] | None:
     field = _FIELDS.get(stated.about)
     if field is None or stated.about not in TOPICS:
         return None

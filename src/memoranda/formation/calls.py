@@ -1,4 +1,4 @@
-"""Calls: the tool calls of a conversation, read from its messages, whatever framework wrote them."""
+"""The tool calls of a conversation, read from messages of any framework."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from memoranda.model.messages import Message
 from memoranda.model.native import NativePart, native_parts, sort_of
 from memoranda.model.values import NAME_LENGTH
 
-#: Where frameworks keep the name of a tool, what went in, and what came out.
+#: Keys under which frameworks store a tool's name, its inputs and its output.
 _NAMES: Final = ("tool_name", "toolName", "name")
 _INPUTS: Final = ("args", "arguments", "input")
 _OUTPUTS: Final = ("content", "output", "result", "response")
@@ -24,7 +24,7 @@ _KNOWN: Final = tuple(ToolCall.model_fields)
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """A call or a result, as one part of a message tells it."""
+    """A call or a result, as found in one part of a message."""
 
     id: str
     tool: str
@@ -33,11 +33,11 @@ class _Part:
     success: bool = True
 
 
-def calls_of(messages: Iterable[Message]) -> tuple[ToolCall, ...]:
-    """Every call with what came of it, in their order."""
+def tool_calls_of(messages: Iterable[Message]) -> tuple[ToolCall, ...]:
+    """Return all calls with their results, in order."""
     made: dict[str, ToolCall] = {}
     for message in messages:
-        parts = list(map(_part, native_parts(message.native)))
+        parts = list(map(_read_part, native_parts(message.native)))
         if message.role == "tool" and not any(part.output is not None for part in parts):
             parts.append(_Part("", message.speaker or "tool", output=message.content))
         for part in parts:
@@ -53,9 +53,9 @@ def calls_of(messages: Iterable[Message]) -> tuple[ToolCall, ...]:
 
 
 def _call(part: _Part, call: ToolCall | None, fields: dict[str, Any]) -> ToolCall:
-    """A call with more of it; inputs that no record can hold are kept as their text, and that without what no file holds."""
+    """Return the call with more fields. Inputs that no record can store become text, with unstorable characters replaced."""
     given = {"tool": part.tool[:NAME_LENGTH]} if call is None else {n: getattr(call, n) for n in _KNOWN}
-    for lenient in (fields, {**fields, "inputs": _written(fields.get("inputs"))}, {"tool": "tool"}):
+    for lenient in (fields, {**fields, "inputs": _json_text(fields.get("inputs"))}, {"tool": "tool"}):
         try:
             return ToolCall.model_validate({**given, **lenient})
         except ValidationError:
@@ -63,7 +63,7 @@ def _call(part: _Part, call: ToolCall | None, fields: dict[str, Any]) -> ToolCal
     return ToolCall(tool="tool")
 
 
-def _written(inputs: Any) -> str | None:
+def _json_text(inputs: Any) -> str | None:
     if inputs is None:
         return None
     try:
@@ -73,20 +73,20 @@ def _written(inputs: Any) -> str | None:
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace").replace("\x00", "\ufffd")
 
 
-def _part(given: NativePart) -> _Part:
+def _read_part(given: NativePart) -> _Part:
     form = given.form
     if given.is_result:
         content = _first(form, _OUTPUTS, "")
         text = content if isinstance(content, str) else json.dumps(content, ensure_ascii=False, default=str)
         failed = bool(form.get("is_error")) or form.get("outcome") in ("failed", "denied")
         success = not failed and _FAILED not in sort_of(form)
-        return _Part(given.id, _name(form), output=text, success=success)
+        return _Part(given.id, _tool_name(form), output=text, success=success)
     inner = form.get("function")
     named = inner if isinstance(inner, dict) else form
-    return _Part(given.id, _name(named), inputs=_read(_first(named, _INPUTS, None)))
+    return _Part(given.id, _tool_name(named), inputs=_parsed_inputs(_first(named, _INPUTS, None)))
 
 
-def _name(form: Mapping[str, Any]) -> str:
+def _tool_name(form: Mapping[str, Any]) -> str:
     return next((str(form[name]) for name in _NAMES if form.get(name)), "tool")
 
 
@@ -94,8 +94,8 @@ def _first(form: Mapping[str, Any], names: Iterable[str], otherwise: Any) -> Any
     return next((form[name] for name in names if name in form), otherwise)
 
 
-def _read(given: Any) -> Any:
-    """What went in; frameworks give it as an object, or as its JSON."""
+def _parsed_inputs(given: Any) -> Any:
+    """Return the inputs; frameworks store them as an object or as JSON text."""
     if not isinstance(given, str):
         return given
     try:

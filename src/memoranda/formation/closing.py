@@ -1,4 +1,4 @@
-"""Closing: what is done once a thread's messages are formed: its episode where it is finished, its summary where it is long."""
+"""Finish a formed thread: record the episode of a closed one, and summarise a long one."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from uuid import UUID
 
 from memoranda.door import Door
 from memoranda.errors import NotFound, Stale
-from memoranda.formation.calls import calls_of
-from memoranda.formation.gathering import Gatherer, Talk
-from memoranda.formation.oracle import Oracle, Spending
+from memoranda.formation.calls import tool_calls_of
+from memoranda.formation.gathering import Excerpt, ThreadReader
+from memoranda.formation.oracle import ModelCalls, RunUsage
 from memoranda.formation.schemas import EPISODE
-from memoranda.formation.summary import extracted, fitting
-from memoranda.formation.viewing import ACTOR, view_of
+from memoranda.formation.summary import oldest_within, summary_by_rules
+from memoranda.formation.viewing import ACTOR, writing_view
 from memoranda.formation.wishes import FormingSettings
 from memoranda.model.changes import Change, RecordEpisode, SetThread, SummariseThread
 from memoranda.model.episodes import Episode, Outcome
@@ -27,49 +27,51 @@ from memoranda.text.fence import one_line
 from memoranda.text.tokens import estimate
 
 _GOAL: Final = 300
-#: As many messages as a record may rest on.
-_GROUNDS: Final = 10_000
-#: Once a whole window is not summed up, all of it is but for this part: so it need not be done again soon.
-_STAYS: Final = 4
+#: The most sources that an episode names.
+_MOST_SOURCES: Final = 10_000
+#: When more than a window is not summarised, all but this part of the window is, so the next summary is not due soon.
+_KEPT_PART: Final = 4
 
-#: The first message of a window of so many tokens, given a whole thread: never between a tool's call and its result.
-Windowed = Callable[[Sequence[Message], int], int]
+#: Returns the index where a window of so many tokens begins: never between a tool call and its result.
+WindowStart = Callable[[Sequence[Message], int], int]
 
 
 class Closer:
-    """Finishes threads."""
+    """Records episodes of closed threads and summaries of long ones."""
 
-    def __init__(self, door: Door, gatherer: Gatherer, oracle: Oracle | None, windowed: Windowed) -> None:
+    def __init__(
+        self, door: Door, reader: ThreadReader, model_calls: ModelCalls | None, windowed: WindowStart
+    ) -> None:
         self._door = door
-        self._gatherer = gatherer
-        self._oracle = oracle
+        self._reader = reader
+        self._model_calls = model_calls
         self._windowed = windowed
 
-    async def finish(self, job: Job, thread: Thread, settings: FormingSettings, spending: Spending) -> None:
-        """What is due once everything that was said is formed."""
-        if not await self.is_closed_off(thread):
-            await self._close_off(thread, job.era)
+    async def finish(self, job: Job, thread: Thread, settings: FormingSettings, usage: RunUsage) -> None:
+        """Do what is due once all messages of a thread are formed."""
+        if not await self.is_closed(thread):
+            await self._close(thread, job.era)
         if settings.window_tokens:
-            untold = await self._gatherer.talk(thread, thread.summary_through)
-            await self._sum_up(job, untold, settings.window_tokens, settings.prompt_tokens, spending)
+            unsummarised = await self._reader.excerpt(thread, thread.summary_through)
+            await self._summarise(job, unsummarised, settings.window_tokens, settings.prompt_tokens, usage)
 
-    async def is_closed_off(self, thread: Thread) -> bool:
-        """Whether there is nothing to be closed, or it was closed off: what was forgotten since is not made again."""
-        if not Talk(thread).closed:
+    async def is_closed(self, thread: Thread) -> bool:
+        """True if the thread is open, or was closed before; an episode forgotten since then is not made again."""
+        if not Excerpt(thread).closed:
             return True
-        return await self._gatherer.was_done(thread.owner, _closing_of(thread))
+        return await self._reader.was_applied(thread.owner, _close_operation(thread))
 
-    async def _close_off(self, thread: Thread, era: UUID | None) -> None:
-        """Record a finished thread where nobody has, and note that this is done."""
-        due = await self._gatherer.schemas(thread.agent, {"close"})
+    async def _close(self, thread: Thread, era: UUID | None) -> None:
+        """Record the episode of a finished thread that has none, and store that this was done."""
+        due = await self._reader.schemas(thread.agent, {"close"})
         wanted = any(schema.due and schema.name == EPISODE.name for schema in due)
         episode = None
-        if wanted and await self.lacks_episode(thread):
-            episode = _recorded(await self._gatherer.talk(thread, 0))
-        operation = _closing_of(thread)
+        if wanted and await self.needs_episode(thread):
+            episode = _episode_without_model(await self._reader.excerpt(thread, 0))
+        operation = _close_operation(thread)
         await self._door.write(
             thread.owner,
-            view_of(thread),
+            writing_view(thread),
             ACTOR,
             [SetThread(thread.id, {})] if episode is None else [RecordEpisode(episode)],
             request=[operation],
@@ -77,59 +79,61 @@ class Closer:
             era=era,
         )
 
-    async def lacks_episode(self, thread: Thread) -> bool:
-        """Whether no episode records how a finished thread ended."""
+    async def needs_episode(self, thread: Thread) -> bool:
+        """True if no episode has been recorded since the thread ended."""
         ended = thread.ended_at
-        episodes = await self._gatherer.episodes(thread)
+        episodes = await self._reader.episodes(thread)
         return not any(ended is None or episode.recorded_at >= ended for episode in episodes)
 
-    async def with_calls(self, thread: Thread, change: Change) -> Change:
-        """An episode with the tool calls of its thread, which no model needs to tell; any other change as it is."""
+    async def with_tool_calls(self, thread: Thread, change: Change) -> Change:
+        """Return a change that records an episode with the thread's tool calls added; other changes unchanged."""
         if not isinstance(change, RecordEpisode) or change.episode.tool_calls:
             return change
-        talk = await self._gatherer.talk(thread, 0)
-        calls = calls_of(message for message in talk.new if message.observed_at <= change.episode.ended_at)
+        excerpt = await self._reader.excerpt(thread, 0)
+        calls = tool_calls_of(
+            message for message in excerpt.new if message.observed_at <= change.episode.ended_at
+        )
         return RecordEpisode(change.episode.changed(tool_calls=calls)) if calls else change
 
-    async def _sum_up(self, job: Job, talk: Talk, window: int, budget: int, spending: Spending) -> None:
-        """Tell what has left the window; what was told before stays where that fails."""
-        thread = talk.thread
-        if sum(estimate(message.content) for message in talk.new) <= window:
+    async def _summarise(self, job: Job, excerpt: Excerpt, window: int, budget: int, usage: RunUsage) -> None:
+        """Summarise the messages that have left the window; if that fails, the old summary stays."""
+        thread = excerpt.thread
+        if sum(estimate(message.content) for message in excerpt.new) <= window:
             return
-        left = talk.new[: self._windowed(talk.new, max(window // _STAYS, 1))]
+        left = excerpt.new[: self._windowed(excerpt.new, max(window // _KEPT_PART, 1))]
         if not left:
             return
-        left = tuple(fitting(left, budget))
+        left = tuple(oldest_within(left, budget))
         through = left[-1].seq
-        if self._oracle is not None:
-            text, through = await self._oracle.summary(job, thread, left, len(talk.new), spending)
+        if self._model_calls is not None:
+            text, through = await self._model_calls.summary(job, thread, left, len(excerpt.new), usage)
         else:
-            text = await asyncio.to_thread(extracted, thread.summary, left)
+            text = await asyncio.to_thread(summary_by_rules, thread.summary, left)
         if not text:
             return
         try:
             await self._door.write(
                 thread.owner,
-                view_of(thread),
+                writing_view(thread),
                 ACTOR,
                 [SummariseThread(thread.id, text, through, thread.summary_through)],
                 request=["summary", str(thread.id)],
                 era=job.era,
             )
         except (Stale, NotFound):
-            # Somebody else summed it up, or it is gone.
+            # Another worker wrote a summary, or the thread is gone.
             return
 
 
-def _closing_of(thread: Thread) -> str:
-    """The operation by which a thread is closed off, once for each of its ends."""
+def _close_operation(thread: Thread) -> str:
+    """Return the id of the operation that closes a thread, one for each time it ends."""
     ended = "" if thread.ended_at is None else thread.ended_at.isoformat()
     return f"closed:{thread.id}:{ended}"
 
 
-def _recorded(talk: Talk) -> Episode | None:
-    """The record of a thread of which no model tells: what was asked first, and how it ended."""
-    thread, said = talk.thread, talk.new
+def _episode_without_model(excerpt: Excerpt) -> Episode | None:
+    """Return an episode made without a model: the first request, and how the thread ended."""
+    thread, said = excerpt.thread, excerpt.new
     if not said or thread.ended_at is None:
         return None
     asked = next((m for m in said if m.role == "user"), said[0])
@@ -142,14 +146,14 @@ def _recorded(talk: Talk) -> Episode | None:
         owner=thread.owner,
         audience=thread.audience,
         goal=goal,
-        summary=thread.summary or extracted("", said),
-        tool_calls=calls_of(said),
+        summary=thread.summary or summary_by_rules("", said),
+        tool_calls=tool_calls_of(said),
         outcome=Outcome.FAILED if failed else Outcome.SUCCEEDED,
         tags=thread.tags,
         started_at=said[0].observed_at,
         ended_at=max(message.observed_at for message in said),
         thread=thread.id,
         agent=thread.agent,
-        sources=tuple(message.id for message in said[:_GROUNDS]),
+        sources=tuple(message.id for message in said[:_MOST_SOURCES]),
         trust=lowest([Trust.ASSISTANT, *(message.trust for message in said)]),
     )

@@ -1,4 +1,4 @@
-"""What a schema may say when it is configured: everything that can be told wrong of it, before it is used."""
+"""Check a JSON Schema before it is stored: find everything that is wrong with it."""
 
 from __future__ import annotations
 
@@ -6,27 +6,27 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 from urllib.parse import unquote
 
-from memoranda.formation.documents import WORDS, Copier, Unfit, pointer_to, shown, tokens_of
-from memoranda.formation.formats import CHECKED, TOLD
+from memoranda.formation.documents import TYPE_NAMES, Copier, InvalidJson, pointer_to, printable, tokens_of
+from memoranda.formation.formats import CHECKED_FORMATS, UNCHECKED_FORMATS
 from memoranda.formation.patterns import pattern_fault
-from memoranda.formation.validation import JUDGED, Fault
+from memoranda.formation.validation import CHECKED_KEYWORDS, Fault
 from memoranda.model.values import NAME_LENGTH
 
-#: Bytes of a schema, about; it stands in every prompt that uses it.
+#: The approximate size limit of a schema in bytes; it is part of every prompt that uses it.
 SCHEMA_BYTES = 65_536
-#: Fields that it may name in all.
+#: The most fields in one schema.
 PROPERTIES = 256
-#: Alternatives and references that may follow each other before a field is reached.
+#: The longest chain of alternatives and references before a field is reached.
 CHAIN = 8
-#: Patterns in all.
+#: The most patterns in one schema.
 PATTERNS = 16
-#: Faults that are told of one schema.
+#: The most faults that are reported for one schema.
 FAULTS = 20
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
-#: What only tells a reader, or a model, something; what stands in it is not looked at.
-TELLING = frozenset(
+#: Keywords for readers and models only; their values are not checked.
+ANNOTATIONS = frozenset(
     {"title", "description", "default", "examples", "deprecated", "readOnly", "writeOnly", "$comment"}
     | {"discriminator", "$id", "$schema"}
 )
@@ -36,93 +36,99 @@ _NAMED = ("properties", "$defs", "definitions")
 _IN_PLACE = ("anyOf", "oneOf", "allOf")
 _COUNTS = ("minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties")
 _NUMBERS = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf")
-#: Every word that a schema may use.
-KNOWN = JUDGED | TELLING | {*_ONE, *_LISTS, *_NAMED}
+#: All keywords that a schema may use.
+KNOWN = CHECKED_KEYWORDS | ANNOTATIONS | {*_ONE, *_LISTS, *_NAMED}
 
 Place = tuple[str, ...]
 
 
 def schema_faults(parameters: Any) -> tuple[Fault, ...]:
-    """What is wrong with a schema; nothing where it can be used."""
+    """Return what is wrong with a schema; empty if it can be used."""
     try:
         copy = Copier(SCHEMA_BYTES).copy(parameters)
-    except Unfit as exc:
+    except InvalidJson as exc:
         return (Fault("", str(exc)),)
     if not isinstance(copy, dict):
-        return (Fault("", "is no JSON object"),)
-    reader = _Reader()
+        return (Fault("", "is not a JSON object"),)
+    reader = _SchemaReader()
     found = [*reader.read(copy, ())]
     if not found:
-        found = [*reader.references(), *reader.whole(copy)]
+        found = [*reader.reference_faults(), *reader.root_faults(copy)]
     return tuple(found[:FAULTS])
 
 
-class _Reader:
+class _SchemaReader:
     def __init__(self) -> None:
         self.places: dict[Place, Any] = {}
         self.properties = 0
         self.patterns = 0
 
     def read(self, schema: Any, at: Place) -> Iterator[Fault]:
-        """Go through a schema and all that stand in it."""
+        """Yield the faults of a schema and of all schemas inside it."""
         self.places[at] = schema
         if isinstance(schema, bool):
             return
         if not isinstance(schema, dict):
-            yield Fault(pointer_to(at), "is no schema: give an object, true or false")
+            yield Fault(pointer_to(at), "is not a schema: give an object, true or false")
             return
         for keyword, given in schema.items():
             reason = self._reason(keyword, given, at)
             if reason is not None:
                 yield Fault(pointer_to((*at, keyword)), reason)
             else:
-                for place, inner in _inner(keyword, given):
+                for place, inner in _subschemas(keyword, given):
                     yield from self.read(inner, (*at, *place))
 
     def _reason(self, keyword: str, given: Any, at: Place) -> str | None:
         if keyword not in KNOWN:
-            return "is no keyword that is known here; docs/schemas.md lists them"
+            return "is not a supported keyword; docs/schemas.md lists them"
         if keyword in _NAMED or keyword in _LISTS or keyword == "pattern":
-            return self._counted(keyword, given)
+            return self._count_reason(keyword, given)
         if keyword == "$schema":
             return None if given == DIALECT else f"is not {DIALECT}"
         if keyword == "$id" and at:
-            return "may stand at the root alone; references are local"
+            return "is allowed at the root only; references are local"
         return _fault_of(keyword, given)
 
-    def _counted(self, keyword: str, given: Any) -> str | None:
+    def _count_reason(self, keyword: str, given: Any) -> str | None:
         if keyword == "pattern":
             self.patterns += 1
-            return pattern_fault(given) if self.patterns <= PATTERNS else f"is one of more than {PATTERNS}"
+            return (
+                pattern_fault(given)
+                if self.patterns <= PATTERNS
+                else f"is one pattern too many; at most {PATTERNS}"
+            )
         if keyword in _LISTS:
-            return None if isinstance(given, list) and given else "is no list of schemas"
+            return None if isinstance(given, list) and given else "is not a list of schemas"
         if not isinstance(given, dict):
-            return "is no object of schemas by name"
+            return "is not an object of schemas by name"
         if keyword == "properties":
             self.properties += len(given)
             if self.properties > PROPERTIES:
                 return f"brings the fields to {self.properties}; at most {PROPERTIES} in all"
         return next(filter(None, map(_fault_of_name, given)), None)
 
-    def references(self) -> Iterator[Fault]:
-        """References that lead nowhere, and what leads to itself without entering the document."""
+    def reference_faults(self) -> Iterator[Fault]:
+        """Yield references without a target, and references that form a loop before they reach a field."""
         onward: dict[Place, list[Place]] = {}
         for at, schema in self.places.items():
             if not isinstance(schema, dict):
                 continue
             onward[at] = [
-                (*at, *place) for word in _IN_PLACE for place, _ in _inner(word, schema.get(word, []))
+                (*at, *place) for word in _IN_PLACE for place, _ in _subschemas(word, schema.get(word, []))
             ]
             if "$ref" in schema:
                 target = tokens_of(schema["$ref"].removeprefix("#"))
                 if target not in self.places:
-                    yield Fault(pointer_to((*at, "$ref")), f"leads to no schema: {shown(schema['$ref'])}")
+                    yield Fault(
+                        pointer_to((*at, "$ref")), f"refers to no schema: {printable(schema['$ref'])}"
+                    )
                 else:
                     onward[at].append(target)
-        yield from _chains(onward)
+        yield from _chain_faults(onward)
 
-    def whole(self, schema: Mapping[str, Any]) -> Iterator[Fault]:
-        """What must be so of a schema as a whole."""
+    def root_faults(self, schema: Mapping[str, Any]) -> Iterator[Fault]:
+        """Yield the faults of the schema as a whole: it must describe an object."""
         seen: set[Place] = set()
         at: Place = ()
         while "$ref" in schema and at not in seen:
@@ -130,10 +136,10 @@ class _Reader:
             at = tokens_of(schema["$ref"].removeprefix("#"))
             schema = self.places[at] if isinstance(self.places[at], dict) else {}
         if schema.get("type") != "object":
-            yield Fault("", 'describes no object: say "type": "object" and name its "properties"')
+            yield Fault("", 'does not describe an object: add "type": "object" and "properties"')
 
 
-def _inner(keyword: str, given: Any) -> Iterator[tuple[Place, Any]]:
+def _subschemas(keyword: str, given: Any) -> Iterator[tuple[Place, Any]]:
     if keyword in _ONE:
         yield (keyword,), given
     elif keyword in _LISTS:
@@ -142,8 +148,8 @@ def _inner(keyword: str, given: Any) -> Iterator[tuple[Place, Any]]:
         yield from (((keyword, name), inner) for name, inner in given.items())
 
 
-def _chains(onward: Mapping[Place, list[Place]]) -> Iterator[Fault]:
-    """Faults where a chain closes on itself, or is longer than a check would follow."""
+def _chain_faults(onward: Mapping[Place, list[Place]]) -> Iterator[Fault]:
+    """Yield a fault if a chain of references is a loop, or too long."""
     lengths: dict[Place, int] = {}
 
     def length(at: Place, before: frozenset[Place]) -> int:
@@ -157,8 +163,8 @@ def _chains(onward: Mapping[Place, list[Place]]) -> Iterator[Fault]:
         if length(at, frozenset()) > CHAIN:
             yield Fault(
                 pointer_to(at),
-                f"leads to itself, or through more than {CHAIN} references and alternatives, "
-                "before it comes to a field",
+                f"refers to itself, or through more than {CHAIN} references and alternatives, "
+                "before it reaches a field",
             )
             return
 
@@ -167,25 +173,35 @@ def _fault_of(keyword: str, given: Any) -> str | None:
     match keyword:
         case "type":
             names = [given] if isinstance(given, str) else given
-            good = isinstance(names, list) and names and all(isinstance(n, str) and n in WORDS for n in names)
-            return None if good else f"is none of {', '.join(WORDS)}, nor a list of them"
+            good = (
+                isinstance(names, list)
+                and names
+                and all(isinstance(n, str) and n in TYPE_NAMES for n in names)
+            )
+            return None if good else f"is not one of {', '.join(TYPE_NAMES)}, nor a list of them"
         case "enum":
-            return None if isinstance(given, list) and given else "is no list of values"
+            return None if isinstance(given, list) and given else "is not a list of values"
         case "required":
             good = isinstance(given, list) and all(isinstance(name, str) for name in given)
-            return None if good and len(set(given)) == len(given) else "is no list of names, each once"
+            return None if good and len(set(given)) == len(given) else "is not a list of distinct names"
         case "uniqueItems":
             return None if isinstance(given, bool) else "is neither true nor false"
         case "format":
-            known = isinstance(given, str) and (given in CHECKED or given in TOLD)
-            return None if known else f"is no format that is known here; checked are {', '.join(CHECKED)}"
+            known = isinstance(given, str) and (given in CHECKED_FORMATS or given in UNCHECKED_FORMATS)
+            return (
+                None if known else f"is not a known format; checked formats are {', '.join(CHECKED_FORMATS)}"
+            )
         case "$ref":
             return _fault_of_reference(given)
     if keyword in _COUNTS:
-        return None if _is_number(given) and given >= 0 and given == int(given) else "is no count"
+        return (
+            None
+            if _is_number(given) and given >= 0 and given == int(given)
+            else "is not a count: give a whole number from 0"
+        )
     if keyword in _NUMBERS:
         good = _is_number(given) and (keyword != "multipleOf" or given > 0)
-        return None if good else "is no number that can bound another"
+        return None if good else "is not a valid limit: give a number, above 0 for multipleOf"
     return None
 
 
@@ -195,17 +211,19 @@ def _is_number(given: Any) -> bool:
 
 def _fault_of_reference(given: Any) -> str | None:
     if not isinstance(given, str) or not given.startswith("#"):
-        return "leads out of the schema; only references that begin with # are followed"
+        return "refers to something outside the schema; a reference must begin with #"
     if "%" in given and unquote(given) != given:
-        return "is percent-encoded; write its characters as they are"
+        return "is percent-encoded; write the characters themselves"
     try:
         tokens_of(given[1:])
-    except Unfit as exc:
+    except InvalidJson as exc:
         return str(exc)
     return None
 
 
 def _fault_of_name(name: str) -> str | None:
     if not name.strip() or len(name) > NAME_LENGTH or not name.isprintable():
-        return f"holds a name that is not one line of 1 to {NAME_LENGTH} visible characters: {shown(name)!r}"
+        return (
+            f"has a name that is not one line of 1 to {NAME_LENGTH} visible characters: {printable(name)!r}"
+        )
     return None

@@ -1,4 +1,4 @@
-"""What in a text could tell who somebody is: its words in a form that spelling tricks do not change, its numbers, its contacts."""
+"""The parts of a text that could identify a person: words in a normal form, numbers, contacts."""
 
 from __future__ import annotations
 
@@ -7,20 +7,20 @@ import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
+from pathlib import Path
 from typing import Final
 
 from memoranda.formation.numerals import numbers
-from memoranda.formation.ordinary import NAMES, UNSPACED, WORK
 from memoranda.text.scripts import folded, normalised, script_of
 from memoranda.text.stopwords import STOP_WORDS
 
-#: A word of so many letters that is not ordinary is rare enough to tell somebody.
+#: A word of at least this many letters that is not ordinary is rare enough to identify somebody.
 RARE: Final = 7
-#: So many adjacent words may be one that was taken apart.
+#: At most this many adjacent words are tried as one word that was split.
 _TAKEN_APART: Final = 4
-#: So many words in the same order are a quotation.
+#: This many words in the same order are a quotation.
 QUOTED_WORDS: Final = 7
-#: With so many digits a run of them is a contact or an account, whosever it is.
+#: A run of at least this many digits is a phone or account number, whoever it belongs to.
 _MANY_DIGITS: Final = 9
 
 _MARKS: Final = "\u0300-\u036f\u0483-\u0489\u0591-\u05c7\u0610-\u061a\u064b-\u065f\u0670\u06d6-\u06ed\u0900-\u109f\u1780-\u17ff"
@@ -51,8 +51,8 @@ _LOOKALIKES: Final = str.maketrans(
 _LEET: Final = str.maketrans("013457$@!8", "oieastsaib")
 
 
-def bare(text: str) -> str:
-    """A text in compatibility form, without anything that is not seen."""
+def visible_text(text: str) -> str:
+    """Return a text in Unicode compatibility form, without invisible characters."""
     if text.isascii():
         return text
     kept = normalised(text)
@@ -64,8 +64,8 @@ def bare(text: str) -> str:
 
 
 @lru_cache(maxsize=65_536)
-def key(word: str) -> str:
-    """A word as it is compared: without case, accents, a possessive, or letters that only look alike."""
+def word_key(word: str) -> str:
+    """Return the form of a word for comparison: without case, accents, possessive, or look-alike letters."""
     plain = folded(word.casefold()).replace("’", "'")
     plain = plain.removesuffix("'s").replace("'", "").translate(_LOOKALIKES)
     if len(plain) > len("ueue"):
@@ -74,93 +74,98 @@ def key(word: str) -> str:
 
 
 @lru_cache(maxsize=65_536)
-def root(key: str) -> str:
-    """A name but for the ending that a language puts to it: Anna, Annas and Анну with Анна."""
+def word_root(key: str) -> str:
+    """Return a name without its case ending, so that Anna equals Annas, and Анна equals Анну."""
     cut = key.removesuffix("s").rstrip("aeiouy\u0443\u044e\u044f\u044b\u0438\u044d")
     return cut if len(cut) >= len("ann") else key
 
 
-def _keys(words: str) -> frozenset[str]:
-    return frozenset(key(word) for word in words.split())
+def _ordinary(section: str) -> list[str]:
+    """Return the words of one section of ``ordinary_words.txt``; its first line is a description."""
+    text = Path(__file__).with_name("ordinary_words.txt").read_text("utf-8")
+    return text.partition(f"[{section}]")[2].partition("\n[")[0].partition("\n")[2].split()
 
 
-ORDINARY: Final = _keys(WORK) | _keys(NAMES)
-#: Short words that a line can hardly do without, even where somebody is called so.
+ORDINARY: Final = frozenset(word_key(word) for word in (*_ordinary("work"), *_ordinary("names")))
+#: Short words that a line can hardly avoid, even if somebody has that name.
 UNAVOIDABLE: Final = frozenset(
-    key(word) for language in ("en", "de", "pt") for word in STOP_WORDS[language] if len(word) <= len("can")
+    word_key(word)
+    for language in ("en", "de", "pt")
+    for word in STOP_WORDS[language]
+    if len(word) <= len("can")
 )
-STOPS: Final = frozenset(key(word) for words in STOP_WORDS.values() for word in words)
-_UNSPACED_ORDINARY: Final = sorted(set(UNSPACED.split()), key=len, reverse=True)
+STOPS: Final = frozenset(word_key(word) for words_of in STOP_WORDS.values() for word in words_of)
+_UNSPACED_ORDINARY: Final = sorted(set(_ordinary("unspaced")), key=len, reverse=True)
 
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """A word of a text, and how it stands there."""
+    """A word of a text, and how it is written there."""
 
     key: str
-    #: Written with a capital where its sentence did not ask for one.
+    #: Has a capital although it does not begin a sentence.
     named: bool
-    #: Written with a capital at all.
+    #: Has a capital.
     capital: bool
-    #: Its letters have no capitals, so that a name looks like any word.
+    #: Its script has no capitals, so names look like other words.
     caseless: bool = False
 
     @property
-    def plain(self) -> bool:
-        """Whether it says nothing of anybody, as long as nobody is called so."""
+    def is_ordinary(self) -> bool:
+        """True if the word identifies nobody, unless it is somebody's name."""
         return self.key in STOPS or self.key in ORDINARY or self.key.removesuffix("s") in ORDINARY
 
 
-def words(text: str) -> Iterator[Word]:
-    """The words of a bare text."""
+def words_of(text: str) -> Iterator[Word]:
+    """Yield the words of a text returned by `visible_text`."""
     for found in _WORD.finditer(text):
         word = found.group()
         capital = word[0].isupper() or word[0].istitle()
         start = found.start()
         named = capital and not _ENDS_SENTENCE.search(text[max(0, start - 12) : start])
         caseless = word[0].isalpha() and word[0].lower() == word[0].upper()
-        yield Word(key(word), named, capital, caseless)
+        yield Word(word_key(word), named, capital, caseless)
 
 
 @dataclass(frozen=True, slots=True)
-class Telling:
-    """What of a line could tell who somebody is; whether it does, their records say."""
+class LineFeatures:
+    """The parts of a line that could identify a person, to be compared with that person's records."""
 
-    #: It holds what reaches somebody, such as an address of mail: it tells, whatever the records say.
+    #: The line contains contact data, such as a mail address; it never passes.
     contact: bool = False
     words: tuple[Word, ...] = ()
-    #: Keys of its words that stand between quotation marks.
+    #: Keys of the words in quotation marks.
     quoted: frozenset[str] = frozenset()
-    #: Adjacent words written as one.
+    #: Adjacent words joined into one.
     joined: frozenset[str] = frozenset()
     numbers: frozenset[str] = frozenset()
     initials: frozenset[str] = frozenset()
-    #: What stands before a Japanese honorific, and other runs of characters that are not spaced.
-    honoured: frozenset[str] = frozenset()
+    #: Names before a Japanese honorific, and other runs of characters in scripts without spaces.
+    honorific_names: frozenset[str] = frozenset()
     runs: frozenset[str] = frozenset()
-    #: Its words in order, so many at a time.
+    #: Sequences of as many words as make a quotation.
     sequences: frozenset[tuple[str, ...]] = field(default=frozenset())
-    #: All of it, to be looked through for names in scripts without spaces.
+    #: The whole text, to search for names in scripts without spaces.
     text: str = ""
 
 
 @lru_cache(maxsize=256)
-def distinctive(line: str) -> Telling:
-    """What of a line could tell who somebody is."""
-    text = bare(line)
-    found = tuple(words(text))
+def features_of(line: str) -> LineFeatures:
+    """Return the parts of a line that could identify a person."""
+    text = visible_text(line)
+    found = tuple(words_of(text))
     keys = [word.key for word in found]
     digits = numbers(text)
-    return Telling(
+    return LineFeatures(
         contact=bool(_CONTACTS.search(text)) or any(len(number) >= _MANY_DIGITS for number in digits),
         words=found,
-        quoted=frozenset(word.key for quote in _QUOTES.findall(text) for word in words(" ".join(quote))),
-        joined=joined(keys),
+        quoted=frozenset(word.key for quote in _QUOTES.findall(text) for word in words_of(" ".join(quote))),
+        joined=joined_words(keys),
         numbers=digits,
         initials=_initials(text),
-        honoured=frozenset(_HONORIFIC.findall(text)) - {"お客", "客", "皆", "奥", "お子"} - _ROLES,
-        runs=unspaced(text),
-        sequences=sequences(keys),
+        honorific_names=frozenset(_HONORIFIC.findall(text)) - {"お客", "客", "皆", "奥", "お子"} - _ROLES,
+        runs=unspaced_runs(text),
+        sequences=word_sequences(keys),
         text=text.casefold(),
     )
 
@@ -168,8 +173,8 @@ def distinctive(line: str) -> Telling:
 _ROLES: Final = frozenset({"ユーザー", "お客", "顧客", "相手", "利用者"})
 
 
-def joined(keys: list[str]) -> frozenset[str]:
-    """Adjacent words written as one, in case one was taken apart; and words with signs for letters read as letters."""
+def joined_words(keys: list[str]) -> frozenset[str]:
+    """Return adjacent words joined into one, in case one was split, and words with digits read as letters."""
     found = {
         "".join(keys[at : at + many])
         for many in range(2, _TAKEN_APART + 1)
@@ -189,19 +194,19 @@ def joined(keys: list[str]) -> frozenset[str]:
     return frozenset(one for one in found if len(one) > len("an"))
 
 
-def sequences(keys: list[str]) -> frozenset[tuple[str, ...]]:
-    """All runs of as many words as make a quotation."""
+def word_sequences(keys: list[str]) -> frozenset[tuple[str, ...]]:
+    """Return all sequences of as many words as make a quotation."""
     return frozenset(tuple(keys[at : at + QUOTED_WORDS]) for at in range(len(keys) - QUOTED_WORDS + 1))
 
 
 def _initials(text: str) -> frozenset[str]:
     dotted = {"".join(filter(str.isalpha, one)) for one in _INITIALS.findall(text)}
     capitals = {one for one in re.findall(r"(?<!\w)[^\W\d_]{2,3}(?!\w)", text) if one.isupper()}
-    return frozenset(key(one) for one in dotted | capitals)
+    return frozenset(word_key(one) for one in dotted | capitals)
 
 
-def unspaced(text: str) -> frozenset[str]:
-    """Runs of two characters and more in scripts that have no spaces, without ordinary words."""
+def unspaced_runs(text: str) -> frozenset[str]:
+    """Return runs of characters in scripts without spaces, after removing ordinary words."""
     for word in _UNSPACED_ORDINARY:
         text = text.replace(word, " ")
     found: set[str] = set()

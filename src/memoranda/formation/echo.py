@@ -1,4 +1,4 @@
-"""Whose word it is: what a user said, and what was only recalled, claimed by the assistant, or read from a stranger."""
+"""Attribution: did the user say a statement, or was it recalled, claimed by the assistant, or read from a stranger?"""
 
 from __future__ import annotations
 
@@ -7,130 +7,140 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final
 
-from memoranda.formation.alike import coverage, densest
+from memoranda.formation.alike import coverage, densest_coverage
 from memoranda.model.forming import Reading
 from memoranda.model.messages import Message
 from memoranda.model.trust import STRANGERS, Trust, lowest
 from memoranda.text.scripts import comparable_text
 
-#: A statement of which the user's cited words cover so much is the user's own.
-OWN: Final = 0.5
-#: A statement of which two sentences of another text cover so much stands in that text.
-BORNE: Final = 0.75
-#: So much of a memory has to stand in what repeats it.
-REPEATED: Final = 0.25
-#: Kinds that direct the agent: only the user's own word makes them.
+#: A statement is the user's own if the cited words of the user cover at least this share of it.
+OWN_COVERAGE: Final = 0.5
+#: A text contains a statement if two consecutive sentences cover at least this share of it.
+CONTAINED_COVERAGE: Final = 0.75
+#: A message repeats a memory if it covers at least this share of it.
+REPEATED_COVERAGE: Final = 0.25
+#: Kinds that direct the agent; only the user's own words create them.
 DIRECTING: Final = frozenset({"instruction", "preference"})
 _SPEAKERS: Final = frozenset({Trust.USER, Trust.OPERATOR})
 _QUESTION_MARKS: Final = frozenset("?？؟;\u037e⁇")
-_ONESELF: Final = frozenset({"user", "the user", "me", "myself", "i"})
+_OWNER_WORDS: Final = frozenset({"user", "the user", "me", "myself", "i"})
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What became of a statement's claim to be the word of somebody."""
+    """The result of checking who said a statement."""
 
-    #: The lowest of all that it rests on, whether it was cited or not.
+    #: The lowest trust of all its sources, cited or not.
     trust: Trust
-    #: The user's own cited words bear it; what others said need not be cited for it.
+    #: The cited words of the user support it; other sources are not needed.
     own: bool = False
-    #: Why it cannot be kept, as a stable word and in words; empty where it can.
+    #: Why it cannot be kept, as a stable code and in words; empty if it can.
     code: str = ""
     reason: str = ""
 
 
-def speaks(message: Message) -> bool:
-    """Whether a message is what a user said, and not what was claimed, called up or pasted in."""
+def is_from_user(message: Message) -> bool:
+    """True if a message holds the user's own words, with the trust of a user or an operator."""
     return message.role == "user" and message.trust in _SPEAKERS
 
 
-def another(message: Message) -> str | None:
-    """Who spoke in the user's place, where it was not the owner: what they say of themselves is not said of the owner."""
+def other_speaker(message: Message) -> str | None:
+    """Return the speaker of a user message if it is not the owner; statements about that speaker are not about the owner."""
     speaker = message.speaker
     return (
         None
-        if speaker is None or comparable_text(speaker) in (comparable_text(message.owner.id), *_ONESELF)
+        if speaker is None or comparable_text(speaker) in (comparable_text(message.owner.id), *_OWNER_WORDS)
         else speaker
     )
 
 
-class Witness:
-    """Knows all that was said and shown in a reading, and judges whose word a statement is."""
+class Attribution:
+    """Judges who said a statement, given all messages and memories of a reading."""
 
     def __init__(self, reading: Reading) -> None:
         said = [read.message for read in reading.messages]
         self._before = {after.id: before for before, after in pairwise(said)}
         self._strangers = [message for message in said if message.trust in STRANGERS]
-        self._claims = [message for message in said if not speaks(message) and message.trust not in STRANGERS]
+        self._claims = [
+            message for message in said if not is_from_user(message) and message.trust not in STRANGERS
+        ]
         self._shown = tuple(memory.content for memory in reading.candidates)
-        names = {message.speaker for message in said if message.speaker and speaks(message)}
-        self._oneself = _ONESELF | {comparable_text(reading.thread.owner.id)}
-        self._speakers = self._oneself | {comparable_text(name) for name in names}
+        names = {message.speaker for message in said if message.speaker and is_from_user(message)}
+        self._owner_names = _OWNER_WORDS | {comparable_text(reading.thread.owner.id)}
+        self._speakers = self._owner_names | {comparable_text(name) for name in names}
 
     def judge(
         self, statement: str, cited: Sequence[Message], *, kind: str = "fact", subject: str | None = None
     ) -> Verdict:
-        """Whether a statement may be kept as the word of those whom it cites, and how far it is to be believed."""
-        own = [message for message in cited if speaks(message)]
+        """Decide whether a statement may be kept with these citations, and its trust."""
+        own = [message for message in cited if is_from_user(message)]
         trust = lowest(message.trust for message in cited)
-        if own and coverage(statement, " \n".join(message.content for message in own)) < OWN:
-            trust = lowest([trust, *self._uncited(statement, own)])
+        if own and coverage(statement, " \n".join(message.content for message in own)) < OWN_COVERAGE:
+            trust = lowest([trust, *self._uncited_trust(statement, own)])
         elif own:
             return Verdict(lowest(message.trust for message in own), own=True)
-        if self._answered(statement, own):
-            return _directed(lowest([trust, Trust.ASSISTANT]), kind, answered=True)
+        if self._answers_question(statement, own):
+            return _check_directive(lowest([trust, Trust.ASSISTANT]), kind, answered=True)
         by_others = not own or trust not in _SPEAKERS
-        if by_others and any(densest(statement, text) >= BORNE for text in self._shown):
+        if by_others and any(densest_coverage(statement, text) >= CONTAINED_COVERAGE for text in self._shown):
             return Verdict(
-                trust, code="echo", reason="it repeats what was recalled, and no user said it anew"
+                trust, code="echo", reason="it repeats a recalled memory, and no user said it again"
             )
         if trust is Trust.ASSISTANT or (not own and trust not in STRANGERS):
             about_user = subject is None or comparable_text(subject) in self._speakers
             if about_user or kind in DIRECTING:
                 return Verdict(
-                    trust, code="claimed", reason="only the assistant says so; that is no fact about the user"
+                    trust,
+                    code="claimed",
+                    reason="only the assistant says so; that is not a fact about the user",
                 )
-        return _directed(trust, kind)
+        return _check_directive(trust, kind)
 
-    def repeated(self, statement: str, cited: Sequence[Message]) -> bool:
-        """Whether a user said again what a memory says, and not merely heard it again."""
-        own = [message for message in cited if speaks(message)]
-        if self._answered(statement, own):
+    def is_repeated(self, statement: str, cited: Sequence[Message]) -> bool:
+        """True if a user repeated a memory, and did not only hear it again."""
+        own = [message for message in cited if is_from_user(message)]
+        if self._answers_question(statement, own):
             return True
-        return any(coverage(statement, message.content) >= REPEATED for message in own)
+        return any(coverage(statement, message.content) >= REPEATED_COVERAGE for message in own)
 
-    def other(self, subject: str) -> str | None:
-        """Whom a statement is about, where it is not the owner."""
-        return subject if subject and comparable_text(subject) not in self._oneself else None
+    def other_subject(self, subject: str) -> str | None:
+        """Return the subject of a statement if it is not the owner."""
+        return subject if subject and comparable_text(subject) not in self._owner_names else None
 
-    def strange(self, statement: str) -> bool:
-        """Whether a statement stands in what a tool or a page says."""
-        return any(densest(statement, one.content) >= BORNE for one in self._strangers)
+    def is_from_stranger(self, statement: str) -> bool:
+        """True if a tool result or a web page contains the statement."""
+        return any(densest_coverage(statement, one.content) >= CONTAINED_COVERAGE for one in self._strangers)
 
-    def _uncited(self, statement: str, own: Sequence[Message]) -> list[Trust]:
-        """The trust of those in whose texts a statement stands that the user's words hardly bear."""
-        strangers = [one.trust for one in self._strangers if densest(statement, one.content) >= BORNE]
-        claimed = any(densest(statement, one.content) >= BORNE for one in self._claims)
-        recalled = any(densest(statement, text) >= BORNE for text in self._shown)
+    def _uncited_trust(self, statement: str, own: Sequence[Message]) -> list[Trust]:
+        """Return the trust of the messages that contain a statement which the user's own words do not support."""
+        strangers = [
+            one.trust
+            for one in self._strangers
+            if densest_coverage(statement, one.content) >= CONTAINED_COVERAGE
+        ]
+        claimed = any(densest_coverage(statement, one.content) >= CONTAINED_COVERAGE for one in self._claims)
+        recalled = any(densest_coverage(statement, text) >= CONTAINED_COVERAGE for text in self._shown)
         return strangers or [Trust.ASSISTANT] * (claimed or recalled)
 
-    def _answered(self, statement: str, own: Sequence[Message]) -> bool:
-        """Whether a user's message follows the assistant's question in which the statement stands."""
+    def _answers_question(self, statement: str, own: Sequence[Message]) -> bool:
+        """True if a user's message answers a question of the assistant that contains the statement."""
         for message in own:
             before = self._before.get(message.id)
             if (
                 before is not None
                 and before.role == "assistant"
                 and not _QUESTION_MARKS.isdisjoint(before.content)
-                and densest(statement, before.content) >= BORNE
+                and densest_coverage(statement, before.content) >= CONTAINED_COVERAGE
             ):
                 return True
         return False
 
 
-def _directed(trust: Trust, kind: str, *, answered: bool = False) -> Verdict:
+def _check_directive(trust: Trust, kind: str, *, answered: bool = False) -> Verdict:
     if kind in DIRECTING and not answered and trust in STRANGERS:
         return Verdict(
-            trust, code="stranger", reason="what a tool or a page says is no preference and no instruction"
+            trust,
+            code="stranger",
+            reason="the words of a tool or a web page cannot be a preference or an instruction",
         )
     return Verdict(trust)

@@ -1,4 +1,4 @@
-"""Texts with a form of their own: the formats of JSON Schema that are checked, and those that are only told."""
+"""The formats of JSON Schema: those that are checked, and those that are only shown to the model."""
 
 from __future__ import annotations
 
@@ -29,10 +29,14 @@ def _parses(read: Callable[[str], object], text: str) -> bool:
     return True
 
 
-#: The formats that are checked; a moment needs its offset.
-CHECKED: dict[str, Callable[[str], bool]] = {"date": _is_date, "date-time": _is_moment, "uuid": _is_uuid}
-#: The formats that a model is told of and nothing more.
-TOLD = frozenset(
+#: Checked formats; a date-time needs its offset.
+CHECKED_FORMATS: dict[str, Callable[[str], bool]] = {
+    "date": _is_date,
+    "date-time": _is_moment,
+    "uuid": _is_uuid,
+}
+#: Formats that are shown to a model and not checked.
+UNCHECKED_FORMATS = frozenset(
     {
         "time",
         "duration",

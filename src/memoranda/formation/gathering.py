@@ -1,4 +1,4 @@
-"""Gathering: what is read to form a thread: what was said since it was formed last, and what is known that it may touch."""
+"""Read what forming a thread needs: its new messages, and the stored records that they may affect."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from typing import Final
 from uuid import UUID
 
 from memoranda.errors import EmbeddingFailed
-from memoranda.formation.reconcile import Held
-from memoranda.formation.schemas import FormationSchema, serving
-from memoranda.formation.viewing import readers_of
+from memoranda.formation.reconcile import CurrentRecords
+from memoranda.formation.schemas import FormationSchema, schemas_for_agent
+from memoranda.formation.viewing import reading_view
 from memoranda.formation.wishes import agent_named
 from memoranda.model.episodes import Episode
 from memoranda.model.experience import ExperienceLine, serves
@@ -26,39 +26,39 @@ from memoranda.model.values import Name
 from memoranda.ports import Finder, MakesVectors, Records
 from memoranda.text.tokens import estimate
 
-#: Turns before the new ones that are shown, to understand these.
+#: Earlier turns that are shown as context of the new ones.
 _CONTEXT: Final = 6
-#: Turns that are asked with for what is known, the newest first, and memories that each may bring.
+#: Newest turns that are used as questions to find memories, and the most memories found with each.
 _ASKING, _EACH = 24, 8
-#: The most memories that may be touched; the prompt shows as many of them as fit.
+#: The most candidates; the prompt shows as many as fit.
 _CANDIDATES: Final = 60
-#: So much of a turn is enough of a question.
+#: Characters of a turn that are used as a question.
 _QUESTION: Final = 2_000
 _PAGE: Final = 200
-#: Records that are read at a time where all of them are read.
+#: Records per page when all are read.
 _AT_A_TIME: Final = 1_000
-#: The most lines of experience that are read for one question, and kept with it; the prompt shows as many as fit.
+#: The most lines of experience in one reading; the prompt shows as many as fit.
 _LINES: Final = 1_000
 _MEMORY = frozenset({RecordType.MEMORY})
 
 
 @dataclass(frozen=True, slots=True)
-class Talk:
-    """A thread, and what of it is to be read."""
+class Excerpt:
+    """A thread with those of its messages that are to be read."""
 
     thread: Thread
-    #: Before the new ones, oldest first, and those to learn from.
+    #: Messages before the new ones, oldest first; then the messages to learn from.
     context: tuple[Message, ...] = ()
     new: tuple[Message, ...] = ()
 
     @property
     def closed(self) -> bool:
-        """Whether the thread is finished."""
+        """True if the thread is finished."""
         return self.thread.status in FINISHED
 
 
-class Gatherer:
-    """Reads threads, and what is known beside them, as their own readers see it."""
+class ThreadReader:
+    """Reads threads and related records, limited to what all readers of the thread may read."""
 
     def __init__(
         self, records: Records, finder: Finder, vectors: MakesVectors | None, tenant: str, users: int
@@ -66,64 +66,64 @@ class Gatherer:
         self._records = records
         self._finder = finder
         self._vectors = vectors
-        #: So many have to bear a line of experience before it serves others.
+        #: Users that must have taught a line of experience before it serves others.
         self._users = users
         self._tenant = Owner(tenant=tenant, kind=OwnerKind.TENANT, id=tenant)
 
     async def thread(self, owner: Owner, id: UUID) -> Thread | None:
-        """The thread as it stands."""
+        """Return the current thread."""
         found = (await self._records.get(owner, WHOLE, [id])).get(id)
         return found if isinstance(found, Thread) else None
 
-    async def talk(self, thread: Thread, after: int, through: int | None = None) -> Talk:
-        """What was said behind one place, up to another, with a few turns before."""
+    async def excerpt(self, thread: Thread, after: int, through: int | None = None) -> Excerpt:
+        """Return the messages after one place, up to another, with a few turns before as context."""
         only = Filter(types=frozenset({RecordType.MESSAGE}), thread=thread.id, newest_first=True)
         read: list[Message] = []
         cursor: str | None = None
         while True:
-            page = await self._records.scan(thread.owner, readers_of(thread), only, cursor, _PAGE)
+            page = await self._records.scan(thread.owner, reading_view(thread), only, cursor, _PAGE)
             read += those_of(Message, page.records)
             cursor = page.cursor
             if cursor is None or sum(message.seq <= after for message in read) >= _CONTEXT:
                 break
         read = [message for message in reversed(read) if through is None or message.seq <= through]
         before = [message for message in read if message.seq <= after]
-        return Talk(thread, tuple(before[-_CONTEXT:]), tuple(m for m in read if m.seq > after))
+        return Excerpt(thread, tuple(before[-_CONTEXT:]), tuple(m for m in read if m.seq > after))
 
-    async def portion(self, talk: Talk, most: int) -> Talk:
-        """The next messages of a talk, but for those that are gone by now."""
-        wanted = (*talk.context, *talk.new[:most])
+    async def next_messages(self, excerpt: Excerpt, most: int) -> Excerpt:
+        """Return the first ``most`` new messages of an excerpt, without those that have been erased since."""
+        wanted = (*excerpt.context, *excerpt.new[:most])
         found = await self._records.get(
-            talk.thread.owner, readers_of(talk.thread), [message.id for message in wanted]
+            excerpt.thread.owner, reading_view(excerpt.thread), [message.id for message in wanted]
         )
-        return Talk(
-            talk.thread,
-            tuple(message for message in talk.context if message.id in found),
-            tuple(message for message in talk.new[:most] if message.id in found),
+        return Excerpt(
+            excerpt.thread,
+            tuple(message for message in excerpt.context if message.id in found),
+            tuple(message for message in excerpt.new[:most] if message.id in found),
         )
 
     async def agent(self, name: str | None) -> Agent | None:
-        """What the tenant says of an agent."""
+        """Return the record of an agent."""
         return await agent_named(self._records, self._tenant, name)
 
     async def schemas(self, agent: str | None, triggers: Iterable[Trigger]) -> tuple[WantedSchema, ...]:
-        """What an agent's conversations are formed into, and which of it is due at one of these occasions."""
+        """Return the schemas of an agent's conversations; those with one of these triggers are marked due."""
         only = Filter(types=frozenset({RecordType.SCHEMA}))
         known = those_of(Schema, await self._all(self._tenant, WHOLE, only))
         due = frozenset(triggers)
-        return tuple(_wanted(schema, due) for schema in serving(agent, known))
+        return tuple(_wanted_schema(schema, due) for schema in schemas_for_agent(agent, known))
 
     async def reading(
-        self, talk: Talk, schemas: tuple[WantedSchema, ...], now: datetime, language: Name | None
+        self, excerpt: Excerpt, schemas: tuple[WantedSchema, ...], now: datetime, language: Name | None
     ) -> Reading:
-        """What an extractor is given for a talk, but for candidates."""
-        thread, view = talk.thread, readers_of(talk.thread)
+        """Return the reading for an excerpt, without candidates."""
+        thread, view = excerpt.thread, reading_view(excerpt.thread)
         learnt = await self._experience(thread)
         return Reading(
             thread=thread,
             messages=(
-                *(ReadMessage(message=message, context=True) for message in talk.context),
-                *(ReadMessage(message=message) for message in talk.new),
+                *(ReadMessage(message=message, context=True) for message in excerpt.context),
+                *(ReadMessage(message=message) for message in excerpt.new),
             ),
             profiles=await self._profiles(thread, view),
             summary=thread.summary,
@@ -133,18 +133,18 @@ class Gatherer:
             language=language,
         )
 
-    async def with_candidates(self, reading: Reading, talk: Talk) -> Reading:
-        """The same reading of what is left of its talk, with the memories that it may repeat, correct or replace."""
-        found = await self._candidates(talk, readers_of(talk.thread), reading.now)
+    async def with_candidates(self, reading: Reading, excerpt: Excerpt) -> Reading:
+        """Return the reading with the memories that the excerpt may repeat, correct or replace."""
+        found = await self._candidates(excerpt, reading_view(excerpt.thread), reading.now)
         return reading.model_copy(update={"candidates": found})
 
-    async def held(self, reading: Reading, formed: Formed) -> Held:
-        """What is known now of all that was formed: what says the same, what has the same key, what gave way to what."""
-        thread, view = reading.thread, readers_of(reading.thread)
+    async def current_records(self, reading: Reading, formed: Formed) -> CurrentRecords:
+        """Return the current records that the results may affect: similar memories, same keys, and their successors."""
+        thread, view = reading.thread, reading_view(reading.thread)
         owner = thread.owner
         found = await self._records.get(owner, view, [memory.id for memory in reading.candidates])
         for note in formed.notes:
-            for memory in await self._find(owner, view, note.content, None, reading.now):
+            for memory in await self._find_memories(owner, view, note.content, None, reading.now):
                 found.setdefault(memory.id, memory)
         keys = {note.key for note in formed.notes if note.key is not None}
         keys |= {f"{note.subject}: {note.key}" for note in formed.notes if note.key and note.subject}
@@ -155,24 +155,24 @@ class Gatherer:
             one.superseded_by for one in those_of(Memory, found.values()) if one.superseded_by is not None
         }
         found |= await self._records.get(owner, view, [*winners - set(found)])
-        return Held(
+        return CurrentRecords(
             memories=tuple(those_of(Memory, found.values())),
             profiles=await self._profiles(thread, view),
             experience=await self._experience(thread) if formed.experience else (),
             episodes=await self.episodes(thread),
         )
 
-    async def was_done(self, owner: Owner, operation: str) -> bool:
-        """Whether an operation was applied before."""
+    async def was_applied(self, owner: Owner, operation: str) -> bool:
+        """True if an operation was applied before."""
         return await self._records.find_operation(owner, operation) is not None
 
     async def episodes(self, thread: Thread) -> tuple[Episode, ...]:
-        """The episodes that record a thread."""
+        """Return the episodes of a thread."""
         only = Filter(types=frozenset({RecordType.EPISODE}), thread=thread.id)
-        return tuple(those_of(Episode, await self._all(thread.owner, readers_of(thread), only)))
+        return tuple(those_of(Episode, await self._all(thread.owner, reading_view(thread), only)))
 
     async def _experience(self, thread: Thread) -> tuple[ExperienceLine, ...]:
-        """All that the agent has learnt, retired lines too."""
+        """Return all lines of the agent's experience, including retired ones."""
         if thread.agent is None:
             return ()
         agent = Owner(tenant=thread.owner.tenant, kind=OwnerKind.AGENT, id=thread.agent)
@@ -180,7 +180,7 @@ class Gatherer:
         return tuple(those_of(ExperienceLine, await self._all(agent, WHOLE, only)))
 
     async def _profiles(self, thread: Thread, view: View) -> tuple[ProfileDocument, ...]:
-        """The documents that a thread's readers share: one for each schema."""
+        """Return the profiles with the thread's audience, one for each schema."""
         only = Filter(types=frozenset({RecordType.PROFILE}))
         shared = [
             document
@@ -190,7 +190,7 @@ class Gatherer:
         return tuple({document.schema_name: document for document in shared}.values())
 
     async def _all(self, owner: Owner, view: View, only: Filter) -> list[Record]:
-        """Every record that a scan gives, page by page."""
+        """Return all records of a scan, read page by page."""
         found: list[Record] = []
         cursor: str | None = None
         while True:
@@ -200,10 +200,13 @@ class Gatherer:
             if cursor is None:
                 return found
 
-    async def _candidates(self, talk: Talk, view: View, now: datetime) -> tuple[Memory, ...]:
-        """What the talk may repeat, correct or replace: of every turn's finds the best ones first."""
-        said = [m for m in talk.new if m.role in ("user", "assistant")][-_ASKING:]
-        ranked = [await self._find(talk.thread.owner, view, message.content, HELD, now) for message in said]
+    async def _candidates(self, excerpt: Excerpt, view: View, now: datetime) -> tuple[Memory, ...]:
+        """Return memories that the excerpt may repeat, correct or replace: the best hit of each turn first."""
+        said = [m for m in excerpt.new if m.role in ("user", "assistant")][-_ASKING:]
+        ranked = [
+            await self._find_memories(excerpt.thread.owner, view, message.content, HELD, now)
+            for message in said
+        ]
         found: dict[UUID, Memory] = {}
         for place in range(_EACH):
             found |= {
@@ -214,7 +217,7 @@ class Gatherer:
             }
         return tuple(found.values())[:_CANDIDATES]
 
-    async def _find(
+    async def _find_memories(
         self, owner: Owner, view: View, text: str, statuses: frozenset[str] | None, now: datetime
     ) -> list[Memory]:
         question = text[:_QUESTION]
@@ -239,8 +242,8 @@ class Gatherer:
         return those_of(Memory, shown)
 
 
-def with_due(reading: Reading, name: str) -> Reading:
-    """The same reading, where one schema more is to be formed."""
+def with_schema_due(reading: Reading, name: str) -> Reading:
+    """Return the reading with one more schema marked due."""
     schemas = tuple(
         schema.model_copy(update={"due": True}) if schema.name == name else schema
         for schema in reading.schemas
@@ -248,31 +251,31 @@ def with_due(reading: Reading, name: str) -> Reading:
     return reading.model_copy(update={"schemas": schemas})
 
 
-def fitting_newest(talk: Talk, tokens: int) -> Talk:
-    """The newest messages of a talk that take about half of so many tokens."""
-    room, start = tokens // 2, len(talk.new)
-    while start and room > 0 and len(talk.new) - start < _ASKING * 2:
+def newest_within(excerpt: Excerpt, tokens: int) -> Excerpt:
+    """Return the newest messages of an excerpt that fit into about half of so many tokens."""
+    room, start = tokens // 2, len(excerpt.new)
+    while start and room > 0 and len(excerpt.new) - start < _ASKING * 2:
         start -= 1
-        room -= estimate(talk.new[start].content)
-    return replace(talk, context=(), new=talk.new[start:])
+        room -= estimate(excerpt.new[start].content)
+    return replace(excerpt, context=(), new=excerpt.new[start:])
 
 
-def behind(talk: Talk, through: int) -> Talk:
-    """What of a talk is left behind a place, with the turns before it."""
-    before = [message for message in (*talk.context, *talk.new) if message.seq <= through]
+def remaining_after(excerpt: Excerpt, through: int) -> Excerpt:
+    """Return the part of an excerpt after a place, with the turns before it as context."""
+    before = [message for message in (*excerpt.context, *excerpt.new) if message.seq <= through]
     return replace(
-        talk,
+        excerpt,
         context=tuple(before[-_CONTEXT:]),
-        new=tuple(message for message in talk.new if message.seq > through),
+        new=tuple(message for message in excerpt.new if message.seq > through),
     )
 
 
-def shortened(talk: Talk, through: int) -> Talk:
-    """The same talk, up to a place."""
-    return replace(talk, new=tuple(message for message in talk.new if message.seq <= through))
+def up_to(excerpt: Excerpt, through: int) -> Excerpt:
+    """Return the part of an excerpt up to a place."""
+    return replace(excerpt, new=tuple(message for message in excerpt.new if message.seq <= through))
 
 
-def _wanted(schema: FormationSchema, due: frozenset[Trigger]) -> WantedSchema:
+def _wanted_schema(schema: FormationSchema, due: frozenset[Trigger]) -> WantedSchema:
     return WantedSchema(
         name=schema.name,
         description=schema.description,

@@ -1,4 +1,4 @@
-"""The guard: holds a line of experience against all records of the user from whom it stems."""
+"""The privacy guard: compares a line of experience with all records of the user it was learnt from."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Final
 from uuid import UUID
 
-from memoranda.formation.distinctive import Telling, distinctive
+from memoranda.formation.distinctive import LineFeatures, features_of
 from memoranda.formation.traces import Traces
 from memoranda.model.changes import AddEvidence, AddExperience
 from memoranda.model.experience import Evidence, ExperienceLine
@@ -17,13 +17,13 @@ from memoranda.model.query import Filter
 from memoranda.model.records import Record, RecordType
 from memoranda.ports import Records
 
-#: As much of a user is read; of one who has more, nothing passes.
+#: The most records and characters of a user that are read; if there are more, no line passes.
 MOST_RECORDS: Final = 20_000
 MOST_CHARACTERS: Final = 4_000_000
 _AT_A_TIME: Final = 500
-#: A line that is longer is no line.
+#: Longer lines never pass.
 _LONGEST: Final = 2_000
-_TELLING: Final = Filter(
+_EXAMINED: Final = Filter(
     types=frozenset(
         {
             RecordType.PROFILE,
@@ -38,7 +38,7 @@ _TELLING: Final = Filter(
 
 
 class Guard:
-    """Says whether a line tells nothing of a user."""
+    """Decides whether a line reveals anything about a user."""
 
     def __init__(
         self, records: Records, *, most_records: int = MOST_RECORDS, most_characters: int = MOST_CHARACTERS
@@ -48,29 +48,29 @@ class Guard:
         self._most_characters = most_characters
 
     async def passes(self, line: str, owner: Owner) -> bool:
-        """Whether a line holds no name, contact, number or rare word that is found with this user."""
-        return (await self.passing([line], owner))[0]
+        """True if a line contains no name, contact, number or rare word from this user's records."""
+        return (await self.check_lines([line], owner))[0]
 
-    async def passing(self, lines: Sequence[str], owner: Owner) -> list[bool]:
-        """The same of several lines; where the user's records cannot all be read, none passes."""
+    async def check_lines(self, lines: Sequence[str], owner: Owner) -> list[bool]:
+        """Return for each line whether it passes; if the user's records cannot all be read, none does."""
         if all(len(line) > _LONGEST for line in lines):
             return [False] * len(lines)
-        tellings = [distinctive(line[:_LONGEST]) for line in lines]
+        tellings = [features_of(line[:_LONGEST]) for line in lines]
         traces = await self._traces(owner, tellings)
         if traces is None:
             return [False] * len(lines)
         return [
-            len(line) <= _LONGEST and not traces.tell(telling)
+            len(line) <= _LONGEST and not traces.reveals(telling)
             for line, telling in zip(lines, tellings, strict=True)
         ]
 
-    async def checked(
+    async def with_results(
         self,
         changes: Sequence[AddExperience | AddEvidence],
         known: Iterable[ExperienceLine],
         now: datetime,
     ) -> list[AddExperience | AddEvidence]:
-        """Changes with what the guard says of each; ``known`` are the lines to which evidence is added."""
+        """Return the changes with the guard's results; ``known`` are the lines to which evidence is added."""
         texts: dict[UUID, str] = {line.id: line.line for line in known}
         asked = [
             (
@@ -78,22 +78,22 @@ class Guard:
                 change.line.line if isinstance(change, AddExperience) else texts.get(change.line, ""),
             )
             for change in changes
-            for part in _parts(change)
+            for part in _evidence_of(change)
         ]
         passed: set[tuple[Owner, str]] = set()
         for owner in dict.fromkeys(owner for owner, _ in asked):
             lines = list(dict.fromkeys(line for whose, line in asked if whose == owner and line))
-            answers = await self.passing(lines, owner) if lines else []
+            answers = await self.check_lines(lines, owner) if lines else []
             passed |= {(owner, line) for line, answer in zip(lines, answers, strict=True) if answer}
-        return [_with_answer(change, texts, passed, now) for change in changes]
+        return [_with_result(change, texts, passed, now) for change in changes]
 
-    async def _traces(self, owner: Owner, tellings: Sequence[Telling]) -> Traces | None:
-        """What the user's records say; None where they are more than is read."""
+    async def _traces(self, owner: Owner, tellings: Sequence[LineFeatures]) -> Traces | None:
+        """Collect traces from the user's records; None if there are more records than are read."""
         traces = Traces(owner, tellings)
         read, characters = 0, 0
         cursor: str | None = None
         while True:
-            page = await self._records.scan(owner, WHOLE, _TELLING, cursor, _AT_A_TIME)
+            page = await self._records.scan(owner, WHOLE, _EXAMINED, cursor, _AT_A_TIME)
             characters += await asyncio.to_thread(_take, traces, page.records)
             read += len(page.records)
             cursor = page.cursor
@@ -104,14 +104,14 @@ class Guard:
 
 
 def _take(traces: Traces, records: Sequence[Record]) -> int:
-    return sum(traces.take(record) for record in records)
+    return sum(traces.add(record) for record in records)
 
 
-def _parts(change: AddExperience | AddEvidence) -> tuple[Evidence, ...]:
+def _evidence_of(change: AddExperience | AddEvidence) -> tuple[Evidence, ...]:
     return change.line.evidence if isinstance(change, AddExperience) else (change.evidence,)
 
 
-def _with_answer(
+def _with_result(
     change: AddExperience | AddEvidence, texts: dict[UUID, str], passed: set[tuple[Owner, str]], now: datetime
 ) -> AddExperience | AddEvidence:
     def answered(part: Evidence, text: str) -> Evidence:

@@ -1,4 +1,4 @@
-"""What language models may use and cost: budgets for a run, an owner's day and a tenant's month."""
+"""Budgets for language models: for a run, an owner's day and a tenant's month."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ from memoranda.model.spending import Spent, SpentFilter, Sums
 from memoranda.model.values import Value
 from memoranda.ports import Clock, Spending
 
-#: After a run has used up its budget, the next one goes on.
+#: The pause before the next run after a run has used up its budget.
 _NEXT_RUN = timedelta(minutes=1)
-#: Before a call that no run's budget has room for is looked at again: somebody has to change the budget.
+#: The pause before a call that exceeds a whole run's budget is checked again; somebody must change the budget.
 _NO_RUN = timedelta(hours=1)
-#: No budget is larger; whoever wants more sets none.
+#: The largest budgets; for more, set none.
 _MOST_TOKENS = 10**15
 _MOST_PRICE = Decimal(10**9)
 
 
 class Budgets(Value):
-    """The most that language models may use and cost; None: as much as it takes."""
+    """The most that language models may use and cost; None means no limit."""
 
     #: Tokens, sent and answered, and dollars in one run of one job.
     run_tokens: int | None = Field(default=None, ge=0, le=_MOST_TOKENS)
     run_price: Decimal | None = Field(default=None, ge=0, le=_MOST_PRICE)
-    #: For each owner of conversations and day, in UTC.
+    #: For each owner and day, in UTC.
     user_day_tokens: int | None = Field(default=None, ge=0, le=_MOST_TOKENS)
     user_day_price: Decimal | None = Field(default=None, ge=0, le=_MOST_PRICE)
     #: For the tenant and calendar month, in UTC.
@@ -39,86 +39,84 @@ class Budgets(Value):
     tenant_month_price: Decimal | None = Field(default=None, ge=0, le=_MOST_PRICE)
 
 
-class _Span(NamedTuple):
-    """A stretch that has a budget."""
+class _Period(NamedTuple):
+    """A period that has a budget."""
 
-    #: How the names of its settings begin.
+    #: The prefix of its settings.
     name: str
     words: str
     tokens: int | None
     price: Decimal | None
     spent: Sums
-    #: When a new one begins.
+    #: When the next period begins.
     until: datetime
 
 
-class Purse:
-    """Asked before each call, told of it before it is made, and again when its answer is kept."""
+class BudgetCheck:
+    """Checks budgets before each call, and counts each call before it is made."""
 
     def __init__(self, spending: Spending, budgets: Budgets, clock: Clock) -> None:
         self._spending = spending
         self._budgets = budgets
         self._clock = clock
 
-    async def allow(self, owner: Owner, tokens_expected: int, run_so_far: Usage) -> None:
-        """Raise ``Postponed`` where a budget has no room for a call of about so many tokens, until it may have."""
+    async def check(self, owner: Owner, tokens_expected: int, run_so_far: Usage) -> None:
+        """Raise ``Postponed`` if a call of about so many tokens exceeds a budget, until that period ends."""
         now = self._clock().astimezone(UTC)
-        spans = await self._spans(owner, run_so_far, now)
-        refused = [(span, reason) for span in spans for reason in _reasons(span, tokens_expected)]
+        periods = await self._periods(owner, run_so_far, now)
+        refused = [(period, reason) for period in periods for reason in _reasons(period, tokens_expected)]
         if refused:
-            # What opens first again would only let it run into the next one.
-            span, reason = max(refused, key=lambda found: found[0].until)
-            raise Postponed(f"{reason}; it goes on at {span.until:%Y-%m-%d %H:%M} UTC", until=span.until)
+            # Waiting for the shorter period only would run into the longer one.
+            period, reason = max(refused, key=lambda found: found[0].until)
+            raise Postponed(f"{reason}; it goes on at {period.until:%Y-%m-%d %H:%M} UTC", until=period.until)
 
-    async def _spans(self, owner: Owner, run_so_far: Usage, now: datetime) -> list[_Span]:
-        """The stretches that this moment is in, with what was spent in those that have a budget."""
+    async def _periods(self, owner: Owner, run_so_far: Usage, now: datetime) -> list[_Period]:
+        """Return the current periods with what was spent in those that have a budget."""
         limits, day = self._budgets, now.date()
         run = (limits.run_tokens, limits.run_price)
         user_day = (limits.user_day_tokens, limits.user_day_price)
         tenant_month = (limits.tenant_month_tokens, limits.tenant_month_price)
-        spans = [_Span("run", "in one run", *run, Sums.of(run_so_far), _after_run(now, run_so_far))]
+        periods = [_Period("run", "in one run", *run, Sums.of(run_so_far), _after_run(now, run_so_far))]
         if any(limit is not None for limit in user_day):
             spent = await self._spending.spent_in_all(owner.tenant, SpentFilter(owner=owner, since=day))
-            spans.append(_Span("user_day", "for one user on one day", *user_day, spent, _start(day, days=1)))
+            periods.append(
+                _Period("user_day", "for one user on one day", *user_day, spent, _start(day, days=1))
+            )
         if any(limit is not None for limit in tenant_month):
             first = day.replace(day=1)
             spent = await self._spending.spent_in_all(owner.tenant, SpentFilter(since=first))
             until = _start(first + timedelta(days=31)).replace(day=1)
-            spans.append(_Span("tenant_month", "in one month", *tenant_month, spent, until))
-        return spans
+            periods.append(_Period("tenant_month", "in one month", *tenant_month, spent, until))
+        return periods
 
-    async def begin(self, owner: Owner, agent: str | None, task: str, model: str) -> Spent:
-        """Count a call that is about to be made; durable when it returns."""
+    async def record_call(self, owner: Owner, agent: str | None, task: str, model: str) -> Spent:
+        """Count a call before it is made; durable when it returns."""
         day = self._clock().astimezone(UTC).date()
         begun = Spent(tenant=owner.tenant, owner=owner, agent=agent, day=day, task=task, model=model, calls=1)
         await self._spending.note_spent(begun)
         return begun
 
-    def answered(self, begun: Spent, usage: Usage) -> Spent:
-        """What the answer to a call that was begun goes to ``Jobs.keep`` with: it counts where the call does."""
-        return begun.answered(usage)
 
-
-def _reasons(span: _Span, expected: int) -> Iterator[str]:
-    """Why a span has no room for a call of about so many tokens; nothing where it has."""
-    spent = span.spent
-    if span.tokens is not None and spent.tokens + expected > span.tokens:
+def _reasons(period: _Period, expected: int) -> Iterator[str]:
+    """Yield the reasons why a call of about so many tokens exceeds the budget of a period."""
+    spent = period.spent
+    if period.tokens is not None and spent.tokens + expected > period.tokens:
         yield (
-            f"budgets.{span.name}_tokens: {span.tokens:,} tokens may be used {span.words}; {spent.tokens:,} are used, "
+            f"budgets.{period.name}_tokens: {period.tokens:,} tokens may be used {period.words}; {spent.tokens:,} are used, "
             f"and the next call needs about {expected:,}"
         )
-    if span.price is None:
+    if period.price is None:
         return
-    if spent.price >= span.price:
+    if spent.price >= period.price:
         yield (
-            f"budgets.{span.name}_price: {_dollars(span.price)} may be spent {span.words}; "
+            f"budgets.{period.name}_price: {_dollars(period.price)} may be spent {period.words}; "
             f"{_dollars(spent.price)} are spent"
         )
-    elif spent.unpriced and span.tokens is None:
+    elif spent.unpriced and period.tokens is None:
         yield (
-            f"budgets.{span.name}_price: {_dollars(span.price)} may be spent {span.words}; nobody knows what "
+            f"budgets.{period.name}_price: {_dollars(period.price)} may be spent {period.words}; nobody knows what "
             f"{spent.unpriced:,} of {spent.answers:,} answers cost, {_dollars(spent.price)} are known: "
-            f"set budgets.{span.name}_tokens, and such answers are held to that"
+            f"set budgets.{period.name}_tokens, and such answers are held to that"
         )
 
 

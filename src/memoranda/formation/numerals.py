@@ -1,4 +1,4 @@
-"""Numerals: the numbers of a text in digits, however they are written or spelled out."""
+"""Find the numbers in a text, in digits or spelled out, and return them as digits."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _HAN_PLACES: Final = {"十": 10, "百": 100, "千": 1000}
 _DIGITS: Final = re.compile(r"\d(?:[\s().,\-/:+]{0,3}\d)*")
 _WORD: Final = re.compile(r"[^\W\d_]+")
 _HAN_RUN: Final = re.compile(r"[〇零一二三四五六七八九十百千]{2,}")
-#: One digit tells nobody.
+#: A single digit identifies nobody.
 _FEWEST: Final = 2
 
 
@@ -66,7 +66,7 @@ def _value(word: str) -> int | None:
 
 
 def numbers(text: str) -> frozenset[str]:
-    """The numbers of two digits and more, as digits: alone, and those side by side as one."""
+    """Return the numbers of two or more digits as digits: each alone, and adjacent ones joined."""
     found: set[str] = set()
     for run in _DIGITS.findall(text):
         parts = ["".join(map(_digit, part)) for part in re.findall(r"\d+", run)]
@@ -84,7 +84,7 @@ def _digit(character: str) -> str:
 
 
 def _spelled(text: str) -> Iterator[list[int]]:
-    """Words of numbers that stand side by side."""
+    """Yield runs of adjacent number words, as values."""
     run: list[int] = []
     for word in _WORD.findall(text):
         value = _value(word)
@@ -98,7 +98,7 @@ def _spelled(text: str) -> Iterator[list[int]]:
 
 
 def _paired(values: list[int]) -> list[int]:
-    """Words of a number with each ten and the unit behind it as one: eighty four as 84."""
+    """Return number words with each ten and its unit combined: eighty four as 84."""
     found: list[int] = []
     for value in values:
         if found and 0 < value < 10 and found[-1] in range(20, 100, 10):
@@ -109,7 +109,7 @@ def _paired(values: list[int]) -> list[int]:
 
 
 def _summed(values: list[int]) -> int:
-    """What words of a number come to when the large ones multiply what stands before them."""
+    """Return the value of number words, where hundred and thousand multiply the words before them."""
     whole, part = 0, 0
     for value in values:
         if value == 1000:

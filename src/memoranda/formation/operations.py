@@ -1,4 +1,4 @@
-"""The operations of a JSON Patch (RFC 6902) as they were given: read, bounded, and their removals put in order."""
+"""The operations of a JSON Patch (RFC 6902): parse them, check their limits, and order removals."""
 
 from __future__ import annotations
 
@@ -7,22 +7,22 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
-from memoranda.formation.documents import SHOWN_LENGTH, Copier, Unfit, read_json, shown, tokens_of
+from memoranda.formation.documents import SHOWN_LENGTH, Copier, InvalidJson, printable, read_json, tokens_of
 
 #: Operations in one patch.
 OPERATIONS = 200
-#: Faults that are handed back for one patch.
+#: The most faults that are reported for one patch.
 FAULTS = 20
-NAMES = ("add", "remove", "replace", "move", "copy", "test")
+OPERATION_NAMES = ("add", "remove", "replace", "move", "copy", "test")
 
 Path = tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class PatchFault:
-    """Why an operation was not applied, in words that a model can be shown."""
+    """The reason why an operation was not applied; it may be shown to a model."""
 
-    #: The operation's place in the patch; None where it is the patch or the document as a whole.
+    #: The operation's index in the patch; None for the patch or the document as a whole.
     index: int | None
     path: str
     reason: str
@@ -30,19 +30,19 @@ class PatchFault:
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """One operation that is well formed."""
+    """One well-formed operation."""
 
     index: int
     name: str
     path: Path
     #: As it was given.
     pointer: str
-    #: Where `move` and `copy` take their value from.
+    #: The path from which `move` and `copy` take their value.
     source: Path | None = None
     value: Any = None
 
-    def touches(self) -> Iterable[Path]:
-        """The places that it changes."""
+    def changed_paths(self) -> Iterable[Path]:
+        """Return the paths that the operation changes."""
         if self.name == "test":
             return ()
         if self.name == "move" and self.source is not None:
@@ -50,18 +50,18 @@ class Operation:
         return (self.path,)
 
     def fault(self, reason: str) -> PatchFault:
-        """This operation as one that cannot be applied."""
-        return PatchFault(self.index, shown(self.pointer), reason[: 2 * SHOWN_LENGTH])
+        """Return a fault of this operation."""
+        return PatchFault(self.index, printable(self.pointer), reason[: 2 * SHOWN_LENGTH])
 
 
 def read_operations(given: object, copier: Copier) -> tuple[list[Operation], list[PatchFault]]:
-    """The operations of a patch, given as a list or as its JSON text, and what is wrong with it."""
+    """Parse a patch, given as a list or as JSON text; return its operations and its faults."""
     try:
         listed = read_json(given) if isinstance(given, str) else given
-    except Unfit as exc:
+    except InvalidJson as exc:
         return [], [PatchFault(None, "", f"the patch {exc}")]
     if not isinstance(listed, (list, tuple)):
-        return [], [PatchFault(None, "", "the patch is no list of operations")]
+        return [], [PatchFault(None, "", "the patch is not a list of operations")]
     if len(listed) > OPERATIONS:
         reason = f"the patch has {len(listed)} operations; at most {OPERATIONS}, so give fewer"
         return [], [PatchFault(None, "", reason)]
@@ -70,52 +70,52 @@ def read_operations(given: object, copier: Copier) -> tuple[list[Operation], lis
     for index, one in enumerate(listed):
         try:
             read.append(_operation(index, one, copier))
-        except Unfit as exc:
+        except InvalidJson as exc:
             pointer = one.get("path", "") if isinstance(one, dict) else ""
-            faults.append(PatchFault(index, shown(pointer), str(exc)))
+            faults.append(PatchFault(index, printable(pointer), str(exc)))
     return read, faults[:FAULTS]
 
 
 def _operation(index: int, given: object, copier: Copier) -> Operation:
     if not isinstance(given, dict):
-        raise Unfit("is no operation; give an object with op, path and value")
+        raise InvalidJson("is not an operation; give an object with op, path and value")
     name = given.get("op")
-    if name not in NAMES:
-        raise Unfit(f"op is {shown(name)!r}; it may be {', '.join(NAMES)}")
-    path = _part(given, "path")
+    if name not in OPERATION_NAMES:
+        raise InvalidJson(f"op is {printable(name)!r}; it may be {', '.join(OPERATION_NAMES)}")
+    path = _pointer_in(given, "path")
     if not path and name != "test":
-        raise Unfit("leads to the whole document; give the path of the field that changes")
+        raise InvalidJson("refers to the whole document; give the path of the field that changes")
     pointer = str(given["path"])
     if name in ("move", "copy"):
-        source = _part(given, "from")
+        source = _pointer_in(given, "from")
         if not source and name == "move":
-            raise Unfit("moves the whole document; name the field that moves")
+            raise InvalidJson("moves the whole document; name the field that moves")
         return Operation(index, name, path, pointer, source=source)
     if name == "remove":
         return Operation(index, name, path, pointer)
     if "value" not in given:
-        raise Unfit("lacks its value")
+        raise InvalidJson("has no value")
     try:
         value = copier.copy(given["value"])
-    except Unfit as exc:
-        raise Unfit(f"value {exc}") from None
+    except InvalidJson as exc:
+        raise InvalidJson(f"value {exc}") from None
     return Operation(index, name, path, pointer, value=value)
 
 
-def _part(given: dict[str, Any], name: str) -> Path:
+def _pointer_in(given: dict[str, Any], name: str) -> Path:
     if name not in given:
-        raise Unfit(f"lacks its {name}")
+        raise InvalidJson(f"has no {name}")
     try:
         return tokens_of(given[name])
-    except Unfit as exc:
-        raise Unfit(f"{name} {exc}") from None
+    except InvalidJson as exc:
+        raise InvalidJson(f"{name} {exc}") from None
 
 
-def ordered(operations: Sequence[Operation]) -> tuple[list[Operation], list[PatchFault]]:
-    """The operations with removals from the end of the document backwards, so that indices mean what was shown.
+def in_safe_order(operations: Sequence[Operation]) -> tuple[list[Operation], list[PatchFault]]:
+    """Order removals from the end of the document backwards, so that indices mean what the model was shown.
 
-    Removals change places among themselves as long as no other operation between them touches the same list; an
-    entry that is removed twice among them is a fault.
+    Removals are reordered among themselves unless another operation between them changes the same list.
+    Removing the same entry twice is a fault.
     """
     found = list(operations)
     faults: list[PatchFault] = []
@@ -125,13 +125,13 @@ def ordered(operations: Sequence[Operation]) -> tuple[list[Operation], list[Patc
             block.append(place)
             continue
         paths = [operation.path, *([] if operation.source is None else [operation.source])]
-        if any(_meet(path, _shifted(operations[one].path)) for path in paths for one in block):
-            faults += _backwards(found, block)
+        if any(_overlap(path, _moved_by_removal(operations[one].path)) for path in paths for one in block):
+            faults += _reverse_removals(found, block)
             block = []
-    return found, faults + _backwards(found, block)
+    return found, faults + _reverse_removals(found, block)
 
 
-def _backwards(found: list[Operation], block: list[int]) -> list[PatchFault]:
+def _reverse_removals(found: list[Operation], block: list[int]) -> list[PatchFault]:
     removals = sorted((found[place] for place in block), key=lambda one: _position(one.path), reverse=True)
     for place, removal in zip(block, removals, strict=True):
         found[place] = removal
@@ -147,15 +147,15 @@ def _position(path: Path) -> list[tuple[bool, int, str]]:
 
 
 def is_index(token: str) -> bool:
-    """Whether a part of a path may be an index."""
+    """True if a part of a path may be an index."""
     return token.isascii() and token.isdigit()
 
 
-def _shifted(path: Path) -> Path:
-    """What a removal moves: its neighbours, where it may be one of a list."""
+def _moved_by_removal(path: Path) -> Path:
+    """Return the path whose content a removal shifts: the list, if it removes an entry of one."""
     return path[:-1] if is_index(path[-1]) else path
 
 
-def _meet(one: Path, other: Path) -> bool:
+def _overlap(one: Path, other: Path) -> bool:
     shorter = min(len(one), len(other))
     return one[:shorter] == other[:shorter]

@@ -1,4 +1,4 @@
-"""The oracle: answers of language models, each kept before it is used, and asked for only while it may cost something."""
+"""Call language models within budgets, and keep each answer with its job before it is used."""
 
 from __future__ import annotations
 
@@ -10,12 +10,11 @@ from uuid import UUID
 
 from memoranda import telemetry
 from memoranda.errors import LimitReached, ModelDown, ModelRefused
-from memoranda.formation.by_model import request_after, standing
-from memoranda.formation.money import Purse
-from memoranda.formation.progress import Progress
+from memoranda.formation.by_model import evaluate_answers, next_request
+from memoranda.formation.money import BudgetCheck
+from memoranda.formation.progress import Portion
 from memoranda.formation.prompt import Prompt, compose
-from memoranda.formation.summary import answered, question
-from memoranda.formation.wishes import FormingSettings
+from memoranda.formation.summary import summary_in, summary_request
 from memoranda.model.asking import ModelAnswer, ModelRequest, Usage
 from memoranda.model.forming import Formed
 from memoranda.model.jobs import GivenUp, Job, Postponed
@@ -26,28 +25,28 @@ from memoranda.model.trust import Limits
 from memoranda.ports import Clock, Jobs, Models
 from memoranda.text.tokens import estimate
 
-#: After the first failure of a provider, and at most, so many seconds pass before it is asked again.
+#: Seconds before a provider that failed is asked again: the first pause, and the longest.
 _FIRST_PAUSE, _LONGEST_PAUSE = 15.0, 600.0
-#: Where a person has to act first.
+#: The pause if a person has to act first.
 _UNTIL_SOMEONE_ACTS: Final = timedelta(minutes=10)
 _NEEDS_A_PERSON: Final = frozenset({"credentials", "model", "quota"})
-#: A question is not made shorter than this.
+#: The smallest budget of a prompt, in tokens.
 _LEAST_BUDGET: Final = 500
-#: So many whole rounds of answers that are of no use; then a person looks.
-_ROUNDS: Final = 3
+#: After this many rounds of useless answers the job is given up.
+_MOST_ROUNDS: Final = 3
 _GROWTH: Final = 8
 _MOST_KNOWN: Final = 10_000
-#: Under this name a summary that was bought is kept with its job.
+#: The key under which a paid summary is kept with its job.
 SUMMARY: Final = "summary"
 
 
 class UselessAnswers(Exception):
-    """Every answer of a round was of no use."""
+    """None of the answers of a round could be used."""
 
 
 @dataclass(slots=True)
 class _Outage:
-    """What is known of a provider that does not answer: all work waits together, not each on its own."""
+    """The state of a provider that does not answer; all jobs share one pause."""
 
     failures: int = 0
     until: datetime | None = None
@@ -65,57 +64,57 @@ class _Outage:
 
 
 @dataclass(slots=True)
-class Spending:
-    """What the questions of one run used so far."""
+class RunUsage:
+    """The usage of all model calls of one run so far."""
 
     usage: Usage = field(default_factory=Usage)
 
 
 @dataclass(slots=True)
-class Oracle:
-    """Asks models, and keeps what they answer with the job that it was asked for."""
+class ModelCalls:
+    """Calls models, and keeps their answers with the job."""
 
     models: Models
     jobs: Jobs
-    purse: Purse
+    budget: BudgetCheck
     limits: Limits
     clock: Clock
     _outage: _Outage = field(default_factory=_Outage)
-    #: Thread → how many turns have to wait before a summary is asked for again that was of no use.
+    #: Thread → how many turns must wait before a summary is requested again after a useless one.
     _useless: dict[UUID, int] = field(default_factory=dict)
 
     async def formed(
-        self, job: Job, progress: Progress, settings: FormingSettings, spending: Spending
-    ) -> tuple[Progress, Formed]:
-        """What the model makes of what was read: of kept answers, and of as many more as it takes."""
-        prompt = _prompt(progress)
+        self, job: Job, portion: Portion, answer_tokens: int, run: RunUsage
+    ) -> tuple[Portion, Formed]:
+        """Return what the model extracts from a portion, from kept answers and as many new ones as needed."""
+        prompt = _prompt(portion)
         while True:
-            stands = standing(prompt, progress.answers, self.limits)
-            if stands.formed is not None and not stands.faults:
-                return progress, stands.formed
-            if stands.refused or (progress.answers and not stands.faults):
-                await self._give_in(job, progress, refused=stands.refused)
-            request = request_after(prompt, progress.answers, stands.faults, settings.answer_tokens)
+            state = evaluate_answers(prompt, portion.answers, self.limits)
+            if state.formed is not None and not state.faults:
+                return portion, state.formed
+            if state.refused or (portion.answers and not state.faults):
+                await self._discard_round(job, portion, refused=state.refused)
+            request = next_request(prompt, portion.answers, state.faults, answer_tokens)
             try:
-                begun, answer = await self._ask(request, progress, spending)
+                begun, answer = await self._ask(request, portion, run)
             except ModelRefused as refused:
-                if stands.formed is not None and not stands.formed.empty:
-                    # What was wrong cannot be put right; what was right is kept.
-                    return progress, stands.formed
-                if refused.reason != "length" or progress.budget // 2 < _LEAST_BUDGET:
+                if state.formed is not None and not state.formed.empty:
+                    # The faults cannot be corrected; the valid parts are kept.
+                    return portion, state.formed
+                if refused.reason != "length" or portion.budget // 2 < _LEAST_BUDGET:
                     raise GivenUp(str(refused)) from refused
-                progress = self._shorter(progress)
-                prompt = _prompt(progress)
+                portion = self._shorter(portion)
+                prompt = _prompt(portion)
                 continue
-            progress = progress.with_answer(answer)
-            await self._keep(job, progress, begun, answer.usage)
+            portion = portion.with_answer(answer)
+            await self._keep(job, portion, begun, answer.usage)
 
     async def summary(
-        self, job: Job, thread: Thread, messages: Sequence[Message], waiting: int, spending: Spending
+        self, job: Job, thread: Thread, messages: Sequence[Message], waiting: int, run: RunUsage
     ) -> tuple[str, int]:
-        """A newer summary of a thread, and the place of the last message that it covers.
+        """Return a new summary of a thread and the place of the last message that it covers.
 
-        Empty where the model gave none; it is not asked again before twice as much waits.
+        The summary is empty if the model gave none; then the model is asked again only when twice as many turns wait.
         """
         through = messages[-1].seq
         kept = _kept_summary(job, thread.summary_through, through)
@@ -124,20 +123,20 @@ class Oracle:
         if waiting < self._useless.get(thread.id, 0):
             return "", through
         try:
-            begun, answer = await self._asked(
-                thread.owner, thread.agent, question(thread.summary, messages), spending
+            begun, answer = await self._send(
+                thread.owner, thread.agent, summary_request(thread.summary, messages), run
             )
         except ModelRefused as refused:
             if refused.reason in _NEEDS_A_PERSON:
                 raise Postponed(str(refused), until=self.clock() + _UNTIL_SOMEONE_ACTS) from refused
             text = ""
         else:
-            text = answered(answer.value)
+            text = summary_in(answer.value)
             payload = {SUMMARY: {"after": thread.summary_through, "through": through, "text": text}}
             records = [thread.id, *(message.id for message in messages)]
-            spent = self.purse.answered(begun, answer.usage)
+            spent = begun.answered(answer.usage)
             if not await self.jobs.keep(job, payload, records, spent):
-                raise Postponed("something that was summed up is gone", until=self.clock())
+                raise Postponed("a message in the summary was erased in the meantime", until=self.clock())
         if not text:
             if len(self._useless) >= _MOST_KNOWN:
                 self._useless.clear()
@@ -146,68 +145,66 @@ class Oracle:
             self._useless.pop(thread.id, None)
         return text, through
 
-    async def _give_in(self, job: Job, progress: Progress, *, refused: bool) -> None:
-        """Nothing came of what was asked: ask anew another time, unless that would buy the same again."""
-        await self.jobs.keep(job, progress.afresh().payload(), progress.records())
+    async def _discard_round(self, job: Job, portion: Portion, *, refused: bool) -> None:
+        """End a round without a result: drop its answers, and raise so that the job is retried or given up."""
+        await self.jobs.keep(job, portion.without_answers().payload(), portion.record_ids())
         if refused:
-            raise GivenUp("the model refuses to answer to this conversation")
-        if job.tries >= _ROUNDS:
-            raise GivenUp(f"the model's answers were of no use, {_ROUNDS} times over")
+            raise GivenUp("the model refuses to answer about this conversation")
+        if job.tries >= _MOST_ROUNDS:
+            raise GivenUp(f"the model's answers were of no use in {_MOST_ROUNDS} rounds")
         raise UselessAnswers("none of the model's answers could be used")
 
-    def _shorter(self, progress: Progress) -> Progress:
-        """The same question about less, for a model that does not read so much."""
-        shorter = progress.afresh(progress.budget // 2)
+    def _shorter(self, portion: Portion) -> Portion:
+        """Return the portion with half the budget, for a model with a smaller input limit."""
+        shorter = portion.without_answers(portion.budget // 2)
         return shorter.model_copy(update={"reading": _prompt(shorter).reading})
 
-    async def _keep(self, job: Job, progress: Progress, begun: Spent, usage: Usage) -> None:
-        spent = self.purse.answered(begun, usage)
+    async def _keep(self, job: Job, portion: Portion, begun: Spent, usage: Usage) -> None:
+        spent = begun.answered(usage)
         try:
-            kept = await self.jobs.keep(job, progress.payload(), progress.records(), spent)
+            kept = await self.jobs.keep(job, portion.payload(), portion.record_ids(), spent)
         except LimitReached:
-            # Counted it is; it is used at once, and only a kill before that buys it again.
+            # The cost is counted. The answer is used at once; only a kill before that would buy it again.
             telemetry.count("models.answers_too_large")
             return
         if not kept:
             raise Postponed(
-                "something that was read is gone, or another worker has the work", until=self.clock()
+                "something that was read was erased, or another worker has this job", until=self.clock()
             )
 
-    async def _ask(
-        self, request: ModelRequest, progress: Progress, spending: Spending
-    ) -> tuple[Spent, ModelAnswer]:
-        thread = progress.reading.thread
+    async def _ask(self, request: ModelRequest, portion: Portion, run: RunUsage) -> tuple[Spent, ModelAnswer]:
+        thread = portion.reading.thread
         try:
-            return await self._asked(thread.owner, thread.agent, request, spending)
+            return await self._send(thread.owner, thread.agent, request, run)
         except ModelRefused as refused:
             if refused.reason in _NEEDS_A_PERSON:
                 raise Postponed(str(refused), until=self.clock() + _UNTIL_SOMEONE_ACTS) from refused
             raise
 
-    async def _asked(
-        self, owner: Owner, agent: str | None, request: ModelRequest, spending: Spending
+    async def _send(
+        self, owner: Owner, agent: str | None, request: ModelRequest, run: RunUsage
     ) -> tuple[Spent, ModelAnswer]:
         now = self.clock()
         if self._outage.until is not None and now < self._outage.until:
             raise Postponed(self._outage.reason, until=self._outage.until)
         expected = estimate(request.instructions) + estimate(request.content) + request.largest
-        await self.purse.allow(owner, expected, spending.usage)
-        begun = await self.purse.begin(owner, agent, request.task, self.models.named(request.task))
+        await self.budget.check(owner, expected, run.usage)
+        begun = await self.budget.record_call(owner, agent, request.task, self.models.named(request.task))
         try:
             answer = await self.models.ask(request)
         except ModelDown as down:
             telemetry.count("models.down")
             raise Postponed(str(down), until=self._outage.note(now, down)) from down
         self._outage.clear()
-        spending.usage += answer.usage
+        run.usage += answer.usage
         telemetry.count("models.answers")
         return begun, answer
 
 
 def _kept_summary(job: Job, after: int, through: int) -> tuple[str, int] | None:
-    """The summary that an earlier run bought and did not come to write, and how far it goes: not past a place.
+    """Return a summary that an earlier run paid for and did not write, and the place that it covers.
 
-    What was said since is no reason to buy it again; one that came to nothing says so of the same messages only.
+    Newer messages do not make it invalid. An empty summary is valid for exactly the same messages only.
     """
     kept = (job.kept or {}).get(SUMMARY)
     if not isinstance(kept, dict) or kept.get("after") != after:
@@ -218,8 +215,8 @@ def _kept_summary(job: Job, after: int, through: int) -> tuple[str, int] | None:
     return (text, covered) if text or covered == through else None
 
 
-def _prompt(progress: Progress) -> Prompt:
-    prompt = compose(progress.reading, budget=progress.budget)
+def _prompt(portion: Portion) -> Prompt:
+    prompt = compose(portion.reading, budget=portion.budget)
     if prompt is None:
-        raise GivenUp("there is nothing to read in what was kept")
+        raise GivenUp("the kept portion has no new messages")
     return prompt

@@ -1,4 +1,4 @@
-"""Patterns of texts, matched in time that grows with the text and no faster, whoever wrote the pattern."""
+"""Regular expressions of schemas, matched in time linear in the text, for untrusted patterns too."""
 
 from __future__ import annotations
 
@@ -7,25 +7,25 @@ from functools import lru_cache
 
 from pydantic_core import SchemaError, SchemaValidator, ValidationError, core_schema
 
-from memoranda.formation.documents import shown
+from memoranda.formation.documents import printable
 
-#: Characters of one pattern, and of a text that is held against one.
+#: The most characters of a pattern, and of a text that is matched.
 PATTERN_LENGTH = 200
 TEXT_LENGTH = 500
-#: How many places a pattern may have, with all that it repeats written out.
+#: The most places of a pattern when its repetitions are written out.
 PATTERN_WEIGHT = 2_000
-#: A class of characters counts as so many places.
+#: The weight of a character class, in places.
 _CLASS = 10
 
 _COUNTS = re.compile(r"\{\s*([0-9]+)\s*(?:,\s*([0-9]*)\s*)?\}")
-#: Flags could change what the rest of a pattern means to a reader who counts.
+#: Flags could change the meaning of the rest of a pattern, so that counting would be wrong.
 _FLAGS = re.compile(r"\(\?(?!:|P?<)")
 _OPENING = re.compile(r"\[\^?\]?")
 _ESCAPE = re.compile(r"\\(?:[pPxuU]\{[^}]*\}|.)", re.DOTALL)
 
 
 def matches(pattern: str, text: str) -> bool:
-    """Whether a pattern in which nothing was found wrong is somewhere in a text."""
+    """True if a valid pattern matches anywhere in a text."""
     try:
         _compiled(pattern).validate_python(text)
     except ValidationError:
@@ -34,28 +34,28 @@ def matches(pattern: str, text: str) -> bool:
 
 
 def pattern_fault(given: object) -> str | None:
-    """Why something is no pattern that may be used; None where it is one."""
+    """Return why a pattern cannot be used; None if it can."""
     if not isinstance(given, str) or len(given) > PATTERN_LENGTH:
-        return f"is no text of at most {PATTERN_LENGTH} characters"
+        return f"is not a text of at most {PATTERN_LENGTH} characters"
     if _FLAGS.search(given):
-        return "sets flags or looks around; write it without (?"
-    if weight(given) > PATTERN_WEIGHT:
+        return "uses flags or lookaround; write it without (?"
+    if pattern_weight(given) > PATTERN_WEIGHT:
         return f"repeats too much: more than {PATTERN_WEIGHT} places when written out"
     try:
         _compiled(given)
     except SchemaError as exc:
-        return f"is no pattern that is matched in linear time: {shown(str(exc).strip().splitlines()[-1])}"
+        return f"is not a pattern that can be matched in linear time: {printable(str(exc).strip().splitlines()[-1])}"
     return None
 
 
 @lru_cache(maxsize=64)
 def _compiled(pattern: str) -> SchemaValidator:
-    # This engine never goes back in the text, and so knows neither backreferences nor looking around.
+    # This engine never backtracks, so it supports neither back-references nor lookaround.
     return SchemaValidator(core_schema.str_schema(pattern=pattern, regex_engine="rust-regex", strict=True))
 
 
-def weight(pattern: str) -> int:
-    """How many places a pattern has with its counted repetitions written out; more than enough is not told apart."""
+def pattern_weight(pattern: str) -> int:
+    """Return the places of a pattern with counted repetitions written out; stops counting beyond the limit."""
     totals, last, place = [0], 0, 0
     while place < len(pattern):
         character, step = pattern[place], 1
@@ -71,7 +71,7 @@ def weight(pattern: str) -> int:
             last = totals.pop()
             totals[-1] += last
         elif character in "*+?":
-            # What is repeated so may be repeated again by a count.
+            # The repeated part may be repeated again by a count.
             totals[-1] += 1
         else:
             step = _atom(pattern, place)
@@ -84,7 +84,7 @@ def weight(pattern: str) -> int:
 
 
 def _atom(pattern: str, start: int) -> int:
-    """How many characters of a pattern stand for one place: an escape, a class, or one of them."""
+    """Return the length of the next atom of a pattern: an escape, a class, or one character."""
     escape = _ESCAPE.match(pattern, start)
     if escape:
         return len(escape[0])
@@ -98,7 +98,7 @@ def _atom(pattern: str, start: int) -> int:
             continue
         if pattern[place] == "[":
             depth += 1
-            # A bracket that closes nothing yet stands for itself.
+            # A closing bracket right after the opening one is a literal.
             place += len(_OPENING.findall(pattern, place)[0])
             continue
         depth -= pattern[place] == "]"

@@ -1,4 +1,4 @@
-"""Progress: what a run keeps with its job, so that nothing is read or bought twice."""
+"""The portion that a run keeps with its job, so that nothing is read or bought twice."""
 
 from __future__ import annotations
 
@@ -15,25 +15,25 @@ from memoranda.model.jobs import Job
 from memoranda.model.ledger import USED
 from memoranda.model.values import Moment, Value
 
-#: Kept by another version it says something else, and is read anew.
+#: The version of the stored form; a portion of another version is read again.
 _FORM: Final = 1
 
 
-class Progress(Value):
-    """One portion of a thread as it was read, and the answers that were bought for it."""
+class Portion(Value):
+    """One portion of a thread as it was read, and the answers that were paid for."""
 
     form: int = _FORM
-    #: The watermark on which it builds.
+    #: The thread's watermark when it was read.
     after: int
     reading: Reading
-    #: Tokens of data that the prompt may hold.
+    #: The most tokens of data in the prompt.
     budget: int
-    #: In their order; the last ones mend what was wrong with those before.
+    #: In order; later answers correct earlier ones.
     answers: tuple[ModelAnswer, ...] = ()
 
     @classmethod
-    def of(cls, job: Job, after: int) -> Self | None:
-        """What was kept with a job for what stands behind a watermark; None where nothing was, or it is past."""
+    def kept_with(cls, job: Job, after: int) -> Self | None:
+        """Return the portion kept with a job for this watermark; None if there is none, or it is outdated."""
         if job.kept is None:
             return None
         try:
@@ -44,7 +44,7 @@ class Progress(Value):
 
     @property
     def now(self) -> datetime:
-        """When it was read: what is made of it has this time, however late it is made."""
+        """The time of reading; all records made from the portion have this time."""
         now: Moment = self.reading.now
         return now
 
@@ -53,8 +53,8 @@ class Progress(Value):
         """The place of its last message."""
         return max(message.seq for message in self.reading.new)
 
-    def records(self) -> tuple[UUID, ...]:
-        """All that it tells of: it goes with any of them."""
+    def record_ids(self) -> tuple[UUID, ...]:
+        """Return the ids of all records that the portion contains; erasing one of them deletes the portion."""
         reading = self.reading
         return (
             reading.thread.id,
@@ -64,19 +64,19 @@ class Progress(Value):
             *(line.id for line in reading.experience),
         )
 
-    def note(self) -> Mapping[str, Any]:
-        """What the ledger says of it: what the answers used."""
+    def ledger_note(self) -> Mapping[str, Any]:
+        """Return the note for the ledger: the usage of the answers."""
         usage = sum((answer.usage for answer in self.answers), Usage())
         return {USED: usage.model_dump(mode="json")} if usage.calls else {}
 
     def payload(self) -> Mapping[str, Any]:
-        """As it is kept."""
+        """Return the form in which it is stored."""
         return self.model_dump(mode="json")
 
     def with_answer(self, answer: ModelAnswer) -> Self:
-        """The same, with one answer more."""
+        """Return the portion with one more answer."""
         return self.model_copy(update={"answers": (*self.answers, answer)})
 
-    def afresh(self, budget: int | None = None) -> Self:
-        """The same without answers: none of them was of use."""
+    def without_answers(self, budget: int | None = None) -> Self:
+        """Return the portion without answers, because none of them could be used."""
         return self.model_copy(update={"answers": (), "budget": budget or self.budget})

@@ -1,4 +1,4 @@
-"""The prompt: what an extractor's model is asked, the same words for every conversation of an agent, then the fenced data."""
+"""The prompt of a model that extracts: fixed instructions for each agent, then the fenced data."""
 
 from __future__ import annotations
 
@@ -18,50 +18,50 @@ from memoranda.model.trust import STRANGERS
 from memoranda.text.fence import fenced, in_brackets, one_line
 from memoranda.text.tokens import Count, estimate
 
-#: What the answer is for, where another model is named for another task.
+#: The task name, for which the settings may name a model.
 TASK: Final = "formation"
-#: Parts of the budget that what is known may take: memories, then profile and experience.
+#: Shares of the budget for memories, and for profile and experience each.
 _OF_MEMORIES: Final = 0.25
 _OF_DOCUMENTS: Final = 0.15
-#: Parts that the context of new messages may take, and any single message.
+#: Shares of the budget for context messages, and for any single message.
 _OF_CONTEXT: Final = 0.1
 _OF_ONE: Final = 0.5
-#: New messages that are shown at a time: each may bring a note, and so many notes are read of one answer.
+#: The most new messages in one prompt: as many as notes that are read from one answer.
 _MOST_NEW: Final = 50
-#: No tokenizer makes more characters than this one token of a text that is worth reading.
+#: The most characters in one token of meaningful text, for any tokenizer.
 _CHARACTERS_A_TOKEN: Final = 16
 _TIME: Final = "%Y-%m-%d %H:%M"
 
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """One question to a model, and what its handles stand for."""
+    """One question to a model, and the records behind its handles."""
 
-    #: What was to be read, with the messages that are shown and no others.
+    #: The reading, with only the messages that are shown.
     reading: Reading
     #: Long, and the same for every conversation of an agent.
     instructions: str
     #: The data, fenced.
     content: str
     answer_schema: Mapping[str, Any]
-    #: By handle: every message that is shown, and those of them that are new.
+    #: All shown messages by handle; the handles of the new ones.
     messages: Mapping[str, Message]
     new: frozenset[str]
     candidates: Mapping[str, Memory] = field(default_factory=lambda: MappingProxyType({}))
-    #: Names of the schemas that are asked for: those that are due, but for documents too large to be shown.
+    #: Names of the requested schemas: those that are due, except for documents too large to be shown.
     asked: frozenset[str] = frozenset()
-    #: Handles of messages of which only the beginning is shown.
+    #: Handles of messages that are cut.
     cut: frozenset[str] = frozenset()
-    #: New messages that did not fit, and are to be read another time.
+    #: The number of new messages that did not fit and are read later.
     waiting: int = 0
 
     @property
     def through(self) -> int:
-        """The place of the last message that is shown; 0 where none is."""
+        """The place of the last shown message; 0 if there is none."""
         return max((message.seq for message in self.messages.values()), default=0)
 
     def request(self, largest: int, earlier: tuple[Earlier, ...] = ()) -> ModelRequest:
-        """The question as it is put to a model; ``largest`` is the most tokens that its answer may have."""
+        """Return the request to a model; ``largest`` is the most tokens of its answer."""
         return ModelRequest(
             task=TASK,
             instructions=self.instructions,
@@ -73,22 +73,22 @@ class Prompt:
 
 
 def compose(reading: Reading, *, budget: int = 8_000, count: Count = estimate) -> Prompt | None:
-    """The question for this reading; None where there is no new message, and so nothing to ask.
+    """Compose the prompt for a reading; None if it has no new message.
 
-    The data takes about ``budget`` tokens: the oldest new messages are shown, and how many wait is told.
+    The data takes about ``budget`` tokens: the oldest new messages are shown, and ``waiting`` counts the others.
     """
     if not reading.new:
         return None
     writer = _Writer(count, max(int(budget * _OF_ONE), 1))
     profile = _profile(reading, count, budget * _OF_DOCUMENTS)
-    known, candidates = _known(reading, writer, profile, budget)
+    known, candidates = _known_blocks(reading, writer, profile, budget)
     asked = [
         schema.name
         for schema in reading.schemas
         if schema.due and (schema.name in profile or reading.profile(schema.name) is None)
     ]
     room = budget - sum(map(count, known))
-    shown = _chosen(reading.messages, writer, room, int(budget * _OF_CONTEXT))
+    shown = _shown_messages(reading.messages, writer, room, int(budget * _OF_CONTEXT))
     entries = [_entry(f"m{place}", line) for place, (_, line, _) in enumerate(shown, start=1)]
     handles = {f"m{place}": read for place, (read, _, _) in enumerate(shown, start=1)}
     summary = [f"- [summary so far] {fenced(reading.summary)}"] if reading.summary else []
@@ -96,7 +96,9 @@ def compose(reading: Reading, *, budget: int = 8_000, count: Count = estimate) -
     return Prompt(
         reading=reading.model_copy(update={"messages": tuple(read for read, _, _ in shown)}),
         instructions=instructions(reading.schemas),
-        content="\n\n".join([*known, _block("conversation", [*summary, *entries]), _asked(reading, asked)]),
+        content="\n\n".join(
+            [*known, _block("conversation", [*summary, *entries]), _closing_line(reading, asked)]
+        ),
         answer_schema=answer_schema(reading.schemas),
         messages={handle: read.message for handle, read in handles.items()},
         new=new,
@@ -108,14 +110,14 @@ def compose(reading: Reading, *, budget: int = 8_000, count: Count = estimate) -
 
 
 class _Writer:
-    """Writes stored text on lines of its own, none longer than what one may take."""
+    """Writes entries of stored text, each within a limit of tokens."""
 
     def __init__(self, count: Count, longest: int) -> None:
         self.count = count
         self._longest = longest
 
     def line(self, label: Iterable[str], text: str) -> tuple[str, int, bool]:
-        """The entry without its handle, its tokens, and whether it was cut."""
+        """Return the entry without its handle, its tokens, and whether it was cut."""
         head = in_brackets(", ".join(label))
         length = min(len(text), self._longest * _CHARACTERS_A_TOKEN)
         while True:
@@ -130,8 +132,10 @@ class _Writer:
 _Shown = tuple[ReadMessage, str, bool]
 
 
-def _chosen(messages: Sequence[ReadMessage], writer: _Writer, room: int, context: int) -> list[_Shown]:
-    """The oldest new messages that fit, at least one, and before them the newest context that does."""
+def _shown_messages(
+    messages: Sequence[ReadMessage], writer: _Writer, room: int, context: int
+) -> list[_Shown]:
+    """Return the oldest new messages that fit (at least one), preceded by the newest context that fits."""
     new: list[_Shown] = []
     for read in messages:
         if read.context:
@@ -163,7 +167,7 @@ def _label(read: ReadMessage) -> list[str]:
 
 
 def _profile(reading: Reading, count: Count, room: float) -> dict[str, str]:
-    """The documents that are due, by the names of their schemas: each whole, or not at all."""
+    """Return the due documents by schema name, each whole or not at all."""
     shown = {}
     for document in reading.profiles:
         name = in_brackets(document.schema_name)
@@ -174,25 +178,27 @@ def _profile(reading: Reading, count: Count, room: float) -> dict[str, str]:
     return shown
 
 
-def _known(
+def _known_blocks(
     reading: Reading, writer: _Writer, profile: Mapping[str, str], budget: int
 ) -> tuple[list[str], dict[str, Memory]]:
-    """The blocks of what is known, and the candidates by their handles."""
-    kept = _within(
-        reading.candidates, lambda memory: writer.line(_about(memory), _stated(memory)), budget * _OF_MEMORIES
+    """Return the blocks of stored records, and the candidates by handle."""
+    kept = _fitting(
+        reading.candidates,
+        lambda memory: writer.line(_memory_label(memory), _memory_text(memory)),
+        budget * _OF_MEMORIES,
     )
     candidates = {f"c{place}": memory for place, (memory, _) in enumerate(kept, start=1)}
     memories = [_entry(f"c{place}", line) for place, (_, line) in enumerate(kept, start=1)]
-    lessons = _within(reading.experience, lambda line: _lesson(line, writer), budget * _OF_DOCUMENTS)
+    lessons = _fitting(reading.experience, lambda line: _lesson(line, writer), budget * _OF_DOCUMENTS)
     experience = [f"- [{line}" for _, line in lessons]
     blocks = (("agent_experience", experience), ("user_profile", profile.values()), ("memories", memories))
     return [_block(tag, entries) for tag, entries in blocks if entries], candidates
 
 
-def _within(
+def _fitting(
     records: Iterable[Any], write: Callable[[Any], tuple[str, int, bool]], room: float
 ) -> list[tuple[Any, str]]:
-    """The first records whose lines fit, each with its line; what was cut could not be judged, and is not shown."""
+    """Return the records whose lines fit, with their lines; a record that would be cut is left out."""
     kept = []
     for record in records:
         line, tokens, cut = write(record)
@@ -206,14 +212,14 @@ def _lesson(line: ExperienceLine, writer: _Writer) -> tuple[str, int, bool]:
     return writer.line([line.field], line.line)
 
 
-def _about(memory: Memory) -> list[str]:
+def _memory_label(memory: Memory) -> list[str]:
     label = [memory.observed_at.strftime("%Y-%m-%d"), memory.kind]
     label += [] if memory.key is None else [f"key {memory.key}"]
     label += [] if memory.subject is None else [f"about {memory.subject}"]
     return [*label, f"from {memory.trust.value}"] if memory.trust in STRANGERS else label
 
 
-def _stated(memory: Memory) -> str:
+def _memory_text(memory: Memory) -> str:
     return (
         f"{memory.content} (applies when: {memory.applies_when})" if memory.applies_when else memory.content
     )
@@ -227,8 +233,8 @@ def _block(tag: str, entries: Iterable[str]) -> str:
     return "\n".join([f"<{tag}>", *entries, f"</{tag}>"])
 
 
-def _asked(reading: Reading, names: Sequence[str]) -> str:
-    """What is to be formed this time, behind all data; only names of schemas and our own words."""
+def _closing_line(reading: Reading, names: Sequence[str]) -> str:
+    """Return the last line: the requested schemas. It contains no stored text, only names of schemas."""
     wanted = f"Asked for now: {', '.join(names) or 'nothing'}."
     language = f" Write notes in this language: {one_line(reading.language)}." if reading.language else ""
     return f"{wanted}{language}"

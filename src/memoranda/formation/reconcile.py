@@ -1,4 +1,4 @@
-"""Reconciling: what was formed, held against what is known, becomes the changes that make the difference."""
+"""Compare what was extracted with the current records, and return the changes to write."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from uuid import UUID
 
-from memoranda.formation.alike import same
-from memoranda.formation.editing import Editor
+from memoranda.formation.alike import same_statement
+from memoranda.formation.editing import ProfileEditor
 from memoranda.formation.merging import Merger
 from memoranda.model.changes import (
     AddEvidence,
@@ -33,72 +33,72 @@ from memoranda.model.values import canonical
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
-    """What is known now; it may have moved on since it was read for the model."""
+class CurrentRecords:
+    """The current records; they may have changed since they were read for the model."""
 
-    #: Whatever may say the same or be replaced: candidates, holders of keys, and what these were superseded by.
+    #: Memories that may be repeated or replaced: candidates, those with the same keys, and their successors.
     memories: tuple[Memory, ...] = ()
     profiles: tuple[ProfileDocument, ...] = ()
-    #: All of the agent's lines, whomever they came from, and those that were retired.
+    #: All lines of the agent, from all users, including retired ones.
     experience: tuple[ExperienceLine, ...] = ()
     episodes: tuple[Episode, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Reconciled:
-    """What is to be written: nothing where nothing is new."""
+    """The changes to write; empty if nothing is new."""
 
     #: To the records of the thread's owner.
     changes: tuple[Change, ...] = ()
-    #: To the records of the agent: another owner, and so another batch.
+    #: To the records of the agent, who is another owner; so they are another batch.
     experience: tuple[AddExperience | AddEvidence, ...] = ()
     left_out: tuple[LeftOut, ...] = ()
-    #: Records that the changes build upon, with the versions at which they were read.
+    #: The records that the changes depend on, with the versions that were read.
     versions: Mapping[UUID, int] = field(default_factory=lambda: MappingProxyType({}))
 
 
 def reconcile(
     formed: Formed,
     reading: Reading,
-    held: Held,
+    current: CurrentRecords,
     *,
     limits: Limits = Limits(),  # noqa: B008
     run: str | None = None,
 ) -> Reconciled:
-    """The changes that bring what is known to what was formed; the same input gives the same changes.
+    """Return the changes that add the extracted results to the current records; deterministic.
 
-    What is written once, and held when it is asked again, is not written again.
+    Results that are already stored produce no change.
     """
-    return _Reconciler(reading, held, limits).reconcile(formed, run)
+    return _Reconciler(reading, current, limits).reconcile(formed, run)
 
 
 class _Reconciler:
-    def __init__(self, reading: Reading, held: Held, limits: Limits) -> None:
+    def __init__(self, reading: Reading, current: CurrentRecords, limits: Limits) -> None:
         self._reading = reading
         self._thread = reading.thread
-        self._held = held
+        self._current = current
         self._limits = limits
-        self._told: list[LeftOut] = []
+        self._dropped: list[LeftOut] = []
 
     def reconcile(self, formed: Formed, run: str | None) -> Reconciled:
-        merger = Merger(self._reading, self._held.memories, self._limits, self._told.append, self._id)
+        merger = Merger(self._reading, self._current.memories, self._limits, self._dropped.append, self._id)
         changes = merger.changes(formed.notes, formed.confirmations, formed.taken_back, run)
-        editor = Editor(self._reading, self._held.profiles, self._told.append, self._id)
+        editor = ProfileEditor(self._reading, self._current.profiles, self._dropped.append, self._id)
         for place, one in enumerate(formed.patches):
             changes += editor.changes(f"patches[{place}]", one)
         changes += self._episode(formed)
         lines = self._lessons(formed.experience)
-        return Reconciled(tuple(changes), tuple(lines), tuple(self._told), self._versions(changes))
+        return Reconciled(tuple(changes), tuple(lines), tuple(self._dropped), self._versions(changes))
 
     def _id(self, part: str, place: int) -> UUID:
-        """An id that says nothing of what it stands for, and is the same when the same is formed again."""
+        """Return an id that is independent of content, and the same when the same portion is formed again."""
         said = [str(read.message.id) for read in self._reading.messages[-1:]]
         return derived_id(self._reading.now, canonical([str(self._thread.id), said, part, place]))
 
     def _episode(self, formed: Formed) -> list[Change]:
         draft, said = formed.episode, self._reading.new
         id = self._id("episode", 0)
-        if draft is None or not said or id in {episode.id for episode in self._held.episodes}:
+        if draft is None or not said or id in {episode.id for episode in self._current.episodes}:
             return []
         episode = Episode(
             id=id,
@@ -119,17 +119,17 @@ class _Reconciler:
         return [RecordEpisode(episode)]
 
     def _lessons(self, lessons: tuple[Lesson, ...]) -> list[AddExperience | AddEvidence]:
-        """For each lesson a new line, or this owner's evidence for the one that the agent has already."""
+        """Return for each lesson a new line, or this owner's evidence for a line that the agent already has."""
         if self._thread.agent is None:
             for place, _ in enumerate(lessons):
                 self._left_out(
-                    f"experience[{place}]", "agent", "the conversation has no agent that could learn"
+                    f"experience[{place}]", "agent", "the conversation has no agent, so nobody can learn it"
                 )
             return []
         agent = Owner(tenant=self._thread.owner.tenant, kind=OwnerKind.AGENT, id=self._thread.agent)
-        # What is in service comes before what was retired, and what this owner gave before what others did.
+        # Active lines before retired ones, and lines with this owner's evidence before others.
         known = sorted(
-            self._held.experience,
+            self._current.experience,
             key=lambda line: (
                 line.retired_at is not None,
                 line.part_of(self._thread.owner) is None,
@@ -139,13 +139,13 @@ class _Reconciler:
         made: dict[UUID, ExperienceLine] = {}
         added: dict[UUID, tuple[UUID, ...]] = {}
         for place, lesson in enumerate(lessons):
-            found = _alike(lesson, [*known, *made.values()])
+            found = _same_line(lesson, [*known, *made.values()])
             if found is None:
                 line = self._line(agent, place, lesson)
                 made[line.id] = line
             elif found.retired_at is not None:
                 self._left_out(
-                    f"experience[{place}]", "retired", "the agent's same line was taken out of service"
+                    f"experience[{place}]", "retired", "the agent has the same line, and it was retired"
                 )
             elif found.id in made:
                 (part,) = found.evidence
@@ -153,7 +153,7 @@ class _Reconciler:
                 wider = part.model_copy(update={"sources": both})
                 made[found.id] = found.changed(evidence=(wider,))
             else:
-                added[found.id] = (*added.get(found.id, ()), *self._unknown(found, lesson))
+                added[found.id] = (*added.get(found.id, ()), *self._new_sources(found, lesson))
         evidence = {id: tuple(dict.fromkeys(sources)) for id, sources in added.items() if sources}
         return [
             *map(AddExperience, made.values()),
@@ -174,8 +174,8 @@ class _Reconciler:
             observed_at=max(read.observed_at for read in self._reading.new if read.id in lesson.sources),
         )
 
-    def _unknown(self, line: ExperienceLine, lesson: Lesson) -> tuple[UUID, ...]:
-        """Of what a lesson rests on that which is no evidence of the line yet."""
+    def _new_sources(self, line: ExperienceLine, lesson: Lesson) -> tuple[UUID, ...]:
+        """Return the sources of a lesson that are not yet evidence of the line."""
         part = line.part_of(self._thread.owner)
         return tuple(id for id in lesson.sources if part is None or id not in part.records)
 
@@ -191,12 +191,15 @@ class _Reconciler:
                     touched.update(change.memory.supersedes)
                 case PatchProfile():
                     touched.add(change.id)
-        records = (*self._held.memories, *self._held.profiles)
+        records = (*self._current.memories, *self._current.profiles)
         return MappingProxyType({one.id: one.version for one in records if one.id in touched})
 
     def _left_out(self, at: str, code: str, reason: str) -> None:
-        self._told.append(LeftOut(part=at, code=code, reason=reason))
+        self._dropped.append(LeftOut(part=at, code=code, reason=reason))
 
 
-def _alike(lesson: Lesson, lines: Iterable[ExperienceLine]) -> ExperienceLine | None:
-    return next((line for line in lines if line.field == lesson.field and same(line.line, lesson.line)), None)
+def _same_line(lesson: Lesson, lines: Iterable[ExperienceLine]) -> ExperienceLine | None:
+    return next(
+        (line for line in lines if line.field == lesson.field and same_statement(line.line, lesson.line)),
+        None,
+    )

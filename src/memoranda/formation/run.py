@@ -1,4 +1,4 @@
-"""The run: forms a thread, portion by portion, each exactly once, whoever is killed meanwhile."""
+"""Form a thread portion by portion, each exactly once, even if workers are killed."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ from memoranda.errors import InvalidInput, LimitReached, NotFound, Stale
 from memoranda.formation.by_rules import formed_by_rules
 from memoranda.formation.closing import Closer
 from memoranda.formation.gathering import (
-    Gatherer,
-    Talk,
-    behind,
-    fitting_newest,
-    shortened,
-    with_due,
+    Excerpt,
+    ThreadReader,
+    newest_within,
+    remaining_after,
+    up_to,
+    with_schema_due,
 )
 from memoranda.formation.guard import Guard
-from memoranda.formation.oracle import Oracle, Spending
-from memoranda.formation.progress import Progress
+from memoranda.formation.oracle import ModelCalls, RunUsage
+from memoranda.formation.progress import Portion
 from memoranda.formation.prompt import compose
-from memoranda.formation.reconcile import Held, Reconciled, reconcile
+from memoranda.formation.reconcile import CurrentRecords, Reconciled, reconcile
 from memoranda.formation.schemas import EPISODE
-from memoranda.formation.viewing import ACTOR, view_of
+from memoranda.formation.viewing import ACTOR, writing_view
 from memoranda.formation.wishes import FormingSettings
 from memoranda.model.changes import Change, Expect, MarkFormed, Remember
 from memoranda.model.forming import Formed, Reading
@@ -37,122 +37,124 @@ from memoranda.model.owner import WHOLE, Owner, OwnerKind
 from memoranda.model.profiles import Trigger
 from memoranda.ports import Clock
 
-#: So many messages are read at a time; no question shows more.
+#: The most messages in one portion.
 _AT_A_TIME: Final = 60
-#: So often it is decided anew where somebody else changes the same records meanwhile.
+#: How often the changes are computed again if others change the same records in the meantime.
 _TRIES: Final = 8
 
 _log = logging.getLogger("memoranda.formation")
 
 
 @dataclass(frozen=True, slots=True)
-class _Work:
-    """What one run is about."""
+class _Run:
+    """The job and the settings of one run."""
 
     job: Job
     settings: FormingSettings
-    #: Begins every operation of this run.
+    #: The prefix of all operation ids of this run.
     name: str
-    #: Nothing is marked: what was formed is formed again.
+    #: True if the watermark does not move: the thread is formed again, or closed.
     again: bool = False
-    #: What this run's questions used.
-    spending: Spending = field(default_factory=Spending)
+    #: The usage of this run's model calls.
+    usage: RunUsage = field(default_factory=RunUsage)
 
-    def operation(self, progress: Progress, part: str = "") -> str:
-        """The same for the same portion, so that it is applied once."""
-        return f"{self.name}:{progress.after}:{progress.through}{part}"
+    def operation(self, portion: Portion, part: str = "") -> str:
+        """Return the operation id of a portion; the same portion gives the same id, so it is applied once."""
+        return f"{self.name}:{portion.after}:{portion.through}{part}"
 
 
-class Former:
-    """Forms threads."""
+class FormationRunner:
+    """Runs the jobs that form threads."""
 
     def __init__(
         self,
         door: Door,
-        gatherer: Gatherer,
-        oracle: Oracle | None,
+        reader: ThreadReader,
+        model_calls: ModelCalls | None,
         closer: Closer,
         guard: Guard,
         settings: FormingSettings,
         clock: Clock,
     ) -> None:
         self._door = door
-        self._gatherer = gatherer
-        #: None: rules alone.
-        self._oracle = oracle
+        self._reader = reader
+        #: None to use rules only.
+        self._model_calls = model_calls
         self._closer = closer
         self._guard = guard
         self._settings = settings
         self._clock = clock
 
     async def form(self, job: Job) -> None:
-        """Form what was said in a thread since it was formed last."""
+        """Form the messages of a thread that are not formed yet."""
         thread = await self._thread(job)
         if thread is None:
             return
-        settings = self._settings.of(await self._gatherer.agent(thread.agent))
+        settings = self._settings.for_agent(await self._reader.agent(thread.agent))
         if not settings.enabled:
             return
-        work = _Work(job, settings, f"form:{thread.id}")
-        whole = await self._portions(work, thread, thread.formed_through)
+        work = _Run(job, settings, f"form:{thread.id}")
+        whole = await self._form_portions(work, thread, thread.formed_through)
         formed = await self._thread(job)
         if formed is None:
             return
-        if self._oracle is not None and not whole and not await self._closer.is_closed_off(formed):
+        if self._model_calls is not None and not whole and not await self._closer.is_closed(formed):
             await self._close(work, formed)
-        await self._closer.finish(job, formed, settings, work.spending)
+        await self._closer.finish(job, formed, settings, work.usage)
 
     async def reform(self, job: Job) -> None:
-        """Form a thread again from its beginning; what is held already is not written twice."""
+        """Form a thread again from its beginning; results that are already stored are not written twice."""
         thread = await self._thread(job)
         if thread is None:
             return
-        settings = self._settings.of(await self._gatherer.agent(thread.agent))
+        settings = self._settings.for_agent(await self._reader.agent(thread.agent))
         if not settings.enabled:
             return
         name = f"reform:{thread.id}:{job.first_at.isoformat()}"
-        await self._portions(_Work(job, settings, name, again=True), thread, kept_after(job))
+        await self._form_portions(_Run(job, settings, name, again=True), thread, reform_start(job))
 
     async def _thread(self, job: Job) -> Thread | None:
-        return None if job.owner is None else await self._gatherer.thread(job.owner, UUID(job.key))
+        return None if job.owner is None else await self._reader.thread(job.owner, UUID(job.key))
 
-    async def _portions(self, work: _Work, thread: Thread, after: int) -> bool:
-        """Form portion after portion, up to what is the last message now; whether one of them was the whole thread."""
-        kept = Progress.of(work.job, after)
-        talk = await self._gatherer.talk(thread, after)
+    async def _form_portions(self, work: _Run, thread: Thread, after: int) -> bool:
+        """Form all portions up to the last message; True if one of them was the whole, closed thread."""
+        kept = Portion.kept_with(work.job, after)
+        excerpt = await self._reader.excerpt(thread, after)
         whole = False
-        while talk.new:
-            part = await self._gatherer.portion(talk, _AT_A_TIME)
+        while excerpt.new:
+            part = await self._reader.next_messages(excerpt, _AT_A_TIME)
             if not part.new and kept is None:
-                talk = behind(talk, talk.new[:_AT_A_TIME][-1].seq)
+                excerpt = remaining_after(excerpt, excerpt.new[:_AT_A_TIME][-1].seq)
                 continue
             if kept is None:
-                waits = len(talk.new) > len(part.new)
-                progress = await self._read(work, part, after, ends=talk.closed and after == 0 and not waits)
+                waits = len(excerpt.new) > len(part.new)
+                portion = await self._read_portion(
+                    work, part, after, ends=excerpt.closed and after == 0 and not waits
+                )
             else:
-                progress, kept = kept, None
-            progress, formed = await self._formed(work, progress)
-            await self._apply(work, progress, formed)
+                portion, kept = kept, None
+            portion, formed = await self._extract(work, portion)
+            await self._apply(work, portion, formed)
             telemetry.count("formation.portions")
-            whole = after == 0 and _closes(progress.reading)
-            after = progress.through
+            whole = after == 0 and _asks_for_episode(portion.reading)
+            after = portion.through
             current = await self._thread(work.job)
             if current is None:
                 return whole
-            talk = replace(behind(talk, after), thread=current)
+            excerpt = replace(remaining_after(excerpt, after), thread=current)
         return whole
 
-    async def _read(self, work: _Work, talk: Talk, after: int, *, ends: bool) -> Progress:
-        """As much of a talk as is formed at a time, with what is known beside it; ``ends``: as a finished thread is."""
+    async def _read_portion(self, work: _Run, excerpt: Excerpt, after: int, *, ends: bool) -> Portion:
+        """Read the next portion with the related records; ``ends`` if it is the whole of a finished thread."""
         settings, budget, now = work.settings, work.settings.prompt_tokens, self._clock()
         occasions: set[Trigger] = {"silence", "request"} if work.again else {"silence"}
-        schemas = await self._gatherer.schemas(talk.thread.agent, occasions)
-        bare = await self._gatherer.reading(talk, schemas, now, settings.language)
-        if self._oracle is None:
-            return Progress(after=after, reading=bare, budget=budget)
+        schemas = await self._reader.schemas(excerpt.thread.agent, occasions)
+        bare = await self._reader.reading(excerpt, schemas, now, settings.language)
+        if self._model_calls is None:
+            return Portion(after=after, reading=bare, budget=budget)
         fitting = compose(bare, budget=budget)
         assert fitting is not None
-        reading = await self._gatherer.with_candidates(bare, shortened(talk, fitting.through))
+        reading = await self._reader.with_candidates(bare, up_to(excerpt, fitting.through))
         prompt = compose(reading, budget=budget)
         assert prompt is not None
         if ends and not work.again and not prompt.waiting:
@@ -160,114 +162,121 @@ class Former:
             asked = compose(closing, budget=budget)
             if asked is not None and not asked.waiting:
                 prompt = asked
-        return Progress(after=after, reading=prompt.reading, budget=budget)
+        return Portion(after=after, reading=prompt.reading, budget=budget)
 
-    async def _close(self, work: _Work, thread: Thread) -> None:
-        """Ask what is due when a thread closes, of its newest messages, where its last portion could not be asked."""
-        talk = await self._gatherer.talk(thread, 0)
-        if not talk.closed or not talk.new:
+    async def _close(self, work: _Run, thread: Thread) -> None:
+        """Ask for what is due when a thread closes, from its newest messages, if no portion was asked for it."""
+        excerpt = await self._reader.excerpt(thread, 0)
+        if not excerpt.closed or not excerpt.new:
             return
-        quiet = await self._gatherer.schemas(thread.agent, set())
-        newest = fitting_newest(talk, work.settings.prompt_tokens)
-        bare = await self._gatherer.reading(newest, quiet, self._clock(), work.settings.language)
+        quiet = await self._reader.schemas(thread.agent, set())
+        newest = newest_within(excerpt, work.settings.prompt_tokens)
+        bare = await self._reader.reading(newest, quiet, self._clock(), work.settings.language)
         reading = await self._closing(bare)
         prompt = compose(reading, budget=work.settings.prompt_tokens)
         if prompt is None or not any(schema.due for schema in reading.schemas):
             return
         closing = replace(work, name=f"close:{thread.id}:{thread.version}", again=True)
-        # A place that no portion begins at: what is kept for the close is told apart from what is kept for them.
-        after = -talk.new[-1].seq
-        progress = Progress.of(work.job, after) or Progress(
+        # A negative place is the start of no portion, so what is kept for the close is not confused with a portion.
+        after = -excerpt.new[-1].seq
+        portion = Portion.kept_with(work.job, after) or Portion(
             after=after, reading=prompt.reading, budget=work.settings.prompt_tokens
         )
-        progress, formed = await self._formed(closing, progress)
-        await self._apply(closing, progress, formed)
+        portion, formed = await self._extract(closing, portion)
+        await self._apply(closing, portion, formed)
 
     async def _closing(self, reading: Reading) -> Reading:
-        """The same reading with what is formed when a thread closes; not an episode where there is one."""
-        for schema in await self._gatherer.schemas(reading.thread.agent, {"close"}):
+        """Return the reading with the schemas due at the close of a thread, except an episode that exists."""
+        for schema in await self._reader.schemas(reading.thread.agent, {"close"}):
             if schema.due and (
-                schema.name != EPISODE.name or await self._closer.lacks_episode(reading.thread)
+                schema.name != EPISODE.name or await self._closer.needs_episode(reading.thread)
             ):
-                reading = with_due(reading, schema.name)
+                reading = with_schema_due(reading, schema.name)
         return reading
 
-    async def _formed(self, work: _Work, progress: Progress) -> tuple[Progress, Formed]:
-        if self._oracle is None:
-            return progress, await asyncio.to_thread(formed_by_rules, progress.reading, self._door.limits)
-        return await self._oracle.formed(work.job, progress, work.settings, work.spending)
+    async def _extract(self, work: _Run, portion: Portion) -> tuple[Portion, Formed]:
+        if self._model_calls is None:
+            return portion, await asyncio.to_thread(formed_by_rules, portion.reading, self._door.limits)
+        return await self._model_calls.formed(work.job, portion, work.settings.answer_tokens, work.usage)
 
-    async def _apply(self, work: _Work, progress: Progress, formed: Formed) -> None:
-        """Write what is new, and how far the thread is formed, in one commit; what the agent learnt before it."""
-        reading = progress.reading
+    async def _apply(self, work: _Run, portion: Portion, formed: Formed) -> None:
+        """Write the agent's experience, and then all other changes and the watermark in one commit."""
+        reading = portion.reading
         for _ in range(_TRIES):
-            held = await self._gatherer.held(reading, formed)
-            made = reconcile(formed, reading, held, limits=self._door.limits, run=work.operation(progress))
+            held = await self._reader.current_records(reading, formed)
+            made = reconcile(formed, reading, held, limits=self._door.limits, run=work.operation(portion))
             try:
-                await self._learn(work, progress, made, held)
-                await self._write(work, progress, made)
+                await self._write_experience(work, portion, made, held)
+                await self._write(work, portion, made)
             except Stale as exc:
-                stands = await self._gatherer.thread(reading.thread.owner, reading.thread.id)
-                if not work.again and (stands is None or stands.formed_through != progress.after):
-                    # Another worker was faster.
+                stands = await self._reader.thread(reading.thread.owner, reading.thread.id)
+                if not work.again and (stands is None or stands.formed_through != portion.after):
+                    # Another worker has formed this portion.
                     return
-                _log.info("formed anew, for %s", exc)
+                _log.info("computing the changes again: %s", exc)
             except NotFound as exc:
                 raise Postponed(
-                    f"something that was read is gone, so it is read again: {exc}", until=self._clock()
+                    f"something that was read was erased, so the thread is read again: {exc}",
+                    until=self._clock(),
                 ) from exc
             else:
                 return
-        raise Postponed("others change the same records all the time", until=self._clock())
+        raise Postponed(
+            f"the same records were changed by others {_TRIES} times in a row", until=self._clock()
+        )
 
-    async def _learn(self, work: _Work, progress: Progress, made: Reconciled, held: Held) -> None:
-        """Before the watermark: whoever is killed in between does it again, and nothing is written twice."""
-        thread = progress.reading.thread
+    async def _write_experience(
+        self, work: _Run, portion: Portion, made: Reconciled, held: CurrentRecords
+    ) -> None:
+        """Write experience before the watermark moves; after a kill in between, a repetition writes nothing twice."""
+        thread = portion.reading.thread
         if not made.experience or thread.agent is None:
             return
         agent = Owner(tenant=thread.owner.tenant, kind=OwnerKind.AGENT, id=thread.agent)
-        operation = work.operation(progress, f":{progress.now.isoformat()}:experience")
-        learnt = await self._guard.checked(made.experience, held.experience, progress.now)
+        operation = work.operation(portion, f":{portion.now.isoformat()}:experience")
+        learnt = await self._guard.with_results(made.experience, held.experience, portion.now)
         await self._door.write(agent, WHOLE, ACTOR, learnt, request=[operation], operation=operation)
 
-    async def _write(self, work: _Work, progress: Progress, made: Reconciled) -> None:
-        """All that holds at the door; what is refused there is left out and told, the rest is kept."""
-        reading = progress.reading
-        changes = [await self._closer.with_calls(reading.thread, change) for change in made.changes]
+    async def _write(self, work: _Run, portion: Portion, made: Reconciled) -> None:
+        """Write the changes that the door accepts; log and leave out those that it refuses."""
+        reading = portion.reading
+        changes = [await self._closer.with_tool_calls(reading.thread, change) for change in made.changes]
         if not work.again:
-            changes.append(MarkFormed(reading.thread.id, progress.through, progress.after))
-        operation = work.operation(progress)
+            changes.append(MarkFormed(reading.thread.id, portion.through, portion.after))
+        operation = work.operation(portion)
         while changes:
             try:
                 await self._door.write(
                     reading.thread.owner,
-                    view_of(reading.thread),
+                    writing_view(reading.thread),
                     ACTOR,
                     changes,
                     request=[operation],
                     operation=operation,
                     expect=Expect(versions=made.versions),
                     era=work.job.era,
-                    note=progress.note(),
+                    note=portion.ledger_note(),
                 )
             except InvalidInput as exc:
-                place = _refused(changes, exc)
+                place = _refused_change(changes, exc)
                 if place is None:
                     raise
-                _log.warning("left out of what was formed: %s", exc.field or type(exc).__name__)
+                _log.warning(
+                    "the door refused a change, which is left out: %s", exc.field or type(exc).__name__
+                )
                 telemetry.count("formation.refused")
                 changes.pop(place)
             else:
                 return
 
 
-def _closes(reading: Reading) -> bool:
-    """Whether a reading was asked for what is formed when a thread closes."""
+def _asks_for_episode(reading: Reading) -> bool:
+    """True if a reading asks for an episode."""
     return reading.due(EPISODE.name) is not None
 
 
-def _refused(changes: list[Change], exc: InvalidInput) -> int | None:
-    """Which change to go on without; the last statement where only all of them together are too many."""
+def _refused_change(changes: list[Change], exc: InvalidInput) -> int | None:
+    """Return the index of the change to leave out; the last statement if there are too many in all."""
     if exc.item is not None and exc.item < len(changes) and not isinstance(changes[exc.item], MarkFormed):
         return exc.item
     if not isinstance(exc, LimitReached):
@@ -275,7 +284,7 @@ def _refused(changes: list[Change], exc: InvalidInput) -> int | None:
     return max((place for place, one in enumerate(changes) if isinstance(one, Remember)), default=None)
 
 
-def kept_after(job: Job) -> int:
-    """How far a thread was formed again before the work was broken off."""
+def reform_start(job: Job) -> int:
+    """Return the place from which an interrupted reform continues."""
     found = (job.kept or {}).get("after")
     return found if isinstance(found, int) else 0

@@ -1,4 +1,4 @@
-"""The schemas that formation goes by: the four that are there from the start, and those that a tenant configures."""
+"""The schemas of formation: four built-in ones, and those that a tenant defines."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from memoranda.model.values import canonical
 
 @dataclass(frozen=True)
 class FormationSchema:
-    """What formation makes under one name, and how."""
+    """A named kind of result: its parameters, how it changes, and when it is formed."""
 
     name: str
     description: str
@@ -33,48 +33,48 @@ class FormationSchema:
     update_mode: UpdateMode
     instructions: str = ""
     trigger: Trigger = "silence"
-    #: Who forms it; every agent where none is named.
+    #: The agents that use it; all if none is named.
     agents: tuple[str, ...] = ()
 
     @cached_property
     def digest(self) -> str:
-        """The version of the parameters: the same for the same JSON, however it is laid out."""
-        return digest_of(self.parameters)
+        """The version of the parameters; independent of the layout of the JSON."""
+        return parameters_digest(self.parameters)
 
     @cached_property
     def unusable(self) -> tuple[Fault, ...]:
-        """What is wrong with the schema itself: one that came by an import was not checked when configured."""
+        """Faults of the schema itself; an imported schema was not checked when it was stored."""
         return schema_faults(self.parameters)
 
     @cached_property
     def shape(self) -> Shape:
-        """What may stand where; anything may where the schema is unusable."""
+        """The shape of documents; any shape if the schema is unusable."""
         return ANY_SHAPE if self.unusable else Shape(self.parameters)
 
     def report(self, document: ProfileDocument) -> DocumentReport:
-        """How a stored document stands to this schema; it is read all the same."""
+        """Compare a stored document with this schema; the document can be read in any case."""
         outdated = document.schema_hash not in ("", self.digest)
         return DocumentReport(outdated, self.shape.faults(document.body), self.unusable)
 
 
-def known(schema: WantedSchema) -> FormationSchema:
-    """A schema that a reading names, as formation goes by it."""
+def schema_of(schema: WantedSchema) -> FormationSchema:
+    """Return the schema that a reading names."""
     return FormationSchema(schema.name, schema.description, schema.parameters, schema.update_mode)
 
 
 @dataclass(frozen=True, slots=True)
 class DocumentReport:
-    """What was found when a document was held against the schema of its name."""
+    """The result of checking a document against its schema."""
 
-    #: It was last checked against another version of the schema.
+    #: True if the document was last checked against another version of the schema.
     outdated: bool
     faults: tuple[Fault, ...]
-    #: What is wrong with the schema itself; then nothing was held against it.
+    #: Faults of the schema itself; if there are any, the document was not checked.
     unusable: tuple[Fault, ...] = ()
 
 
-def digest_of(parameters: Mapping[str, Any]) -> str:
-    """The version of a schema's parameters."""
+def parameters_digest(parameters: Mapping[str, Any]) -> str:
+    """Return the version of a schema's parameters."""
     return schema_digest(canonical(parameters))
 
 
@@ -162,12 +162,12 @@ EPISODE = FormationSchema(
 
 DEFAULTS: Mapping[str, FormationSchema] = {one.name: one for one in (PROFILE, NOTE, EXPERIENCE, EPISODE)}
 
-#: Their parameters are those of records that the book has; only what is said around them is configured.
+#: Schemas with fixed parameters, because records have these fields; their other settings can be changed.
 FIXED = frozenset({NOTE.name, EXPERIENCE.name, EPISODE.name})
 
 
-def ready(record: Schema) -> FormationSchema:
-    """A tenant's schema as formation goes by it."""
+def schema_from_record(record: Schema) -> FormationSchema:
+    """Return a tenant's schema, with the built-in values for what it leaves out."""
     known = DEFAULTS.get(record.name)
     return FormationSchema(
         name=record.name,
@@ -180,22 +180,22 @@ def ready(record: Schema) -> FormationSchema:
     )
 
 
-def serving(agent: str | None, records: Iterable[Schema]) -> list[FormationSchema]:
-    """What an agent's conversations are formed into: the defaults, with the tenant's own over and beside them."""
-    found = {**DEFAULTS, **{record.name: ready(record) for record in records}}
+def schemas_for_agent(agent: str | None, records: Iterable[Schema]) -> list[FormationSchema]:
+    """Return the schemas for an agent: the built-in ones, replaced or extended by the tenant's."""
+    found = {**DEFAULTS, **{record.name: schema_from_record(record) for record in records}}
     return [one for one in found.values() if not one.agents or agent in one.agents]
 
 
-def shape_for_people(name: str, record: Schema | None) -> Shape:
-    """What people's and programs' own edits are held to: beside the fields of a default they may have more."""
+def shape_for_edits(name: str, record: Schema | None) -> Shape:
+    """Return the shape for edits by people and programs; they may add fields to a built-in schema."""
     if record is not None:
-        return ready(record).shape
+        return schema_from_record(record).shape
     known = DEFAULTS.get(name)
     return ANY_SHAPE if known is None else Shape({**known.parameters, "additionalProperties": True})
 
 
-def configured(fields: Mapping[str, Any], name: str) -> dict[str, Any]:
-    """The fields of a schema as they are kept; raises InvalidInput where it could not be used."""
+def checked_fields(fields: Mapping[str, Any], name: str) -> dict[str, Any]:
+    """Return the fields of a schema for storing; raise InvalidInput if it could not be used."""
     known = DEFAULTS.get(name)
     kept = dict(fields)
     if known is None:
@@ -207,7 +207,7 @@ def configured(fields: Mapping[str, Any], name: str) -> dict[str, Any]:
     given = kept.pop("parameters", None)
     if known is not None and name in FIXED:
         if given:
-            raise _refusal("parameters", f"{name} keeps its own; leave them out")
+            raise _refusal("parameters", f"the parameters of {name} cannot be changed; leave them out")
         return kept
     if not given and known is not None:
         given = known.parameters
@@ -218,12 +218,12 @@ def configured(fields: Mapping[str, Any], name: str) -> dict[str, Any]:
 
 
 def parameters_of(given: object) -> dict[str, Any]:
-    """The JSON Schema that was given or that a Pydantic class writes; raises InvalidInput where it is unusable."""
+    """Return the given JSON Schema, or that of a Pydantic class; raise InvalidInput if it is unusable."""
     if isinstance(given, type) and issubclass(given, BaseModel):
         try:
             given = given.model_json_schema()
         except PydanticUserError as exc:
-            raise _refusal("parameters", f"{exc.message}; give a class that JSON can hold") from exc
+            raise _refusal("parameters", f"{exc.message}; give a class that can be written as JSON") from exc
     if not isinstance(given, Mapping) or not given:
         raise _refusal("parameters", "give a JSON Schema as a mapping, or a Pydantic class")
     parameters = dict(given)

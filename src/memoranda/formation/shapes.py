@@ -1,28 +1,28 @@
-"""The shape of a document: a schema's parameters, asked what may stand where."""
+"""The shape of a document: which types and fields a schema allows at a path."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from memoranda.formation.validation import Fault, document_faults, resolved
+from memoranda.formation.validation import Fault, document_faults, resolve_reference
 
-#: Different places of a schema that are looked at for one path.
+#: The most places of a schema that are examined for one path.
 _PLACES = 256
 
 
 class Shape:
-    """Parameters in which nothing was found wrong; a document of no schema has the empty ones."""
+    """Valid parameters of a schema; empty parameters allow any document."""
 
     def __init__(self, parameters: Mapping[str, Any]) -> None:
         self._root = parameters
 
     def faults(self, document: Any, limit: int = 100) -> tuple[Fault, ...]:
-        """Where a document is not as it should be."""
+        """Return the faults of a document."""
         return document_faults(self._root, document, limit)
 
     def types_at(self, path: tuple[str, ...]) -> frozenset[str]:
-        """The JSON types that the schema names for a place; none where it says nothing of it."""
+        """Return the JSON types that the schema names for a path; empty if it names none."""
         found: set[str] = set()
         for schema in self._at(path):
             named = schema.get("type", [])
@@ -33,18 +33,20 @@ class Shape:
                 found.add("array")
         return frozenset(found)
 
-    def names(self, path: tuple[str, ...]) -> bool:
-        """Whether the schema names the field to which a path leads."""
+    def defines(self, path: tuple[str, ...]) -> bool:
+        """True if the schema names the field at a path."""
         return bool(path) and any(path[-1] in at.get("properties", {}) for at in self._at(path[:-1]))
 
     def _at(self, path: tuple[str, ...]) -> list[Mapping[str, Any]]:
-        places = self._spread([self._root])
+        places = self._with_alternatives([self._root])
         for token in path:
-            places = self._spread([inner for schema in places for inner in _below(schema, token)])
+            places = self._with_alternatives(
+                [inner for schema in places for inner in _children(schema, token)]
+            )
         return places
 
-    def _spread(self, schemas: list[Any]) -> list[Mapping[str, Any]]:
-        """These and what stands in their place: what they refer to, and their alternatives."""
+    def _with_alternatives(self, schemas: list[Any]) -> list[Mapping[str, Any]]:
+        """Return these schemas with the ones they refer to and their alternatives."""
         seen: dict[int, Mapping[str, Any]] = {}
         waiting = list(schemas)
         while waiting and len(seen) < _PLACES:
@@ -53,11 +55,11 @@ class Shape:
                 seen[id(schema)] = schema
                 waiting += [inner for word in ("allOf", "anyOf", "oneOf") for inner in schema.get(word, ())]
                 if "$ref" in schema:
-                    waiting.append(resolved(self._root, schema["$ref"]))
+                    waiting.append(resolve_reference(self._root, schema["$ref"]))
         return list(seen.values())
 
 
-def _below(schema: Mapping[str, Any], token: str) -> Iterator[Any]:
+def _children(schema: Mapping[str, Any], token: str) -> Iterator[Any]:
     if token in schema.get("properties", {}):
         yield schema["properties"][token]
     elif "additionalProperties" in schema:
@@ -69,5 +71,5 @@ def _below(schema: Mapping[str, Any], token: str) -> Iterator[Any]:
         yield schema.get("items", True)
 
 
-#: Of documents that no schema describes.
+#: The shape of documents without a schema.
 ANY_SHAPE = Shape({})

@@ -1,4 +1,4 @@
-"""A document held against a schema: a named part of JSON Schema 2020-12, told as faults with their places."""
+"""Validate documents against a part of JSON Schema 2020-12; faults have a place and a reason."""
 
 from __future__ import annotations
 
@@ -8,24 +8,24 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from memoranda.formation.documents import WORDS, pointer_to, shown, tokens_of, type_of
-from memoranda.formation.formats import CHECKED
+from memoranda.formation.documents import TYPE_NAMES, pointer_to, printable, tokens_of, type_of
+from memoranda.formation.formats import CHECKED_FORMATS
 from memoranda.formation.patterns import TEXT_LENGTH, matches
 from memoranda.model.values import comparable
 
-#: Work that one check may take: places of the schema times places of the document.
+#: The most steps of one check: places of the schema times places of the document.
 STEPS = 200_000
-#: What holding one text against a pattern counts as.
+#: Steps that matching one pattern counts as.
 PATTERN_STEPS = 500
-#: How many of the schema's places may stand within each other at one time.
+#: The deepest nesting of schemas during a check.
 NESTING = 150
-#: Faults that are told of one document.
+#: The most faults that are reported for one document.
 FAULTS = 100
 
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """What is wrong, and where, as a JSON Pointer into what was checked."""
+    """What is wrong, and where: a JSON Pointer into the checked value."""
 
     at: str
     reason: str
@@ -36,21 +36,21 @@ class _WrongType(Fault):
     wanted: str = ""
 
 
-class _TooMuch(Exception):
+class _TooMuchWork(Exception):
     pass
 
 
 def document_faults(schema: Mapping[str, Any], document: Any, limit: int = FAULTS) -> tuple[Fault, ...]:
-    """Where a document is not as its schema says; the schema is one in which nothing was found wrong."""
+    """Return the faults of a document; the schema must be valid."""
     check = _Check(schema)
     try:
         return tuple(check.faults(schema, document, ())[:limit])
-    except (_TooMuch, RecursionError):
-        return (Fault("", "takes too much work to check; simplify the schema, or the document"),)
+    except (_TooMuchWork, RecursionError):
+        return (Fault("", "takes too many steps to check; simplify the schema or the document"),)
 
 
-def resolved(root: Mapping[str, Any], reference: str) -> Any:
-    """The place in a schema to which a local reference leads."""
+def resolve_reference(root: Mapping[str, Any], reference: str) -> Any:
+    """Return the part of a schema that a local reference names."""
     place: Any = root
     for token in tokens_of(reference.removeprefix("#")):
         place = place[int(token)] if isinstance(place, list) else place[token]
@@ -58,7 +58,7 @@ def resolved(root: Mapping[str, Any], reference: str) -> Any:
 
 
 def _wrong_type(value: Any, wanted: str, at: tuple[str, ...]) -> Fault:
-    return _WrongType(pointer_to(at), f"is {WORDS[type_of(value)]}; it should be {wanted}", wanted)
+    return _WrongType(pointer_to(at), f"is {TYPE_NAMES[type_of(value)]}; it should be {wanted}", wanted)
 
 
 def _has_type(value: Any, wanted: Any) -> bool:
@@ -76,39 +76,39 @@ class _Check:
     def work(self, steps: int) -> None:
         self.steps -= steps
         if self.steps < 0:
-            raise _TooMuch
+            raise _TooMuchWork
 
     def faults(self, schema: Any, value: Any, at: tuple[str, ...]) -> list[Fault]:
         self.work(1)
         if isinstance(schema, bool):
-            return [] if schema else [Fault(pointer_to(at), "may not be here")]
+            return [] if schema else [Fault(pointer_to(at), "is not allowed here")]
         wanted = schema.get("type")
         if wanted is not None and not _has_type(value, wanted):
-            names = " or ".join(WORDS[one] for one in ([wanted] if isinstance(wanted, str) else wanted))
+            names = " or ".join(TYPE_NAMES[one] for one in ([wanted] if isinstance(wanted, str) else wanted))
             return [_wrong_type(value, names, at)]
         if self.nesting == NESTING:
-            raise _TooMuch
+            raise _TooMuchWork
         self.nesting += 1
         found: list[Fault] = []
         for keyword, given in schema.items():
-            if keyword in _JUDGES:
-                found += _JUDGES[keyword](self, given, schema, value, at)
+            if keyword in _CHECKS:
+                found += _CHECKS[keyword](self, given, schema, value, at)
         self.nesting -= 1
         return found
 
 
-_Judge = Callable[[_Check, Any, Mapping[str, Any], Any, tuple[str, ...]], Iterable[Fault]]
+_KeywordCheck = Callable[[_Check, Any, Mapping[str, Any], Any, tuple[str, ...]], Iterable[Fault]]
 
 
 def _reference(check: _Check, given: str, _: Any, value: Any, at: tuple[str, ...]) -> Iterable[Fault]:
-    return check.faults(resolved(check.root, given), value, at)
+    return check.faults(resolve_reference(check.root, given), value, at)
 
 
 def _among(check: _Check, given: list[Any], _: Any, value: Any, at: tuple[str, ...]) -> Iterator[Fault]:
     check.work(len(given))
     if comparable(value) not in map(comparable, given):
-        allowed = ", ".join(shown(repr(one)) for one in given[:10])
-        yield Fault(pointer_to(at), f"is not among {allowed}{', …' if len(given) > 10 else ''}")
+        allowed = ", ".join(printable(repr(one)) for one in given[:10])
+        yield Fault(pointer_to(at), f"is not one of {allowed}{', …' if len(given) > 10 else ''}")
 
 
 def _exactly(check: _Check, given: Any, _: Any, value: Any, at: tuple[str, ...]) -> Iterable[Fault]:
@@ -126,7 +126,7 @@ def _required(_: _Check, given: Any, __: Any, value: Any, at: tuple[str, ...]) -
     if isinstance(value, dict):
         for name in given:
             if name not in value:
-                yield Fault(pointer_to(at), f"lacks {shown(name)!r}")
+                yield Fault(pointer_to(at), f"has no {printable(name)!r}, which is required")
 
 
 def _additional(
@@ -186,17 +186,17 @@ def _any(check: _Check, given: Any, _: Any, value: Any, at: tuple[str, ...]) -> 
     mistyped = [one for found in tried for one in found if isinstance(one, _WrongType) and one.at == here]
     if len(mistyped) == len(tried):
         return (_wrong_type(value, " or ".join(dict.fromkeys(one.wanted for one in mistyped)), at),)
-    # The one form of the right type is what was meant.
+    # If only one alternative has the right type, report its faults.
     meant = [found for found in tried if not (isinstance(found[0], _WrongType) and found[0].at == here)]
     if len(meant) == 1:
         return meant[0]
-    return (Fault(here, f"fits none of the {len(given)} forms that it may have"),)
+    return (Fault(here, f"matches none of its {len(given)} alternatives"),)
 
 
 def _one(check: _Check, given: Any, schema: Any, value: Any, at: tuple[str, ...]) -> Iterable[Fault]:
     fitting = sum(not check.faults(inner, value, at) for inner in given)
     if fitting > 1:
-        return (Fault(pointer_to(at), f"fits {fitting} of its forms at once; it should fit one"),)
+        return (Fault(pointer_to(at), f"matches {fitting} alternatives; it must match exactly one"),)
     return () if fitting else _any(check, given, schema, value, at)
 
 
@@ -210,15 +210,15 @@ def _pattern(check: _Check, given: str, _: Any, value: Any, at: tuple[str, ...])
         )
         return
     if not matches(given, value):
-        yield Fault(pointer_to(at), f"does not match the pattern {shown(given)}")
+        yield Fault(pointer_to(at), f"does not match the pattern {printable(given)}")
 
 
 def _format(_: _Check, given: str, __: Any, value: Any, at: tuple[str, ...]) -> Iterator[Fault]:
-    if isinstance(value, str) and given in CHECKED and not CHECKED[given](value):
-        yield Fault(pointer_to(at), f"is no {given}")
+    if isinstance(value, str) and given in CHECKED_FORMATS and not CHECKED_FORMATS[given](value):
+        yield Fault(pointer_to(at), f"is not a valid {given}")
 
 
-def _bound(kinds: tuple[type, ...], holds: Callable[[Any, Any], bool], words: str) -> _Judge:
+def _bound(kinds: tuple[type, ...], holds: Callable[[Any, Any], bool], words: str) -> _KeywordCheck:
     def judge(_: _Check, given: Any, __: Any, value: Any, at: tuple[str, ...]) -> Iterator[Fault]:
         if isinstance(value, kinds) and not isinstance(value, bool) and not holds(value, given):
             yield Fault(pointer_to(at), words.format(limit=given))
@@ -228,7 +228,7 @@ def _bound(kinds: tuple[type, ...], holds: Callable[[Any, Any], bool], words: st
 
 _NUMBER = (int, float)
 
-_JUDGES: dict[str, _Judge] = {
+_CHECKS: dict[str, _KeywordCheck] = {
     "$ref": _reference,
     "enum": _among,
     "const": _exactly,
@@ -253,7 +253,7 @@ _JUDGES: dict[str, _Judge] = {
         lambda value, unit: (
             math.isfinite(value) and (Fraction(str(value)) / Fraction(str(unit))).denominator == 1
         ),
-        "is no multiple of {limit}",
+        "is not a multiple of {limit}",
     ),
     "minLength": _bound((str,), lambda text, limit: len(text) >= limit, "is shorter than {limit} characters"),
     "maxLength": _bound((str,), lambda text, limit: len(text) <= limit, "is longer than {limit} characters"),
@@ -268,4 +268,4 @@ _JUDGES: dict[str, _Judge] = {
 }
 
 #: The keywords that are checked.
-JUDGED = frozenset({*_JUDGES, "type"})
+CHECKED_KEYWORDS = frozenset({*_CHECKS, "type"})

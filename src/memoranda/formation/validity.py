@@ -1,4 +1,4 @@
-"""Validity: words that say from when or until when something holds, as moments counted from when they were said."""
+"""Turn words such as "until Friday" into moments, relative to when they were said."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
-#: The longest words that are read, in characters; a date takes no more.
+#: The most characters that are read as a time.
 LONGEST: Final = 80
 _DAY: Final = timedelta(days=1)
 
@@ -80,7 +80,7 @@ _NAMED_DAYS: Final = {
 }
 _NEXT: Final = frozenset("next coming nächste nächsten nächster nächstes kommende kommenden".split())
 _LAST: Final = frozenset("last past letzte letzten letzter letztes vergangene vergangenen".split())
-#: What may stand before the words that say a time, and says nothing of its own.
+#: Words before a time that do not change it.
 _LEADS: Final = re.compile(
     r"^(?:(?:only|just|valid|not|up|at|latest|the|including|nur|noch|spätestens|einschließlich"
     r"|until|till|til|'til|through|thru|by|before|from|since|starting|as of|on|to|for|in|within|over"
@@ -95,22 +95,22 @@ _MONTH_YEAR: Final = re.compile(r"^([^\W\d]+)(?: (\d{4}))?$")
 _YEAR: Final = re.compile(r"^(?:19|20|21)\d\d$")
 _LENGTH: Final = re.compile(r"^(\d{1,3}|[^\W\d]+)(?: more| weitere| weiteren)? ([^\W\d]+)$")
 
-#: A stretch of whole days: its first, and the first after it.
+#: A span of whole days: the first day, and the day after the last.
 _Span = tuple[datetime, datetime]
 _Reader = Callable[[str, datetime], _Span | None]
 
 
 def until(words: str, said: datetime) -> datetime | None:
-    """The moment from which what was said "until Friday" does not hold any more; None where no time is told.
+    """Return the moment at which "until Friday" ends; None if the words name no time.
 
-    A day that is named is still within it. What lies before the words were said is no end that they told.
+    A named day is included. A time before the words were said is not an end.
     """
     span = _span(words, said)
     return span[1] if span is not None and span[1] > said else None
 
 
 def since(words: str, said: datetime) -> datetime | None:
-    """The moment from which what was said "from Monday" holds; None where no time is told."""
+    """Return the moment at which "from Monday" begins; None if the words name no time."""
     span = _span(words, said)
     return None if span is None else span[0]
 
@@ -149,7 +149,7 @@ def _weekday(text: str, today: datetime) -> _Span | None:
 
 
 def _end(text: str, today: datetime) -> _Span | None:
-    """The last day of a stretch: "the end of next month"."""
+    """Return the last day of a period: "the end of next month"."""
     found = _END_OF.match(text)
     if found is None:
         return None
@@ -158,7 +158,7 @@ def _end(text: str, today: datetime) -> _Span | None:
 
 
 def _period(text: str, today: datetime) -> _Span | None:
-    """This, the next or the last week, month or year."""
+    """Return this, the next or the last week, month or year."""
     which, _, name = text.rpartition(" ")
     unit = _UNITS.get(name)
     if unit is None or which not in {"", "this", "dieser", "diese", "dieses", "diesen", *_NEXT, *_LAST}:
@@ -174,7 +174,7 @@ def _period(text: str, today: datetime) -> _Span | None:
 
 
 def _length(text: str, today: datetime) -> _Span | None:
-    """So many days, weeks, months or years from the day on which it was said."""
+    """Return the day so many days, weeks, months or years after the words were said."""
     found = _LENGTH.match(text)
     if found is None or found[2] not in _UNITS:
         return None

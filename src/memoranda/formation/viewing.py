@@ -1,4 +1,4 @@
-"""As whom a thread is read, and what comes of it written."""
+"""The views with which formation reads a thread and writes its results."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from memoranda.model.ledger import Actor
 from memoranda.model.messages import Thread
 from memoranda.model.owner import AudienceKind, View
 
-#: Who writes it.
+#: The actor of all changes by formation.
 ACTOR: Final = Actor("system", "formation")
-#: A view with groups needs the name of an agent; no agent has this one, and so nothing of its own.
+#: A view with groups needs the name of an agent. No agent has this name, so the view shows no agent's own records.
 _NOBODY: Final = f"formation {uuid4()}"
 
 
-def view_of(thread: Thread) -> View:
-    """As whom what is formed of a thread is written."""
+def writing_view(thread: Thread) -> View:
+    """Return the view with which the results of a thread are written."""
     audience = thread.audience
     if audience.kind is AudienceKind.SELF:
         return View(agent=audience.agent)
@@ -25,8 +25,8 @@ def view_of(thread: Thread) -> View:
     return View(agent=thread.agent)
 
 
-def readers_of(thread: Thread) -> View:
-    """As whom it is read: what is shown to an extractor is seen by everyone who reads the thread, and no more is."""
+def reading_view(thread: Thread) -> View:
+    """Return the view for reading: it shows only what every reader of the thread may read."""
     audience = thread.audience
     if audience.kind is AudienceKind.SELF:
         return View(agent=audience.agent)

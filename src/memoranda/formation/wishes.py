@@ -18,13 +18,13 @@ from memoranda.ports import Records
 #: The key of an agent's own formation settings, among all its settings.
 SECTION: Final = "forming"
 #: The settings that an agent may set for itself.
-OF_AGENTS: Final = frozenset({"enabled", "idle_seconds", "max_wait_seconds", "language"})
+AGENT_SETTINGS: Final = frozenset({"enabled", "idle_seconds", "max_wait_seconds", "language"})
 #: Spellings in agents' stored settings → the settings' names today. Agents keep what they stored, so both are read.
 STORED_NAMES: Final = {"on": "enabled", "silence": "idle_seconds", "max_wait": "max_wait_seconds"}
 
 
 async def agent_named(records: Records, tenant: Owner, name: str | None) -> Agent | None:
-    """What a tenant says of an agent; None where nothing is said, or no agent is named."""
+    """Return the record of an agent; None if there is none, or no agent is named."""
     if name is None:
         return None
     only = Filter(types=frozenset({RecordType.AGENT}), slots=(slot_of(RecordType.AGENT, name),))
@@ -33,7 +33,7 @@ async def agent_named(records: Records, tenant: Owner, name: str | None) -> Agen
 
 
 class FormingSettings(Value):
-    """When and how conversations become memories."""
+    """When and how conversations are formed."""
 
     enabled: bool = True
     #: Seconds without a new message after which a thread is formed.
@@ -56,7 +56,7 @@ class FormingSettings(Value):
             raise ValueError("max_wait_seconds is shorter than idle_seconds")
         return self
 
-    def of(self, agent: Agent | None) -> FormingSettings:
+    def for_agent(self, agent: Agent | None) -> FormingSettings:
         """Return these settings with an agent's own in their place.
 
         An agent's settings that cannot be read are left out, but never the one that turns formation off.
@@ -82,8 +82,8 @@ class FormingSettings(Value):
         given: dict[str, Any] = {}
         for name, value in own.items():
             today = STORED_NAMES.get(name, name)
-            if today not in OF_AGENTS:
-                known = ", ".join(sorted(OF_AGENTS))
+            if today not in AGENT_SETTINGS:
+                known = ", ".join(sorted(AGENT_SETTINGS))
                 raise InvalidInput(
                     f"{at}.{name}: an agent has no such setting; known are {known}", field=f"{at}.{name}"
                 )

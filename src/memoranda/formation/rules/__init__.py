@@ -1,6 +1,6 @@
-"""Rules: what a user says of themselves, found without a language model."""
+"""Rules that find, without a language model, what users state about themselves."""
 
 from memoranda.formation.rules.reading import LANGUAGES, extract
-from memoranda.formation.rules.stated import TOPICS, Stated, Topic
+from memoranda.formation.rules.stated import TOPICS, Statement, Topic
 
-__all__ = ["LANGUAGES", "TOPICS", "Stated", "Topic", "extract"]
+__all__ = ["LANGUAGES", "TOPICS", "Statement", "Topic", "extract"]

@@ -1,4 +1,4 @@
-"""German: the second language, smaller; it shows that one more language is one more file."""
+"""The rules for German: fewer than for English, in one file."""
 
 from __future__ import annotations
 

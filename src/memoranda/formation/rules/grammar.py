@@ -1,4 +1,4 @@
-"""What one language's file gives: its rules, and the words that say that a sentence states nothing."""
+"""The form of a language's rules, and of its patterns for sentences that state nothing."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Final
 
-#: One letter that is no small letter, of the alphabets that know both.
+#: All small letters of the alphabets that have capitals.
 _SMALL: Final = "".join(chr(code) for code in range(0x530) if chr(code).islower())
 CAPITALISED: Final = rf"(?!I\b)(?-i:[^\W\d_{_SMALL}])[\w'-]*"
 COVERED: Final = "\ue000{1,60}"
@@ -17,90 +17,90 @@ NEVER: Final = re.compile(r"(?!)")
 
 
 class Reach(Enum):
-    """How far a value goes."""
+    """Where the value of a statement ends."""
 
-    #: As the pattern matched it.
+    #: Where the pattern's match ends.
     MATCHED = "matched"
-    #: To where its phrase ends.
+    #: At the end of its phrase.
     PHRASE = "phrase"
-    #: The same, and what is listed after it.
+    #: At the end of its phrase; items listed after it are further values.
     LIST = "list"
-    #: To the end of the sentence.
+    #: At the end of the sentence.
     CLAUSE = "clause"
 
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """One way to say one thing: what stands at the beginning of a clause, with the value in a named group."""
+    """One way to state something: a pattern for the beginning of a clause, with the value in a named group."""
 
     about: str
     pattern: str
-    #: The sentence that is kept; holds `{value}`, or `{phrase}` for all of the named group of that name.
+    #: The sentence to store, with `{value}`, or `{phrase}` for the group of that name.
     content: str
-    #: The kind of subject before the pattern, by its name in the language; "" where the pattern has its own.
+    #: The name of the subject before the pattern; "" if the pattern contains its subject.
     subject: str = ""
     reach: Reach = Reach.MATCHED
-    #: The key of the statement, where it is not its topic's; it may hold groups of the pattern.
+    #: The key of the statement if it differs from its topic's; it may contain groups of the pattern.
     key: str | None = None
-    #: Whether the pattern reads a question or a request too.
+    #: True if the pattern applies to questions and requests too.
     asked: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Language:
-    """Everything that reading needs to know of one language."""
+    """The rules and patterns of one language."""
 
     code: str
-    #: A text without any of this holds no statement; so most texts cost one search.
+    #: A text without a match states nothing, so most texts cost one search.
     hint: re.Pattern[str]
     rules: tuple[Rule, ...]
-    #: A sentence that says what the one before named: "It's my birthday."
+    #: A sentence that explains the one before: "It's my birthday."
     points_back: re.Pattern[str]
-    #: Patterns by name, for `<NAME>` in rules; those of texts that are written in small letters only.
+    #: Patterns by name, for `<NAME>` in rules; then those for texts in small letters only.
     words: Mapping[str, str]
     small_words: Mapping[str, str]
-    #: What comes before a rule's pattern, by the name of the subject.
+    #: The pattern before a rule's pattern, by the name of the subject.
     subjects: Mapping[str, str]
-    #: Subjects whose words may be left out after "and", where the clause before had it and stated something.
+    #: Subjects that may be omitted after "and" if the clause before had them and stated something.
     shared: frozenset[str]
-    #: The one of "I am".
+    #: The subject "I am".
     oneself: str
-    #: A subject whose words may be left out after "and", whatever the clause before stated.
+    #: A subject that may be omitted after "and", whatever the clause before stated.
     carried: str
-    #: Between the two, words that say that someone else is meant.
+    #: Words between the two clauses that show that somebody else is meant.
     others: re.Pattern[str]
-    #: Where a clause can begin, and words that say nothing at its beginning.
+    #: Places where a clause can begin, and words at its beginning that mean nothing.
     boundary: re.Pattern[str]
     leads: re.Pattern[str]
-    #: What is after it, in its sentence, is not said as true.
+    #: The rest of the sentence after a match is not stated as true.
     unreal: re.Pattern[str]
-    #: What is after it, in the whole text, is not said as true; or nothing in the text is.
+    #: The rest of the text after a match is not stated as true; with `made_up`, the whole text is not.
     frame: re.Pattern[str]
     made_up: re.Pattern[str]
-    #: The sentence is meant otherwise; the text is.
+    #: The sentence is ironic; the whole text is.
     ironic: re.Pattern[str]
     ironic_text: re.Pattern[str]
-    #: Before a colon: what follows is someone's text.
+    #: Before a colon: the text after it is somebody else's.
     speech: re.Pattern[str]
-    #: In a question, after a statement: the question comes now; right before one: it is the reason for asking.
+    #: In a question: after a statement, the question follows; before a statement, it is the reason for asking.
     goes_on: re.Pattern[str]
     explains: re.Pattern[str]
-    #: After a comma at the end of a question: it asks whether the statement is true.
+    #: At the end of a question after a comma: it asks whether the statement is true.
     tag: re.Pattern[str]
-    #: Statements of these topics are not taken where the sentence has such words.
+    #: Statements of these topics are dropped if the sentence has such words.
     unless: Mapping[str, re.Pattern[str]]
-    #: Values that are not taken, by topic; "" is for each.
+    #: Values that are dropped, by topic; "" applies to all.
     refused: Mapping[str, re.Pattern[str]]
-    #: Where a phrase ends; words between things listed; what no thing listed can be.
+    #: The end of a phrase; words between list items; what cannot be a list item.
     phrase_end: re.Pattern[str]
     listing: re.Pattern[str]
     no_item: re.Pattern[str]
     #: Pairs that are one thing: "fish and chips".
     pairs: re.Pattern[str]
-    #: What falls off a value's beginning and end, by topic; "" is for each.
+    #: What is cut from a value's beginning and end, by topic; "" applies to all.
     before: Mapping[str, re.Pattern[str]]
     after: Mapping[str, re.Pattern[str]]
-    #: Words of the person who speaks: a note with these is kept as what was asked.
+    #: First-person words; a note that contains one is stored as a request.
     own_words: re.Pattern[str]
     asked_to_keep: str
     #: "since …", "until …", "at work": the words in the named groups `since`, `until` and `applies`.
@@ -109,16 +109,16 @@ class Language:
 
 
 @dataclass(frozen=True, slots=True)
-class Compiled:
-    """A rule ready to match: with its subject, and without it after "and"."""
+class CompiledRule:
+    """A compiled rule: with its subject, and without it for use after "and"."""
 
     rule: Rule
     full: re.Pattern[str]
     short: re.Pattern[str]
 
 
-def compiled(language: Language, *, small: bool) -> tuple[Compiled, ...]:
-    """The rules of a language, as patterns."""
+def compile_rules(language: Language, *, small: bool) -> tuple[CompiledRule, ...]:
+    """Compile the rules of a language."""
     words = {**language.words, **language.small_words} if small else language.words
 
     def pattern(source: str) -> re.Pattern[str]:
@@ -127,7 +127,7 @@ def compiled(language: Language, *, small: bool) -> tuple[Compiled, ...]:
         return re.compile(source, re.IGNORECASE)
 
     return tuple(
-        Compiled(
+        CompiledRule(
             rule,
             pattern(language.subjects[rule.subject] + rule.pattern),
             pattern(rule.pattern)

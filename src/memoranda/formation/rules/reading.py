@@ -1,4 +1,4 @@
-"""Reads a user's message: sentence by sentence, clause by clause, with every rule of its language."""
+"""Find statements in a user's message, clause by clause, with the rules of each language."""
 
 from __future__ import annotations
 
@@ -10,35 +10,35 @@ from typing import Final
 
 from memoranda.formation.rules.english.english import ENGLISH
 from memoranda.formation.rules.german import GERMAN
-from memoranda.formation.rules.grammar import Compiled, Language, Reach, compiled
-from memoranda.formation.rules.sentences import Sentence, covered, readable, sentences
-from memoranda.formation.rules.stated import TOPICS, Stated
-from memoranda.formation.rules.values import Said, content_of, key_of, listed, phrase, trimmed
+from memoranda.formation.rules.grammar import CompiledRule, Language, Reach, compile_rules
+from memoranda.formation.rules.sentences import Sentence, mask_quoted, readable_text, sentences
+from memoranda.formation.rules.stated import TOPICS, Statement
+from memoranda.formation.rules.values import ValueSpan, content_of, key_of, list_spans, phrase_end, trim
 from memoranda.model.memories import Cardinality
 
-#: The languages that are read, by their codes.
+#: The supported languages by code.
 LANGUAGES: Final[dict[str, Language]] = {language.code: language for language in (ENGLISH, GERMAN)}
-#: As many statements are taken from one message; more are pasted, not said.
+#: The most statements of one message; longer texts are pasted, not said.
 MOST_STATEMENTS: Final = 32
-#: As many clauses of one sentence are looked at.
+#: The most clauses of one sentence.
 _MOST_CLAUSES: Final = 40
-#: After one of these, what is added is about the same person: "My name is Gus, 71".
+#: Topics after which an addition is about the same person: "My name is Gus, 71".
 _OF_ONESELF: Final = frozenset({"name", "age", "work", "diet"})
-#: What stands between two that share a subject is no longer than ", and".
+#: The most characters between two clauses that share a subject: ", and".
 _AND: Final = 5
 
 
-def extract(text: str, *, language: str | None = None) -> list[Stated]:
-    """What a user states of themselves in a message of their own; nothing of what is asked, quoted or made up.
+def extract(text: str, *, language: str | None = None) -> list[Statement]:
+    """Return what a user states about themselves in a message, without what is asked, quoted or made up.
 
-    Give only what the user said: never an assistant's, a tool's or a page's text. Without `language` every
-    language that the rules know is tried; one that they do not know finds nothing.
+    Give only the user's own text: never that of an assistant, a tool or a web page. Without `language`, all
+    supported languages are tried; an unsupported one finds nothing.
     """
     wanted = (
         LANGUAGES.values() if language is None else [LANGUAGES[language]] if language in LANGUAGES else []
     )
-    start = readable(text)
-    found: dict[tuple[str, str], Stated] = {}
+    start = readable_text(text)
+    found: dict[tuple[str, str], Statement] = {}
     for one in wanted:
         if one.hint.search(start):
             for stated in _read(start, one):
@@ -47,12 +47,12 @@ def extract(text: str, *, language: str | None = None) -> list[Stated]:
 
 
 @lru_cache(maxsize=8)
-def _rules(code: str, small: bool) -> tuple[Compiled, ...]:
-    return compiled(LANGUAGES[code], small=small)
+def _rules(code: str, small: bool) -> tuple[CompiledRule, ...]:
+    return compile_rules(LANGUAGES[code], small=small)
 
 
-def _read(text: str, language: Language) -> Iterator[Stated]:
-    masked = covered(text)
+def _read(text: str, language: Language) -> Iterator[Statement]:
+    masked = mask_quoted(text)
     if language.made_up.search(masked) or language.ironic_text.search(text):
         return
     frame = language.frame.search(masked)
@@ -61,21 +61,21 @@ def _read(text: str, language: Language) -> Iterator[Stated]:
     before: Sentence | None = None
     for sentence in sentences(masked[:end], language.abbreviations):
         if before is not None and language.points_back.match(sentence.text):
-            sentence = _joined(before, sentence, masked)
+            sentence = _join_sentences(before, sentence, masked)
         before = sentence
         colon = _speech_colon(sentence.text, language)
         said = Sentence(sentence.text[:colon], sentence.start, sentence.asks and colon is None)
-        yield from _Reader(text, said, language, _rules(language.code, small)).statements()
+        yield from _SentenceReader(text, said, language, _rules(language.code, small)).statements()
         if colon is not None:
             return
 
 
-def _joined(before: Sentence, sentence: Sentence, text: str) -> Sentence:
+def _join_sentences(before: Sentence, sentence: Sentence, text: str) -> Sentence:
     return Sentence(text[before.start : sentence.start + len(sentence.text)], before.start, asks=False)
 
 
 def _speech_colon(text: str, language: Language) -> int | None:
-    """Where a colon says that all the rest is someone's text, not the user's word."""
+    """Return the place of a colon after which the text is somebody else's."""
     for colon in re.finditer(r":(?=\s|$|\ue000)", text):
         if language.speech.search(text, 0, colon.start()):
             return colon.start()
@@ -83,18 +83,18 @@ def _speech_colon(text: str, language: Language) -> int | None:
 
 
 @dataclass(slots=True)
-class _Reader:
-    """One sentence as it is read: what its clauses before have said."""
+class _SentenceReader:
+    """Reads one sentence, and remembers what its earlier clauses stated."""
 
     whole: str
     sentence: Sentence
     language: Language
-    rules: tuple[Compiled, ...]
-    #: The subject of the last statement, and where it ended.
+    rules: tuple[CompiledRule, ...]
+    #: The subject of the last statement, and its end.
     subject: str | None = None
     end: int = 0
 
-    def statements(self) -> Iterator[Stated]:
+    def statements(self) -> Iterator[Statement]:
         text = self.sentence.text
         if self.language.ironic.search(text):
             return
@@ -107,7 +107,7 @@ class _Reader:
                 yield from self._clause(place)
 
     def _places(self) -> Iterator[int]:
-        """Where clauses begin."""
+        """Yield the places where clauses begin."""
         text = self.sentence.text
         seen = set()
         for boundary in [None, *self.language.boundary.finditer(text)][:_MOST_CLAUSES]:
@@ -118,12 +118,12 @@ class _Reader:
                     seen.add(start)
                     yield start
 
-    def _clause(self, place: int) -> Iterator[Stated]:
+    def _clause(self, place: int) -> Iterator[Statement]:
         for one in self.rules:
-            match = one.full.match(self.sentence.text, place) or self._shortened(one, place)
-            if match is None or self._is_asked(match, one) or self._is_hidden(one):
+            match = one.full.match(self.sentence.text, place) or self._match_without_subject(one, place)
+            if match is None or self._is_asked(match, one) or self._is_excluded(one):
                 continue
-            stated = self._within(one, match) or list(self._stated(one, match))
+            stated = self._inside_remember(one, match) or list(self._statements_of(one, match))
             if stated:
                 self.subject = one.rule.subject or (
                     self.language.oneself if one.rule.about in _OF_ONESELF else ""
@@ -131,8 +131,8 @@ class _Reader:
                 yield from stated
                 return
 
-    def _shortened(self, one: Compiled, place: int) -> re.Match[str] | None:
-        """The rule without its subject, where the clause before had it: "I'm vegan and live in Graz"."""
+    def _match_without_subject(self, one: CompiledRule, place: int) -> re.Match[str] | None:
+        """Match a rule without its subject if the clause before had it: "I'm vegan and live in Graz"."""
         if self.subject is None or place == 0:
             return None
         between = self.sentence.text[self.end : place]
@@ -141,12 +141,12 @@ class _Reader:
         carries = subject == self.language.carried and self.language.others.search(between) is None
         return one.short.match(self.sentence.text, place) if shares or carries else None
 
-    def _within(self, one: Compiled, match: re.Match[str]) -> list[Stated]:
-        """What the user states in that which is to be remembered: "remember that I'm vegan" says a diet."""
+    def _inside_remember(self, one: CompiledRule, match: re.Match[str]) -> list[Statement]:
+        """Return the statements inside "remember that …": "remember that I'm vegan" states a diet."""
         return list(self._clause(match.start("value"))) if one.rule.about == "remember" else []
 
-    def _is_asked(self, match: re.Match[str], one: Compiled) -> bool:
-        """Whether the statement itself is what is asked."""
+    def _is_asked(self, match: re.Match[str], one: CompiledRule) -> bool:
+        """True if the sentence asks whether the statement is true."""
         if not self.sentence.asks or one.rule.asked:
             return False
         text = self.sentence.text
@@ -154,48 +154,48 @@ class _Reader:
         explains = self.language.explains.search(text, 0, match.start()) is not None
         return not (goes_on or explains) or self.language.tag.search(text) is not None
 
-    def _is_hidden(self, one: Compiled) -> bool:
+    def _is_excluded(self, one: CompiledRule) -> bool:
         unless = self.language.unless.get(one.rule.about)
         return unless is not None and unless.search(self.sentence.text) is not None
 
-    def _stated(self, one: Compiled, match: re.Match[str]) -> Iterator[Stated]:
+    def _statements_of(self, one: CompiledRule, match: re.Match[str]) -> Iterator[Statement]:
         text, rule = self.sentence.text, one.rule
         start, end = match.span("value")
         if start < 0:
             return
         if rule.reach is Reach.LIST:
-            spans = listed(text, start, self.language)
+            spans = list_spans(text, start, self.language)
         elif rule.reach is Reach.PHRASE:
-            spans = [(start, phrase(text, start, self.language))]
+            spans = [(start, phrase_end(text, start, self.language))]
         elif rule.reach is Reach.CLAUSE:
             spans = [(start, len(text))]
         else:
             spans = [(start, end)]
         for span in spans:
-            said = self._said(rule.about, span)
+            said = self._value(rule.about, span)
             if said is None:
                 return
             self.end = max(self.end, span[1], match.end())
-            yield self._memory(one, match, said)
+            yield self._statement(one, match, said)
 
-    def _said(self, about: str, span: tuple[int, int]) -> Said | None:
-        """The value without what falls off at its ends; None where it is none."""
+    def _value(self, about: str, span: tuple[int, int]) -> ValueSpan | None:
+        """Return the trimmed value; None if it is not acceptable."""
         shown = self.whole[self.sentence.start : self.sentence.start + len(self.sentence.text)]
-        start, end = trimmed(shown, span, about, self.language)
+        start, end = trim(shown, span, about, self.language)
         value = shown[start:end]
         for topic in ("", about):
             refused = self.language.refused.get(topic)
             if refused is not None and refused.match(value):
                 return None
-        return Said(value, start, end) if re.search(r"\w", value) and len(value) <= 255 else None
+        return ValueSpan(value, start, end) if re.search(r"\w", value) and len(value) <= 255 else None
 
-    def _memory(self, one: Compiled, match: re.Match[str], said: Said) -> Stated:
+    def _statement(self, one: CompiledRule, match: re.Match[str], said: ValueSpan) -> Statement:
         rule, offset = one.rule, self.sentence.start
         times = self.language.times.match(self.sentence.text, said.end)
         when = {} if times is None else times.groupdict()
         topic = TOPICS[rule.about]
         key = key_of(rule, match, topic)
-        return Stated(
+        return Statement(
             about=rule.about,
             kind=topic.kind,
             value=said.value,

@@ -1,4 +1,4 @@
-"""Cuts a text into sentences and covers what is not the user's own word: quotes, code, pasted lines."""
+"""Split a text into sentences, and mask what is not the user's own: quotes, code, pasted lines."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-#: As much of a text is read; what people say of themselves stands near its beginning.
+#: The most characters of a text that are read; people introduce themselves near its beginning.
 MOST_CHARACTERS: Final = 20_000
-#: A longer run of text without a full stop is pasted, or hostile, and is not read.
+#: Longer text without a full stop is pasted or hostile, and is skipped.
 LONGEST_SENTENCE: Final = 600
-#: A quote that spans more is taken for a stray mark.
+#: A longer quote is taken for a stray quotation mark.
 _LONGEST_QUOTE: Final = 2_000
 
-#: Stands for each character of a quote: no pattern matches a statement in it, but a value may hold it.
-COVER: Final = "\ue000"
+#: Replaces each character of a quote: no rule matches inside it, but a value may contain it.
+MASK: Final = "\ue000"
 _QUOTES: Final = (
     ("\"", "\""), ("“", "”"), ("„", "“"), ("«", "»"), ("»", "«"), ("`", "`"), ("‹", "›"),
 )  # fmt: skip
@@ -24,44 +24,42 @@ _UNREADABLE: Final = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028\u2029\ud800-
 _FENCE: Final = re.compile(r"^[ ]{0,3}(?:```|~~~)", re.MULTILINE)
 _OPENS: Final = re.compile(r"(?<![\w'])'(?=[^\s'])")
 _CLOSES: Final = re.compile(r"(?<=[^\s'])'(?![\w'])")
-#: A line of this form is code, a log, a citation or a mail's header.
+#: A line of this form is code, a log, a citation or a mail header.
 _PASTED_LINE: Final = re.compile(
     r"[ ]*(?:#|>|//|--|/\*|\$ |\d{4}-\d\d-\d\d|\[\d|SELECT\b|INSERT\b|import \w+$|def |class \w+[(:]|const |let \w+ ="
     r"|[\w.-]{1,40}@|(?:From|Subject|To|Sent):)"
 )
 _CODE: Final = re.compile(r"[{}\\<>=|]|\(\)|;[ ]*$|//")
-_END: Final = re.compile(r"[.!?…]+[)\]'" + COVER + r"]*(?=\s|$)|\n")
+_END: Final = re.compile(r"[.!?…]+[)\]'" + MASK + r"]*(?=\s|$)|\n")
 
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """A sentence as it is read, and where it stands in the text."""
+    """A sentence and its place in the text."""
 
-    #: Its words; what is quoted is covered.
+    #: Its text with quotes masked.
     text: str
     start: int
-    #: Whether it ends with a question mark.
+    #: True if it ends with a question mark.
     asks: bool
 
 
-def readable(text: str) -> str:
-    """The beginning of a text, character for character, with plain apostrophes and nothing that cannot be kept."""
+def readable_text(text: str) -> str:
+    """Return the beginning of a text with plain apostrophes and no unstorable characters; lengths do not change."""
     return _UNREADABLE.sub(" ", text[:MOST_CHARACTERS]).translate(_APOSTROPHES)
 
 
-def covered(text: str) -> str:
-    """The same text with quotes, code and pasted lines covered, each character in its place."""
+def mask_quoted(text: str) -> str:
+    """Return the text with quotes, code and pasted lines masked, character by character."""
     text = _without_fences(text)
     for opening, closing in _QUOTES:
         text = _cover(text, opening, closing)
     text = _cover_single(text)
-    return "".join(
-        COVER * len(line) if _PASTED_LINE.match(line) else line for line in re.split(r"(\n)", text)
-    )
+    return "".join(MASK * len(line) if _PASTED_LINE.match(line) else line for line in re.split(r"(\n)", text))
 
 
 def sentences(text: str, abbreviations: frozenset[str]) -> Iterator[Sentence]:
-    """The sentences of a covered text; what is too long for one is left out."""
+    """Yield the sentences of a masked text; too long ones are skipped."""
     start = 0
     for end in _END.finditer(text):
         if end.group().startswith(".") and _goes_on(text, end.start(), end.end(), abbreviations):
@@ -78,11 +76,11 @@ def _sentence(text: str, start: int, end: int) -> Iterator[Sentence]:
     lead = len(said) - len(said.lstrip())
     said = said.strip()
     asks = "?" in said[-4:]
-    yield Sentence(said.rstrip(".!?…" + COVER) if asks else said.rstrip(".!…"), start + lead, asks)
+    yield Sentence(said.rstrip(".!?…" + MASK) if asks else said.rstrip(".!…"), start + lead, asks)
 
 
 def _goes_on(text: str, dot: int, end: int, abbreviations: frozenset[str]) -> bool:
-    """Whether a full stop belongs to an abbreviation, an initial or a number of order."""
+    """True if a full stop belongs to an abbreviation, an initial or an ordinal number."""
     word = re.split(r"[\s(]", text[max(0, dot - 12) : dot])[-1].lower()
     if word in abbreviations or (len(word) == 1 and word.isalpha() and word != "i"):
         return True
@@ -97,7 +95,7 @@ def _goes_on(text: str, dot: int, end: int, abbreviations: frozenset[str]) -> bo
 def _without_fences(text: str) -> str:
     places = [fence.start() for fence in _FENCE.finditer(text)]
     for opening, closing in zip(places[::2], [*places[1::2], len(text)], strict=False):
-        text = text[:opening] + COVER * (closing - opening) + text[closing:]
+        text = text[:opening] + MASK * (closing - opening) + text[closing:]
     return text
 
 
@@ -111,7 +109,7 @@ def _cover(text: str, opening: str, closing: str) -> str:
             parts.append(text[place : begin + 1])
             place = begin + 1
             continue
-        parts.append(text[place:begin] + COVER * (end + 1 - begin))
+        parts.append(text[place:begin] + MASK * (end + 1 - begin))
         place = end + 1
     return "".join([*parts, text[place:]])
 
@@ -127,6 +125,6 @@ def _cover_single(text: str) -> str:
             continue
         end = closings[next_closing]
         if end - begin <= _LONGEST_QUOTE:
-            parts.append(text[place:begin] + COVER * (end + 1 - begin))
+            parts.append(text[place:begin] + MASK * (end + 1 - begin))
             place = end + 1
     return "".join([*parts, text[place:]])

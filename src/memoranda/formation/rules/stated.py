@@ -1,4 +1,4 @@
-"""What a sentence was understood to say, and what of it the book keeps."""
+"""The statements that rules find, and their topics."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from memoranda.model.memories import Cardinality
 
 @dataclass(frozen=True, slots=True)
 class Topic:
-    """How statements about one thing are kept: a memory's kind, and its key where one holds at a time."""
+    """How statements of one topic are stored: the kind of memory, and its key if only one can be true at a time."""
 
     kind: str
     key: str | None = None
 
 
-#: What statements can be about, in every language. Without a key, a newer statement takes no other's place.
+#: All topics, for every language. Without a key, a newer statement replaces no other.
 TOPICS: Final[Mapping[str, Topic]] = MappingProxyType(
     {
         "name": Topic("fact", "name"),
@@ -44,23 +44,23 @@ TOPICS: Final[Mapping[str, Topic]] = MappingProxyType(
 
 
 @dataclass(frozen=True, slots=True)
-class Stated:
-    """One thing that a user stated of themselves, or asked to have kept."""
+class Statement:
+    """One statement of a user about themselves, or something they asked to remember."""
 
-    #: What it is about: one of `TOPICS`.
+    #: The topic: one of `TOPICS`.
     about: str
-    #: What sort of memory it becomes.
+    #: The kind of memory it becomes.
     kind: str
-    #: The heart of it, as it was said: "walnuts".
+    #: The value as it was said: "walnuts".
     value: str
-    #: A sentence that stands by itself: "Is allergic to walnuts".
+    #: A sentence that can be read alone: "Is allergic to walnuts".
     content: str
-    #: With a key, one statement holds at a time.
+    #: With a key, only one statement can be true at a time.
     key: str | None
     cardinality: Cardinality
-    #: Where in the text it was said.
+    #: Its place in the text.
     span: tuple[int, int]
-    #: From when and until when, and when it applies, in the words that were used; dates are counted elsewhere.
+    #: Since when, until when, and when it applies, in the user's words; `validity` turns them into dates.
     valid_from: str | None = None
     valid_to: str | None = None
     applies_when: str = ""

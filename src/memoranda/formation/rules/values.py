@@ -1,4 +1,4 @@
-"""What of a match is the value: where its phrase ends, what is listed, and the sentence that is kept."""
+"""The value of a matched rule: where its phrase ends, list items, and the sentence to store."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from typing import Final
 from memoranda.formation.rules.grammar import Language, Rule
 from memoranda.formation.rules.stated import Topic
 
-#: As many things are taken from one list.
+#: The most items of one list.
 _MOST_LISTED: Final = 12
-#: More words are no thing that one lists, and no thing that one likes.
+#: The most words of a list item, and of the first phrase of a list.
 _LONGEST_ITEM: Final = 4
 _LONGEST_PHRASE: Final = 9
 _HARD_END: Final = re.compile(r"[,;:!?()\n…—–]|\.(?:\s|$)|\s-\s")
@@ -19,16 +19,16 @@ _EDGES: Final = " \t,;:.!?\"'“”„«»`…()"
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
-    """A value, and where it stands in its sentence."""
+class ValueSpan:
+    """A value and its place in the sentence."""
 
     value: str
     start: int
     end: int
 
 
-def phrase(text: str, start: int, language: Language) -> int:
-    """Where the phrase that begins here ends."""
+def phrase_end(text: str, start: int, language: Language) -> int:
+    """Return where the phrase that begins at ``start`` ends."""
     hard = _HARD_END.search(text, start)
     end = len(text) if hard is None else hard.start()
     soft = language.phrase_end.search(text, start, end)
@@ -45,15 +45,15 @@ def _inside_pair(text: str, start: int, cut: re.Match[str], language: Language) 
     return any(pair.start() <= cut.start() < pair.end() for pair in language.pairs.finditer(text, start))
 
 
-def listed(text: str, start: int, language: Language) -> list[tuple[int, int]]:
-    """The things listed from here on: the first, and the others where "and" closes the list."""
-    end = phrase(text, start, language)
+def list_spans(text: str, start: int, language: Language) -> list[tuple[int, int]]:
+    """Return the spans of the list items from here: the first, and the others if the list is closed by "and"."""
+    end = phrase_end(text, start, language)
     if len(text[start:end].split()) > _LONGEST_PHRASE:
         return []
     spans, closed = [(start, end)], False
     others: list[tuple[int, int]] = []
     while len(others) < _MOST_LISTED and (link := language.listing.match(text, end)) is not None:
-        begin, end = link.end(), phrase(text, link.end(), language)
+        begin, end = link.end(), phrase_end(text, link.end(), language)
         item = text[begin:end].strip()
         if not item or len(item.split()) > _LONGEST_ITEM or language.no_item.match(item):
             break
@@ -65,8 +65,8 @@ def listed(text: str, start: int, language: Language) -> list[tuple[int, int]]:
     return spans
 
 
-def trimmed(text: str, span: tuple[int, int], about: str, language: Language) -> tuple[int, int]:
-    """The span without what falls off at its beginning and end."""
+def trim(text: str, span: tuple[int, int], about: str, language: Language) -> tuple[int, int]:
+    """Return the span without meaningless words and punctuation at its ends."""
     start, end = span
     for _ in range(4):
         before = (start, end)
@@ -90,14 +90,14 @@ def _closes_a_quote(text: str, start: int, end: int) -> bool:
 
 
 def key_of(rule: Rule, match: re.Match[str], topic: Topic) -> str | None:
-    """The statement's key: its rule's where it has one, else its topic's."""
+    """Return the statement's key: its rule's if it has one, else its topic's."""
     if rule.key is None:
         return topic.key
     return rule.key.format(**_groups(match)).strip().lower() or None
 
 
 def content_of(rule: Rule, match: re.Match[str], value: str, language: Language) -> str:
-    """A sentence that stands by itself and says what was stated."""
+    """Return the statement as a sentence that can be read alone."""
     if rule.about == "remember" and language.own_words.search(value):
         return language.asked_to_keep.format(value=value)
     groups = _groups(match)

@@ -1,1 +1,1 @@
-"""English: how people state things of themselves."""
+"""The rules for English."""

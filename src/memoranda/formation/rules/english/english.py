@@ -1,4 +1,4 @@
-"""English: its rules, and how people talk without stating anything."""
+"""English: all rules, and the patterns of sentences that state nothing."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Final
 from memoranda.formation.rules.english import words
 from memoranda.formation.rules.english.life import ABOUT_OTHERS, ABOUT_THINGS, ABOUT_WORK
 from memoranda.formation.rules.english.people import ABOUT_PEOPLE, ABOUT_PLACES
-from memoranda.formation.rules.english.talking import ABOUT_TALKING
+from memoranda.formation.rules.english.talking import ABOUT_REQUESTS
 from memoranda.formation.rules.english.taste import ABOUT_FOOD, ABOUT_TASTE
 from memoranda.formation.rules.english.tokens import OFTEN, ORDER, SMALL_TOKENS, SUBJECTS, TOKENS
 from memoranda.formation.rules.grammar import Language
@@ -20,7 +20,7 @@ ENGLISH: Final = Language(
         r"\b(?:i|i'm|im|ive|my|mine|we|we've|we're|our|me|remember|rember|always|never|from now on|in future|going forward|stop|no more|note|forget|write down|jot|log|talking to|here|living|based|allergic|your|answers?|replies|every|each|all|by default|as a rule|as a general rule|memori[sz]e|this is|name|name's|as an?|being|"
         r"don't|whenever|mind|save|store|rule)\b", re.IGNORECASE,
     ),
-    rules=(*ABOUT_TALKING, *ABOUT_FOOD, *ABOUT_OTHERS, *ABOUT_THINGS, *ABOUT_WORK, *ABOUT_PLACES, *ABOUT_PEOPLE, *ABOUT_TASTE),
+    rules=(*ABOUT_REQUESTS, *ABOUT_FOOD, *ABOUT_OTHERS, *ABOUT_THINGS, *ABOUT_WORK, *ABOUT_PLACES, *ABOUT_PEOPLE, *ABOUT_TASTE),
     words={
         **TOKENS,
         "MOVE": "(?:moved|relocated|emigrated|immigrated|resettled|transferred|shifted base|upped sticks and moved|moved house)",

@@ -1,4 +1,4 @@
-"""What someone does and who and what is with them: work, languages, family, pets, possessions."""
+"""English rules for work, languages, family, pets and possessions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who someone is and where they live: names, age, birthday, home, origin."""
+"""English rules for names, age, birthday, home and origin."""
 
 from __future__ import annotations
 

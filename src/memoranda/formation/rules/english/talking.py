@@ -1,4 +1,4 @@
-"""What someone asks for: standing instructions, and what is to be remembered."""
+"""English rules for standing instructions and requests to remember."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _CLAUSE = Reach.CLAUSE
 # One rule a line, so that they read as a table.
 # fmt: off
 
-ABOUT_TALKING: Final = (
+ABOUT_REQUESTS: Final = (
     Rule("instruction", r"(?<![\s\S])(?P<value>stop (?:calling|using|adding|writing|putting|giving|saying|asking|apologi[sz]ing|repeating|ending|starting|suggesting|telling|including|recommending|sending|making) [^.!?]{2,120})", "{value}", reach=_CLAUSE, asked=True),
     Rule("instruction", r"(?:please |pls )*<EVER>[,:]? (?:please |i(?:'d| would) like you to |i want you to |you should |could you |can you |i need you to )*(?P<value>(?!call me|remember\b)(?:<VERB>|no )\b[^.!?]{2,160})", "{value}", reach=_CLAUSE, asked=True),
     Rule("instruction", r"(?<![\s\S])(?:<WHENEVER>)(?: (?:please|always|just|then|i(?:'d| would) like you to|i want you to|you should))* (?P<value>(?:<VERB>)\b[^.!?]{2,160})", "{value}", reach=_CLAUSE, asked=True),

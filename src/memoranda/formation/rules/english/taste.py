@@ -1,4 +1,4 @@
-"""What someone eats, cannot stand and is fond of: allergies, diet, likes and dislikes."""
+"""English rules for allergies, diet, likes and dislikes."""
 
 from __future__ import annotations
 

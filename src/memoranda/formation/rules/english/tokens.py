@@ -1,4 +1,4 @@
-"""What English rules are written with: names, places and phrases, and the subjects before a rule."""
+"""Named patterns for English rules: names, places, phrases, and the subjects before a rule."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Final
 from memoranda.formation.rules.english import words
 from memoranda.formation.rules.grammar import CAPITALISED, COVERED
 
-#: Words after which a noun phrase is over.
+#: Words that end a noun phrase.
 _STOPS = (
     "and|but|or|so|in|on|at|for|from|with|without|by|near|since|because|cause|cos|who|that|which|where|when|while|if|as|to|of|is|are|was|i|we|my|"
     "it|its|he|she|they|these|this|right|now|here|lol|than|until|till|after|before|though|although|since|last|next|ago|every|please|pls|too|"
@@ -68,7 +68,7 @@ TOKENS: Final = {
     "WE": r"(?:i|we|my (?:wife|husband|partner|girlfriend|boyfriend|family|kids|fianc[eé]e?) and i)",
 }  # fmt: skip
 
-#: In texts without capitals a name is a word where only a name can stand.
+#: In texts without capitals, any word counts as a name where only a name can be.
 _NO_NAME = (
     "a|an|the|not|my|your|this|that|it|so|too|very|hard|on|in|at|by|back|later|tomorrow|tonight|today|when|if|maybe|crazy|old-fashioned|lazy|"
     "paranoid|naive|weird|cynical|a cab|asap|again|soon|now|anytime|whatever|what|picky|please|out|up|stupid|silly|biased|only|just|"

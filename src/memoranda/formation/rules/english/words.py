@@ -1,4 +1,4 @@
-"""The things that English statements are about: kin, animals, possessions, work, diets, languages, dates."""
+"""Word lists for English rules: kin, animals, possessions, work, diets, languages, dates."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Final
 
 
 def any_of(words: str) -> str:
-    """One pattern for a list of words; an underscore stands for a space or a hyphen."""
+    """Return one pattern for a list of words; an underscore matches a space or a hyphen."""
     longest_first = sorted(set(words.split()), key=lambda word: (-len(word), word))
     return "(?:" + "|".join(word.replace("_", "[ -]") for word in longest_first) + ")"
 
@@ -14,7 +14,7 @@ def any_of(words: str) -> str:
 _UNITS = "one|two|three|four|five|six|seven|eight|nine"
 _TENS = "twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety"
 NUMBER: Final = rf"(?:(?:{_TENS})(?:[ -](?:{_UNITS}))?|ten|eleven|twelve|(?:thir|four|fif|six|seven|eigh|nine)teen|(?:{_UNITS})|\d{{1,3}})"
-#: A number of years that a person can have: those below ten do not write.
+#: A person's age in years, from eight.
 AGE: Final = (
     rf"(?:(?:{_TENS})(?:[ -](?:{_UNITS}))?|ten|eleven|twelve|(?:thir|four|fif|six|seven|eigh|nine)teen"
     r"|[89]|[1-9]\d|10\d|11\d)(?![\d%:])"
@@ -100,7 +100,7 @@ _THINGS = (
     "hearing_aids? pacemakers? dentures"
 )
 THING: Final = any_of(_THINGS)
-#: What one drives.
+#: Vehicles.
 VEHICLE: Final = any_of(_THINGS[: _THINGS.index("boats?")])
 
 _TRADES = (
@@ -129,7 +129,7 @@ _TRADES = (
     "pensioner retiree teaching_assistant"
 )
 TRADE: Final = any_of(_TRADES)
-#: Endings of words for what people do, and words with such an ending that are no trade.
+#: Endings of names of occupations; then words with such an ending that are not occupations.
 TRADE_ENDING: Final = (
     r"(?!(?:<NO_TRADE>)\b)[a-z-]{2,18}(?:ologist|ographer|ographist|wright|smith|monger|maker|keeper|therapist|technician"
     r"|grapher|ician|arian|[dgklmnrtvzpc]er|[ts]or|ist|eer|woman|herder)\b"
@@ -176,7 +176,7 @@ DIET: Final = any_of(
     "raw_food raw_vegan vegetarian_and_gluten-free teetotal teetotaller teetotaler diabetic renal anti-inflammatory whole-food whole-foods "
     "jain sattvic omnivore wheat-free egg-free soy-free meat-free alcohol-free"
 )
-#: What "can't eat" tells of an allergy, rather than of a diet.
+#: Foods for which "can't eat" means an allergy, not a diet.
 ALLERGEN: Final = any_of(
     "nuts? peanuts? tree_nuts? walnuts? almonds? cashews? hazelnuts? pecans? pistachios? gluten wheat lactose dairy milk eggs? soya? shellfish prawns? "
     "shrimps? crab lobster mussels? fish sesame mustard celery lupin sulphites? sulfites? strawberr(?:y|ies) kiwis? fructose histamine"
