@@ -15,6 +15,8 @@ from memoranda.errors import InvalidInput
 from memoranda.model.values import refused
 
 PREFIX = "MEMORANDA_"
+#: The prefix of before the product was renamed.
+FORMER_PREFIX = "COMMONPLACE_"
 #: Settings that were renamed, by section and earlier name. An earlier name is refused, with the new one in the message.
 RENAMED = {
     ("forming", "on"): "enabled",
@@ -49,6 +51,24 @@ def read_file(path: str | Path, sections: Collection[str]) -> dict[str, Any]:
         if not isinstance(section, dict):
             raise InvalidInput(f"{name}: write a section [{name}] in {path}, not one value", field=name)
     return found
+
+
+def refuse_former(names: Collection[str], environment: Mapping[str, str] | None = None) -> None:
+    """Raise InvalidInput if a variable still has the prefix of before the renaming, and its twin of today is not set.
+
+    ``names`` are the sections, and the variables that belong to none. A variable of another program is left alone.
+    """
+    given = os.environ if environment is None else environment
+    known = tuple(name.upper() for name in names)
+    today = {variable.upper() for variable in given}
+    for variable in sorted(given):
+        name = variable.upper().removeprefix(FORMER_PREFIX)
+        is_ours = name in known or name.startswith(tuple(f"{section}_" for section in known))
+        if variable.upper().startswith(FORMER_PREFIX) and is_ours and PREFIX + name not in today:
+            raise InvalidInput(
+                f"{variable}: this product was renamed and does not read it any more; set {PREFIX}{name} instead",
+                field=variable,
+            )
 
 
 def settings(

@@ -1,11 +1,18 @@
 """Wires a book from what is configured; no other room knows engines, embedders and models together."""
 
-from memoranda.assembly.book_setup import Opening, RecallSettings, open
+from memoranda.assembly.book_setup import Opening, RecallSettings, open, refuse_former_settings
 from memoranda.assembly.copying import copy, give_up_copy
-from memoranda.assembly.engine_addresses import MEMORY, open_engine, read_address
+from memoranda.assembly.engine_addresses import (
+    DEFAULT_FILE,
+    MEMORY,
+    open_engine,
+    read_address,
+    refuse_former_file,
+)
 from memoranda.assembly.job_handlers import upkeep
 
 __all__ = [
+    "DEFAULT_FILE",
     "MEMORY",
     "Opening",
     "RecallSettings",
@@ -14,5 +21,7 @@ __all__ = [
     "open",
     "open_engine",
     "read_address",
+    "refuse_former_file",
+    "refuse_former_settings",
     "upkeep",
 ]

@@ -12,7 +12,7 @@ from typing import Any
 from pydantic import Field, ValidationError
 
 from memoranda.assembly import formation_setup as wiring
-from memoranda.assembly.engine_addresses import find_book, open_engine
+from memoranda.assembly.engine_addresses import DEFAULT_FILE, find_book, open_engine, refuse_former_file
 from memoranda.assembly.job_handlers import embedding, refresh_terms, upkeep
 from memoranda.book import Book
 from memoranda.book.forming import Forming
@@ -33,7 +33,7 @@ from memoranda.model.vectors import EMBED, embed_job
 from memoranda.models import ModelsSettings
 from memoranda.ports import Clock, Embedder, Engine
 from memoranda.recall.recall import INDEX_BYTES, LARGE_SHELF, Recall
-from memoranda.settings import read_file, settings
+from memoranda.settings import read_file, refuse_former, settings
 from memoranda.text.terms import RULE, forget_words
 from memoranda.worker import Worker
 
@@ -63,6 +63,8 @@ class _Given:
 
 #: The sections that a settings file may have.
 _SECTIONS = frozenset({"budgets", "embedding", "forming", "limits", "models", "recall", "retention"})
+#: The command line's variables, which belong to no section.
+_LONE_VARIABLES = ("book", "debug")
 
 
 class Opening:
@@ -87,7 +89,7 @@ class Opening:
 
 
 def open(
-    address: str | Path = "memoranda.db",
+    address: str | Path = DEFAULT_FILE,
     *,
     tenant: str = DEFAULT_TENANT,
     limits: Limits | None = None,
@@ -137,6 +139,7 @@ async def _open(
     models: Any,
 ) -> Book:
     _refuse(tenant, limits, worker=worker, read_only=read_only)
+    refuse_former_file(address)
     given = _given(config, limits)
     asked = await wiring.models_of(models, given.models)
     embedder = await find(embed, given.embedding)
@@ -198,6 +201,7 @@ def _refuse(tenant: str, limits: Limits | None, *, worker: bool | None, read_onl
 
 def _given(config: str | Path | None, limits: Limits | None) -> _Given:
     """The settings of the file and the environment; the caller's guardrails win."""
+    refuse_former_settings()
     file = read_file(config, _SECTIONS) if config is not None else {}
     return _Given(
         limits=settings("limits", Limits, file) if limits is None else limits,
@@ -208,6 +212,11 @@ def _given(config: str | Path | None, limits: Limits | None) -> _Given:
         models=settings("models", ModelsSettings, file),
         embedding=settings("embedding", EmbeddingSettings, file),
     )
+
+
+def refuse_former_settings() -> None:
+    """Raise InvalidInput if the environment still has a setting under the prefix of before the renaming."""
+    refuse_former([*_SECTIONS, *_LONE_VARIABLES])
 
 
 async def _is_put(engine: Engine, kind: str) -> bool:

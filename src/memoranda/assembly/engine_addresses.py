@@ -9,13 +9,17 @@ from memoranda.engines.inmemory import InMemoryEngine
 from memoranda.engines.postgres.address import ESCAPES
 from memoranda.engines.postgres.address import parse as server_place
 from memoranda.engines.sqlite.engine import SqliteEngine
-from memoranda.errors import InvalidInput
+from memoranda.errors import InvalidInput, NotABook
 from memoranda.model.moving import Whereabouts
 from memoranda.model.moving import unfinished as refuse_unfinished
 from memoranda.ports import Engine
 
 #: The address of every book in memory.
 MEMORY = "memory://"
+#: The file of a book whose address is not given,
+DEFAULT_FILE = "memoranda.db"
+#: and the one it had by default before the product was renamed.
+_FORMER_FILE = "commonplace.db"
 
 
 async def open_engine(
@@ -51,6 +55,17 @@ def read_address(address: str | Path) -> Path | str:
     if address in (":memory:", "memory:"):
         raise _refused(f"{address} would be a file of that name; a book in memory is memory://")
     return _read_url(address) if "://" in address else Path(address)
+
+
+def refuse_former_file(address: str | Path) -> None:
+    """Raise NotABook if the default file is meant, it is not there, and the default file of before the renaming is."""
+    where = read_address(address)
+    if where == Path(DEFAULT_FILE) and not where.exists() and Path(_FORMER_FILE).exists():
+        raise NotABook(
+            f"there is no {DEFAULT_FILE} here, but a {_FORMER_FILE}, the default name of a book before this product was "
+            f"renamed. Open it under its name, or close every program that uses it and rename it to {DEFAULT_FILE}, "
+            f"and each file that begins with {_FORMER_FILE} in the same way."
+        )
 
 
 def name_of(address: str | Path) -> str:

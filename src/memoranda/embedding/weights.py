@@ -64,9 +64,18 @@ class WeightsFolder:
 def cache_folder() -> Path | None:
     """Where ``memoranda weights install --cache`` puts the package; None for a user without a home."""
     try:
-        return Path.home() / ".cache" / "memoranda" / "weights"
+        return _caches() / "memoranda" / "weights"
     except RuntimeError:
         return None
+
+
+def _former_cache_folder() -> Path:
+    """Where they were put before the product was renamed; they are the same files."""
+    return _caches() / "commonplace" / "weights"
+
+
+def _caches() -> Path:
+    return Path.home() / ".cache"
 
 
 def places(given: Path | None = None) -> list[WeightsFolder]:
@@ -75,7 +84,9 @@ def places(given: Path | None = None) -> list[WeightsFolder]:
         return [WeightsFolder("given", given)]
     found = [WeightsFolder("package", _packaged())]
     if cache := cache_folder():
-        found.append(WeightsFolder("cache", cache / PACKAGE / _WITHIN))
+        former = _former_cache_folder()
+        is_former = former.is_dir() and not cache.is_dir()
+        found.append(WeightsFolder("cache", (former if is_former else cache) / PACKAGE / _WITHIN))
     return found
 
 

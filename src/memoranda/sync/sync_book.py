@@ -9,8 +9,8 @@ from types import TracebackType
 from typing import Any, Self, TypeVar
 from uuid import UUID
 
+from memoranda.assembly import DEFAULT_FILE, give_up_copy
 from memoranda.assembly import copy as copy_book
-from memoranda.assembly import give_up_copy
 from memoranda.assembly import open as open_book
 from memoranda.book import Book
 from memoranda.book.accounts import SyncAccounts
@@ -195,7 +195,7 @@ async def _some(lines: AsyncIterator[str]) -> list[str]:
     return handful
 
 
-def open_sync(address: str | Path = "memoranda.db", **how: Any) -> SyncBook:
+def open_sync(address: str | Path = DEFAULT_FILE, **how: Any) -> SyncBook:
     """Open a book for a program without an event loop; takes what ``open`` takes."""
     loop = Loop()
 

@@ -12,6 +12,7 @@ from typing import Any
 import click
 from pydantic import ValidationError
 
+from memoranda.assembly import DEFAULT_FILE, refuse_former_settings
 from memoranda.book.asking import Only
 from memoranda.book.parsing import Who, as_id
 from memoranda.errors import InvalidInput
@@ -24,7 +25,6 @@ from memoranda.surfaces.cli.session import Session
 
 Command = Callable[..., None]
 
-DEFAULT_BOOK = "memoranda.db"
 BOOK_VARIABLE = "MEMORANDA_BOOK"
 
 
@@ -56,7 +56,7 @@ def opens_book(command: Command) -> Command:
     @click.option(
         "--book",
         metavar="ADDRESS",
-        help=f"The book, a path or postgresql://… [default: ${BOOK_VARIABLE} or ./{DEFAULT_BOOK}].",
+        help=f"The book, a path or postgresql://… [default: ${BOOK_VARIABLE} or ./{DEFAULT_FILE}].",
     )
     @click.option(
         "--tenant", metavar="NAME", help=f"The tenant whose owners are meant [default: {DEFAULT_TENANT}]."
@@ -72,6 +72,7 @@ def opens_book(command: Command) -> Command:
         before = ctx.find_root().params
         if debug or before.get("debug"):
             exits.show_traceback(ctx)
+        refuse_former_settings()
         session = Session(
             address=_given("--book", book, before.get("book")) or _usual_book(),
             tenant=_given("--tenant", tenant, before.get("tenant")) or DEFAULT_TENANT,
@@ -84,7 +85,7 @@ def opens_book(command: Command) -> Command:
 
 
 def _usual_book() -> str:
-    return _given(f"${BOOK_VARIABLE}", os.environ.get(BOOK_VARIABLE)) or DEFAULT_BOOK
+    return _given(f"${BOOK_VARIABLE}", os.environ.get(BOOK_VARIABLE)) or DEFAULT_FILE
 
 
 def _given(name: str, *values: str | None) -> str | None:

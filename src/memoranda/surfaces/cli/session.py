@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 
 import click
 
-from memoranda.assembly import MEMORY, Opening, read_address
+from memoranda.assembly import MEMORY, Opening, read_address, refuse_former_file
 from memoranda.assembly import open as open_book
 from memoranda.book import Book
 from memoranda.book.meaning import kept
@@ -133,6 +133,7 @@ class Session:
 
     def _standing(self) -> Path | None:
         """Where the book is; a mistyped path must not look like an empty book."""
+        refuse_former_file(self.address)
         path = path_of(self.address)
         if path is not None and not path.exists():
             make = f"memoranda init --book {shlex.quote(self.address)}"
