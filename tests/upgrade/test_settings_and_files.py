@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -36,7 +37,8 @@ def shell(*words: str, **variables: str) -> subprocess.CompletedProcess[str]:
 
 async def test_where_only_the_former_default_file_is_no_book_is_made_beside_it(folder: Path):
     put_file(folder / "commonplace.db")
-    for options in ({}, {"create": False}, {"read_only": True}):
+    choices: list[dict[str, Any]] = [{}, {"create": False}, {"read_only": True}]
+    for options in choices:
         with pytest.raises(NotABook, match=r"rename it to memoranda\.db"):
             async with memoranda.open(**options):
                 pass
