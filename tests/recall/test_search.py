@@ -103,7 +103,7 @@ def test_one_passage_alone_is_found_by_its_meaning() -> None:
     assert numbers(find(shelf_of(passage(1, "tea", vector=unit(1, 2))), "", vector=unit(1, 1))) == [1]
 
 
-def test_every_arm_says_score_rank_and_weight() -> None:
+def test_every_scorer_says_score_rank_and_weight() -> None:
     index = shelf_of(
         *(passage(number, "tea " * number, vector=unit(1, number)) for number in range(1, 6)),
     )

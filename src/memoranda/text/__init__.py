@@ -1,1 +1,1 @@
-"""Text: what the words of a text are, for recall to compare."""
+"""Texts: terms for recall by words, estimated tokens, and escaping of stored text."""

@@ -1,4 +1,4 @@
-"""Languages: which one a text is in, and the stems that its words have in it."""
+"""Languages: recognition of a text's language, and the stems of its words."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import Stemmer
 from memoranda.text.scripts import folded, normalised, script_of
 from memoranda.text.stopwords import ENGLISH_TOO, STOP_WORDS
 
-#: The languages of each script, the likeliest first: it is taken where a text gives no evidence.
+#: The languages of each script, the most likely first: it is assumed if a text gives no evidence.
 LANGUAGES: Final[dict[str, tuple[str, ...]]] = {
     "Latin": ("en", "de", "fr", "es", "it", "pt", "nl", "sv", "da", "no", "fi", "hu", "ro", "tr", "pl"),
     "Cyrillic": ("ru",),
@@ -29,17 +29,17 @@ _ALGORITHMS: Final = {
     "ro": "romanian", "tr": "turkish", "pl": "polish", "ru": "russian", "el": "greek", "ar": "arabic",
     "fa": "persian", "hi": "hindi", "ta": "tamil", "hy": "armenian",
 }  # fmt: skip
-#: As many words as are remembered, with their stems.
+#: Most words whose stems are cached.
 _MOST_WORDS: Final = 16_384
-#: As many terms as one word of a question may stand as.
+#: Most terms of one word of a question.
 MOST_ALTERNATIVES: Final = 12
-#: Stems of these are always among the alternatives of a word, which keep one place for the plain word.
+#: The stems in these languages are always among a word's alternatives; one of those is the plain word.
 _NEVER_CROWDED_OUT: Final = frozenset(
     language for languages in LANGUAGES.values() for language in languages[: MOST_ALTERNATIVES - 1]
 )
 
-#: Letters that tell a language, with what they weigh: less than a stop word, for names travel. Weights are
-#: whole numbers, so that their order cannot alter a sum, nor a sum the terms of a text.
+#: Letters that are evidence of a language, with their weights: less than a stop word, because names occur in all
+#: languages. Weights are whole numbers, so that their order cannot change a sum, and so the terms of a text.
 _LETTERS: Final = (
     (75, {"de": "ß", "es": "ñ", "pt": "ãõ", "da": "øæ", "no": "øæ", "hu": "őű", "pl": "łąęśćźż",
             "tr": "şğı", "ro": "ășțţ", "fr": "êœù", "it": "ìò", "fa": "پچژگکی"}),
@@ -48,7 +48,7 @@ _LETTERS: Final = (
 )  # fmt: skip
 
 
-#: English is taken before another language of its script, unless there is more than this for the other.
+#: English is assumed unless there is more evidence than this for another language.
 _HEAD_START: Final = 50
 
 
@@ -58,18 +58,18 @@ def _spellings(words: Iterable[str]) -> frozenset[str]:
     return frozenset([*as_written, *joined, *map(folded, joined)])
 
 
-#: Stop words as they are met: with and without their accents and apostrophes.
+#: Stop words in all spellings: with and without their accents and apostrophes.
 _STOPS: Final = {language: _spellings(words) for language, words in STOP_WORDS.items()}
 
 
 def _evidence() -> dict[str, tuple[tuple[str, int], ...]]:
-    """What each stop word or letter says for which languages; more, the fewer languages share it."""
+    """Return the weight of each stop word for its languages: higher if fewer languages share it."""
     shared = Counter(word for words in _STOPS.values() for word in words)
     found: dict[str, list[tuple[str, int]]] = {}
     for language, words in _STOPS.items():
         for word in words:
-            tells_little = len(word) == 1 or (word in ENGLISH_TOO and language != "en")
-            weight = _HEAD_START - 10 if tells_little else 100 + 50 // shared[word]
+            is_weak = len(word) == 1 or (word in ENGLISH_TOO and language != "en")
+            weight = _HEAD_START - 10 if is_weak else 100 + 50 // shared[word]
             found.setdefault(word, []).append((language, weight))
     return {word: tuple(languages) for word, languages in found.items()}
 
@@ -86,9 +86,9 @@ def _letters() -> dict[str, tuple[tuple[str, int], ...]]:
 _EVIDENCE: Final = _evidence()
 _LETTER_EVIDENCE: Final = _letters()
 _ONLY_ENGLISH: Final = frozenset(word for word in _STOPS["en"] if len(_EVIDENCE[word]) == 1)
-#: What two words in the language of a question weigh at least.
+#: The least weight of two words in one language.
 _TWO_WORDS: Final = 200
-#: As many words as are looked at, spread over the text.
+#: Most words that are examined, spread over the text.
 _SAMPLE: Final = 200
 _PUNCTUATION: Final = ".,:;!?()[]{}<>\"'*_~`«»„“”‚…¿¡、。-"
 
@@ -107,7 +107,7 @@ def _scores(words: Sequence[str]) -> dict[str, int]:
 
 
 def languages_of(words: Sequence[str]) -> tuple[str, str]:
-    """The languages of the Latin and of the Arabic words of a text in lower case, cut at its spaces."""
+    """Return the languages of the Latin and of the Arabic words of a text, given as its words in lower case."""
     sample = words[:: len(words) // _SAMPLE + 1]
     if 5 * sum(map(_ONLY_ENGLISH.__contains__, sample)) > len(sample):
         return "en", LANGUAGES["Arabic"][0]
@@ -117,9 +117,9 @@ def languages_of(words: Sequence[str]) -> tuple[str, str]:
 
 
 def likely_languages(words: Sequence[str]) -> tuple[tuple[str, ...], str]:
-    """The same for a question, with all Latin languages that it may be in, the likeliest first.
+    """Return the same for a question, with all Latin languages that are possible, the most likely first.
 
-    Unless two words tell of a language, it may be in any; if they do, in English still.
+    All are possible unless two words are evidence of a language; English is always possible.
     """
     languages = LANGUAGES["Latin"]
     scores = _scores(words[:_SAMPLE])
@@ -140,7 +140,7 @@ def is_stop_word(word: str, language: str | None) -> bool:
 
 
 class _Stemmers(threading.local):
-    """One set of stemmers a thread: they are not safe to share."""
+    """The stemmers of one thread: threads cannot share them."""
 
     def __init__(self) -> None:
         self.by_language: dict[str, Stemmer.Stemmer] = {}
@@ -148,7 +148,7 @@ class _Stemmers(threading.local):
     def stem(self, language: str, word: str) -> str:
         stemmer = self.by_language.get(language)
         if stemmer is None:
-            # Without a cache of its own: words are remembered below, for all threads.
+            # The stemmer's own cache is off: words are cached below, for all threads.
             stemmer = self.by_language[language] = Stemmer.Stemmer(_ALGORITHMS[language], 0)
         return folded(stemmer.stemWord(word)) or folded(word)
 
@@ -157,7 +157,7 @@ _STEMMERS: Final = _Stemmers()
 
 
 def language_for(word: str, latin: str, arabic: str) -> str | None:
-    """The language that a word is read in, where its text is in these."""
+    """Return the language of a word, given its text's languages."""
     script = script_of(word)
     if script == "Latin":
         return latin
@@ -168,7 +168,7 @@ def language_for(word: str, latin: str, arabic: str) -> str | None:
 
 @lru_cache(maxsize=_MOST_WORDS)
 def alternatives(word: str, latin: tuple[str, ...] = LANGUAGES["Latin"]) -> tuple[str, ...]:
-    """The terms that a word of a question stands as, the likeliest first; the plain word is one of them."""
+    """Return the terms of a word of a question, the most likely first; the plain word is one of them."""
     plain = folded(word)
     script = script_of(word)
     languages = latin if script == "Latin" else LANGUAGES.get(script, ())
@@ -182,7 +182,7 @@ def alternatives(word: str, latin: tuple[str, ...] = LANGUAGES["Latin"]) -> tupl
 
 @lru_cache(maxsize=_MOST_WORDS)
 def word_terms(word: str, language: str | None) -> tuple[str, ...]:
-    """The stem of a word in a text of this language, and the plain word if a question could miss the stem."""
+    """Return the stem of a word in this language, and the plain word if a question could miss the stem."""
     plain = folded(word)
     if language is None:
         return (plain,)

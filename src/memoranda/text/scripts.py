@@ -1,4 +1,4 @@
-"""Scripts: how a text is normalised, folded and cut, whatever it is written in."""
+"""Scripts: normalising, folding and splitting of text in any script."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from functools import lru_cache
 from itertools import groupby
 from typing import Final
 
-#: Where scripts begin and end. Spaceless ones have no spaces between words (Thai, Lao, Burmese, Khmer, kana);
-#: their digits are not among them.
+#: The first and last character of each script. "spaceless" scripts have no spaces between words (Thai, Lao,
+#: Burmese, Khmer, kana); their digits are not included.
 _SPANS: Final = (
     (0x0000, 0x02AF, "Latin"), (0x0370, 0x03FF, "Greek"), (0x0400, 0x052F, "Cyrillic"),
     (0x0530, 0x058F, "Armenian"), (0x0600, 0x06FF, "Arabic"), (0x0750, 0x077F, "Arabic"),
@@ -31,7 +31,7 @@ _FIRST: Final = tuple(first for first, _, _ in _SPANS)
 
 
 def script_of(text: str) -> str:
-    """The script that a text begins in; empty for those in which nothing depends on it."""
+    """Return the script of a text's first character; empty for scripts without rules of their own."""
     return _script_of_character(text[0])
 
 
@@ -43,12 +43,12 @@ def _script_of_character(character: str) -> str:
 
 
 def _class(spans: Iterable[tuple[int, int]]) -> str:
-    """The inside of a character class."""
+    """Return the inside of a regular expression's character class."""
     return "".join(f"{chr(first)}-{chr(last)}" for first, last in spans)
 
 
 def _marks() -> Iterator[tuple[int, int]]:
-    """Where vowel signs, accents and the like are: parts of words that are neither letters nor digits."""
+    """Yield the spans of vowel signs, accents and the like: parts of words that are neither letters nor digits."""
     blocks = (range(0x0300, 0x1E00), range(0xA600, 0xAC00), range(0xFE20, 0xFE30))
     codes = [code for block in blocks for code in block if unicodedata.category(chr(code)) in ("Mn", "Mc")]
     for _, run in groupby(enumerate(codes), lambda place: place[1] - place[0]):
@@ -66,7 +66,7 @@ _SIGNS: Final = r"-._@/:+&=?#%~"
 
 
 def _piece(word: str) -> str:
-    """A pattern for what is written in one go: a word, or words joined as in an address or a version."""
+    """Return a pattern for a word, or for words joined without spaces as in an address or a version."""
     connector = rf"(?:://|,(?=[0-9]{{3}}(?![0-9]))|['{_SIGNS}])"
     return rf"[#@]?{word}(?:{connector}{word})*+(?:\+\+|\#)?"
 
@@ -75,13 +75,13 @@ _ASCII_PIECE: Final = re.compile(_piece("[A-Za-z0-9]++"))
 _ANY_WORD: Final = f"(?:[^\\W_{_UNSPACED}{_HANGUL}{_EMOJI}]++[{_MARKS}]*+)++"
 _ANY_PIECE: Final = re.compile(f"[{_UNSPACED}]++|[{_HANGUL}]++|{_FLAG}|[{_EMOJI}]|{_piece(_ANY_WORD)}")
 _WORD_OF_PIECE: Final = re.compile(f"[^,{_SIGNS}]+")
-#: A character with the marks on it.
+#: A character with its combining marks.
 _CLUSTER: Final = re.compile(f"[^{_MARKS}][{_MARKS}]{{0,7}}+")
-#: Normalising takes the square of the length of a pile of marks; no language needs more than a few.
+#: Normalising takes quadratic time in the number of successive marks; no language needs more than a few.
 _PILE_OF_MARKS: Final = re.compile(f"([{_MARKS}]{{8}})[{_MARKS}]++")
 
-#: Apostrophes and hyphens as keyboards have them; what is not seen (joiners, marks of direction, variation
-#: selectors, shades of skin) is no part of a word.
+#: Apostrophes and hyphens become those of keyboards; invisible characters (joiners, marks of direction, variation
+#: selectors, skin tones) are removed.
 _SAME_SIGN: Final[dict[int, str | None]] = {
     **dict.fromkeys((0x02BC, 0x05F3, 0x2018, 0x2019, 0x2032), "'"),
     **dict.fromkeys((0x058A, 0x05BE, 0x2010, 0x2212), "-"),
@@ -92,7 +92,7 @@ _SAME_SIGN: Final[dict[int, str | None]] = {
 
 
 def normalised(text: str) -> str:
-    """The text in compatibility form, with one apostrophe and one hyphen, and without what is not seen."""
+    """Return the text in compatibility form, with one apostrophe, one hyphen and no invisible characters."""
     if text.isascii():
         return text
     if _PILE_OF_MARKS.search(text):
@@ -101,31 +101,31 @@ def normalised(text: str) -> str:
 
 
 def comparable_text(text: str) -> str:
-    """A statement but for case, spaces and the sign at its end."""
+    """Return a statement without differences in case, spaces and final punctuation."""
     return " ".join(normalised(text).casefold().split()).rstrip(".!… ")
 
 
 def pieces(text: str) -> list[str]:
-    """What a normalised text is cut into: words, joined words, runs without spaces, flags, emoji."""
+    """Split a normalised text into words, joined words, runs without spaces, flags and emoji."""
     return (_ASCII_PIECE if text.isascii() else _ANY_PIECE).findall(text)
 
 
 def words_of(piece: str) -> list[str]:
-    """The words that a piece joins; one with an apostrophe is one word."""
+    """Return the words that a piece joins; a word with an apostrophe is one word."""
     return _WORD_OF_PIECE.findall(piece)
 
 
 def clusters(run: str) -> list[str]:
-    """The characters of a run as people see them."""
+    """Split a run into characters with their combining marks."""
     return _CLUSTER.findall(run)
 
 
-#: Letters that people type in more than one way, and that Unicode does not take apart.
+#: Letters that people type in more than one way and that Unicode does not decompose.
 _SAME_LETTER: Final = {
     "ł": "l", "ø": "o", "đ": "d", "ð": "d", "ħ": "h", "ı": "i", "æ": "ae", "œ": "oe", "þ": "th", "ŋ": "n",
     "ё": "е", "أ": "ا", "إ": "ا", "آ": "ا", "ٱ": "ا", "ى": "ي", "ی": "ي", "ک": "ك", "ة": "ه",
 }  # fmt: skip
-#: Marks that readers leave out when they type: accents that stand alone, Hebrew points, Arabic vowels.
+#: Marks that people omit when they type: separate accents, Hebrew points, Arabic vowels.
 _OPTIONAL_MARKS: Final = (
     range(0x0300, 0x0370),
     range(0x0591, 0x05C8),
@@ -135,7 +135,7 @@ _OPTIONAL_MARKS: Final = (
 
 
 class _FoldedCharacters(dict[str, str]):
-    """The folded form of each character seen so far; there are no more of them than Unicode has."""
+    """Cache of the folded form of each character seen; Unicode bounds its size."""
 
     def __missing__(self, character: str) -> str:
         self[character] = form = _fold(character)
@@ -152,9 +152,9 @@ def _fold(character: str) -> str:
     if digit is not None:
         return str(digit)
     if script_of(character) in ("Latin", "Greek"):
-        # Elsewhere a mark makes another letter: й is not и, が is not か.
-        taken_apart = unicodedata.normalize("NFKD", character)
-        bare = "".join(part for part in taken_apart if not unicodedata.combining(part)).casefold()
+        # In other scripts a mark makes a different letter: й is not и, が is not か.
+        decomposed = unicodedata.normalize("NFKD", character)
+        bare = "".join(part for part in decomposed if not unicodedata.combining(part)).casefold()
         return "".join(_SAME_LETTER.get(letter, letter) for letter in bare)
     return character.casefold()
 
@@ -163,5 +163,5 @@ _FOLDED: Final = _FoldedCharacters()
 
 
 def folded(word: str) -> str:
-    """A word in lower case as someone types it who has no accents at hand: café as cafe, ёлка as елка."""
+    """Return a word in lower case without accents, as people may type it: café as cafe, ёлка as елка."""
     return word if word.isascii() else "".join([_FOLDED[character] for character in word])

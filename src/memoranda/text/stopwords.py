@@ -179,7 +179,7 @@ _ELISIONS: Final = """
 #: What follows a Korean word without a space.
 _PARTICLES: Final = "은 는 이 가 을 를 에 의 도 와 과 로 만 에서 에게 으로 부터 까지 하고 이나 보다 처럼"
 
-#: Stop words of other languages that are words of English as well, and so tell little.
+#: Stop words of other languages that are English words as well, and so are weak evidence.
 _ENGLISH_TOO: Final = """
     bin but by care den die dig door dug even fare fin fine for gut had hat hem her here hits men man met mine
     most mot pas sale see sin son sur tell ten tot ton under van war want ya yo"""

@@ -1,4 +1,4 @@
-"""Terms: what recall by words compares, made once, at write, and stored packed."""
+"""Terms: the unit of recall by words. They are made once, when a text is written, and stored packed."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ from memoranda.text.languages import (
 )
 from memoranda.text.units import LONGEST, Unit, units_of
 
-#: The version of the rule by which text becomes terms; stored with them. Whatever alters a term raises it.
+#: The version of the rule that makes terms of text; stored with them. Every change to a term raises it.
 RULE: int = 1
 
 _MOST_HASHES: Final = 131_072
 _MOST_WORDS: Final = 16_384
 _MOST_TABLES: Final = 8
-#: Signs that may stand around a word and are no part of it.
+#: Signs around a word that are not part of it.
 _AROUND: Final = '.,;:!?()"'
 
 Value = TypeVar("Value")
@@ -37,22 +37,22 @@ Value = TypeVar("Value")
 
 @dataclass(frozen=True, slots=True)
 class TermGroup:
-    """One word of a question with the terms that it may stand as."""
+    """A word of a question with the terms that it may have in a text."""
 
-    #: As it was asked.
+    #: The word as it was written.
     word: str
-    #: Distinct, the likeliest first, at most twelve: a text that holds one of them holds the word.
+    #: Distinct, the most likely first, at most twelve: a text with one of them contains the word.
     hashes: tuple[int, ...]
 
 
 def terms_of(text: str) -> list[str]:
-    """The terms of a text, in order, with repetition.
+    """Return the terms of a text, in order, with repetitions.
 
-    A word becomes its stem in the language that the text seems to be in, without accents; where a question
-    without them would miss that stem, the plain word follows it. Joined words (e-mail, v1.2, addresses)
-    are there whole and in parts. Korean becomes overlapping pairs of syllables; Chinese, Japanese, Thai, Lao,
-    Khmer and Burmese overlapping pairs of characters. Chinese characters stand alone as well, so that one can
-    be asked for and a question need not cut where the text does: about half as many terms again.
+    A word becomes its stem in the likely language of the text, without accents; if a question without accents would
+    miss that stem, the plain word follows. Joined words (e-mail, v1.2, addresses) become terms as a whole and in
+    parts. Korean becomes overlapping pairs of syllables; Chinese, Japanese, Thai, Lao, Khmer and Burmese overlapping
+    pairs of characters. Chinese characters are terms by themselves, too, so that a question may consist of one and
+    need not divide words as the text does: about half as many terms more.
     Stop words are left out, unless there is nothing else.
     """
     words = scripts.normalised(text).lower().split()
@@ -62,7 +62,7 @@ def terms_of(text: str) -> list[str]:
 
 
 def pack_text(text: str) -> bytes:
-    """What ``pack`` makes of the terms of a text, without spelling them out."""
+    """Return what ``pack`` makes of the terms of a text, without making the terms."""
     words = scripts.normalised(text).lower().split()
     table = _hashes_in(*languages_of(words))
     counts = Counter(chain.from_iterable(map(table.__getitem__, words)))
@@ -75,12 +75,12 @@ def _of_stop_words(words: list[str]) -> list[str]:
 
 @lru_cache(maxsize=_MOST_HASHES)
 def term_hash(term: str) -> int:
-    """Sixty-four bits that stand for a term, the same in every process and on every machine."""
+    """Return a hash of 64 bits for a term, the same in every process and on every machine."""
     return int.from_bytes(blake2b(term.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "little")
 
 
 def pack(terms: Iterable[str]) -> bytes:
-    """The distinct terms as hashes of eight bytes, ascending; then how often each occurs, one byte each."""
+    """Pack terms: the distinct hashes of 8 bytes each, ascending, then one byte each for how often they occur."""
     return _packed(Counter(map(term_hash, terms)))
 
 
@@ -91,10 +91,10 @@ def _packed(counts: Counter[int]) -> bytes:
 
 
 def query_groups(text: str) -> tuple[TermGroup, ...]:
-    """The words of a question, distinct and in order, without stop words unless there is nothing else.
+    """Return the words of a question, distinct and in order, without stop words unless there is nothing else.
 
-    A question that shows its language asks for the stems of that language and of English, and for the plain
-    words; one too short to show it asks for the stems of all languages.
+    If the question's language is recognised, a word has its stems in that language and in English, and the plain
+    word; if the question is too short for that, the stems of all languages.
     """
     words = scripts.normalised(text).split()
     languages, arabic = likely_languages([word.lower() for word in words])
@@ -104,18 +104,18 @@ def query_groups(text: str) -> tuple[TermGroup, ...]:
 
 
 def forget_words() -> None:
-    """Let go of every word that was read lately: one of them may be a word of what was erased."""
-    for remembering in (_terms_in, _hashes_in, _groups_in, term_hash, alternatives, word_terms):
-        remembering.cache_clear()
+    """Empty the caches of words: they may contain words of erased texts."""
+    for cache in (_terms_in, _hashes_in, _groups_in, term_hash, alternatives, word_terms):
+        cache.cache_clear()
 
 
 def _units(word: str) -> Iterator[Unit]:
-    """What stands between two spaces; all that is made of a text is made of one such word at a time."""
+    """Yield the units of the text between two spaces; terms are made of one such word at a time."""
     return (unit for piece in scripts.pieces(word) for unit in units_of(piece))
 
 
 class _Table(dict[str, tuple[Value, ...]], Generic[Value]):
-    """What was made of each word lately; emptied when full. Threads share it: at worst two make the same."""
+    """Cache of the values made of recent words; emptied when full. Threads share it and may compute a value twice."""
 
     def __init__(self, make: Callable[[str], tuple[Value, ...]]) -> None:
         super().__init__()
@@ -141,7 +141,7 @@ def _terms_in(latin: str, arabic: str) -> _Table[str]:
     def terms_of_word(word: str) -> tuple[str, ...]:
         plain = word.strip(_AROUND)
         if plain.isascii() and plain.isalpha() and len(plain) <= LONGEST:
-            # What nearly all words are, and what the general way would make of them.
+            # Nearly all words are such. The general code gives the same result.
             return () if is_stop_word(plain, latin) else word_terms(plain, latin)
         return tuple(term for unit in _units(word) for term in terms_of_unit(unit))
 
@@ -170,7 +170,7 @@ def _group(unit: Unit, languages: tuple[str, ...]) -> TermGroup:
 
 
 def _distinct(groups: list[TermGroup]) -> tuple[TermGroup, ...]:
-    """Words that most likely are the same one asked once, with the alternatives of each."""
+    """Join words whose most likely term is the same, with the terms of all of them."""
     found: dict[int, TermGroup] = {}
     for group in groups:
         first = group.hashes[0]

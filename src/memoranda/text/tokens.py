@@ -1,4 +1,4 @@
-"""Tokens: how much of a model's window a text takes, estimated where no tokenizer of the model is at hand."""
+"""An estimate of the tokens of a text, for when the model's tokenizer is not available."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from typing import Final
 Count = Callable[[str], int]
 
 _LATIN: Final = re.compile(r"[A-Za-z\u00aa\u00b5\u00ba\u00c0-\u024f\u1e00-\u1eff]+")
-#: Of ASCII, byte by byte: letters become small ones and all else a space; and what is to be taken out, to leave the
-#: digits, or to leave the signs.
+#: Tables for ASCII bytes: letters become lower case and all else a space; the bytes to delete to keep only digits;
+#: and the bytes to delete to keep only signs.
 _WORDS: Final = bytes(ord(chr(code).lower() if chr(code).isalpha() else " ") for code in range(256))
 _NO_DIGITS: Final = bytes(code for code in range(128) if not chr(code).isdigit())
 _NO_SIGNS: Final = bytes(code for code in range(128) if chr(code).isalnum() or chr(code).isspace())
-#: A sign, but for what Latin words, digits and spaces are made of.
+#: Any character that is not part of a Latin word, a digit or a space.
 _SIGNS: Final = re.compile(r"[^A-Za-z0-9\s\u00aa\u00b5\u00ba\u00c0-\u024f\u1e00-\u1eff]")
 
-#: Words that tell English, and words that tell another language written in Latin letters.
+#: Words that are evidence of English, and of other languages in Latin letters.
 _ENGLISH: Final = frozenset(
     "the of and to a is it i you that this for on with are be not have has was my at by or as if from we they he she "
     "his her its your their what when how which will would can do does no but there so all return def import class "
@@ -33,24 +33,25 @@ _OTHER: Final = frozenset(
 )
 
 
-#: The longest word that is weighed as a whole.
+#: The longest word with an entry in the tables.
 _LONGEST: Final = 64
 
 
 def _by_length(short: float, up_to: int, rate: float) -> tuple[float, ...]:
-    """Tokens of a word by its letters: about one while it is short, then one for every ``rate`` letters."""
+    """Return the tokens of a word by its length: about one for a short word, then one for every ``rate`` letters."""
     lengths = range(_LONGEST + 1)
     return tuple(short if letters <= up_to else max(short, letters / rate) for letters in lengths)
 
 
-#: Measured against a vocabulary of 30,000 pieces that knows English best; those of later models are larger.
+#: Fitted to a vocabulary of 30,000 pieces that is best at English; later models have larger ones.
+#: English, unknown language, other language.
 _FAMILIAR: Final = _by_length(1.06, 6, 5.2)
-_UNTOLD: Final = _by_length(1.1, 4, 3.9)
+_UNKNOWN: Final = _by_length(1.1, 4, 3.9)
 _FOREIGN: Final = _by_length(1.1, 3, 2.5)
 
 
 def estimate(text: str) -> int:
-    """About as many tokens as a text has, rather more than fewer."""
+    """Estimate the tokens of a text; the estimate errs towards more."""
     signs: float
     if is_ascii := text.isascii():
         raw = text.encode("ascii")
@@ -78,11 +79,11 @@ def _weights(words: list[str], is_ascii: bool) -> tuple[float, ...]:
         other += sum([not word.isascii() for word in words])
     if english > other:
         return _FAMILIAR
-    return _FOREIGN if other else _UNTOLD
+    return _FOREIGN if other else _UNKNOWN
 
 
 def _weight(sign: str) -> float:
-    """Of signs, and of letters of other scripts: few pieces longer than a letter are known of those."""
+    """Return the tokens of a sign or of a letter of another script: vocabularies have few longer pieces of those."""
     code = ord(sign)
     if code < 0x2E80:
         return 1.0

@@ -1,4 +1,4 @@
-"""Units: what the pieces of a text say, each a word that has stems or something that stands for itself."""
+"""Units: the smallest parts of a text that become terms: words with stems, and signs without."""
 
 from __future__ import annotations
 
@@ -8,27 +8,27 @@ from typing import Final, NamedTuple
 from memoranda.text import scripts
 from memoranda.text.stopwords import ELISIONS, HANGUL_STOPS, PARTICLES, SPACELESS_STOPS
 
-#: Characters of a word that are compared; what comes after them is not.
+#: Characters of a word that are compared; the rest is ignored.
 LONGEST: Final = 64
 _SCHEME: Final = re.compile(r"\A[a-z][a-z0-9+.-]*+://(?:www\.)?")
 _BETWEEN_HOSTS: Final = re.compile(r"[/@?#:]+")
 _ADDRESS_NOISE: Final = frozenset(("http", "https", "www"))
 _INNER_SIGNS: Final = str.maketrans("", "", ",'-")
 _DIGIT: Final = re.compile(r"\d")
-#: What English hangs on a word.
+#: Endings after an apostrophe in English.
 _TAILS: Final = frozenset(("s", "re", "ve", "ll", "d", "m"))
 
 
 class Unit(NamedTuple):
-    """One thing that a piece of text says."""
+    """One part of a piece of text."""
 
-    #: As it was written.
+    #: The text as it was written.
     written: str
-    #: As it is compared: lower case, bounded, without apostrophes; folded, unless it is a word.
+    #: The text as it is compared: lower case, bounded, without apostrophes; folded, unless it is a word.
     text: str
-    #: Whether it has stems; if not, it stands for itself.
+    #: True if it has stems; if not, the text is the term.
     is_word: bool = False
-    #: Whether it says nothing by itself; of words, only their language can tell.
+    #: True for a stop word; for words this depends on the language and is decided later.
     is_stop: bool = False
 
 
@@ -38,7 +38,7 @@ def units_of(piece: str) -> list[Unit]:
         return _characters_and_pairs(piece)
     if script == "Hangul":
         return _syllables(piece)
-    return _joined(piece) if scripts.words_of(piece) != [piece] else _spoken(piece)
+    return _joined(piece) if scripts.words_of(piece) != [piece] else _with_apostrophes(piece)
 
 
 def _word(written: str, text: str) -> Unit:
@@ -48,8 +48,8 @@ def _word(written: str, text: str) -> Unit:
     return Unit(written, text, is_word=True)
 
 
-def _spoken(word: str) -> list[Unit]:
-    """A word that may have apostrophes: Ana's, don't, l'amour, O'Brien."""
+def _with_apostrophes(word: str) -> list[Unit]:
+    """Split a word that may have apostrophes: Ana's, don't, l'amour, O'Brien."""
     head, apostrophe, tail = word.partition("'")
     if not apostrophe:
         return [_word(word, word)]
@@ -64,7 +64,7 @@ def _spoken(word: str) -> list[Unit]:
 
 
 def _joined(piece: str) -> list[Unit]:
-    """What is joined by signs, whole and in parts: e-mail, v1.2, #8842, C++, addresses and their hosts."""
+    """Return words joined by signs, whole and in parts: e-mail, v1.2, #8842, C++, addresses and their hosts."""
     whole = _SCHEME.sub("", piece.lower()).translate(_INNER_SIGNS)
     found = [_word(piece, whole) if whole.isalpha() else Unit(piece, scripts.folded(whole[:LONGEST]))]
     words = [word for word in scripts.words_of(piece.replace(",", "")) if word != whole]
@@ -73,7 +73,7 @@ def _joined(piece: str) -> list[Unit]:
         found.extend(Unit(host, scripts.folded(host[:LONGEST])) for host in hosts)
     for word in words:
         if word.lower() not in _ADDRESS_NOISE:
-            found.extend(_spoken(word))
+            found.extend(_with_apostrophes(word))
     return found
 
 
@@ -94,7 +94,7 @@ def _characters_and_pairs(run: str) -> list[Unit]:
 
 
 def _syllables(run: str) -> list[Unit]:
-    """Pairs of syllables; a word of one syllable also alone, where a particle follows it."""
+    """Return pairs of syllables, and a word of one syllable by itself if a particle follows it."""
     if len(run) == 1:
         return [Unit(run, run, is_stop=run in PARTICLES)]
     pairs = [run[index : index + 2] for index in range(len(run) - 1)]

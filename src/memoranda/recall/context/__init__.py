@@ -1,1 +1,1 @@
-"""What an agent reads: blocks of text made of records, within a budget of tokens."""
+"""The context of an agent: blocks of text made of records, within a budget of tokens."""

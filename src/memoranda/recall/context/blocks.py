@@ -1,4 +1,4 @@
-"""Blocks: a budget shared among them by need, so that what seldom changes stays as it was from call to call."""
+"""The blocks of a context, and how they share a budget of tokens."""
 
 from __future__ import annotations
 
@@ -7,22 +7,22 @@ from collections.abc import Mapping, Sequence
 from memoranda.recall.context.entries import ContextEntry
 from memoranda.text.fence import BLOCKS
 
-#: What does not follow the question closely stands first: providers keep the beginning of a prompt.
+#: Blocks that depend little on the question come first: providers cache the beginning of a prompt.
 STEADY = BLOCKS[:3]
 LIVELY = BLOCKS[3:]
-#: How a budget is divided where all want more than there is.
+#: The shares of a budget that is too small for all blocks.
 _WEIGHTS = dict(zip(BLOCKS, (1, 1, 3, 1, 2, 3), strict=True))
-#: The steady blocks get more than their half in steps, lest every new turn take a little of it.
+#: The steady blocks get more than half of the budget in steps of this fraction, so that a new turn rarely changes them.
 _STEPS = 8
 
 
 def frame(block: str, lines: Sequence[str]) -> str:
-    """A block of text."""
+    """Put the lines between the tags of a block."""
     return "\n".join([f"<{block}>", *lines, f"</{block}>"])
 
 
 def share(budget: int, needs: Mapping[str, int]) -> dict[str, int]:
-    """What each block may take: all that it needs where that fits, else its part and what others leave."""
+    """Return the tokens granted to each block: its need if all needs fit, else its share and what others leave."""
     if sum(needs.values()) <= budget:
         return dict(needs)
     steady = sum(needs[block] for block in STEADY)
@@ -35,7 +35,7 @@ def share(budget: int, needs: Mapping[str, int]) -> dict[str, int]:
 
 
 def _divided(budget: int, needs: Mapping[str, int]) -> dict[str, int]:
-    """Whoever needs less than their part gets it all, and the others divide what is left."""
+    """Grant blocks that need less than their share all they need, and divide the rest among the others."""
     grants = dict.fromkeys(needs, 0)
     wanting = [block for block in needs if needs[block]]
     while wanting:
@@ -51,7 +51,7 @@ def _divided(budget: int, needs: Mapping[str, int]) -> dict[str, int]:
 
 
 def take(entries: Sequence[ContextEntry], budget: int) -> list[ContextEntry]:
-    """The first of some entries that fit, and of what follows whatever still does."""
+    """Return the entries that fit into a budget, taken in order; entries too long for the rest are skipped."""
     taken = []
     for entry in entries:
         if entry.tokens <= budget:

@@ -1,4 +1,4 @@
-"""Composes a context: chooses what goes in, block by block, and says what was left out and why."""
+"""Composes a context: chooses entries block by block, and reports what was left out and why."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ from memoranda.text.fence import BLOCKS, PREAMBLE
 from memoranda.text.tokens import Count, estimate
 
 Counted = Literal["exact", "estimated"]
-#: Why something was left out.
+#: The reason why something was left out.
 Reason = Literal["budget", "in_conversation", "covered_by_memory"]
 
-#: The most that one entry takes: of the budget, this part; but so many tokens are granted to any.
+#: An entry takes at most this fraction of the budget, or ``_LEAST`` tokens if that is more.
 PART = 6
 _LEAST = 48
 _MEMORIES, _EPISODES, _PASSAGES, _CONVERSATION = BLOCKS[2:]
@@ -32,13 +32,13 @@ _MEMORIES, _EPISODES, _PASSAGES, _CONVERSATION = BLOCKS[2:]
 
 @dataclass(frozen=True, slots=True)
 class Placed:
-    """Something that is in a context."""
+    """A record that is in a context."""
 
-    #: The record; of a profile's field, its document.
+    #: The record's id; for a field of a profile, the document's.
     id: UUID
     type: RecordType
     tokens: int
-    #: Its text was too long, and was cut.
+    #: True if its text was too long and was cut.
     cut: bool
 
 
@@ -54,7 +54,7 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class LeftOut:
-    """Something that was found for a context and is not in it."""
+    """A record that was found for a context and is not in it."""
 
     id: UUID
     type: RecordType
@@ -64,66 +64,66 @@ class LeftOut:
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """The text that an agent reads, and what it is made of."""
+    """The text for an agent, and the records that it is made of."""
 
     text: str
     blocks: tuple[Block, ...]
     left_out: tuple[LeftOut, ...]
     tokens: int
-    #: By the counter that the caller gave, or by an estimate that rather counts more than fewer.
+    #: ``exact`` by the caller's counter; ``estimated`` by an estimate that errs towards more tokens.
     counted: Counted
 
     @property
     def memories(self) -> tuple[UUID, ...]:
-        """The memories that were placed."""
+        """The ids of the memories in it."""
         return tuple(one.id for block in self.blocks for one in block.placed if one.type is RecordType.MEMORY)
 
 
 @dataclass(frozen=True, slots=True)
 class Material:
-    """What a context may be made of; each list begins with what matters most."""
+    """The records that a context may contain; each list begins with the most important."""
 
     experience: Sequence[ExperienceLine] = ()
     profile: Sequence[ProfileDocument] = ()
     memories: Sequence[Memory] = ()
     episodes: Sequence[Episode] = ()
     passages: Sequence[Message] = ()
-    #: For those of them that a memory answers better than: that memory.
+    #: A passage → the memory that says the same and matches better.
     told_by: Mapping[UUID, UUID] = field(default_factory=dict)
     #: The thread's newest turns, oldest first.
     turns: Sequence[Message] = ()
-    #: Whether these are all the turns of the thread.
+    #: True if these are all the turns of the thread.
     turns_whole: bool = True
-    #: The thread, whose summary stands for turns that are left out.
+    #: The thread; its summary replaces turns that are left out.
     thread: Thread | None = None
 
 
 @dataclass(slots=True)
 class _Draft:
-    """A context in the making, under one budget."""
+    """A context that is being composed for one budget."""
 
     taken: dict[str, list[ContextEntry]] = field(default_factory=dict)
     left_out: list[LeftOut] = field(default_factory=list)
 
     def put(self, block: str, entries: Sequence[ContextEntry], taken: Sequence[ContextEntry]) -> None:
-        """Keep what was taken, in its lasting order, and name the rest."""
+        """Keep the taken entries in their stable order, and record the others as left out."""
         self.taken[block] = sorted(taken, key=lambda entry: entry.order)
         there = {id(entry) for entry in taken}
         self.leave([entry for entry in entries if id(entry) not in there], block, "budget")
 
     def leave(self, entries: Sequence[ContextEntry], block: str, reason: Reason) -> None:
-        """Name what is left out."""
+        """Record entries as left out."""
         self.left_out += [LeftOut(entry.id, entry.type, block, reason) for entry in entries]
 
 
 @cache
 def _estimated(own: str) -> int:
-    """Of our own words, which are always the same; stored ones must not be remembered here."""
+    """Count our own constant text. Stored text must not be cached here."""
     return estimate(own)
 
 
 class Composer:
-    """Makes one context; every entry is counted once, however often the budget is divided anew."""
+    """Makes one context. Every entry is counted once, however often the budget is divided."""
 
     def __init__(self, material: Material, budget: int, count: Count | None = None) -> None:
         self._budget = budget
@@ -135,7 +135,7 @@ class Composer:
         self._lines = {message.id: writer.message(message) for message in material.turns}
         summed_up = material.thread is not None and material.thread.summary
         self._summary = [writer.summary(material.thread)] if material.thread and summed_up else []
-        self._told_by = material.told_by
+        self._covered_by = material.told_by
         self._entries: dict[str, list[ContextEntry]] = dict(
             zip(
                 BLOCKS,
@@ -155,7 +155,7 @@ class Composer:
         self._preamble = own(PREAMBLE)
 
     def compose(self) -> Context:
-        """The context; where parts together count more than apart, it is made again a little smaller."""
+        """Make the context. If the whole counts more than the sum of its parts, it is made again a little smaller."""
         budget = self._budget
         while budget > self._preamble:
             draft = self._drafted(budget - self._preamble)
@@ -177,14 +177,14 @@ class Composer:
             left += self._fill(draft, block, self._entries[block], grants[block])
         placed = {entry.id for entry in draft.taken[_MEMORIES]}
         left += self._fill(draft, _EPISODES, self._entries[_EPISODES], grants[_EPISODES])
-        # The conversation first: what stands in it is no passage besides.
+        # The conversation comes first: a message in it is not repeated as a passage.
         left = self._converse(draft, grants[_CONVERSATION] + left)
         spoken = {entry.id for entry in draft.taken[_CONVERSATION]}
         passages = []
         for entry in self._entries[_PASSAGES]:
             if entry.id in spoken:
                 draft.leave([entry], _PASSAGES, "in_conversation")
-            elif self._told_by.get(entry.id) in placed:
+            elif self._covered_by.get(entry.id) in placed:
                 draft.leave([entry], _PASSAGES, "covered_by_memory")
             else:
                 passages.append(entry)
@@ -195,21 +195,21 @@ class Composer:
         return self._frames[block] + sum(entry.tokens for entry in entries) if entries else 0
 
     def _fill(self, draft: _Draft, block: str, entries: Sequence[ContextEntry], grant: int) -> int:
-        """Fill a block from the first entry on; returns what it leaves of its grant."""
+        """Fill a block from the first entry on, and return the unused part of its grant."""
         taken = take(entries, grant - self._frames[block]) if entries else []
         draft.put(block, entries, taken)
         return grant - self._need(taken, block)
 
     def _converse(self, draft: _Draft, grant: int) -> int:
-        """Fill the conversation, which never parts a tool's call from its result."""
+        """Fill the conversation, without separating tool calls from their results."""
         entries = self._entries[_CONVERSATION]
         room = grant - self._frames[_CONVERSATION] if entries else 0
         taken = self._chosen(room)
         if self._turns_whole and len(taken) == len(self._turns):
-            # There is nothing that a summary would stand for.
+            # No turn is left out, so no summary is needed.
             entries = entries[len(self._summary) :]
         elif self._summary:
-            # What was said last matters more than what was said of it before.
+            # The newest turns are more important than the summary.
             left = room - sum(entry.tokens for entry in self._summary)
             beside = self._chosen(left) if left >= 0 else []
             if beside or (left >= 0 and not taken):
@@ -218,7 +218,7 @@ class Composer:
         return grant - self._need(taken, _CONVERSATION)
 
     def _chosen(self, room: int) -> list[ContextEntry]:
-        """The newest turns that fit."""
+        """Return the newest turns that fit."""
         cost = {id: entry.tokens for id, entry in self._lines.items()}
         chosen = choose(self._turns, room, lambda message: cost[message.id], whole=self._turns_whole)
         return [self._lines[message.id] for message in chosen.of(self._turns)] if chosen else []

@@ -1,4 +1,4 @@
-"""Entries: one record, or one field of a profile, as the lines that an agent reads."""
+"""Entries: a record, or a field of a profile, as lines of a context."""
 
 from __future__ import annotations
 
@@ -19,38 +19,38 @@ from memoranda.model.trust import STRANGERS, Trust
 from memoranda.text.fence import fenced, in_brackets
 from memoranda.text.tokens import Count
 
-#: No tokenizer makes more characters than this one token of a text that is worth reading.
+#: Most characters that one token stands for in a readable text.
 _CHARACTERS_A_TOKEN = 16
 
 
 @dataclass(frozen=True, slots=True)
 class ContextEntry:
-    """What may be placed in a block."""
+    """A candidate for a block."""
 
     id: UUID
     type: RecordType
-    #: Its label and its text, fenced.
+    #: Its label and its text, escaped so that it cannot leave its block.
     line: str
-    #: Its place among the entries of its block: the same from call to call.
+    #: Sorts the entries of a block in an order that is the same in every call.
     order: tuple[Any, ...]
     tokens: int
-    #: Its text was longer, and was cut.
+    #: True if its text was too long and was cut.
     cut: bool = False
 
 
 class EntryWriter:
-    """Makes entries of records, none longer than a part of the budget, each counted once."""
+    """Makes entries of records. Each is counted once, and cut if it is longer than a part of the budget."""
 
     def __init__(self, count: Count, longest: int) -> None:
         self._count = count
         self._longest = longest
 
     def experience(self, line: ExperienceLine) -> ContextEntry:
-        """A line of what an agent has learnt."""
+        """Make the entry of a line of experience."""
         return self._entry(line, [_day(line.observed_at), line.field], line.line, (line.id.int,))
 
     def profile(self, documents: Sequence[ProfileDocument]) -> list[ContextEntry]:
-        """The fields of what a view reads together, the narrower document's before the wider one's."""
+        """Make an entry for each field of these documents; a narrower document's field replaces a wider one's."""
         entries = []
         for (schema, field), document in _merged(documents).items():
             value = document.body[field]
@@ -60,7 +60,7 @@ class EntryWriter:
         return entries
 
     def memory(self, memory: Memory) -> ContextEntry:
-        """A statement, with when it applies and how long it holds."""
+        """Make the entry of a memory, with when it applies and until when it is valid."""
         label = [_day(memory.observed_at), memory.kind]
         if memory.key is not None:
             label.append(memory.key)
@@ -77,7 +77,7 @@ class EntryWriter:
         return self._entry(memory, [*label, *_stranger(memory.trust)], text, order)
 
     def episode(self, episode: Episode) -> ContextEntry:
-        """What was to be done, and how it ended."""
+        """Make the entry of an episode: its goal, summary, tools and outcome."""
         text = ": ".join(part for part in (episode.goal, episode.summary) if part)
         tools = dict.fromkeys(call.tool for call in episode.tool_calls)
         if tools:
@@ -86,12 +86,12 @@ class EntryWriter:
         return self._entry(episode, label, text, (episode.ended_at, episode.id.int))
 
     def summary(self, thread: Thread) -> ContextEntry:
-        """What older turns of a conversation come to; it stands before the others."""
+        """Make the entry of a thread's summary; it comes before the messages."""
         order = (datetime.min.replace(tzinfo=UTC), thread.id.int, 0)
         return self._entry(thread, ["summary of earlier turns"], thread.summary, order)
 
     def message(self, message: Message) -> ContextEntry:
-        """What was said."""
+        """Make the entry of a message."""
         said = f"{_moment(message.observed_at)}"
         label = [
             f"received {said}" if message.observed_assumed else said,
@@ -107,7 +107,7 @@ class EntryWriter:
         return ContextEntry(record.id, record.type, line, order, tokens, cut)
 
     def _cut(self, head: str, text: str) -> tuple[str, int, bool]:
-        """The line and its tokens, cut where it would take more than its part."""
+        """Return the line, its tokens and whether it was cut to the longest that is allowed."""
         length, whole = len(text), len(text)
         if length > self._longest * _CHARACTERS_A_TOKEN:
             length = self._longest * _CHARACTERS_A_TOKEN
@@ -121,7 +121,7 @@ class EntryWriter:
 
 
 def _merged(documents: Sequence[ProfileDocument]) -> dict[tuple[str, str], ProfileDocument]:
-    """For each field the document that a view reads it from: its agent's own over its groups' over the global one."""
+    """Return the document of each field: the agent's own before its groups' before the global one."""
     width = {"global": 0, "group": 1, "self": 2}
     found: dict[tuple[str, str], ProfileDocument] = {}
     for document in sorted(documents, key=lambda one: (width[one.audience.kind.value], one.recorded_at)):
@@ -142,6 +142,6 @@ def _day(moment: datetime) -> str:
 
 
 def _moment(moment: datetime) -> str:
-    """To the day where it is a day's beginning, else to the minute."""
+    """Write a moment to the minute, or only its day if it is midnight."""
     whole_day = not (moment.hour or moment.minute or moment.second or moment.microsecond)
     return _day(moment) if whole_day else f"{_day(moment)} {moment.hour:02}:{moment.minute:02}"

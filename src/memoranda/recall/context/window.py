@@ -1,4 +1,4 @@
-"""The window on a thread: its newest turns, from a user's turn on, with every tool call beside its result."""
+"""The window of a thread: its newest turns, beginning with a user's, without separating tool calls from results."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Literal, NamedTuple
 from memoranda.model.messages import Message
 from memoranda.model.native import native_parts
 
-#: Before the first message that is known.
+#: The position before the first known message.
 _BEFORE = -1
 
 
@@ -20,19 +20,19 @@ class Window:
     """The newest turns of a thread that fit into a budget."""
 
     messages: tuple[Message, ...]
-    #: What older turns come to: the caller's, or the thread's where turns are left out. It is counted, and belongs
-    #: before the messages.
+    #: A summary of older turns: the caller's, or the thread's if turns are left out. It is counted in ``tokens`` and
+    #: belongs before the messages.
     summary: str
     tokens: int
     counted: Literal["exact", "estimated"]
-    #: Whether the thread has older messages than these.
+    #: True if the thread has older messages than these.
     has_earlier: bool
-    #: How many messages are left out behind the first one: the middle of a run too long for the budget.
+    #: Messages left out after the first one: the middle of a run that is too long for the budget.
     skipped: int
 
 
 def turns_since_silence(turns: Sequence[Message], now: datetime, ttl: timedelta | None) -> Sequence[Message]:
-    """The turns since the last silence of more than ``ttl``, by receipt; none where it lasts."""
+    """Return the turns since the last pause longer than ``ttl``, by time of receipt; none if that pause goes on."""
     start, later = len(turns), now
     while ttl is not None and start and later - turns[start - 1].recorded_at <= ttl:
         start -= 1
@@ -41,22 +41,22 @@ def turns_since_silence(turns: Sequence[Message], now: datetime, ttl: timedelta 
 
 
 class ChosenTurns(NamedTuple):
-    """Messages that fit: those from ``start`` on, but for the ones between ``start`` and ``resumes``."""
+    """The messages that fit: the one at ``start``, and all from ``resumes`` on."""
 
     start: int
     resumes: int
 
     def of(self, messages: Sequence[Message]) -> list[Message]:
-        """The messages."""
+        """Select them from all messages."""
         return [*messages[self.start : self.start + 1], *messages[self.resumes :]]
 
 
 def choose(
     messages: Sequence[Message], budget: int, cost: Callable[[Message], int], *, whole: bool
 ) -> ChosenTurns | None:
-    """As many of a thread's newest messages as fit; None where not even one user's turn does.
+    """Choose as many of a thread's newest messages as fit; None if not even one user's turn does.
 
-    ``messages`` are in order and end with the newest; ``whole`` says that they begin with the first.
+    ``messages`` are in order and end with the newest. ``whole`` is True if they begin with the thread's first.
     """
     costs = [cost(message) for message in messages]
     behind = [*accumulate(reversed(costs), initial=0)][::-1]
@@ -74,14 +74,14 @@ def choose(
 
 
 def is_users_turn(message: Message) -> bool:
-    """Whether a user speaks in it, and no tool: some frameworks hand results over in the user's name."""
+    """True if a user wrote the message: some frameworks send results of tools with the user's role."""
     return message.role == "user" and not any(part.is_result for part in native_parts(message.native))
 
 
 def _clean(messages: Sequence[Message], whole: bool) -> list[bool]:
-    """Where one may begin without parting a result from its call; a place more than there are messages."""
+    """Return for each position, and for the end, whether a window may begin there without separating a tool call."""
     called: dict[str, int] = {}
-    parted = [0] * (len(messages) + 2)
+    separated = [0] * (len(messages) + 2)
     for place, message in enumerate(messages):
         parts = list(native_parts(message.native))
         called |= {part.id: place for part in parts if part.id and not part.is_result}
@@ -89,15 +89,15 @@ def _clean(messages: Sequence[Message], whole: bool) -> list[bool]:
         if message.role == "tool" and not results:
             results = [""]
         for id in results:
-            call = called.get(id, _BEFORE if id and not whole else _speaker(messages, place))
-            # Beginning anywhere behind the call, up to the result, would part them.
-            parted[call + 1] += 1
-            parted[place + 1] -= 1
-    return [depth == 0 for depth in accumulate(parted)][:-1]
+            call = called.get(id, _BEFORE if id and not whole else _caller(messages, place))
+            # A window that begins after the call, up to the result, would separate them.
+            separated[call + 1] += 1
+            separated[place + 1] -= 1
+    return [depth == 0 for depth in accumulate(separated)][:-1]
 
 
-def _speaker(messages: Sequence[Message], place: int) -> int:
-    """The nearest message before a tool's that is none; results without an id belong to it."""
+def _caller(messages: Sequence[Message], place: int) -> int:
+    """Return the nearest earlier message that is not a tool's; results without an id belong to it."""
     before = place - 1
     while before >= 0 and messages[before].role == "tool":
         before -= 1
