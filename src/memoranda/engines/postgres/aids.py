@@ -1,4 +1,4 @@
-"""Terms and use in the PostgreSQL tables: beside the records, and no part of their versions."""
+"""Stores terms and use counts in the PostgreSQL tables; they are no part of a record's versions."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from memoranda.model.values import micros
 
 
 async def note_use(session: Session, owner: Owner, view: View, uses: Mapping[UUID, Use]) -> int:
-    """Keep how memories have served."""
+    """Store the use of memories that the view may see; returns how many there were."""
     seen = await reading.visible(session, owner, view)
     if not seen.shelves:
         return 0
@@ -28,7 +28,7 @@ async def note_use(session: Session, owner: Owner, view: View, uses: Mapping[UUI
 
 
 async def put_terms(session: Session, rule: int, terms: Mapping[UUID, bytes]) -> int:
-    """Put terms made anew for passages that still exist."""
+    """Store new terms of the passages that still exist; returns how many there were."""
     there = await passages(session, terms)
     for id, owner, no, _ in there:
         await session.run("renew_terms", owner, no, rule, terms[UUID(bytes=id)])
@@ -37,22 +37,22 @@ async def put_terms(session: Session, rule: int, terms: Mapping[UUID, bytes]) ->
 
 
 async def passages(session: Session, ids: Mapping[UUID, bytes]) -> list[Row]:
-    """Id, owner, number and shelf of the passages that still exist, shelf by shelf."""
+    """Return id, owner, number and shelf of the passages that still exist, sorted by shelf."""
     return await session.all("where_passages_are", [id.bytes for id in ids])
 
 
 async def remark(session: Session, touched: Sequence[Row]) -> list[Touched]:
-    """Move the marks of shelves whose passages' aids changed, so that indexes fetch them again."""
+    """Advance the marks of the shelves of these passages, so that indexes in memory fetch the passages again."""
     shelves: dict[int, Touched] = {}
     while touched:
-        elsewhere: list[bytes] = []
+        moved_away: list[bytes] = []
         for (owner, shelf), rows in groupby(touched, key=lambda row: (row[1], row[3])):
             moved = await session.one("move_mark", owner, shelf)
             assert moved is not None
             ids = [row[0] for row in rows]
             marked = {row[0] for row in await session.all("mark_records", moved[0], owner, shelf, ids)}
-            elsewhere += [id for id in ids if id not in marked]
+            moved_away += [id for id in ids if id not in marked]
             shelves[shelf] = Touched(owner, shelf, moved[1], moved[2])
-        # Others changed who may read these since they were looked up: they are looked for once more.
-        touched = await session.all("where_passages_are", elsewhere) if elsewhere else []
+        # Another transaction moved these to other shelves after they were looked up: look them up again.
+        touched = await session.all("where_passages_are", moved_away) if moved_away else []
     return list(shelves.values())

@@ -1,4 +1,4 @@
-"""Answers what settling asks, from one transaction and for one owner."""
+"""Answers the questions of a decision about one owner, from one transaction."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ A = TypeVar("A")
 
 
 async def decide(deciding: q.Deciding[A], answer: Callable[[q.Question[Any]], Awaitable[Any]]) -> A:
-    """Run a decision to its end, waiting for the answer to each question."""
+    """Run a decision to its end: answer each question it asks, and return its result."""
     try:
         question = next(deciding)
         while True:
@@ -32,7 +32,7 @@ async def decide(deciding: q.Deciding[A], answer: Callable[[q.Question[Any]], Aw
 
 @dataclass(slots=True)
 class OwnerRow:
-    """An owner's present era in the tables."""
+    """The row of an owner's current era."""
 
     no: int
     era: UUID
@@ -48,7 +48,7 @@ class Answers:
         self._secret = secret
         self._no = owner.no if owner else -1
         self._owner = owner
-        #: Numbers of the shelves that were met, by audience.
+        #: Numbers of the shelves that answers mentioned, by audience.
         self.shelves: dict[Audience, int] = {}
 
     async def __call__(self, question: q.Question[Any]) -> Any:
@@ -149,7 +149,7 @@ _ANSWERS: dict[type[Any], Callable[[Answers, Any], Awaitable[Any]]] = {
 
 
 async def buried_among(session: Session, secret: bytes, ids: Sequence[UUID]) -> frozenset[UUID]:
-    """Which of these are ids of records that were erased from this book."""
+    """Return those of the ids whose records were erased from this book."""
     digests = {keyed(secret, "record", id.bytes): id for id in ids}
     if not digests:
         return frozenset()

@@ -1,4 +1,4 @@
-"""Applies a batch inside a transaction: stores what settling decides."""
+"""Applies a batch inside a transaction: decides what it does, and stores the result."""
 
 from __future__ import annotations
 
@@ -26,19 +26,19 @@ from memoranda.settle.rows import entry_of
 
 
 def owner_row(row: Row | None) -> OwnerRow | None:
-    """An owner's present era, if there is a row of it."""
+    """Make an ``OwnerRow`` of a row; None of None."""
     return None if row is None else OwnerRow(row[0], UUID(bytes=row[1]), row[2], row[3])
 
 
 async def find_owner(session: Session, owner: Owner) -> OwnerRow | None:
-    """The owner's present era, if it has one."""
+    """Return the row of the owner's current era; None if the owner has none."""
     return owner_row(await session.one("owner", *owner.parts))
 
 
 async def lock_owner(session: Session, owner: Owner) -> tuple[bytes, OwnerRow | None]:
-    """The book's secret and the owner's present era, for this transaction alone.
+    """Lock the owner until the transaction ends; returns the book's secret and the owner's current era.
 
-    Where there is no era, nobody else begins one meanwhile.
+    If the owner has no era, no other transaction can begin one before this transaction ends.
     """
     found = await session.one("lock_owner", *owner.parts)
     assert found is not None
@@ -50,7 +50,7 @@ async def lock_owner(session: Session, owner: Owner) -> tuple[bytes, OwnerRow | 
 
 
 async def begin_era(session: Session, secret: bytes, owner: Owner, era: UUID | None = None) -> OwnerRow:
-    """Give an owner that has none an era."""
+    """Insert the row of a new era for an owner that has none."""
     era = era or new_id()
     digest = keyed(secret, "owner", owner_digest_parts(owner))
     try:
@@ -62,7 +62,7 @@ async def begin_era(session: Session, secret: bytes, owner: Owner, era: UUID | N
 
 async def apply(session: Session, batch: Batch) -> Receipt:
     """Apply a batch; the caller's transaction makes it all or nothing."""
-    # Locked before anything is looked up: whoever repeats an operation waits for the first to end.
+    # The lock comes before any look-up, so that a repeated operation waits for the first one to end.
     secret, owner = await lock_owner(session, batch.owner)
     operation = operation_of(secret, batch)
     if operation.id is not None:
@@ -72,7 +72,7 @@ async def apply(session: Session, batch: Batch) -> Receipt:
     refuse_old_era(batch.era, owner.era if owner else None)
     settlement = await decide(settle(batch), Answers(session, secret, owner))
     if not settlement.puts and not settlement.jobs and operation.id is None:
-        # Nothing is stored, not even the name of an owner that was not here.
+        # Nothing is stored, not even the row of a new owner.
         return Receipt(batch.owner, 0, batch.at, (), tuple(settlement.ignored))
     owner = owner or await begin_era(session, secret, batch.owner)
     for job in settlement.jobs:
@@ -83,7 +83,7 @@ async def apply(session: Session, batch: Batch) -> Receipt:
 
 
 async def find_operation(session: Session, secret: bytes, owner: Owner, operation: str) -> Receipt | None:
-    """The first receipt of an operation id."""
+    """Return the receipt that an operation id got the first time; None if it was never applied."""
     row = await session.one("by_operation", operation_digest(secret, owner, operation))
     if row is None or row[9] is not None:
         return None
@@ -115,7 +115,7 @@ async def _store(
     )
     gain = sum(held_gain(put.before, put.record) for put in settlement.puts)
     for name in await storing.store(writings, entry=entry, gain=gain, tails=settlement.tails):
-        # Last: it is the one row that every owner's writes have in common.
+        # Last, because this row is shared by the writes of all owners.
         await jobs.put(session, 0, embed_job(name), batch.at)
     return receipt_of(entry, batch.owner)
 

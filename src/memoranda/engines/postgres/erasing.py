@@ -1,6 +1,6 @@
-"""Erasure in the PostgreSQL tables: what is planned goes from every one of them, in one commit.
+"""Erases records from every PostgreSQL table in one transaction, as planned.
 
-No job clears the server's files after it: rewriting tables stops everybody, and is for people to time.
+No job clears the server's files afterwards: rewriting a table blocks everybody, so an operator chooses the time.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from memoranda.settle.rows import record_of
 
 @dataclass(slots=True)
 class Erased:
-    """What an erasure did, before the server's files are cleared."""
+    """The result of an erasure, before the server's files are cleared."""
 
     removed: Counter[str]
     kept: tuple[UUID, ...]
@@ -40,7 +40,7 @@ class Erased:
 
 
 async def erase(session: Session, target: Target, at: datetime) -> Erased:
-    """Remove a target and all that rests on it alone; the caller has the book alone."""
+    """Remove a target and everything that has no other source; the caller must hold the book's exclusive lock."""
     secret, owner = await lock_owner(session, target.owner)
     if owner is None:
         return Erased(Counter(), (), target.ids, (), (), None)
@@ -73,7 +73,7 @@ class _Erasing:
         return self._done(plan)
 
     async def everything(self) -> Erased:
-        """Forget all of an owner's, and end the era."""
+        """Forget everything of an owner, and end the era."""
         target, no = self._target, self._owner.no
         rows = await self._session.all("all_of_owner", no)
         records = {record.id: record for record in map(record_of, rows)}
@@ -107,13 +107,13 @@ class _Erasing:
             await self._session.run("bury_all", digests, micros(self._at))
         await self._let_go_of_jobs(plan)
         for owner in {record.owner for record in plan.doomed.values()}:
-            # Others too: agents who had learnt from it.
+            # Other owners too: agents that had learnt from these records.
             found = await find_owner(self._session, owner)
             if found is not None:
                 await self._session.run("recount_held", found.no)
 
     async def _strip(self, stripped: dict[UUID, Record]) -> None:
-        """Let records stand without what is gone; earlier versions, which may tell of it, go."""
+        """Store records without their erased sources, and empty their earlier versions, which may quote those sources."""
         by_owner: dict[int, dict[int, Record]] = {}
         where = await places(self._session, stripped)
         for id, record in stripped.items():
@@ -153,11 +153,11 @@ class _Erasing:
         await self._session.run("move_owner", position, 0, owner_no)
 
     async def _let_go_of_jobs(self, plan: ErasurePlan) -> None:
-        """Drop jobs about what goes; those on a thread that loses a part stay, and tell nothing of it."""
+        """Delete jobs about erased records; jobs of a thread that loses only a part stay, without answers and errors."""
         doomed = [id.bytes for id in plan.doomed]
         losing = [id.bytes for id in plan.losing_threads()]
-        # What stays without a part of it was read whole.
-        telling = await jobs.let_go_of_kept(self._session, [*doomed, *(id.bytes for id in plan.stripped)])
+        # The stripped records, too, were read whole, before they were stripped.
+        telling = await jobs.delete_kept_about(self._session, [*doomed, *(id.bytes for id in plan.stripped)])
         self._removed["kept answers"] += len(telling)
         self._removed["jobs"] += await self._session.run("delete_jobs_about", doomed)
         telling += [row[0] for row in await self._session.all("jobs_about", losing)]

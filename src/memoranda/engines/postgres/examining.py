@@ -1,4 +1,4 @@
-"""What a server says of itself, as far as a book's safety hangs on it."""
+"""Reads the server's settings that matter for the safety of a book."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from memoranda.model.facts import ServerFacts
 
 
 async def examine(session: Session) -> ServerFacts:
-    """Ask the server; every answer is of this moment."""
+    """Return the server's version, settings and present connections."""
     began = time.perf_counter()
     row = await session.one("server_facts")
     took = time.perf_counter() - began

@@ -1,4 +1,4 @@
-"""What a server refuses, told in Memoranda's own errors."""
+"""Translates errors of the server and of its driver into Memoranda's errors."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ from memoranda.errors import (
 )
 from memoranda.model.moving import refusal
 
-#: What may go well when it is done again from the start: nothing of it was kept.
+#: Errors after which the whole transaction can be repeated: nothing of it was stored.
 AGAIN = (asyncpg.SerializationError, asyncpg.DeadlockDetectedError)
 
-#: What the server itself raises where a book has a mark that keeps writers off; the message is the mark.
+#: The SQLSTATE that our own SQL raises where a book is marked as moving; the message is that mark.
 MARKED = "CP001"
 
-#: An operator's limit on transactions, of which the driver knows only at times.
+#: The SQLSTATE of ``transaction_timeout``, for which the driver does not always have a class.
 _TRANSACTION_TIMEOUT = "25P04"
 
-#: The connection is of no more use; the driver's own confusion is what a server's farewell between two statements makes of it.
+#: Errors after which a connection is unusable; the driver raises ``InternalClientError`` if the server ends it between statements.
 LOST = (
     asyncpg.InternalClientError,
     asyncpg.PostgresConnectionError,
@@ -41,9 +41,9 @@ LOST = (
     asyncpg.exceptions.IdleSessionTimeoutError,
     OSError,
 )
-#: Nothing came back at all.
+#: The error of a server that did not answer in time.
 SILENT = TimeoutError
-#: The setting that bounds how many tables and indexes all transactions may be using.
+#: The setting that limits how many tables and indexes all transactions together may use.
 _LOCKS = "max_locks_per_transaction"
 _CREDENTIALS = (asyncpg.InvalidPasswordError, asyncpg.InvalidAuthorizationSpecificationError)
 _BUSY = (
@@ -57,18 +57,18 @@ _ABSENT = (asyncpg.InvalidCatalogNameError, asyncpg.UndefinedTableError, asyncpg
 
 
 def is_lost(exc: BaseException) -> bool:
-    """Whether a connection is of no more use; some of our own errors are system errors too, by inheritance."""
+    """True if the connection is unusable after this error; our own errors are not, though some inherit from ``OSError``."""
     return isinstance(exc, LOST) and not isinstance(exc, MemorandaError)
 
 
 def from_server(exc: Exception, place: str) -> StorageError:
-    """Our error for the server's or the driver's; ``place`` holds no password."""
+    """Return our error for one of the server or the driver; ``place`` must not contain a password."""
     if getattr(exc, "sqlstate", None) == MARKED:
         name, _, mark = str(exc).partition(" ")
         return refusal({name: mark.encode()})
     if _TRANSACTION_TIMEOUT in (getattr(one, "sqlstate", None) for one in (exc, exc.__cause__)):
         return Busy(
-            f"{place} ends transactions that take long: try again, or give the book's role a longer transaction_timeout."
+            f"{place} ended a transaction that took too long: try again, or set a longer transaction_timeout for the book's role."
         )
     found = _of_the_connection(exc, place) if isinstance(exc, LOST) else _of_the_work(exc, place)
     return found or StorageError(f"{place} could not do this ({exc}): see the server's log.")
@@ -84,22 +84,20 @@ def _of_the_work(exc: Exception, place: str) -> StorageError | None:
         )
     if isinstance(exc, asyncpg.ReadOnlySQLTransactionError):
         return ReadOnly(
-            f"{place} only lets itself be read: it was opened with read_only, or is a replica; write at the primary."
+            f"{place} can only be read: the book was opened with read_only=True, or the server is a replica. Write to the primary."
         )
     if isinstance(exc, asyncpg.QueryCanceledError):
         return Busy(
-            f"{place} took too long for this ({exc}): try again, or give it longer (longest_statement=…)."
+            f"{place} did not finish a statement in time ({exc}): try again, or allow more time in the address (longest_statement=…)."
         )
     if isinstance(exc, asyncpg.OutOfMemoryError) and _LOCKS in str(exc):
         return Busy(
-            f"{place} has no room for more locks ({exc}): give it more ({_LOCKS}), or make the book in fewer partitions."
+            f"{place} cannot hold more locks ({exc}): raise {_LOCKS}, or create the book with fewer partitions."
         )
     if isinstance(exc, _BUSY):
-        return Busy(f"{place} has no hand free for this ({exc}): try again.")
+        return Busy(f"{place} is busy ({exc}): try again.")
     if isinstance(exc, asyncpg.DiskFullError):
-        return StorageFull(
-            f"There is no room left on {place}: free some and try again; nothing was kept of this."
-        )
+        return StorageFull(f"The disk of {place} is full: free some space and try again; nothing was stored.")
     if isinstance(exc, _DAMAGED):
         return Corrupt(f"{place} is damaged ({exc}): restore a backup, or export what can still be read.")
     if isinstance(exc, _ABSENT):
@@ -114,14 +112,14 @@ def _of_the_connection(exc: Exception, place: str) -> StorageError | None:
         return Busy(f"{place} is starting or stopping ({exc}): try again.")
     if isinstance(exc, ssl.SSLError) or "SSL upgrade" in str(exc):
         return StorageError(
-            f"{place} and this program agree on no secure connection ({exc}): check sslmode and certificates."
+            f"No secure connection to {place} could be made ({exc}): check sslmode and the certificates."
         )
     return Busy(f"{place} cannot be reached ({exc}): check that it runs, and try again.")
 
 
 @contextmanager
 def translated(place: str) -> Iterator[None]:
-    """Tell the driver's and the system's errors in our own; our own pass as they are."""
+    """Translate errors of the driver and the system that the block raises; our own errors pass unchanged."""
     try:
         yield
     except MemorandaError:
@@ -131,8 +129,8 @@ def translated(place: str) -> Iterator[None]:
 
 
 def outcome_unknown(place: str, exc: BaseException) -> OutcomeUnknown:
-    """Nobody can say whether what was being committed is kept."""
+    """Return the error of a commit whose result is not known."""
     return OutcomeUnknown(
-        f"{place} was lost while it committed ({str(exc) or 'it did not answer'}): what was written may be kept or not; "
+        f"The connection to {place} was lost during a commit ({str(exc) or 'no answer'}): the write may or may not be stored; "
         "repeat it with the same operation id, which writes it once."
     )

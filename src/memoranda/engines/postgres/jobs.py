@@ -15,15 +15,15 @@ from memoranda.model.values import micros, moment
 from memoranda.model.vectors import EMBED, embed_job
 from memoranda.settle.rows import owner_of
 
-#: Seconds that reach beyond the last moment from any; their microseconds fit into a column.
+#: Seconds that are longer than any wait; in microseconds they still fit into a column.
 _LONGEST_WAIT = 1e12
 
-#: A caller's clock that is no further from the server's, in microseconds, is meant to be the time, and only goes wrong.
+#: Microseconds: a caller's clock that differs less from the server's is taken for a clock that is a little wrong.
 _NEAR = 3_600_000_000
 
 
 async def put(session: Session, owner_no: int, draft: JobDraft, at: datetime) -> None:
-    """Put a job, or put the waiting one off."""
+    """Insert a job, or postpone the one that waits under the same key."""
     longest = None if draft.max_wait is None else int(min(draft.max_wait, _LONGEST_WAIT) * 1_000_000)
     await session.run(
         "put_job",
@@ -41,22 +41,22 @@ async def put(session: Session, owner_no: int, draft: JobDraft, at: datetime) ->
 
 
 async def make_embedding_due(session: Session, at: datetime) -> None:
-    """New passages came: whoever can makes their vectors. A job that waits already will meet them."""
+    """Put a job for each set of vectors that has no waiting one, because new passages were stored."""
     for row in await session.all("sets_not_due", EMBED):
         await put(session, 0, embed_job(row[0]), at)
 
 
 async def due_kind(session: Session, kinds: Sequence[str], at: datetime) -> str | None:
-    """What sort of job is to be leased, if any; asked first, so that an idle worker writes nothing."""
-    kind: str | None = await session.value("due_job", kinds=list(kinds), now=await _judged(session, at))
+    """Return the kind of the longest due job, or None; a read, so that an idle worker writes nothing."""
+    kind: str | None = await session.value("due_job", kinds=list(kinds), now=await _lease_clock(session, at))
     return kind
 
 
 async def lease(
     session: Session, kinds: Sequence[str], worker: str, at: datetime, seconds: float
 ) -> Job | None:
-    """Take the longest due job for one worker; what another is taking at this moment is passed over."""
-    now = await _judged(session, at)
+    """Lease the longest due job to a worker, skipping jobs that another worker is leasing at this moment."""
+    now = await _lease_clock(session, at)
     left, taken = list(kinds), list[int]()
     while (kind := await session.value("due_job", kinds=left, now=now)) is not None:
         due = await session.one("take_due_job", kind=kind, now=now, taken=taken)
@@ -64,10 +64,10 @@ async def lease(
             left.remove(kind)
             continue
         id, owner = due
-        if owner and not await _has_turn(session, id, owner, now):
+        if owner and not await _lock_owner(session, id, owner, now):
             taken.append(owner)
             continue
-        await session.run("lease_job", worker, _lasting(now, seconds), id)
+        await session.run("lease_job", worker, _lease_end(now, seconds), id)
         row = await session.one("one_job", id)
         assert row is not None
         kept = await session.value("kept_with_job", id)
@@ -75,32 +75,32 @@ async def lease(
     return None
 
 
-async def _judged(session: Session, at: datetime) -> int:
-    """When it is, for leases: workers on several machines have several clocks, and the server has one."""
-    now: int = await session.value("judged_moment", at=micros(at), near=_NEAR)
+async def _lease_clock(session: Session, at: datetime) -> int:
+    """Return the time by which leases are counted: the server's, since the clocks of workers differ."""
+    now: int = await session.value("lease_clock", at=micros(at), near=_NEAR)
     return now
 
 
-def _lasting(now: int, seconds: float) -> int:
+def _lease_end(now: int, seconds: float) -> int:
     return now + int(min(seconds, _LONGEST_WAIT) * 1_000_000)
 
 
-async def _has_turn(session: Session, id: bytes, owner: int, now: int) -> bool:
-    """Whether nobody is leasing, or has leased, another job of the owner's."""
-    if not await session.value("take_turn_of_owner", owner):
+async def _lock_owner(session: Session, id: bytes, owner: int, now: int) -> bool:
+    """Try to lock an owner for a lease; False if another job of the owner is leased or being leased."""
+    if not await session.value("lock_owner_for_lease", owner):
         return False
-    # Asked again: another's lease may have become visible since the job was chosen.
+    # Checked again: another lease may have been committed since the job was chosen.
     return await session.one("owner_is_busy", owner, id, now) is None
 
 
 async def renew(session: Session, job: Job, at: datetime, seconds: float) -> bool:
-    """Prolong a lease."""
-    until = _lasting(await _judged(session, at), seconds)
+    """Extend a lease; False if it was lost."""
+    until = _lease_end(await _lease_clock(session, at), seconds)
     return await session.run("renew_job", until, *_lease_of(job)) > 0
 
 
 async def finish(session: Session, job: Job) -> bool:
-    """Take a done job away, or make it due again if it was put anew meanwhile."""
+    """Delete a finished job, or make it due again if it was put again while it ran; False if the lease was lost."""
     lease = _lease_of(job)
     if await session.run("finish_job", *lease):
         return True
@@ -111,7 +111,7 @@ async def finish(session: Session, job: Job) -> bool:
 
 
 async def fail(session: Session, job: Job, error: str, at: datetime, retry_at: datetime | None) -> bool:
-    """Give a job back, or up."""
+    """Return a failed job to the queue, or mark it dead if there is no time to retry; False if the lease was lost."""
     id, worker, attempts = _lease_of(job)
     failed = await session.run(
         "fail_job",
@@ -126,7 +126,7 @@ async def fail(session: Session, job: Job, error: str, at: datetime, retry_at: d
 
 
 async def postpone(session: Session, job: Job, at: datetime, reason: str) -> bool:
-    """Give a job back that cannot be done before a moment."""
+    """Return a job to the queue until a given time, without counting an attempt."""
     id, worker, attempts = _lease_of(job)
     put_off = await session.run(
         "postpone_job", at=micros(at), reason=told(reason), id=id, worker=worker, attempts=attempts
@@ -135,36 +135,36 @@ async def postpone(session: Session, job: Job, at: datetime, reason: str) -> boo
 
 
 async def keep(session: Session, job: Job, text: str, records: Sequence[UUID]) -> bool:
-    """Keep a text with a leased job while all that it tells of is there."""
+    """Store a payload with a leased job; False if the lease was lost or a record it quotes was erased."""
     about = list({id.bytes for id in records})
     if await session.value("how_many_are", about) < len(about):
         return False
     return await session.run("keep_with_job", about, text, *_lease_of(job)) > 0
 
 
-async def let_go_of_kept(session: Session, doomed: Collection[bytes]) -> list[bytes]:
-    """Take away what is kept about records; returns the jobs that it was kept with."""
+async def delete_kept_about(session: Session, doomed: Collection[bytes]) -> list[bytes]:
+    """Delete payloads that quote any of these records; returns the ids of their jobs."""
     return [row[0] for row in await session.all("delete_kept_about", list(doomed))]
 
 
 async def listed(session: Session, state: JobState | None, limit: int) -> list[Job]:
-    """Jobs in a state, or all."""
+    """Return the jobs in a state, or all if it is None."""
     rows = await session.all("jobs_in_state", state=state.value if state else None, limit=limit)
     return [job_of(row) for row in rows]
 
 
 async def replay(session: Session, id: UUID, at: datetime) -> bool:
-    """Make a job due that is dead, or waits for later."""
+    """Make a dead or postponed job due now."""
     return await session.run("replay_job", id=id.bytes, at=micros(at)) > 0
 
 
 async def drop(session: Session, id: UUID) -> bool:
-    """Throw a dead job away."""
+    """Delete a dead job."""
     return await session.run("drop_job", id.bytes) > 0
 
 
 def job_of(row: Row) -> Job:
-    """A job of a row."""
+    """Make a ``Job`` of a row."""
     (id, kind, key, tenant, owner_kind, owner_id, era, payload, records, state, run_at, first_at) = row[:12]
     attempts, generation, worker, leased_until, error, postponed = row[12:]
     return Job(

@@ -1,4 +1,4 @@
-"""Leases jobs: that of making vectors needs the book alone, and keeps nobody waiting who writes."""
+"""Leases jobs; the job that makes vectors needs the book's exclusive lock, and must not block writers."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from memoranda.model.vectors import EMBED
 async def lease(
     server: Server, kinds: Sequence[str], worker: str, at: datetime, seconds: float
 ) -> Job | None:
-    """Lease the longest due job; one that cannot be leased now stands in no other's way."""
+    """Lease the longest due job; a job that cannot be leased now does not delay the others."""
     due = await server.read(lambda s: jobs.due_kind(s, kinds, at), whole=True)
     if due is None:
         return None
@@ -29,9 +29,9 @@ async def lease(
 
 
 async def _lease_alone(server: Server, worker: str, at: datetime, seconds: float) -> Job | None:
-    """Lease the making of vectors; None, too, while somebody writes for long.
+    """Lease the job that makes vectors; None also while another transaction writes for long.
 
-    Whoever stored a passage beside the waiting job has committed by then; whoever comes later puts it anew.
+    The exclusive lock waits for every write that stored a passage while the job waited; a later write puts the job again.
     """
     if await server.read(lambda s: s.one("book_is_held", server.patience)) is not None:
         return None

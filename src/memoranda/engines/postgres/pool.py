@@ -1,4 +1,4 @@
-"""The connections of one open book: taken for a transaction, given back without a way to the server."""
+"""The pool of connections of one open book."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from memoranda.engines.postgres.faults import LOST
 from memoranda.engines.postgres.way import Connection, Way
 from memoranda.errors import Busy, StorageError
 
-#: A connection that nobody took for so long is ended.
+#: A connection that was idle for longer is closed.
 _LONGEST_IDLE_SECONDS = 300.0
-#: No connection is used for longer: hosts change their addresses, and servers gather what plans need.
+#: A connection is replaced after this time, because hosts change their addresses and a session's cached plans grow.
 _LONGEST_LIFE_SECONDS = 3600.0
 
 
 class Pool:
-    """At most so many connections; whoever waits for one longer than ``wait`` is told."""
+    """At most ``most`` connections; a caller that waits longer than ``wait`` seconds for one gets ``Busy``."""
 
     def __init__(self, way: Way, most: int, wait: float, place: str) -> None:
         self._way = way
@@ -24,13 +24,13 @@ class Pool:
         self._wait = wait
         self._place = place
         self._turns = asyncio.Semaphore(most)
-        #: With the time since which each is idle, the longest first.
+        #: Each with the time since when it is idle, longest first.
         self._idle: list[tuple[Connection, float]] = []
         self._born: dict[Connection, float] = {}
         self._closed = False
 
     async def take(self) -> Connection:
-        """A connection that nobody else has until it is given back."""
+        """Return a connection for the caller's exclusive use until ``give_back``."""
         self._refuse_closed()
         try:
             async with asyncio.timeout(self._wait):
@@ -38,7 +38,7 @@ class Pool:
         except TimeoutError:
             raise Busy(
                 f"{self._place}: all {self._most} connections of this book are in use: try again, "
-                "or give its address more (connections=…)."
+                "or allow more in its address (connections=…)."
             ) from None
         try:
             return await self._found()
@@ -58,7 +58,7 @@ class Pool:
         return connection
 
     def give_back(self, connection: Connection) -> None:
-        """Keep it for the next who needs one; one that is not fit for that is ended."""
+        """Return a connection to the pool; it is closed if it is too old or its state is unknown."""
         now = asyncio.get_running_loop().time()
         is_fit = not self._closed and not connection.is_closed() and not connection.is_in_transaction()
         if is_fit and now - self._born[connection] < _LONGEST_LIFE_SECONDS:
@@ -70,12 +70,12 @@ class Pool:
         self._turns.release()
 
     def let_go_of_idle(self) -> None:
-        """Trust none that is idle: what happened to one has happened to all."""
+        """Close all idle connections: an error that broke one has probably broken the others."""
         while self._idle:
             self._end(self._idle.pop()[0])
 
     async def close(self) -> None:
-        """Wait for what is under way, but not for long, and end every connection."""
+        """Wait a bounded time for open transactions, and close every connection."""
         self._closed = True
         taken = 0
         with suppress(TimeoutError):
@@ -88,7 +88,7 @@ class Pool:
                 await asyncio.gather(*(connection.close() for connection, _ in self._idle))
         for connection in list(self._born):
             self._end(connection)
-        for _ in range(taken):  # whoever waits still is told
+        for _ in range(taken):  # callers that still wait get the error of a closed book
             self._turns.release()
 
     def _refuse_closed(self) -> None:

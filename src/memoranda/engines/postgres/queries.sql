@@ -1,4 +1,4 @@
--- Every statement of the PostgreSQL engine, by name. Parameters are given by place (?) or by name (:name).
+-- The statements of the PostgreSQL engine, by name. Parameters are given by position (?) or by name (:name).
 
 -- ── transactions ─────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -8,7 +8,7 @@ SELECT value FROM properties WHERE name = 'secret'
 -- name: make_secret
 INSERT INTO properties (name, value) VALUES ('secret', ?) ON CONFLICT DO NOTHING
 
--- Whoever reads whole tables reads them as they lie.
+-- For reads of whole tables: allows sequential scans and custom plans, which connections are set not to use.
 -- name: whole_tables
 SELECT set_config('enable_seqscan', 'on', true), set_config('plan_cache_mode', 'auto', true)
 
@@ -17,14 +17,14 @@ SELECT set_config('enable_seqscan', 'on', true), set_config('plan_cache_mode', '
 -- name: owner
 SELECT no, era, position, held FROM owners WHERE tenant = ? AND kind = ? AND id = ? AND erased_at IS NULL
 
--- Which secret the book has, and the owner, for this transaction alone.
+-- Locks the owner's row until the transaction ends; returns the book's secret, too.
 -- name: lock_owner
 SELECT b.value, o.no, o.era, o.position, o.held
 FROM properties AS b LEFT JOIN LATERAL (
     SELECT no, era, position, held FROM owners WHERE tenant = ? AND kind = ? AND id = ? AND erased_at IS NULL FOR UPDATE) AS o ON true
 WHERE b.name = 'secret'
 
--- Whoever is not here yet cannot be locked; their name can.
+-- An owner that does not exist yet has no row to lock, so its name is locked.
 -- name: lock_name
 SELECT pg_advisory_xact_lock(hashtext(current_schema()), hashtext(?::text))
 
@@ -44,9 +44,9 @@ UPDATE owners SET position = ?, held = held + ? WHERE no = ?
 UPDATE owners SET held = (SELECT count(*) FROM records WHERE owner = owners.no AND type = 'memory' AND status = 'active')
 WHERE no = ?
 
--- The one place where a view becomes shelves: every read goes through it. It also names the owner to the second wall:
--- where it stands within another statement, what is read through it depends on its rows (LATERAL, and OFFSET 0 where
--- nothing else keeps the planner from turning it around), so that the owner is named before the wall is met.
+-- The only statement that turns a view into shelves; every read uses it. It also sets the owner for the row policies:
+-- within another statement, whatever is read must depend on its rows (by LATERAL, and by OFFSET 0 where the planner
+-- could reorder the join), so that the owner is set before a policy is evaluated.
 -- name: visible_shelves
 SELECT s.no, s.audience, s.agent, s.groups, s.mark, s.renewed, o.no AS owner,
     set_config('memoranda.owner', o.no::text, true) AS facing, s.passages, s.followed
@@ -106,7 +106,7 @@ JOIN records AS r ON r.owner = o.no AND r.type IN ('key', 'experience')
 JOIN shelves AS s ON s.owner = r.owner AND s.no = r.shelf
 WHERE mine.no = ?
 
--- How memories have served comes with them.
+-- Records, and the use of those that are memories.
 -- name: get
 SELECT r.type, r.id, r.shelf, r.version, r.recorded_at, r.body, r.status, r.position, u.strength, u.used_at, u.count
 FROM records AS r LEFT JOIN uses AS u ON u.owner = r.owner AND u.record = r.no AND r.type = 'memory'
@@ -132,7 +132,7 @@ SELECT x.*, s.audience, s.agent, s.groups FROM seen AS s, unnest(:types::text[])
     ORDER BY r.id LIMIT :limit) AS x
 ORDER BY x.id LIMIT :limit
 
--- The text that data may hold as well only finds the index: what is pinned is told by the condition on the facets.
+-- The test on the text selects the index; content may contain that text, too, so the condition on the facets decides.
 -- name: scan_pinned_up
 WITH seen AS MATERIALIZED ({view})
 SELECT x.*, s.audience, s.agent, s.groups FROM seen AS s, unnest(:types::text[]) AS of_type (name), LATERAL (
@@ -235,8 +235,9 @@ SELECT id FROM records WHERE owner = ? AND thread = ? AND type <> 'thread'
 
 -- ── writing records ──────────────────────────────────────────────────────────────────────────────────────────────
 
--- That a record is one of the given ones is said twice: with the list alone at hand its index is always used.
--- Earlier versions are kept, and the shelves that passages stand on, or leave, are marked. A shelf of null: it stays.
+-- Updates records, stores their earlier versions, and advances the marks of the shelves that passages are on or leave.
+-- A shelf of null means that the record stays on its shelf. Each join repeats the condition on the list of ids, because
+-- the index is always used for a list.
 -- name: change_records
 WITH given AS (
     SELECT * FROM unnest(:ids::bytea[], :shelves::bigint[], :passages::boolean[], :versions::bigint[], :times::bigint[],
@@ -267,8 +268,8 @@ UPDATE records AS r SET version = g.version, recorded_at = g.recorded_at, slot =
 FROM given AS g JOIN stood AS s ON s.id = g.id LEFT JOIN moved AS m ON m.no = s.shelf AND s.passage
 WHERE r.owner = :owner AND r.id = ANY(:ids::bytea[]) AND r.id = g.id
 
--- All that a batch adds, in one way to the server: shelves, records, terms, links, the ledger's entry. The last to be
--- known is which sets of vectors nobody has been asked to fill. A step of 0 leaves a shelf's mark where it is.
+-- Stores everything that a batch adds in one round trip: shelves, records, terms, links, the ledger entry. Returns the
+-- sets of vectors that have no waiting job. A step of 0 does not advance a shelf's mark.
 -- name: store
 WITH asked AS (
     SELECT *, sha256(decode(replace(groups, E'\\', E'\\\\'), 'escape')) AS digest
@@ -331,7 +332,7 @@ WHERE :entry::text IS NOT NULL AND EXISTS (SELECT 1 FROM given WHERE packed IS N
     AND NOT EXISTS (SELECT 1 FROM jobs WHERE owner = 0 AND kind = :upkeep::text AND key = s.name AND state = 'waiting')
 ORDER BY s.no
 
--- An adopted record whose first version was emptied was learnt when that one was written.
+-- For an adopted record whose first version was emptied: it was learnt when that version was written.
 -- name: learnt_by
 UPDATE records SET learnt = least(learnt, ?) WHERE owner = ? AND id = ?
 
@@ -421,7 +422,7 @@ WHERE r.owner = ? AND r.id = ? ORDER BY v.version
 
 -- ── passages ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
--- LIMIT 1 keeps it to one look-up a row: joined freely, and before the server knows how many rows an owner has, it is quadratic.
+-- LIMIT 1 forces one index look-up a row: a free join is quadratic while the server has no statistics of the owner's rows.
 -- name: passages_since
 SELECT r.id, r.type, r.kind, r.status, r.thread, r.seq, r.at, r.valid_from, r.valid_to, t.packed, v.packed, r.facets,
     r.learnt, r.ended
@@ -443,7 +444,7 @@ FROM terms AS t JOIN records AS r ON r.owner = t.owner AND r.no = t.record
 JOIN shelves AS s ON s.owner = r.owner AND s.no = r.shelf JOIN owners AS o ON o.no = r.owner
 WHERE t.rule < ? LIMIT ?
 
--- Whoever moves a record to another shelf holds both shelves first: what is still there stays until this is committed.
+-- Moving a record to another shelf locks both shelves first: a record found on this shelf stays there until the commit.
 -- name: mark_records
 UPDATE records SET mark = ? WHERE owner = ? AND shelf = ? AND id = ANY(?::bytea[]) RETURNING id
 
@@ -465,7 +466,7 @@ SELECT no, active FROM vector_sets WHERE name = ? FOR UPDATE
 INSERT INTO vector_sets (name, dimension, active)
 VALUES (?, ?, NOT EXISTS (SELECT 1 FROM vector_sets WHERE active)) ON CONFLICT DO NOTHING
 
--- It costs what is lacking, however many have their vector.
+-- Its cost depends on the number of missing vectors, not on the number of stored ones.
 -- name: lacking
 SELECT r.type, r.id, o.tenant, o.kind, o.id, s.audience, s.agent, s.groups, r.version, r.recorded_at, r.body, r.no
 FROM (SELECT owner, record FROM unmade WHERE set = :set AND record > :through ORDER BY record LIMIT :limit) AS l
@@ -545,7 +546,7 @@ WHERE r.owner = ? AND r.id = ANY(?::bytea[]) AND r.shelf = ANY(?::bigint[]) AND 
 
 -- ── jobs ─────────────────────────────────────────────────────────────────────────────────────────────────────────
 
--- Wakes whoever listens, when it is committed: a job is due already.
+-- If the job is due already, the commit notifies the listening workers.
 -- name: put_job
 INSERT INTO jobs AS j (id, owner, kind, key, payload, records, state, run_at, first_at)
 VALUES (:id, :owner, :kind, :key, :payload, :records, 'waiting', :run_at, :at)
@@ -564,13 +565,13 @@ ON CONFLICT (owner, kind, key) DO UPDATE SET
     state = CASE WHEN j.state = 'dead' THEN 'waiting' ELSE j.state END
 RETURNING CASE WHEN j.run_at <= :at THEN pg_notify(left('memoranda_' || current_schema(), 63), '') END
 
--- The server's clock, where the caller's is near it; one that is far from it is not meant to be the time.
--- name: judged_moment
+-- The server's clock if the caller's is near it; otherwise the caller's, which is then a clock of a test or a program.
+-- name: lease_clock
 SELECT CASE WHEN abs(:at::bigint - here.now) < :near::bigint THEN here.now ELSE :at::bigint END
 FROM (SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint AS now) AS here
 
--- Of each kind the longest due: what waits of other kinds, or behind it, is not read. The comparison with NULL keeps
--- the look at the owner's leases within the walk along the index.
+-- Reads only the longest due job of each kind. The comparison with NULL makes the server check the owner's leases while
+-- it walks along the index.
 -- name: due_job
 SELECT k.kind FROM unnest(:kinds::text[]) AS k (kind) CROSS JOIN LATERAL (
     SELECT j.due, j.id FROM jobs AS j WHERE j.kind = k.kind AND j.due <= :now
@@ -579,14 +580,14 @@ SELECT k.kind FROM unnest(:kinds::text[]) AS k (kind) CROSS JOIN LATERAL (
 ) AS first
 ORDER BY first.due, first.id LIMIT 1
 
--- What another worker is taking is passed over.
+-- Skips jobs that another worker is leasing.
 -- name: take_due_job
 SELECT j.id, j.owner FROM jobs AS j WHERE j.kind = :kind AND j.due <= :now AND j.owner <> ALL(:taken::bigint[])
     AND (SELECT 1 FROM jobs AS o WHERE o.owner = j.owner AND o.owner <> 0 AND o.state = 'leased' AND o.leased_until > :now LIMIT 1) IS NULL
 ORDER BY j.due, j.id LIMIT 1 FOR UPDATE SKIP LOCKED
 
--- An owner's jobs are leased one at a time: whoever takes one holds this until the lease can be seen.
--- name: take_turn_of_owner
+-- Only one job of an owner is leased at a time: this lock is held until the lease is visible to others.
+-- name: lock_owner_for_lease
 SELECT pg_try_advisory_xact_lock(hashtext('lease ' || current_schema()), hashint8(?))
 
 -- name: owner_is_busy
@@ -596,7 +597,7 @@ SELECT 1 FROM jobs WHERE owner = ? AND owner <> 0 AND id <> ? AND state = 'lease
 UPDATE jobs SET state = 'leased', worker = ?, leased_until = ?, attempts = attempts + 1, leased_generation = generation
 WHERE id = ?
 
--- Whether somebody has held the book for longer than a write takes.
+-- Finds a transaction that has held the book's lock for longer than a usual write.
 -- name: book_is_held
 SELECT 1 FROM pg_locks AS l CROSS JOIN LATERAL pg_stat_get_activity(l.pid) AS a
 WHERE l.locktype = 'advisory' AND l.granted AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database())
@@ -668,14 +669,14 @@ RETURNING pg_notify(left('memoranda_' || current_schema(), 63), '')
 -- name: drop_job
 DELETE FROM jobs WHERE id = ? AND state = 'dead'
 
--- Jobs of every owner: what one owner's records made due may be another's work.
+-- Deletes jobs of every owner: a job of one owner may be about records of another.
 -- name: delete_jobs_about
 DELETE FROM jobs WHERE EXISTS (SELECT 1 FROM unnest(records) AS r (id) WHERE r.id IN (SELECT unnest(?::bytea[])))
 
 -- name: jobs_about
 SELECT id FROM jobs WHERE EXISTS (SELECT 1 FROM unnest(records) AS r (id) WHERE r.id IN (SELECT unnest(?::bytea[])))
 
--- What a job failed with may quote what it is about, and what is kept with it.
+-- The error of a failed job may quote its records or its payload.
 -- name: silence_jobs
 UPDATE jobs SET error = '' WHERE id = ANY(?::bytea[]) AND error <> ''
 
@@ -720,7 +721,7 @@ SELECT r.type, r.id, o.tenant, o.kind, o.id, s.audience, s.agent, s.groups, r.ve
 FROM records AS r JOIN shelves AS s ON s.owner = r.owner AND s.no = r.shelf JOIN owners AS o ON o.no = r.owner
 WHERE r.owner = ? ORDER BY r.no
 
--- An emptied version keeps its place, so that the entry that wrote it is still found.
+-- The row of an emptied version stays, so that the entry that wrote it is still found.
 -- name: blank_versions
 UPDATE versions SET body = '', hash = '' WHERE owner = ? AND record = ANY(?::bigint[]) AND body <> ''
 
@@ -846,7 +847,7 @@ WHERE owner = ? AND position > ? ORDER BY position LIMIT ?
 -- name: stone_pieces
 SELECT digest, at FROM tombstones WHERE digest > ? ORDER BY digest LIMIT ?
 
--- A name is one living era's; the other one ended where it comes from, and is laid anew.
+-- Only one living era may have a name; the older era here has ended at the source, and is stored again later.
 -- name: make_way_for_era
 UPDATE owners SET tenant = NULL, kind = NULL, id = NULL, erased_at = 0
 WHERE tenant = ? AND kind = ? AND id = ? AND era <> ? AND erased_at IS NULL

@@ -1,4 +1,4 @@
-"""Reads of the PostgreSQL tables; each begins with the shelves that the view may see."""
+"""Reads the PostgreSQL tables; each read begins with the shelves that the view may see."""
 
 from __future__ import annotations
 
@@ -32,15 +32,15 @@ class Seen(NamedTuple):
     number: int
     audience: Audience
     mark: int
-    #: What is held of an earlier mark is void.
+    #: A cached index with an earlier mark is invalid.
     renewed: int
     passages: int
-    #: Of a large shelf, the mark up to which it can be searched on the server.
+    #: The mark up to which the server's index of a large shelf is complete; None where there is no such index.
     followed: int | None
 
 
 class Visible(NamedTuple):
-    """What a view sees of an owner: the owner's number, 0 where nothing is seen, and shelves by number."""
+    """The shelves of an owner that a view may see, by number; the owner's number is 0 if there are none."""
 
     owner: int
     shelves: dict[int, Seen]
@@ -51,7 +51,7 @@ class Visible(NamedTuple):
 
 
 async def visible(session: Session, owner: Owner, view: View) -> Visible:
-    """The shelves of an owner that a view may see, by number."""
+    """Return the shelves of an owner that a view may see."""
     rows = await session.all("visible_shelves", **view_parameters(owner, view))
     shelves = {row[0]: Seen(row[0], audience_of(*row[1:4]), row[4], row[5], *row[8:]) for row in rows}
     return Visible(rows[0][6] if rows else 0, shelves)
@@ -64,7 +64,7 @@ async def _in_shelves(session: Session, statement: str, ids: Iterable[bytes], se
 
 
 async def get(session: Session, owner: Owner, view: View, ids: Sequence[UUID]) -> dict[UUID, Record]:
-    """Records by id, in the order asked for."""
+    """Return records by id, in the order of the ids."""
     asked = {id.bytes: id for id in ids}
     if not asked:
         return {}
@@ -79,7 +79,7 @@ async def get(session: Session, owner: Owner, view: View, ids: Sequence[UUID]) -
 async def _on_shelves(
     session: Session, owner: Owner, seen: Visible, ids: Sequence[UUID]
 ) -> tuple[dict[UUID, Record], dict[UUID, Use]]:
-    """Records by id, in the order asked for, and how those that are memories have served."""
+    """Return records by id, in the order of the ids, and the use of those that are memories."""
     asked = {id.bytes: id for id in ids}
     found: dict[bytes, Record] = {}
     served: dict[UUID, Use] = {}
@@ -95,7 +95,7 @@ async def _on_shelves(
 
 
 async def scan(session: Session, asked: Scan) -> Page:
-    """One page in the order of ids: each shelf and type is read through its index, and the server merges them."""
+    """Return one page in the order of ids: each shelf and type is read by its index, and the server merges them."""
     owner, view, filter, cursor, limit = asked
     condition, values = conditions(filter)
     values |= view_parameters(owner, view)
@@ -116,7 +116,7 @@ async def scan(session: Session, asked: Scan) -> Page:
 
 
 async def scans(session: Session, asked: Sequence[Scan]) -> list[Page]:
-    """Several pages of one moment."""
+    """Return several pages, all from one snapshot."""
     return [await scan(session, one) for one in asked]
 
 
@@ -129,7 +129,7 @@ def _types(filter: Filter) -> list[str]:
 
 
 def _statement(filter: Filter) -> str:
-    """Which statement reads what a filter admits."""
+    """Return the name of the statement that has the best index for a filter."""
     if filter.by_places:
         name = "places"
     elif filter.thread is not None:
@@ -142,7 +142,7 @@ def _statement(filter: Filter) -> str:
 
 
 async def count(session: Session, owner: Owner, view: View, filter: Filter) -> int:
-    """How many records a scan would give."""
+    """Return the number of records that a scan with this filter would return."""
     condition, values = conditions(filter)
     if filter.thread is not None:
         values["thread"] = filter.thread.bytes
@@ -154,7 +154,7 @@ async def count(session: Session, owner: Owner, view: View, filter: Filter) -> i
 
 
 async def history(session: Session, owner: Owner, view: View, id: UUID) -> list[HistoryStep]:
-    """Every version of a record with the ledger's word on it."""
+    """Return every version of a record, each with the ledger line that wrote it."""
     seen = await visible(session, owner, view)
     rows = await _in_shelves(session, "get", [id.bytes], seen)
     if not rows:
@@ -163,7 +163,7 @@ async def history(session: Session, owner: Owner, view: View, id: UUID) -> list[
     told: list[tuple[int, int, Record | None]] = []
     for earlier, written, since_, old, *readers in await session.all("versions_of", seen.owner, raw):
         kept = decode(type_, id, owner, audience_of(*readers), earlier, since_, old) if old else None
-        # A version that this view might not have read is told of, not shown.
+        # A version that this view could not read is listed without its content.
         told.append(
             (written, earlier, kept if kept is not None and kept.audience.readable_by(view) else None)
         )
@@ -180,7 +180,7 @@ def _step(entry: Entry, id: UUID, version: int, record: Record | None) -> Histor
 
 
 async def entries(session: Session, owner: Owner, after: int, limit: int) -> list[Entry]:
-    """The owner's ledger after a position."""
+    """Return the entries of the owner's ledger after a position."""
     row = await find_owner(session, owner)
     if row is None:
         return []
@@ -194,14 +194,14 @@ Held = Callable[[int], int | None]
 async def since(
     session: Session, owner: Owner, view: View, held: Held, is_searched: IsSearched
 ) -> list[tuple[Shelf, ShelfDelta]]:
-    """What came to the view's shelves; those that are searched on the server are not given."""
+    """Return the changes of the view's shelves since the cached marks; none for shelves that the server searches."""
     return await _since(session, await visible(session, owner, view), held, is_searched)
 
 
 async def look(
     session: Session, owner: Owner, view: View, held: Held, choose: Choose, is_searched: IsSearched
 ) -> Sight:
-    """What came to the view's shelves, and the records that are chosen in sight of it."""
+    """Return the changes of the view's shelves, and the records that ``choose`` picks when it has seen them."""
     seen = await visible(session, owner, view)
     shelves = await _since(session, seen, held, is_searched)
     chosen = await asyncio.to_thread(choose, shelves)
@@ -238,7 +238,7 @@ async def _since(
 async def _came(
     session: Session, owner: int, shelf: int, mark: int | None
 ) -> tuple[PassageRows, Sequence[bytes]]:
-    """A shelf's passages since a mark, and the ids of those that left; a whole shelf is fetched part by part."""
+    """Return a shelf's passages since a mark, and the ids of those that left; a whole shelf is fetched in parts."""
     asked = owner, shelf, mark or 0
     if mark is None:
         parts = [part async for part in session.walk_named("passages_since", *asked)]
@@ -249,7 +249,7 @@ async def _came(
 
 
 async def uses(session: Session, owner: Owner, view: View, ids: Sequence[UUID]) -> dict[UUID, Use]:
-    """How memories have served."""
+    """Return the use of memories."""
     seen = await visible(session, owner, view)
     rows = await _in_shelves(session, "uses", (id.bytes for id in ids), seen)
     return {UUID(bytes=row[0]): _use(*row[1:]) for row in rows}
@@ -260,7 +260,7 @@ def _use(strength: float, used_at: int | None, times: int) -> Use:
 
 
 async def most_used(session: Session, owner: Owner, view: View, filter: Filter, limit: int) -> list[UUID]:
-    """Memories that were used, the most used first."""
+    """Return ids of memories that were used, the most used first."""
     condition, values = conditions(filter)
     if filter.thread is not None:
         values["thread"] = filter.thread.bytes

@@ -1,4 +1,4 @@
-"""Takes records out of every table, and what told of them out of the ledger: many in each statement."""
+"""Removes records from every table and their digests from the ledger, many in each statement."""
 
 from __future__ import annotations
 
@@ -9,26 +9,26 @@ from typing import TypeVar
 from uuid import UUID
 
 from memoranda.engines.postgres.session import Row, Session
-from memoranda.engines.postgres.sets import Shrinking
+from memoranda.engines.postgres.sets import VectorRemoval
 from memoranda.model.ledger import Entry, dump_entry
 from memoranda.model.records import PASSAGE_TYPES, Record
 from memoranda.settle.rows import entry_of
 
-#: Records, or entries, in one statement: however many go, the server and this process hold so many at a time.
+#: Records or entries in one statement; this bounds the memory of the server and of this process.
 AT_ONCE = 500
 
 _T = TypeVar("_T")
 
 
 def some(things: Iterable[_T]) -> Iterator[list[_T]]:
-    """All of these, a bounded number at a time."""
+    """Yield all items in lists of bounded length."""
     every = list(things)
     for start in range(0, len(every), AT_ONCE):
         yield every[start : start + AT_ONCE]
 
 
 async def places(session: Session, ids: Collection[UUID]) -> dict[UUID, tuple[int, int, int]]:
-    """Number, shelf and owner of records, which are there."""
+    """Return number, shelf and owner of records, which must exist."""
     found = {}
     for part in some(ids):
         rows = await session.all("where_are", [id.bytes for id in part])
@@ -37,18 +37,18 @@ async def places(session: Session, ids: Collection[UUID]) -> dict[UUID, tuple[in
 
 
 class Removing:
-    """Takes records out of the tables, and counts what went where."""
+    """Removes records from the tables, and counts the removed rows by table."""
 
     def __init__(self, session: Session, removed: Counter[str], *, with_links_to: bool) -> None:
         self._session = session
         self._removed = removed
         self._with_links_to = with_links_to
-        self._sets = Shrinking(session)
-        #: Of each shelf that passages left, the mark that tells of it.
+        self._sets = VectorRemoval(session)
+        #: The new mark of each shelf that passages were removed from.
         self._marks: dict[int, int] = {}
 
     async def remove(self, records: Collection[Record]) -> None:
-        """Take these away with everything that stands beside them."""
+        """Remove records and all rows that belong to them."""
         for part in some(records):
             where = await places(self._session, [record.id for record in part])
             by_owner: dict[int, list[Record]] = {}
@@ -85,7 +85,7 @@ class Removing:
 
 
 async def scrub_lines(session: Session, ids: Collection[UUID], *, every_version: bool) -> int:
-    """Take content digests of what goes out of the ledger entries that wrote it; returns how many these were."""
+    """Remove the content digests of erased records from their ledger entries; returns the number of entries."""
     gone = frozenset(ids)
     positions: dict[int, set[int]] = {}
     for part in some(gone):
@@ -107,7 +107,7 @@ def _scrubbed(row: Row, gone: frozenset[UUID], every_version: bool) -> Entry:
 
 
 async def scrub_ledger(session: Session, owner: int) -> int:
-    """Leave of an owner's ledger what tells of nobody; returns how many entries there are."""
+    """Remove names and digests from all ledger entries of an owner; returns the number of entries."""
     count = through = 0
     while rows := await session.all("entries_after", owner, through, AT_ONCE):
         await _rewrite(session, owner, [entry_of(row, None).scrubbed(None) for row in rows])

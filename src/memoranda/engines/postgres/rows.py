@@ -1,4 +1,4 @@
-"""Rows of the PostgreSQL tables as values, and filters as conditions."""
+"""Parameters and conditions of statements, made of views and filters."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from memoranda.settle.codec import TAKEN_BACK
 
 
 class Touched(NamedTuple):
-    """A shelf whose passages' aids changed."""
+    """A shelf as far as it matters for an index of large shelves."""
 
     owner: int
     shelf: int
     passages: int
-    #: The mark up to which it can be searched on the server; None where it is not.
+    #: The mark up to which the server's index of a large shelf is complete; None where there is no such index.
     followed: int | None
 
 
 def view_parameters(owner: Owner, view: View) -> dict[str, Any]:
-    """What ``visible_shelves`` needs to know."""
+    """Return the parameters of the statement ``visible_shelves``."""
     return {
         "tenant": owner.tenant,
         "kind": owner.kind.value,
@@ -33,7 +33,7 @@ def view_parameters(owner: Owner, view: View) -> dict[str, Any]:
 
 
 def conditions(filter: Filter) -> tuple[str, dict[str, Any]]:
-    """A filter as an SQL condition over ``r`` with its parameters; types and threads are chosen elsewhere."""
+    """Return an SQL condition over ``r`` for a filter, and its parameters; the caller adds types and thread."""
     parts: list[str] = ["r.status IS DISTINCT FROM 'withdrawn'"]
     values: dict[str, Any] = {}
     for column, wanted in (("kind", filter.kinds), ("status", filter.statuses)):

@@ -1,4 +1,4 @@
-"""Clears a server's tables of rows that were erased: until then they lie dead in its files."""
+"""Rewrites the server's tables, so that its files no longer contain erased rows."""
 
 from __future__ import annotations
 
@@ -12,24 +12,22 @@ from memoranda.engines.postgres.session import Session
 from memoranda.errors import Busy, StorageError
 from memoranda.model.erasure import Scrubbed
 
-PENDING = (
-    "dead rows: the server's files hold what was removed until the tables are rewritten (forget --scrub)"
-)
+PENDING = "dead rows: the server's files still contain the removed rows until its tables are rewritten (forget --scrub)"
 _HELD = (
-    "dead rows: a transaction that began before, of another program, a prepared one or a replica's, or the index of a large "
-    "shelf that is being made, may still read what was removed; end it, or wait for it, and scrub again (forget --scrub)"
+    "dead rows: an older transaction may still read the removed rows. It belongs to another program, a prepared transaction, "
+    "a replica, or the building of an index. End it or wait for it, and scrub again (forget --scrub)"
 )
-_BUSY = "dead rows: somebody holds a table for too long; scrub again (forget --scrub)"
+_BUSY = "dead rows: another transaction locked a table for too long; scrub again (forget --scrub)"
 _NO_CHECKPOINT = (
-    "a checkpoint: what was removed is in no table any more; pages of before may lie in the server's files until it makes "
-    "its next checkpoint by itself, within minutes (checkpoint_timeout). This user may not ask for one: "
-    "GRANT pg_checkpoint allows it, or let an administrator say CHECKPOINT"
+    "a checkpoint: the removed rows are in no table, but old pages may stay in the server's files until its next checkpoint, "
+    "within minutes (checkpoint_timeout). This user may not request one: GRANT pg_checkpoint to it, or let an administrator "
+    "run CHECKPOINT"
 )
 
-#: How often, and how long apart, it is looked whether older transactions have ended.
+#: How often, and with which pause, to check whether older transactions have ended.
 _LOOKS, _PAUSE_SECONDS = 40, 0.25
 
-#: The smallest of all tables: by it one sees, before the large ones stand still, how much can be cleared.
+#: The smallest table: rewriting it first shows whether older transactions prevent clearing, before large tables are locked.
 _SMALLEST = "properties"
 
 _TABLES = """
@@ -37,7 +35,7 @@ SELECT c.relname FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnames
 WHERE n.nspname = ? AND c.relkind IN ('r', 'p') AND NOT c.relispartition ORDER BY c.relname
 """
 
-#: A table that is written anew notes how old a transaction might still have read its dead rows: these were kept.
+#: Tables whose rewriting kept dead rows, because a transaction older than the given one may still read them.
 _HOLDING = """
 SELECT c.relname FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace
 WHERE n.nspname = ? AND c.relkind = 'r' AND c.relname = coalesce(?::text, c.relname)
@@ -46,7 +44,7 @@ WHERE n.nspname = ? AND c.relkind = 'r' AND c.relname = coalesce(?::text, c.reln
 
 
 async def scrub(server: Server) -> Scrubbed:
-    """Write the tables anew without what was erased before, one at a time, and ask for a checkpoint."""
+    """Rewrite the tables one at a time without erased rows, and request a checkpoint."""
     try:
         return await _Scrubbing(server, await server.write(_present)).run()
     except Busy:
@@ -54,7 +52,7 @@ async def scrub(server: Server) -> Scrubbed:
 
 
 async def _present(session: Session) -> str:
-    """The number of a transaction that begins now: all that was erased before has a lower one."""
+    """Return the id of a new transaction; every earlier erasure has a lower one."""
     ((number,),) = await session.text("SELECT (pg_current_xact_id()::xid)::text")
     return str(number)
 
@@ -80,7 +78,7 @@ class _Scrubbing:
         return Scrubbed()
 
     async def _cleared(self, tables: Sequence[str]) -> bool:
-        """Write tables anew until nothing of before is in them, and no transaction of then is waited for too long."""
+        """Rewrite tables until no old rows are left in them; False if an older transaction prevents it for too long."""
         left = tables
         for look in range(_LOOKS):
             if look:
@@ -96,11 +94,11 @@ class _Scrubbing:
             try:
                 await self._server.outside(f'VACUUM (FULL, ANALYZE) "{self._server.schema}"."{table}"')
             except StorageError as exc:
-                # A worker took it away meanwhile, and its rows with it.
+                # A worker has dropped the table since it was listed.
                 if not isinstance(exc.__cause__, asyncpg.UndefinedTableError):
                     raise
 
     async def _holding(self, table: str | None) -> list[str]:
-        """Tables, of all or of one, that were written anew with dead rows of before."""
+        """Return the tables, of all or of the given one, that still contain old dead rows."""
         rows = await self._server.read(lambda s: s.text(_HOLDING, s.schema, table, self._mark))
         return [row[0] for row in rows]

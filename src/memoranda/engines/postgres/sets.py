@@ -1,4 +1,4 @@
-"""Sets of vectors in the PostgreSQL tables: begun, filled, switched to, dropped, and shrunk by erasure."""
+"""Sets of vectors in the PostgreSQL tables."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from memoranda.settle.rows import record_of
 
 
 async def listed(session: Session) -> list[VectorSet]:
-    """All sets, the active one first."""
+    """Return all sets, the active one first."""
     return [
         VectorSet(name, dimension, count, SetState.ACTIVE if active else SetState.MAKING)
         for _, name, dimension, count, active in await session.all("vector_sets")
@@ -25,12 +25,12 @@ async def listed(session: Session) -> list[VectorSet]:
 
 
 async def find(session: Session, embedding: Embedding) -> VectorSet | None:
-    """The embedding's set, if it is there."""
+    """Return the set of an embedding; None if there is none."""
     return next((found for found in await listed(session) if found.name == embedding.name), None)
 
 
 async def begin(session: Session, embedding: Embedding) -> VectorSet:
-    """The embedding's set, made empty where it is not there; the caller has the book alone."""
+    """Return the set of an embedding, created empty if needed; the caller must hold the book's exclusive lock."""
     if await session.run("add_vector_set", embedding.name, embedding.dimension):
         await session.run("all_unmade", set=await session.value("vector_set", embedding.name))
     found = await find(session, embedding)
@@ -39,7 +39,7 @@ async def begin(session: Session, embedding: Embedding) -> VectorSet:
 
 
 async def lacking(session: Session, embedding: Embedding, limit: int) -> list[Record]:
-    """Passages without a vector in the set, oldest first; what is damaged cannot have one, and stops nothing."""
+    """Return passages that have no vector in the set, oldest first; unreadable records are skipped."""
     number = await session.value("vector_set", embedding.name)
     records: list[Record] = []
     if number is None:
@@ -59,7 +59,7 @@ async def lacking(session: Session, embedding: Embedding, limit: int) -> list[Re
 async def put(
     session: Session, embedding: Embedding, vectors: Mapping[UUID, bytes]
 ) -> tuple[int, list[Touched]]:
-    """Put vectors of passages that still exist into a set that does; recall reads these shelves anew."""
+    """Store vectors of the passages that still exist; returns their number, and the shelves that recall must read again."""
     check_packed(embedding, vectors.values())
     found = await session.one("lock_vector_set", embedding.name)
     if found is None:
@@ -79,7 +79,7 @@ async def put(
 
 
 async def switch(session: Session, embedding: Embedding) -> bool:
-    """Let recall read this set from now on; all others go."""
+    """Make a set the active one, and remove all others; False if the set does not exist."""
     found = await session.one("lock_vector_set", embedding.name)
     if found is None:
         return False
@@ -93,7 +93,7 @@ async def switch(session: Session, embedding: Embedding) -> bool:
 
 
 async def drop(session: Session, embedding: Embedding) -> bool:
-    """Give up a set that is being made."""
+    """Remove a set that is not active; False if it is active or does not exist."""
     found = await session.one("lock_vector_set", embedding.name)
     if found is None or found[1]:
         return False
@@ -102,29 +102,30 @@ async def drop(session: Session, embedding: Embedding) -> bool:
 
 
 async def remove(session: Session, number: int, name: str) -> None:
-    """Take a set away with its vectors and the work on them.
+    """Remove a set with its vectors and its waiting job.
 
-    The table that it is searched by is emptied with them, and dropped by upkeep: that waits for all who read vectors.
+    The table of its index for large shelves loses its rows by foreign key; upkeep drops that table later, because a
+    drop waits for all transactions that read vectors.
     """
     await session.run("delete_vectors_of_set", set=number)
     await session.run("delete_vector_set", number)
     await session.run("delete_upkeep", EMBED, name)
 
 
-class Shrinking:
-    """Takes erased records' vectors out of every set."""
+class VectorRemoval:
+    """Removes the vectors of erased records from every set."""
 
     def __init__(self, session: Session) -> None:
         self._session = session
         self._gone: Counter[int] = Counter()
 
     async def delete(self, owner: int, records: list[int]) -> int:
-        """Delete an owner's records' vectors; returns how many they had."""
+        """Delete the vectors of an owner's records; returns how many there were."""
         gone = [row[0] for row in await self._session.all("delete_vectors", owner=owner, records=records)]
         self._gone.update(gone)
         return len(gone)
 
     async def finish(self) -> None:
-        """Count what is left."""
+        """Subtract the deleted vectors from the count of each set."""
         for number, gone in self._gone.items():
             await self._session.run("grow_vector_set", -gone, number)

@@ -1,4 +1,4 @@
-"""What language models used and cost, in the PostgreSQL tables."""
+"""Usage and cost of language models in the PostgreSQL tables."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _DAY_BEFORE_ALL, _DAY_AFTER_ALL = "", "~"
 
 
 async def note(session: Session, spent: Spent, job: Job | None = None) -> None:
-    """Add to what stands; whoever is not here, or was erased since the job was put, is not named."""
+    """Add usage to the stored sums; without a name if the owner is unknown or was erased after the job was put."""
     owner = None if spent.owner is None else await find_owner(session, spent.owner)
     if job is not None and job.era is not None and job.owner == spent.owner:
         owner = owner if owner is not None and owner.era == job.era else None
@@ -31,21 +31,21 @@ async def note(session: Session, spent: Spent, job: Job | None = None) -> None:
 async def keep(
     session: Session, job: Job, text: str | None, records: Sequence[UUID], spent: Spent | None
 ) -> bool:
-    """Keep what was learnt, if there is any, and count what it cost in any case."""
+    """Store a job's payload, if there is one, and add its cost in any case; False if no payload was stored."""
     if spent is not None:
         await note(session, spent, job)
     return text is not None and await jobs.keep(session, job, text, records)
 
 
 async def listed(session: Session, tenant: str, only: SpentFilter) -> list[Spent]:
-    """What calls came to that meet conditions, in the order of their places."""
+    """Return the sums that meet conditions, in the order of their places."""
     asked = await _asked(session, tenant, only)
     rows = [] if asked is None else await session.all("spent", **asked)
     return sorted((_spent_of(tenant, row) for row in rows), key=lambda spent: spent.place)
 
 
 async def in_all(session: Session, tenant: str, only: SpentFilter) -> Sums:
-    """The sums of all that meets conditions."""
+    """Return the total of all sums that meet conditions."""
     asked = await _asked(session, tenant, only)
     row = None if asked is None else await session.one("spent_in_all", **asked)
     if row is None:
@@ -55,14 +55,14 @@ async def in_all(session: Session, tenant: str, only: SpentFilter) -> Sums:
 
 
 async def unname(session: Session, owner: int) -> int:
-    """Let an owner's sums stand without their name; returns how many did."""
+    """Remove the owner's name from their sums; returns how many sums there were."""
     for row in await session.all("spent_of_owner", owner):
         await session.run("add_spent", *row)
     return await session.run("delete_spent_of_owner", owner)
 
 
 async def _asked(session: Session, tenant: str, only: SpentFilter) -> Mapping[str, Any] | None:
-    """The conditions; None where the owner that they name is not here."""
+    """Return the parameters of the conditions; None if they name an owner that does not exist."""
     owner = None if only.owner is None else await find_owner(session, only.owner)
     if only.owner is not None and owner is None:
         return None

@@ -1,4 +1,4 @@
-"""The named statements of ``queries.sql``, their parameters numbered as the server wants them."""
+"""The named statements of ``queries.sql``, with numbered parameters as the server needs them."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from typing import Any, NamedTuple
 
 
 class Statement(NamedTuple):
-    """A statement as it is sent, and the names of its parameters; none where they are given by place."""
+    """The text of a statement as sent, and the names of its parameters; empty if they are given by position."""
 
     text: str
     names: tuple[str, ...]
 
     def arguments(self, values: Sequence[Any], named: Mapping[str, Any]) -> Sequence[Any]:
-        """The values in the order of the parameters."""
+        """Return the values in the order of the parameters."""
         return [named[name] for name in self.names] if self.names else values
 
 
@@ -33,15 +33,15 @@ def _texts() -> dict[str, str]:
 
 
 def names() -> list[str]:
-    """The names of all statements."""
+    """Return the names of all statements."""
     return list(_texts())
 
 
 @lru_cache(maxsize=1024)
 def statement(name: str, conditions: str = "") -> Statement:
-    """A statement by its name, with the conditions of a filter where it has a place for them.
+    """Return a statement by its name.
 
-    Where it has a place for ``{view}``, the view's shelves are made in it.
+    ``{conditions}`` in its text is replaced by ``conditions``, and ``{view}`` by the statement ``visible_shelves``.
     """
     texts = _texts()
     return numbered(
@@ -50,7 +50,7 @@ def statement(name: str, conditions: str = "") -> Statement:
 
 
 def numbered(text: str) -> Statement:
-    """A text whose parameters are ``?`` or ``:name``, with numbers instead."""
+    """Replace the parameters ``?`` or ``:name`` of a text by numbers."""
     names: list[str] = []
 
     def number(found: re.Match[str]) -> str:

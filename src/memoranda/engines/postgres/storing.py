@@ -1,4 +1,4 @@
-"""Stores records in the PostgreSQL tables, a batch in as few ways to the server as it takes."""
+"""Stores records in the PostgreSQL tables, a batch in as few round trips as possible."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from memoranda.text.terms import RULE
 
 
 class Writing(NamedTuple):
-    """A record on its way into the tables."""
+    """A record that is to be stored."""
 
     put: Put
     row: StoredRow
-    #: Of the ledger's entry that tells of it.
+    #: Position of the ledger entry that describes the change.
     position: int
-    #: What it rests on is written down anew.
+    #: Its links to its sources are written again.
     rests_anew: bool
 
     @property
@@ -41,7 +41,7 @@ class Writing(NamedTuple):
 
 
 class Storing:
-    """Stores records of one owner; in each call each touched shelf's mark is moved once."""
+    """Stores records of one owner; each call advances the mark of each changed shelf once."""
 
     def __init__(self, session: Session, secret: bytes, owner_no: int) -> None:
         self._session = session
@@ -49,7 +49,7 @@ class Storing:
         self._owner_no = owner_no
 
     def writing(self, put: Put, position: int, *, slots: bool = True, relink: bool = False) -> Writing:
-        """A record as it will stand; without ``slots`` it holds no key or name."""
+        """Return a record as it will be stored; without ``slots`` it does not occupy its key or name."""
         row = encode(put.record, self._secret)
         anew = relink or put.before is None or put.before.rests_on() != put.record.rests_on()
         return Writing(put, row if slots else row._replace(slot=None), position, anew)
@@ -62,9 +62,9 @@ class Storing:
         gain: int = 0,
         tails: Mapping[UUID, int] | None = None,
     ) -> list[str]:
-        """Store records, each once, and the entry that tells of them, by which the owner's position moves on.
+        """Store records, each once, and their ledger entry, which advances the owner's position.
 
-        Returns the names of the sets that lack something now, and that nobody has been asked to fill.
+        Returns the names of the sets that now need vectors and have no waiting job.
         """
         changed = [writing for writing in writings if not writing.is_new]
         if changed:
@@ -112,7 +112,7 @@ class Storing:
             await self._session.run("unlink", self._owner_no, rests)
 
     async def _new_shelf(self, writing: Writing) -> int | None:
-        """The number of the shelf that a record comes to; None where it stays."""
+        """Return the number of the shelf that a record moves to; None if it stays on its shelf."""
         assert writing.put.before is not None
         audience = writing.put.record.audience
         if audience == writing.put.before.audience:
@@ -126,7 +126,7 @@ class Storing:
         return number
 
 
-#: Columns of a row, and the parameters that bring them.
+#: Columns of a row, and the parameters that carry their values.
 _BOTH = {
     "id": "ids",
     "version": "versions",
@@ -151,13 +151,13 @@ def _columns(writings: Iterable[Writing], names: Mapping[str, str]) -> dict[str,
 
 
 def _audiences(writing: Writing) -> list[Audience]:
-    """The shelves that a change marks."""
+    """Return the audiences of the shelves whose mark a change advances."""
     assert writing.put.before is not None
     return [writing.put.before.audience, writing.put.record.audience] if writing.is_passage else []
 
 
 def _shelves(added: Sequence[Writing], marked: set[Audience]) -> dict[Audience, tuple[int, int]]:
-    """Where new records come to stand, by how much each shelf's mark moves, and how many passages come to it."""
+    """Return for each shelf of new records by how much its mark advances, and how many passages are added."""
     shelves: dict[Audience, tuple[int, int]] = {}
     for writing in added:
         audience = writing.put.record.audience
@@ -182,7 +182,7 @@ def _given(added: Sequence[Writing], shelves: list[Audience], tails: Mapping[UUI
     place = {audience: number for number, audience in enumerate(shelves, start=1)}
     return {
         **_columns(added, _ADDED),
-        # A thread that is new with what is said in it has its last place from the first.
+        # A new thread that comes with messages is stored with its last place at once.
         "seqs": [max(one.row.seq, tails.get(one.put.record.id, 0)) for one in added],
         "shelves": [place[one.put.record.audience] for one in added],
         "positions": [one.position for one in added],
@@ -224,6 +224,6 @@ def _entered(entry: Entry | None) -> dict[str, Any]:
 
 
 def _named(exc: asyncpg.UniqueViolationError) -> str:
-    """Which record stands in the way, as far as the server tells."""
+    """Name the record that violates uniqueness, as far as the server's error tells."""
     told = re.search(r"\\x([0-9a-f]{32})\b", str(getattr(exc, "detail", "") or ""))
     return f"record {UUID(hex=told[1])}" if told else "one of these records"
