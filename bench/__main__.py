@@ -9,6 +9,8 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -82,14 +84,29 @@ def main(arguments: list[str] | None = None) -> int:
         "--engine",
         metavar="URL",
         default="",
-        help="measure books on this server, postgresql://…; each in a schema of its own, which is dropped afterwards",
+        help="measure books on this server, postgresql://…; each in a schema of its own, which is dropped afterwards; "
+        f"'{servers.STARTED}' starts a server for the measurement",
+    )
+    parser.add_argument(
+        "--passages",
+        type=int,
+        action="append",
+        metavar="N",
+        help="measure shelves of this size instead of the usual sizes; may be given several times",
     )
     given = parser.parse_args(arguments)
     if unknown := sorted(set(given.names) - MEASUREMENTS.keys()):
         parser.error(f"no such measurement: {', '.join(unknown)}; there are {', '.join(MEASUREMENTS)}")
     scale = QUICK if given.quick else FULL
-    with tempfile.TemporaryDirectory(prefix="memoranda-bench-", dir=given.folder) as folder:
-        place = Place(Path(folder), scale, given.seed, given.engine)
+    if given.passages:
+        scale = replace(scale, shelves=tuple(given.passages))
+    with ExitStack() as stack:
+        folder = Path(
+            stack.enter_context(tempfile.TemporaryDirectory(prefix="memoranda-bench-", dir=given.folder))
+        )
+        if given.engine == servers.STARTED:
+            given.engine = stack.enter_context(servers.started(folder))
+        place = Place(folder, scale, given.seed, given.engine)
         facts = machine.facts(place.folder.parent)
         if given.engine:
             facts["server"] = asyncio.run(servers.facts(given.engine))

