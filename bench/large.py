@@ -130,7 +130,7 @@ def _answer(path: Address, seed: int, least: int, number: int) -> _Process:
                     after, most = resident_bytes(), _peak_bytes()
                     growth = None if after is None else after - before
                     peak = None if most is None else most - before
-            return _Process(walls[0], walls[1:], growth, peak, finder.nbytes)
+            return _Process(walls[0], walls[1:], growth, peak, finder.cache.nbytes)
 
     return asyncio.run(work())
 

@@ -1,8 +1,9 @@
-"""What some engines can do beyond their walls: wake others, and search shelves that are too large to be held."""
+"""Capabilities that some engines have beyond the required protocols: notify workers, and search large shelves."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 from uuid import UUID
 
@@ -10,58 +11,105 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memoranda.model.owner import Owner, View
-from memoranda.model.passages import Excerpt, Look, Measured
+from memoranda.model.passages import PassageRows
+from memoranda.model.query import Filter
 
 
 @runtime_checkable
 class WakesOthers(Protocol):
-    """An engine whose commits wake the workers of every process. Nothing rests on it: whoever is not woken looks."""
+    """An engine whose commits notify the workers of all processes; a worker that gets no notice finds the job later."""
 
     def when_due(self, wake: Callable[[], None]) -> Callable[[], None]:
-        """Call ``wake`` in this event loop soon after a commit made a job due; what is returned ends that."""
+        """Call ``wake`` in this event loop soon after a commit made a job due; returns a function that ends this."""
 
 
-@runtime_checkable
-class SearchesTerms(Protocol):
-    """An engine that finds candidates by words on shelves that it says are too large to be held; who asks scores them."""
+@dataclass(frozen=True, slots=True)
+class ShelfStatistics:
+    """Numbers about all passages of some large shelves, which scoring needs beside the candidates."""
 
-    #: As many passages make a shelf a large one.
-    large_shelf: int
+    passages: int
+    #: The number of their terms, with repetitions; and the same with what neighbours in a thread lend each other.
+    length: int
+    near_length: float
+    #: Name of the active set of vectors; empty if the book has none.
+    vectors: str = ""
+    #: An evenly spread sample of its vectors; all of them if there are few.
+    sample: Sequence[bytes] = ()
+    #: How many vectors each vector of the sample represents.
+    every: int = 1
 
-    async def shelves_behind(self) -> bool:
-        """Whether there is something for ``follow_shelves`` to do."""
 
-    async def follow_shelves(self) -> int:
-        """Make large shelves ready to be searched, or bring what searches them forward; returns how many there were."""
+@dataclass(frozen=True, slots=True)
+class CandidateQuery:
+    """The shelves and the conditions of a search for candidates."""
+
+    owner: Owner
+    view: View
+    #: Numbers of shelves; those that the view may not see are skipped.
+    shelves: tuple[int, ...]
+    filter: Filter
+    #: Only passages with one of these statuses, where None means no status; None: all but withdrawn passages.
+    statuses: frozenset[str | None] | None
+    limit: int
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """Candidates together with their neighbours in their threads."""
+
+    rows: PassageRows
+    #: For each candidate: the row numbers of the passages around it in their order, and its own place among these.
+    windows: Sequence[tuple[Sequence[int], int]]
+
+
+class LargeShelfIndex(Protocol):
+    """An engine's index of large shelves; it finds candidates, and recall scores them."""
+
+    #: A shelf with at least so many passages is large.
+    threshold: int
+
+    async def is_behind(self) -> bool:
+        """True if ``update`` has something to do."""
+
+    async def update(self) -> int:
+        """Index large shelves, or what changed in them since; returns the number of shelves that needed it."""
 
     async def measure(
         self, owner: Owner, view: View, shelves: Sequence[int], near: tuple[float, float]
-    ) -> Measured:
-        """What scoring must know of all of them; ``near`` is what neighbours lend, the next one and the one after."""
+    ) -> ShelfStatistics:
+        """Measure all passages of these shelves; ``near`` is what the next neighbour lends, and the one after it."""
 
-    async def holders(
+    async def count_holders(
         self, owner: Owner, view: View, shelves: Sequence[int], words: Sequence[Sequence[int]]
     ) -> list[int]:
-        """For each word, given as hashes of the terms that it may stand as, how many passages hold it."""
+        """Count the passages that contain each word; a word is given as the hashes of its possible terms."""
 
-    async def said_within(
+    async def count_within(
         self, owner: Owner, view: View, shelves: Sequence[int], stretches: Sequence[tuple[int, int]]
     ) -> int:
-        """How many passages lie in one of these stretches of time, which do not overlap."""
+        """Count the passages in these stretches of time, which do not overlap."""
 
-    async def by_terms(self, look: Look, words: Sequence[tuple[Sequence[int], int]]) -> list[UUID]:
-        """Likely passages by these words, each with the number of its holders; and what came lately, whatever it says."""
+    async def find_by_terms(
+        self, query: CandidateQuery, words: Sequence[tuple[Sequence[int], int]]
+    ) -> list[UUID]:
+        """Find likely passages by words, each with its number of holders; passages not indexed yet are added."""
 
-    async def newest(self, look: Look) -> list[UUID]:
-        """The newest passages, newest first."""
+    async def find_by_vector(
+        self, query: CandidateQuery, vectors: str, vector: NDArray[np.float32]
+    ) -> list[UUID]:
+        """Find passages near a vector; none if ``vectors`` is not the active set."""
 
-    async def around(self, owner: Owner, view: View, ids: Sequence[UUID], reach: int) -> Excerpt:
-        """Candidates with so many neighbours on each side in their thread, as indexes hold them."""
+    async def find_newest(self, query: CandidateQuery) -> list[UUID]:
+        """Find the newest passages, newest first."""
+
+    async def surroundings(self, owner: Owner, view: View, ids: Sequence[UUID], reach: int) -> Surroundings:
+        """Fetch candidates, each with ``reach`` neighbours on each side in its thread."""
 
 
 @runtime_checkable
-class SearchesVectors(Protocol):
-    """An engine that finds candidates by vectors on such shelves."""
+class SearchesLargeShelves(Protocol):
+    """An engine that can search shelves that are too large for a process's memory."""
 
-    async def by_vector(self, look: Look, vectors: str, vector: NDArray[np.float32]) -> list[UUID]:
-        """Passages near a vector, if recall reads this set."""
+    @property
+    def large_shelves(self) -> LargeShelfIndex:
+        """The index of its large shelves."""

@@ -15,7 +15,7 @@ from bench.shelves import AGENTS, BEGAN, ROOMY, STEP, Steps, fill_mixed, lend_ve
 from bench.standin import StandIn
 from bench.text import Talk
 from memoranda import Book
-from memoranda.capabilities import SearchesTerms, SearchesVectors
+from memoranda.capabilities import SearchesLargeShelves
 from memoranda.model.owner import WHOLE, Owner
 from memoranda.model.values import utc_now
 from tests.engines.postgres_server import Place
@@ -60,8 +60,8 @@ async def with_extension(postgres: Place) -> str:
 async def searched(book: Book) -> None:
     engine = book.engine
     assert isinstance(engine, PostgresEngine)
-    engine.large_shelf = PASSAGES // 2
-    await engine.follow_shelves()
+    engine.large_shelves.threshold = PASSAGES // 2
+    await engine.large_shelves.update()
 
 
 Hits = list[tuple[UUID, Any]]
@@ -71,12 +71,12 @@ async def both(book: Book, question: str, agent: str = "helper", **how: Any) -> 
     """The hits with their scores, of a shelf that is searched on the server, and of one that is held."""
     engine = book.engine
     assert isinstance(engine, PostgresEngine)
-    least = engine.large_shelf
+    least = engine.large_shelves.threshold
     assert True in [delta.large for _, delta in await looked(book)]
     found = await book.recall("ann", question, agent=agent, **how)
-    engine.large_shelf = NEVER
+    engine.large_shelves.threshold = NEVER
     held = await book.recall("ann", question, agent=agent, **how)
-    engine.large_shelf = least
+    engine.large_shelves.threshold = least
     assert [one.id for one in found.missing] == [one.id for one in held.missing]
     assert [(one.because, one.rank) for one in found.missing] == [
         (one.because, one.rank) for one in held.missing
@@ -100,7 +100,7 @@ async def asked(book: Book) -> list[str]:
 
 @pytest.mark.parametrize("mode", ["hybrid", "words", "meaning", "recent"])
 async def test_the_same_is_found_by_whatever_is_gone(large: Book, mode: str):
-    assert isinstance(large.engine, SearchesTerms) and isinstance(large.engine, SearchesVectors)
+    assert isinstance(large.engine, SearchesLargeShelves)
     for question in await asked(large):
         found, held = await both(large, question, mode=mode)
         assert found == held
@@ -188,10 +188,10 @@ async def test_a_shelf_that_becomes_large_is_followed_by_whoever_does_the_upkeep
     async with memoranda.open(url, embed=StandIn(1), limits=ROOMY, clock=clock, worker=False) as book:
         engine = book.engine
         assert isinstance(engine, PostgresEngine)
-        engine.large_shelf = PASSAGES // 2
+        engine.large_shelves.threshold = PASSAGES // 2
         await fill_mixed(book, "ann", PASSAGES, Talk(1), clock)
         await lend_vectors(book, StandIn(1))
-        assert await engine.shelves_behind()
+        assert await engine.large_shelves.is_behind()
         assert [delta.large for _, delta in await looked(book)] == [False]
         assert [job.kind for job in await engine.jobs(None, 100) if job.kind == "follow"] == ["follow"]
         clock.now = utc_now() + STEP
@@ -200,7 +200,7 @@ async def test_a_shelf_that_becomes_large_is_followed_by_whoever_does_the_upkeep
         # From then on vectors bring it forward as they come.
         await book.remember("ann", "what came later", agent="helper", audience="global")
         await lend_vectors(book, StandIn(1))
-        assert not await engine.shelves_behind()
+        assert not await engine.large_shelves.is_behind()
         assert (await book.verify()).faults == ()
 
 

@@ -17,10 +17,10 @@ from bench.standin import StandIn
 from bench.text import Talk
 from memoranda import Book
 from memoranda.book.moving import Moving
+from memoranda.capabilities import CandidateQuery
 from memoranda.errors import StorageError
 from memoranda.model.jobs import FOLLOW, JobDraft
 from memoranda.model.owner import WHOLE, Owner
-from memoranda.model.passages import Look
 from memoranda.model.query import Filter
 from memoranda.model.values import utc_now
 from memoranda.model.vectors import EMBED
@@ -31,8 +31,8 @@ from tests.engines.test_postgres_large import with_extension
 
 asyncpg = pytest.importorskip("asyncpg", reason="the driver is not installed: asyncpg")
 
-from memoranda.engines.postgres import following, large, searching  # noqa: E402
 from memoranda.engines.postgres.engine import PostgresEngine  # noqa: E402
+from memoranda.engines.postgres.large import search, shelves, tables  # noqa: E402
 from memoranda.engines.postgres.session import Session  # noqa: E402
 
 PASSAGES = 40
@@ -54,7 +54,7 @@ async def book(postgres: Place) -> AsyncIterator[Book]:
         engine = engine_of(opened)
         await fill_mixed(opened, "ann", PASSAGES, Talk(1), clock)
         await lend_vectors(opened, StandIn(1))
-        engine.large_shelf = PASSAGES // 2
+        engine.large_shelves.threshold = PASSAGES // 2
         yield opened
         assert (await opened.verify()).faults == ()
 
@@ -124,7 +124,7 @@ async def test_an_index_of_vectors_may_take_as_long_as_it_takes_and_keeps_nobody
 
     # Whoever has read vectors before is waited for by what makes an index, for longer than a statement may take.
     async with open_meanwhile(engine.server.read, lambda s: s.text("SELECT 1 FROM vectors"), long=True):
-        following_them = asyncio.create_task(engine.follow_shelves())
+        following_them = asyncio.create_task(engine.large_shelves.update())
         await until(engine, is_running)
         said = await book.remember("ann", "said meanwhile", agent="helper", audience="global")
         await lend_vectors(book, StandIn(1))
@@ -139,22 +139,22 @@ async def test_an_index_of_vectors_may_take_as_long_as_it_takes_and_keeps_nobody
 async def test_an_index_that_was_not_made_to_its_end_is_made_anew(book: Book):
     engine = engine_of(book)
     name = "nearness_1_index"
-    await engine.follow_shelves()
+    await engine.large_shelves.update()
     await engine.server.outside(f"DROP INDEX {name}")
-    assert await engine.shelves_behind()
+    assert await engine.large_shelves.is_behind()
     with pytest.raises(StorageError):
         # Two that are alike stand in its way, and what was begun is left under its name, serving nobody.
         await engine.server.outside(f"CREATE UNIQUE INDEX CONCURRENTLY {name} ON nearness_1 (owner)")
     assert await engine.server.read(lambda s: s.value("relation", name))
-    assert await engine.shelves_behind()
+    assert await engine.large_shelves.is_behind()
     assert not await is_large(book)
-    await asyncio.gather(engine.follow_shelves(), engine.follow_shelves())
-    assert not await engine.shelves_behind() and await is_large(book)
+    await asyncio.gather(engine.large_shelves.update(), engine.large_shelves.update())
+    assert not await engine.large_shelves.is_behind() and await is_large(book)
 
 
 async def test_vectors_are_put_though_their_shelf_cannot_be_followed_now(book: Book):
     engine = engine_of(book)
-    await engine.follow_shelves()
+    await engine.large_shelves.update()
     said = await book.remember("ann", "said later", agent="helper", audience="global")
     records = await engine.lacking(StandIn(1).embedding, 10)
     assert [record.id for record in records] == [said.id]
@@ -164,10 +164,10 @@ async def test_vectors_are_put_though_their_shelf_cannot_be_followed_now(book: B
         await lend_vectors(book, StandIn(1))
         assert await engine.lacking(StandIn(1).embedding, 10) == []
     # A worker that asks for work next finds this.
-    engine._looked_at = float("-inf")
+    engine.large_shelves._checked_at = float("-inf")
     assert await engine.lease([FOLLOW], "one", utc_now(), 60) is not None
-    await engine.follow_shelves()
-    assert not await engine.shelves_behind()
+    await engine.large_shelves.update()
+    assert not await engine.large_shelves.is_behind()
 
 
 async def test_who_leases_the_making_of_vectors_keeps_no_writer_waiting_while_another_writes_for_long(
@@ -208,7 +208,7 @@ async def test_what_has_been_held_for_long_is_not_even_asked_for(postgres: Place
 
 async def test_a_set_is_switched_though_somebody_reads_vectors_for_long(book: Book):
     engine = engine_of(book)
-    await engine.follow_shelves()
+    await engine.large_shelves.update()
     ids = [record.id for record in (await book.list("ann", limit=100, view="owner")).records]
     await engine.begin_set(LARGE)
     await engine.put_vectors(LARGE, vectors_of(LARGE, *ids))
@@ -218,46 +218,46 @@ async def test_a_set_is_switched_though_somebody_reads_vectors_for_long(book: Bo
         assert await engine.switch_set(LARGE)
         # It is told of, and what is left of the old set goes later.
         assert FOLLOW in await waiting(engine)
-        await engine.server.write(following.make_ready)
-        assert await engine.server.read(following.of_no_set) == ["nearness_1"]
-    assert await engine.follow_shelves() == 1
+        await engine.server.write(tables.make_table)
+        assert await engine.server.read(tables.unused_tables) == ["nearness_1"]
+    assert await engine.large_shelves.update() == 1
     assert await is_large(book)
-    assert await engine.server.read(following.of_no_set) == []
-    assert not await engine.shelves_behind()
+    assert await engine.server.read(tables.unused_tables) == []
+    assert not await engine.large_shelves.is_behind()
 
 
 async def test_a_search_that_a_switch_overtakes_is_asked_again(book: Book, monkeypatch: pytest.MonkeyPatch):
     engine = engine_of(book)
-    await engine.follow_shelves()
+    await engine.large_shelves.update()
     await engine.begin_set(LARGE)
-    known = following.vectors_of
+    known = tables.vectors_of
 
-    async def overtaken(session: Session) -> following.Vectors | None:
+    async def overtaken(session: Session) -> tables.Vectors | None:
         found = await known(session)
-        monkeypatch.setattr(searching, "vectors_of", known)
+        monkeypatch.setattr(search, "vectors_of", known)
         await engine.switch_set(LARGE)
         await engine.server.outside("DROP TABLE nearness_1")
         return found
 
-    monkeypatch.setattr(searching, "vectors_of", overtaken)
+    monkeypatch.setattr(search, "vectors_of", overtaken)
     vector = await StandIn(1).query("anything")
-    look = Look(Owner(id="ann"), WHOLE, (1,), Filter(), None, 10)
-    assert await engine.by_vector(look, StandIn(1).embedding.name, vector) == []
+    query = CandidateQuery(Owner(id="ann"), WHOLE, (1,), Filter(), None, 10)
+    assert await engine.large_shelves.find_by_vector(query, StandIn(1).embedding.name, vector) == []
 
 
 async def test_a_shelf_is_not_behind_once_what_left_it_is_followed(book: Book):
     engine = engine_of(book)
-    await engine.follow_shelves()
+    await engine.large_shelves.update()
     last = (await book.list("ann", limit=1, view="owner", newest_first=True)).records[0]
     await book.forget("ann", last.id, view="owner")
-    assert await engine.shelves_behind()
-    await engine.follow_shelves()
-    assert not await engine.shelves_behind()
+    assert await engine.large_shelves.is_behind()
+    await engine.large_shelves.update()
+    assert not await engine.large_shelves.is_behind()
 
 
 async def test_a_book_that_was_rebuilt_tells_workers_to_follow_its_shelves(book: Book):
     engine = engine_of(book)
-    await engine.follow_shelves()
+    await engine.large_shelves.update()
     await engine.rebuild()
     assert FOLLOW in await waiting(engine)
 
@@ -265,12 +265,12 @@ async def test_a_book_that_was_rebuilt_tells_workers_to_follow_its_shelves(book:
 async def test_a_book_that_was_brought_over_tells_workers_to_follow_its_shelves(book: Book, postgres: Place):
     engine = engine_of(book)
     there = await PostgresEngine.open(f"{await with_extension(postgres)}{SOON}")
-    there.large_shelf = engine.large_shelf
+    there.large_shelves.threshold = engine.large_shelves.threshold
     report = await Moving(engine, there, switch=True).run()
     assert report.switched
     assert FOLLOW in await waiting(there)
-    await there.follow_shelves()
-    assert not await there.shelves_behind()
+    await there.large_shelves.update()
+    assert not await there.large_shelves.is_behind()
     assert (await there.verify()).faults == ()
     await there.close()
 
@@ -278,14 +278,14 @@ async def test_a_book_that_was_brought_over_tells_workers_to_follow_its_shelves(
 async def test_a_shelf_of_words_alone_that_is_met_behind_is_followed_by_a_worker(
     postgres: Place, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(following, "MOST_WAITING", 4)
-    monkeypatch.setattr(large, "_SOON_SECONDS", 0)
+    monkeypatch.setattr(tables, "MOST_WAITING", 4)
+    monkeypatch.setattr(shelves, "_SOON_SECONDS", 0)
     clock = Steps()
     async with memoranda.open(
         postgres.new_book(), embed=None, limits=ROOMY, clock=clock, worker=False
     ) as book:
         engine = engine_of(book)
-        engine.large_shelf = 2
+        engine.large_shelves.threshold = 2
         await fill_mixed(book, "ann", 20, Talk(1), clock)
         clock.now = utc_now() + timedelta(seconds=10)
         await book.worker.drain()
@@ -297,4 +297,4 @@ async def test_a_shelf_of_words_alone_that_is_met_behind_is_followed_by_a_worker
         clock.now += timedelta(seconds=10)
         await book.worker.drain()
         assert await is_large(book)
-        assert not await engine.shelves_behind()
+        assert not await engine.large_shelves.is_behind()

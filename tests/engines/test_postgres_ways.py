@@ -24,7 +24,7 @@ from memoranda.engines.postgres.engine import PostgresEngine  # noqa: E402
 _WHOLE = {
     "vector_sets",
     "shelves_behind",
-    "about_how_many",
+    "count_indexed",
     "renew_shelves",
     "recount_shelves",
     "recount_vector_sets",

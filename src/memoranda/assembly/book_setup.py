@@ -18,14 +18,14 @@ from memoranda.book import Book
 from memoranda.book.forming import Forming
 from memoranda.book.meaning import Meaning
 from memoranda.book.retention import RETAIN, Retention, first_retention, retaining
-from memoranda.capabilities import SearchesTerms
+from memoranda.capabilities import SearchesLargeShelves
 from memoranda.door import Door
 from memoranda.embedding import AUTO, CachedEmbedder, EmbeddingSettings, NoEmbedder, VectorMaker, find
 from memoranda.errors import InvalidInput, Moved
 from memoranda.formation.alike import clear_similarity_caches
 from memoranda.formation.money import Budgets
 from memoranda.formation.wishes import FormingSettings
-from memoranda.model.jobs import FOLLOW, MOST_JOBS, JobDraft
+from memoranda.model.jobs import MOST_JOBS, JobDraft
 from memoranda.model.owner import DEFAULT_TENANT, Owner
 from memoranda.model.trust import Limits
 from memoranda.model.values import Value, refused, utc_now
@@ -44,7 +44,7 @@ class RecallSettings(Value):
     """How much recall may hold."""
 
     index_bytes: int = Field(default=INDEX_BYTES, ge=1_048_576)
-    #: Passages of a shelf from which on it is not held but searched by the engine, where the engine can.
+    #: A shelf with at least so many passages is searched by the engine, if it can, and not read into memory.
     large_shelf: int = Field(default=LARGE_SHELF, ge=100)
 
 
@@ -144,8 +144,8 @@ async def _open(
     asked = await wiring.models_of(models, given.models)
     embedder = await find(embed, given.embedding)
     engine, found = await find_book(address, create=create, read_only=read_only)
-    if isinstance(engine, SearchesTerms):
-        engine.large_shelf = given.recall.large_shelf
+    if isinstance(engine, SearchesLargeShelves):
+        engine.large_shelves.threshold = given.recall.large_shelf
     # A book that moves, or has moved, is only read.
     read_only = read_only or found.departure is not None
     maker = None if isinstance(embedder, NoEmbedder) else VectorMaker(engine, embedder)
@@ -239,8 +239,6 @@ async def _make_due(engine: Engine, maker: VectorMaker | None, keeping: Retentio
         await engine.put(JobDraft(kind="terms", key=str(RULE)), clock())
     if keeping.messages_days is not None and not await _is_put(engine, RETAIN):
         await engine.put(first_retention(), clock())
-    if isinstance(engine, SearchesTerms) and await engine.shelves_behind():
-        await engine.put(JobDraft(kind=FOLLOW, key=FOLLOW), clock())
     if maker is not None:
         sets = await engine.vector_sets() or [await engine.begin_set(maker.embedding)]
         if sets[0].name == maker.embedding.name and await engine.lacking(maker.embedding, 1):

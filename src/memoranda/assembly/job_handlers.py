@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from memoranda.book.backups import NOTE, note_erasure
-from memoranda.capabilities import SearchesTerms
+from memoranda.capabilities import LargeShelfIndex, SearchesLargeShelves
 from memoranda.door import pack_terms
 from memoranda.embedding import VectorMaker
 from memoranda.errors import Busy
@@ -40,11 +40,13 @@ def embedding(engine: Engine, clock: Clock, maker: VectorMaker) -> Handler:
     return embed
 
 
-def following(engine: SearchesTerms) -> Handler:
-    async def follow(_: Job) -> None:
-        await engine.follow_shelves()
+def indexing(index: LargeShelfIndex) -> Handler:
+    """Return the handler of the job that updates the index of large shelves."""
 
-    return follow
+    async def update(_: Job) -> None:
+        await index.update()
+
+    return update
 
 
 def upkeep(engine: Engine, clock: Clock, maker: VectorMaker | None = None) -> dict[str, Handler]:
@@ -66,6 +68,6 @@ def upkeep(engine: Engine, clock: Clock, maker: VectorMaker | None = None) -> di
         await note_erasure(engine, job)
 
     handlers: dict[str, Handler] = {"scrub": scrub, "terms": terms, NOTE: note}
-    if isinstance(engine, SearchesTerms):
-        handlers[FOLLOW] = following(engine)
+    if isinstance(engine, SearchesLargeShelves):
+        handlers[FOLLOW] = indexing(engine.large_shelves)
     return handlers if maker is None else {**handlers, EMBED: embedding(engine, clock, maker)}

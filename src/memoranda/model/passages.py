@@ -8,8 +8,7 @@ from typing import Any, NamedTuple, overload
 from uuid import UUID
 
 from memoranda.model.memories import Use
-from memoranda.model.owner import Audience, Owner, View
-from memoranda.model.query import Filter
+from memoranda.model.owner import Audience
 from memoranda.model.records import Record
 
 
@@ -120,41 +119,3 @@ class Sight:
     uses: Mapping[UUID, Use] = field(default_factory=dict)
     #: What they cite, as far as the view sees it.
     grounds: Mapping[UUID, Record] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True)
-class Measured:
-    """What scoring must know of all passages of some large shelves."""
-
-    passages: int
-    #: Of their terms together, repetitions counted; and the same with what neighbours in a thread lend each other.
-    length: int
-    near_length: float
-    #: The set that is read; empty where the book has none. Some of its vectors, evenly spread; all, where they are few.
-    vectors: str = ""
-    some: Sequence[bytes] = ()
-    #: How many each of these stands for.
-    every: int = 1
-
-
-@dataclass(frozen=True, slots=True)
-class Look:
-    """Where candidates are looked for, and what they meet."""
-
-    owner: Owner
-    view: View
-    #: Numbers of shelves; those that the view does not see are passed over.
-    shelves: tuple[int, ...]
-    filter: Filter
-    #: Of these alone, None among them for what has no status; None: of any but withdrawn ones.
-    statuses: frozenset[str | None] | None
-    limit: int
-
-
-@dataclass(frozen=True, slots=True)
-class Excerpt:
-    """Candidates among their neighbours."""
-
-    rows: PassageRows
-    #: For each candidate the places among the rows of those that stand around it, in order; and its own.
-    windows: Sequence[tuple[Sequence[int], int]]

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memoranda import telemetry
-from memoranda.capabilities import SearchesTerms
+from memoranda.capabilities import SearchesLargeShelves
 from memoranda.errors import LimitReached
 from memoranda.model.owner import Owner, View
 from memoranda.model.passages import Shelf, ShelfDelta
@@ -27,7 +27,7 @@ from memoranda.recall.fields import Field
 from memoranda.recall.hits import FoundRecords, conditions_of, hits_of, listed, ranked
 from memoranda.recall.holding import ShelfCache
 from memoranda.recall.index import IndexState, ShelfIndex, field_of
-from memoranda.recall.large import Glimpse, LargeShelves
+from memoranda.recall.large import CandidateField, LargeShelfSearch
 from memoranda.recall.orders import MOST_USED, most_used
 from memoranda.recall.search import Mode
 from memoranda.text.terms import forget_words
@@ -49,7 +49,9 @@ class Recall:
         self, engine: Readable, *, index_bytes: int = INDEX_BYTES, forget: Callable[[], None] = forget_words
     ) -> None:
         self._engine = engine
-        self._large = LargeShelves(engine) if isinstance(engine, SearchesTerms) else None
+        self._large = (
+            LargeShelfSearch(engine.large_shelves) if isinstance(engine, SearchesLargeShelves) else None
+        )
         self.cache = ShelfCache(index_bytes, forget)
 
     @property
@@ -138,12 +140,12 @@ class Recall:
         deltas = await self._engine.since(owner, view, self.cache.mark)
         shelves = await self._updated(owner, view, deltas, clears)
         there = await self._engine.get(owner, view, ids)
-        field: Field | None = await self._glimpse(owner, view, request, deltas, shelves, ids)
+        field: Field | None = await self._candidates(owner, view, request, deltas, shelves, ids)
         if field is None:
             request, field = request.comparable(shelves), field_of(shelves)
         return await asyncio.to_thread(absences, ids, there, request, hits, field)
 
-    async def _glimpse(
+    async def _candidates(
         self,
         owner: Owner,
         view: View,
@@ -151,12 +153,12 @@ class Recall:
         deltas: Sequence[tuple[Shelf, ShelfDelta]],
         shelves: Sequence[ShelfIndex],
         also: Sequence[UUID] = (),
-    ) -> Glimpse | None:
+    ) -> CandidateField | None:
         """Return the candidates of a view with shelves too large for the cache. None if no shelf is too large."""
         large = {shelf.number: delta.mark for shelf, delta in deltas if delta.large}
         if not large or self._large is None:
             return None
-        return await self._large.glimpse(owner, view, request, large, shelves, also)
+        return await self._large.candidates(owner, view, request, large, shelves, also)
 
     async def _found(self, owner: Owner, view: View, request: SearchRequest) -> FoundRecords:
         """Search, and read the records of the matches."""
@@ -172,9 +174,9 @@ class Recall:
             shelves = await self._updated(owner, view, sight.shelves, clears)
             if any(delta.large for _, delta in sight.shelves):
                 break
-        glimpse = await self._glimpse(owner, view, request, sight.shelves, shelves)
-        if glimpse is not None:
-            await asyncio.to_thread(request.search_in, glimpse)
+        candidates = await self._candidates(owner, view, request, sight.shelves, shelves)
+        if candidates is not None:
+            await asyncio.to_thread(request.search_in, candidates)
             return await self._read(owner, view, request)
         await self._search(shelves, request)
         return await self._read(owner, view, request)

@@ -7,7 +7,7 @@ from itertools import groupby
 from uuid import UUID
 
 from memoranda.engines.postgres import reading
-from memoranda.engines.postgres.rows import Touched
+from memoranda.engines.postgres.rows import ShelfState
 from memoranda.engines.postgres.session import Row, Session
 from memoranda.model.memories import Use
 from memoranda.model.owner import Owner, View
@@ -41,9 +41,9 @@ async def passages(session: Session, ids: Mapping[UUID, bytes]) -> list[Row]:
     return await session.all("where_passages_are", [id.bytes for id in ids])
 
 
-async def remark(session: Session, touched: Sequence[Row]) -> list[Touched]:
+async def remark(session: Session, touched: Sequence[Row]) -> list[ShelfState]:
     """Advance the marks of the shelves of these passages, so that indexes in memory fetch the passages again."""
-    shelves: dict[int, Touched] = {}
+    shelves: dict[int, ShelfState] = {}
     while touched:
         moved_away: list[bytes] = []
         for (owner, shelf), rows in groupby(touched, key=lambda row: (row[1], row[3])):
@@ -52,7 +52,7 @@ async def remark(session: Session, touched: Sequence[Row]) -> list[Touched]:
             ids = [row[0] for row in rows]
             marked = {row[0] for row in await session.all("mark_records", moved[0], owner, shelf, ids)}
             moved_away += [id for id in ids if id not in marked]
-            shelves[shelf] = Touched(owner, shelf, moved[1], moved[2])
+            shelves[shelf] = ShelfState(owner, shelf, moved[1], moved[2])
         # Another transaction moved these to other shelves after they were looked up: look them up again.
         touched = await session.all("where_passages_are", moved_away) if moved_away else []
     return list(shelves.values())

@@ -22,14 +22,14 @@ from memoranda.engines.postgres import (
     sets,
     spending,
 )
-from memoranda.engines.postgres.large import SearchesLargeShelves
+from memoranda.engines.postgres.large.shelves import LargeShelves
 from memoranda.engines.postgres.moving import Moving
 from memoranda.engines.postgres.server import Server
 from memoranda.engines.postgres.session import Session
 from memoranda.model.changes import Batch
 from memoranda.model.erasure import ErasureReceipt, Scrubbed, Target
 from memoranda.model.facts import BookFacts, Findings, ServerFacts
-from memoranda.model.jobs import FOLLOW, Job, JobDraft, JobState, kept_text
+from memoranda.model.jobs import Job, JobDraft, JobState, kept_text
 from memoranda.model.ledger import Entry, Receipt
 from memoranda.model.memories import Use
 from memoranda.model.owner import Owner, View
@@ -55,10 +55,14 @@ async def _secret(session: Session) -> bytes:
     return bytes(await session.value("secret"))
 
 
-class PostgresEngine(Moving, SearchesLargeShelves):
+class PostgresEngine(Moving):
     """A book in a schema of a PostgreSQL database."""
 
     name = "postgresql"
+
+    def __init__(self, server: Server) -> None:
+        self._server = server
+        self.large_shelves = LargeShelves(server)
 
     @classmethod
     async def open(cls, url: str, **options: Any) -> PostgresEngine:
@@ -117,12 +121,16 @@ class PostgresEngine(Moving, SearchesLargeShelves):
     async def since(
         self, owner: Owner, view: View, held: Callable[[int], int | None]
     ) -> list[tuple[Shelf, ShelfDelta]]:
-        return await self._server.read(lambda s: reading.since(s, owner, view, held, self.is_searched))
+        return await self._server.read(
+            lambda s: reading.since(s, owner, view, held, self.large_shelves.is_searched)
+        )
 
     async def look(
         self, owner: Owner, view: View, held: Callable[[int], int | None], choose: Choose
     ) -> Sight:
-        return await self._server.read(lambda s: reading.look(s, owner, view, held, choose, self.is_searched))
+        return await self._server.read(
+            lambda s: reading.look(s, owner, view, held, choose, self.large_shelves.is_searched)
+        )
 
     async def note_use(self, owner: Owner, view: View, uses: Mapping[UUID, Use]) -> int:
         return await self._server.write(lambda s: aids.note_use(s, owner, view, uses))
@@ -154,11 +162,16 @@ class PostgresEngine(Moving, SearchesLargeShelves):
 
     async def put_vectors(self, embedding: Embedding, vectors: Mapping[UUID, bytes]) -> int:
         there, touched = await self._server.write(lambda s: sets.put(s, embedding, vectors))
-        await self.follow(touched)
+        await self.large_shelves.after_vectors(touched)
         return there
 
     async def switch_set(self, embedding: Embedding) -> bool:
-        return await self._change_all(lambda s: sets.switch(s, embedding))
+        async def work(session: Session) -> bool:
+            is_switched = await sets.switch(session, embedding)
+            await self.large_shelves.put_job_if_behind(session)
+            return is_switched
+
+        return await self._server.write(work, alone=True)
 
     async def drop_set(self, embedding: Embedding) -> bool:
         return await self._server.write(lambda s: sets.drop(s, embedding), alone=True)
@@ -169,8 +182,7 @@ class PostgresEngine(Moving, SearchesLargeShelves):
         await self._server.write(lambda s: jobs.put(s, 0, draft, at))
 
     async def lease(self, kinds: Sequence[str], worker: str, at: datetime, seconds: float) -> Job | None:
-        if FOLLOW in kinds:
-            await self.look_after_shelves()
+        await self.large_shelves.before_lease(kinds)
         return await leasing.lease(self._server, kinds, worker, at, seconds)
 
     async def renew(self, job: Job, at: datetime, seconds: float) -> bool:
@@ -249,15 +261,17 @@ class PostgresEngine(Moving, SearchesLargeShelves):
 
     async def verify(self, progress: Callable[[int, int], None] | None = None) -> Findings:
         async def work(session: Session) -> Findings:
-            return await proving.verify(session, await _secret(session), progress)
+            return await proving.verify(session, await _secret(session), self.large_shelves.faults, progress)
 
         return await self._server.read(work, whole=True, long=True)
 
     async def rebuild(self, progress: Callable[[int, int], None] | None = None) -> Mapping[str, int]:
         async def work(session: Session) -> Mapping[str, int]:
-            return await keeping.rebuild(session, await _secret(session), progress)
+            rebuilt = await keeping.rebuild(session, await _secret(session), progress)
+            await self.large_shelves.clear(session)
+            return rebuilt
 
-        return await self._change_all(work)
+        return await self._server.write(work, alone=True)
 
     async def facts(self) -> BookFacts:
         found = await self._server.read(keeping.counts, whole=True, long=True)

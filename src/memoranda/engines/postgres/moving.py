@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import TypeVar
 
 from memoranda.engines.postgres import laying, pieces
-from memoranda.engines.postgres.large import tell_if_behind
+from memoranda.engines.postgres.large.shelves import LargeShelves
 from memoranda.engines.postgres.scrubbing import PENDING
 from memoranda.engines.postgres.server import Server
 from memoranda.engines.postgres.session import Session
@@ -38,7 +38,7 @@ class Moving:
     """
 
     _server: Server
-    large_shelf: int
+    large_shelves: LargeShelves
 
     async def _lay(self, run: str, work: Callable[[Session], Awaitable[T]]) -> T:
         """Write what one run of a copy brings, and no other; a mark that changes waits until it is there."""
@@ -93,7 +93,7 @@ class Moving:
             refuse_other_run(await _marks(session), run)
             await session.run("recount_vector_sets")
             await session.run("recount_shelves")
-            await tell_if_behind(session, self.large_shelf)
+            await self.large_shelves.put_job_if_behind(session)
             await session.run("remove_mark_of_book", ARRIVAL)
             await session.run("set_mark_of_book", MADE_BY, run.encode())
             replaced = await session.value("mark_of_book", laying.REPLACED) is not None

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from uuid import UUID
 
-from memoranda.engines.postgres.following import missing_vectors
 from memoranda.engines.postgres.session import Row, Session
 from memoranda.errors import Corrupt
 from memoranda.model.facts import Findings
@@ -86,17 +85,18 @@ _SUMS = {
     "shelf number {0}: its passages are not as many as it says": """
         SELECT no FROM shelves AS s WHERE passages <>
         (SELECT count(*) FROM records AS r WHERE r.owner = s.owner AND r.shelf = s.no AND r.mark > 0)""",
-    "record number {0}: its shelf is searched on the server, and it is not found there": """
-        SELECT r.no FROM shelves AS s JOIN records AS r ON r.owner = s.owner AND r.shelf = s.no
-        WHERE r.mark > 0 AND r.mark <= s.followed AND NOT EXISTS (
-        SELECT 1 FROM findable AS f WHERE f.owner = r.owner AND f.record = r.no AND f.shelf = r.shelf AND f.at = r.at)""",
     "thread number {0}: a message lies behind its tail": """
         SELECT no FROM records AS t WHERE type = 'thread' AND seq < (
         SELECT coalesce(max(seq), 0) FROM records AS m WHERE m.owner = t.owner AND m.thread = t.id AND m.type = 'message')""",
 }
 
 
-async def verify(session: Session, secret: bytes, progress: Callable[[int, int], None] | None) -> Findings:
+async def verify(
+    session: Session,
+    secret: bytes,
+    also: Callable[[Session], Awaitable[list[str]]],
+    progress: Callable[[int, int], None] | None,
+) -> Findings:
     """Hold every version against the ledger line that wrote it, and every line against the versions."""
     await session.run("whole_tables")
     ((records, versions, entries),) = await session.text(
@@ -104,7 +104,7 @@ async def verify(session: Session, secret: bytes, progress: Callable[[int, int],
     )
     faults: list[str] = []
     done = 0
-    faults += await missing_vectors(session)
+    faults += await also(session)
     # Owner by owner: only one ledger's lines are held at a time.
     for no, tenant, kind, id in await session.text("SELECT no, tenant, kind, id FROM owners ORDER BY no"):
         proving = Proving(session, secret, no, None if id is None else owner_of(tenant, kind, id))

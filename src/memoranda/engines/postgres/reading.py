@@ -8,8 +8,7 @@ from typing import Any, NamedTuple
 from uuid import UUID
 
 from memoranda.engines.postgres.applying import find_owner
-from memoranda.engines.postgres.following import IsSearched
-from memoranda.engines.postgres.rows import Touched, conditions, view_parameters
+from memoranda.engines.postgres.rows import IsSearched, ShelfState, conditions, view_parameters
 from memoranda.engines.postgres.session import Row, Session
 from memoranda.model.ledger import Entry
 from memoranda.model.memories import Use
@@ -36,7 +35,7 @@ class Seen(NamedTuple):
     renewed: int
     passages: int
     #: The mark up to which the server's index of a large shelf is complete; None where there is no such index.
-    followed: int | None
+    indexed: int | None
 
 
 class Visible(NamedTuple):
@@ -221,8 +220,8 @@ async def _since(
         mark = held(shelf.number)
         if mark is not None and mark < shelf.renewed:
             mark = None
-        touched = Touched(seen.owner, shelf.number, shelf.passages, shelf.followed)
-        if await is_searched(session, touched):
+        state = ShelfState(seen.owner, shelf.number, shelf.passages, shelf.indexed)
+        if await is_searched(session, state):
             delta = ShelfDelta(shelf.mark, False, (), (), large=True)
         elif mark == shelf.mark:
             delta = ShelfDelta(shelf.mark, False, (), ())

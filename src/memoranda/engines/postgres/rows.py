@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
 from typing import Any, NamedTuple
 
+from memoranda.engines.postgres.session import Session
 from memoranda.model.owner import Owner, View
 from memoranda.model.query import Filter
 from memoranda.model.values import micros
 from memoranda.settle.codec import TAKEN_BACK
 
 
-class Touched(NamedTuple):
+class ShelfState(NamedTuple):
     """A shelf as far as it matters for an index of large shelves."""
 
     owner: int
     shelf: int
     passages: int
     #: The mark up to which the server's index of a large shelf is complete; None where there is no such index.
-    followed: int | None
+    indexed: int | None
+
+
+#: Tells whether the server searches a shelf, so that its passages need not be fetched.
+IsSearched = Callable[[Session, ShelfState], Awaitable[bool]]
 
 
 def view_parameters(owner: Owner, view: View) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from uuid import UUID
 
 from memoranda.engines.postgres.aids import passages, remark
-from memoranda.engines.postgres.rows import Touched
+from memoranda.engines.postgres.rows import ShelfState
 from memoranda.engines.postgres.session import Session
 from memoranda.errors import Corrupt
 from memoranda.model.records import Record
@@ -58,7 +58,7 @@ async def lacking(session: Session, embedding: Embedding, limit: int) -> list[Re
 
 async def put(
     session: Session, embedding: Embedding, vectors: Mapping[UUID, bytes]
-) -> tuple[int, list[Touched]]:
+) -> tuple[int, list[ShelfState]]:
     """Store vectors of the passages that still exist; returns their number, and the shelves that recall must read again."""
     check_packed(embedding, vectors.values())
     found = await session.one("lock_vector_set", embedding.name)

@@ -1,4 +1,4 @@
-"""The named statements of ``queries.sql``, with numbered parameters as the server needs them."""
+"""The named statements of the files ``queries.sql``, with numbered parameters as the server needs them."""
 
 from __future__ import annotations
 
@@ -7,6 +7,9 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from importlib.resources import files
 from typing import Any, NamedTuple
+
+#: The files of statements, by the parts of their paths.
+_FILES = (("queries.sql",), ("large", "queries.sql"))
 
 
 class Statement(NamedTuple):
@@ -22,7 +25,8 @@ class Statement(NamedTuple):
 
 @lru_cache(maxsize=1)
 def _texts() -> dict[str, str]:
-    text = files("memoranda.engines.postgres").joinpath("queries.sql").read_text("utf-8")
+    folder = files("memoranda.engines.postgres")
+    text = "\n".join(folder.joinpath(*path).read_text("utf-8") for path in _FILES)
     parts = re.split(r"^-- name: (\w+)\n", text, flags=re.MULTILINE)
     found: dict[str, str] = {}
     for name, body in zip(parts[1::2], parts[2::2], strict=True):
