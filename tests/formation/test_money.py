@@ -101,7 +101,7 @@ async def test_a_day_over_its_tokens_waits_until_the_next_day_begins(engine: Eng
     assert told.until == datetime(2025, 2, 28, tzinfo=UTC)
     assert str(told) == (
         "budgets.user_day_tokens: 1,499 tokens may be used for one user on one day; 1,000 are used, "
-        "and the next call needs about 500; it goes on at 2025-02-28 00:00 UTC"
+        "and the next call needs about 500; it continues at 2025-02-28 00:00 UTC"
     )
     await allowed(engine, clock, owner=BEN, **limits)
     await allowed(engine, clock, user_day_tokens=1500)
@@ -168,7 +168,7 @@ async def test_an_unknown_price_is_not_nought(engine: Engine, clock: Clock, peri
     await pay(engine, clock, run)
     only: dict[str, Any] = {f"{period}_price": 5}
     told = await refused(engine, clock, run, **only)
-    assert "nobody knows what 1 of 1 answers cost" in str(told)
+    assert "the price of 1 of 1 answers is unknown" in str(told)
     assert f"set budgets.{period}_tokens" in str(told)
     both: dict[str, Any] = {f"{period}_price": 5, f"{period}_tokens": 1500}
     await allowed(engine, clock, run, **both)

@@ -134,8 +134,8 @@ class _AnswerReader:
 
     def _applies(self, at: str, schema: WantedSchema, operations: Any) -> bool:
         """True if the operations can be applied to the document as it was shown; report what is wrong with them."""
-        held = self._reading.profile(schema.name)
-        body, pinned = (None, ()) if held is None else (held.body, held.pinned)
+        document = self._reading.profile(schema.name)
+        body, pinned = (None, ()) if document is None else (document.body, document.pinned)
         if not isinstance(operations, list):
             self._problems.add(at, "patch", "operations is not a list", mendable=True)
             return False

@@ -81,9 +81,9 @@ def _patches(reading: Reading, said: list[tuple[Message, Statement]]) -> Iterato
     """Yield a patch of the profile with statements that are valid always, not temporarily or sometimes."""
     if reading.due(PROFILE.name) is None:
         return
-    held = reading.profile(PROFILE.name)
-    body: dict[str, Any] = {} if held is None else held.body
-    pinned = () if held is None else held.pinned
+    document = reading.profile(PROFILE.name)
+    body: dict[str, Any] = {} if document is None else document.body
+    pinned = () if document is None else document.pinned
     operations: list[dict[str, Any]] = []
     cited: dict[Any, Cited] = {}
     for message, stated in said:

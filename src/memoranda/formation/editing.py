@@ -21,13 +21,13 @@ class ProfileEditor:
     def __init__(
         self,
         reading: Reading,
-        held: Iterable[ProfileDocument],
+        current: Iterable[ProfileDocument],
         report: Callable[[LeftOut], None],
         id_of: Callable[[str, int], UUID],
     ) -> None:
         self._reading = reading
         self._thread = reading.thread
-        self._current = tuple(held)
+        self._current = tuple(current)
         self._report = report
         self._id_of = id_of
 
@@ -36,16 +36,16 @@ class ProfileEditor:
         schema = next((one for one in self._reading.schemas if one.name == given.schema_name), None)
         if schema is None:
             return self._left_out(at, "unknown", "there is no such schema")
-        shown, held = self._reading.profile(schema.name), self._profile(schema.name)
+        shown, current = self._reading.profile(schema.name), self._profile(schema.name)
         before: dict[str, Any] = {} if shown is None else shown.body
-        now: dict[str, Any] = {} if held is None else held.body
+        now: dict[str, Any] = {} if current is None else current.body
         shape = schema_of(schema).shape
-        if held is not None and not held.audience.within(
+        if current is not None and not current.audience.within(
             self._thread.audience, View(agent=self._thread.agent)
         ):
             return self._left_out(at, "audience", "the document has more readers than this conversation")
         operations = [dict(one) for one in given.operations if not _already_listed(one, before)]
-        pinned = () if held is None else held.pinned
+        pinned = () if current is None else current.pinned
         patched = apply_patch(None if shown is None else before, operations, shape, pinned=pinned)
         for fault in (*patched.faults, *patched.left_out):
             self._left_out(at, "pinned" if fault in patched.left_out else "patch", fault.reason)
@@ -56,7 +56,7 @@ class ProfileEditor:
             if self._is_unchanged(at, name, before, now, patched.document)
         }
         unset = tuple(name for name in gone if self._is_unchanged(at, name, before, now, patched.document))
-        again = {} if held is None else _repeated_values(given, held, fields, pinned)
+        again = {} if current is None else _repeated_values(given, current, fields, pinned)
         if not fields and not unset and not again:
             return []
         faults = edit_faults(now, fields, unset, shape)
@@ -64,9 +64,9 @@ class ProfileEditor:
             return self._left_out(at, "patch", f"{faults[0].path} {faults[0].reason}")
         return [
             PatchProfile(
-                id=self._id_of(f"profile {schema.name}", 0) if held is None else held.id,
+                id=self._id_of(f"profile {schema.name}", 0) if current is None else current.id,
                 schema_name=schema.name,
-                audience=self._thread.audience if held is None else held.audience,
+                audience=self._thread.audience if current is None else current.audience,
                 set=fields,
                 unset=unset,
                 schema_hash=schema_of(schema).digest,
@@ -100,7 +100,7 @@ def _field(document: Mapping[str, Any], name: str) -> Any:
 
 
 def _repeated_values(
-    given: ProfilePatch, held: ProfileDocument, fields: Mapping[str, Any], pinned: Collection[str]
+    given: ProfilePatch, current: ProfileDocument, fields: Mapping[str, Any], pinned: Collection[str]
 ) -> dict[str, Any]:
     """Return derived values that the patch repeats and that its sources newly support, by field."""
     again: dict[str, Any] = {}
@@ -109,11 +109,11 @@ def _repeated_values(
         name = token.replace("~1", "/").replace("~0", "~")
         if "/" in token or operation.get("op") not in ("add", "replace"):
             continue
-        if name in pinned or name not in held.grounds:
+        if name in pinned or name not in current.grounds:
             continue
         value, entries, said = (
-            held.body[name],
-            held.grounds[name],
+            current.body[name],
+            current.grounds[name],
             comparable(_normalised(operation.get("value"))),
         )
         if name in fields and not isinstance(value, list):
@@ -122,7 +122,9 @@ def _repeated_values(
         for item, entry in zip(items, entries, strict=False):
             if entry and comparable(_normalised(item)) == said and not set(given.sources) <= set(entry):
                 again.setdefault(name, []).append(item)
-    return {name: items if isinstance(held.body[name], list) else items[0] for name, items in again.items()}
+    return {
+        name: items if isinstance(current.body[name], list) else items[0] for name, items in again.items()
+    }
 
 
 def _already_listed(operation: Mapping[str, Any], before: Mapping[str, Any]) -> bool:

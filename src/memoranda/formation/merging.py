@@ -45,7 +45,7 @@ class Merger:
     def __init__(
         self,
         reading: Reading,
-        held: Iterable[Memory],
+        existing: Iterable[Memory],
         limits: Limits,
         report: Callable[[LeftOut], None],
         id_of: Callable[[str, int], UUID],
@@ -57,7 +57,7 @@ class Merger:
         self._new_messages = reading.new
         self._view = View(agent=thread.agent)
         #: The most trusted first; with equal trust, in the order of creation.
-        self._current = sorted((one for one in held if one.owner == thread.owner), key=_by_trust)
+        self._current = sorted((one for one in existing if one.owner == thread.owner), key=_by_trust)
         self._ids = {one.id for one in self._current}
         self._limits = limits
         self._report = report
@@ -77,7 +77,7 @@ class Merger:
         for place, draft in in_order:
             self._merge(place, draft)
         for one in confirmations:
-            memory = next((held for held in self._current if held.id == one.memory), None)
+            memory = next((memory for memory in self._current if memory.id == one.memory), None)
             if memory is not None and memory.active and memory.id not in found.gone:
                 self._confirm(memory, one.sources, one.quotes)
         for denied in taken_back:
@@ -89,7 +89,7 @@ class Merger:
 
     def _retract(self, one: TakenBack) -> None:
         """Retract a memory that the user took back, unless it was said again later."""
-        memory = next((held for held in self._active() if held.id == one.memory), None)
+        memory = next((memory for memory in self._active() if memory.id == one.memory), None)
         if memory is None:
             return
         said = [message.observed_at for message in self._new_messages if message.id in one.sources]

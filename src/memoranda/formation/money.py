@@ -68,7 +68,9 @@ class BudgetCheck:
         if refused:
             # Waiting for the shorter period only would run into the longer one.
             period, reason = max(refused, key=lambda found: found[0].until)
-            raise Postponed(f"{reason}; it goes on at {period.until:%Y-%m-%d %H:%M} UTC", until=period.until)
+            raise Postponed(
+                f"{reason}; it continues at {period.until:%Y-%m-%d %H:%M} UTC", until=period.until
+            )
 
     async def _periods(self, owner: Owner, run_so_far: Usage, now: datetime) -> list[_Period]:
         """Return the current periods with what was spent in those that have a budget."""
@@ -114,9 +116,9 @@ def _reasons(period: _Period, expected: int) -> Iterator[str]:
         )
     elif spent.unpriced and period.tokens is None:
         yield (
-            f"budgets.{period.name}_price: {_dollars(period.price)} may be spent {period.words}; nobody knows what "
-            f"{spent.unpriced:,} of {spent.answers:,} answers cost, {_dollars(spent.price)} are known: "
-            f"set budgets.{period.name}_tokens, and such answers are held to that"
+            f"budgets.{period.name}_price: {_dollars(period.price)} may be spent {period.words}; the price of "
+            f"{spent.unpriced:,} of {spent.answers:,} answers is unknown, {_dollars(spent.price)} are known: "
+            f"set budgets.{period.name}_tokens to limit such answers"
         )
 
 

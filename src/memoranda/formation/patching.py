@@ -58,12 +58,14 @@ def apply_patch(
     read, faults = read_operations(operations, copier)
     if faults:
         return Patched(before, changed=False, faults=tuple(faults))
-    held = {one.index for one in read if any(path[0] in pinned for path in one.changed_paths())}
+    pinned_indexes = {one.index for one in read if any(path[0] in pinned for path in one.changed_paths())}
     left_out = tuple(
-        one.fault("a person set this field, and only people change it") for one in read if one.index in held
+        one.fault("a person set this field, and only people change it")
+        for one in read
+        if one.index in pinned_indexes
     )
     work = _Patcher(_DOCUMENT.validate_python(before), shape, copier)
-    in_order, faults = in_safe_order([one for one in read if one.index not in held])
+    in_order, faults = in_safe_order([one for one in read if one.index not in pinned_indexes])
     failed = None if faults else work.apply(in_order)
     if failed is not None:
         faults = [failed]

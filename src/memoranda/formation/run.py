@@ -87,38 +87,42 @@ class FormationRunner:
 
     async def form(self, job: Job) -> None:
         """Form the messages of a thread that are not formed yet."""
-        thread = await self._thread(job)
-        if thread is None:
+        started = await self._start(job)
+        if started is None:
             return
-        settings = self._settings.for_agent(await self._reader.agent(thread.agent))
-        if not settings.enabled:
-            return
-        work = _Run(job, settings, f"form:{thread.id}")
-        whole = await self._form_portions(work, thread, thread.formed_through)
+        thread, settings = started
+        run = _Run(job, settings, f"form:{thread.id}")
+        whole = await self._form_portions(run, thread, thread.formed_through)
         formed = await self._thread(job)
         if formed is None:
             return
         if self._model_calls is not None and not whole and not await self._closer.is_closed(formed):
-            await self._close(work, formed)
-        await self._closer.finish(job, formed, settings, work.usage)
+            await self._close(run, formed)
+        await self._closer.finish(job, formed, settings, run.usage)
 
     async def reform(self, job: Job) -> None:
         """Form a thread again from its beginning; results that are already stored are not written twice."""
-        thread = await self._thread(job)
-        if thread is None:
+        started = await self._start(job)
+        if started is None:
             return
-        settings = self._settings.for_agent(await self._reader.agent(thread.agent))
-        if not settings.enabled:
-            return
+        thread, settings = started
         name = f"reform:{thread.id}:{job.first_at.isoformat()}"
         await self._form_portions(_Run(job, settings, name, again=True), thread, reform_start(job))
+
+    async def _start(self, job: Job) -> tuple[Thread, FormingSettings] | None:
+        """Return a job's thread and the settings for it; None if the thread is gone or formation is off."""
+        thread = await self._thread(job)
+        if thread is None:
+            return None
+        settings = self._settings.for_agent(await self._reader.agent(thread.agent))
+        return (thread, settings) if settings.enabled else None
 
     async def _thread(self, job: Job) -> Thread | None:
         return None if job.owner is None else await self._reader.thread(job.owner, UUID(job.key))
 
-    async def _form_portions(self, work: _Run, thread: Thread, after: int) -> bool:
+    async def _form_portions(self, run: _Run, thread: Thread, after: int) -> bool:
         """Form all portions up to the last message; True if one of them was the whole, closed thread."""
-        kept = Portion.kept_with(work.job, after)
+        kept = Portion.kept_with(run.job, after)
         excerpt = await self._reader.excerpt(thread, after)
         whole = False
         while excerpt.new:
@@ -129,25 +133,25 @@ class FormationRunner:
             if kept is None:
                 waits = len(excerpt.new) > len(part.new)
                 portion = await self._read_portion(
-                    work, part, after, ends=excerpt.closed and after == 0 and not waits
+                    run, part, after, ends=excerpt.closed and after == 0 and not waits
                 )
             else:
                 portion, kept = kept, None
-            portion, formed = await self._extract(work, portion)
-            await self._apply(work, portion, formed)
+            portion, formed = await self._extract(run, portion)
+            await self._apply(run, portion, formed)
             telemetry.count("formation.portions")
             whole = after == 0 and _asks_for_episode(portion.reading)
             after = portion.through
-            current = await self._thread(work.job)
+            current = await self._thread(run.job)
             if current is None:
                 return whole
             excerpt = replace(remaining_after(excerpt, after), thread=current)
         return whole
 
-    async def _read_portion(self, work: _Run, excerpt: Excerpt, after: int, *, ends: bool) -> Portion:
+    async def _read_portion(self, run: _Run, excerpt: Excerpt, after: int, *, ends: bool) -> Portion:
         """Read the next portion with the related records; ``ends`` if it is the whole of a finished thread."""
-        settings, budget, now = work.settings, work.settings.prompt_tokens, self._clock()
-        occasions: set[Trigger] = {"silence", "request"} if work.again else {"silence"}
+        settings, budget, now = run.settings, run.settings.prompt_tokens, self._clock()
+        occasions: set[Trigger] = {"silence", "request"} if run.again else {"silence"}
         schemas = await self._reader.schemas(excerpt.thread.agent, occasions)
         bare = await self._reader.reading(excerpt, schemas, now, settings.language)
         if self._model_calls is None:
@@ -157,30 +161,30 @@ class FormationRunner:
         reading = await self._reader.with_candidates(bare, up_to(excerpt, fitting.through))
         prompt = compose(reading, budget=budget)
         assert prompt is not None
-        if ends and not work.again and not prompt.waiting:
+        if ends and not run.again and not prompt.waiting:
             closing = await self._closing(reading)
             asked = compose(closing, budget=budget)
             if asked is not None and not asked.waiting:
                 prompt = asked
         return Portion(after=after, reading=prompt.reading, budget=budget)
 
-    async def _close(self, work: _Run, thread: Thread) -> None:
+    async def _close(self, run: _Run, thread: Thread) -> None:
         """Ask for what is due when a thread closes, from its newest messages, if no portion was asked for it."""
         excerpt = await self._reader.excerpt(thread, 0)
         if not excerpt.closed or not excerpt.new:
             return
         quiet = await self._reader.schemas(thread.agent, set())
-        newest = newest_within(excerpt, work.settings.prompt_tokens)
-        bare = await self._reader.reading(newest, quiet, self._clock(), work.settings.language)
+        newest = newest_within(excerpt, run.settings.prompt_tokens)
+        bare = await self._reader.reading(newest, quiet, self._clock(), run.settings.language)
         reading = await self._closing(bare)
-        prompt = compose(reading, budget=work.settings.prompt_tokens)
+        prompt = compose(reading, budget=run.settings.prompt_tokens)
         if prompt is None or not any(schema.due for schema in reading.schemas):
             return
-        closing = replace(work, name=f"close:{thread.id}:{thread.version}", again=True)
+        closing = replace(run, name=f"close:{thread.id}:{thread.version}", again=True)
         # A negative place is the start of no portion, so what is kept for the close is not confused with a portion.
         after = -excerpt.new[-1].seq
-        portion = Portion.kept_with(work.job, after) or Portion(
-            after=after, reading=prompt.reading, budget=work.settings.prompt_tokens
+        portion = Portion.kept_with(run.job, after) or Portion(
+            after=after, reading=prompt.reading, budget=run.settings.prompt_tokens
         )
         portion, formed = await self._extract(closing, portion)
         await self._apply(closing, portion, formed)
@@ -194,23 +198,23 @@ class FormationRunner:
                 reading = with_schema_due(reading, schema.name)
         return reading
 
-    async def _extract(self, work: _Run, portion: Portion) -> tuple[Portion, Formed]:
+    async def _extract(self, run: _Run, portion: Portion) -> tuple[Portion, Formed]:
         if self._model_calls is None:
             return portion, await asyncio.to_thread(formed_by_rules, portion.reading, self._door.limits)
-        return await self._model_calls.formed(work.job, portion, work.settings.answer_tokens, work.usage)
+        return await self._model_calls.formed(run.job, portion, run.settings.answer_tokens, run.usage)
 
-    async def _apply(self, work: _Run, portion: Portion, formed: Formed) -> None:
+    async def _apply(self, run: _Run, portion: Portion, formed: Formed) -> None:
         """Write the agent's experience, and then all other changes and the watermark in one commit."""
         reading = portion.reading
         for _ in range(_TRIES):
-            held = await self._reader.current_records(reading, formed)
-            made = reconcile(formed, reading, held, limits=self._door.limits, run=work.operation(portion))
+            current = await self._reader.current_records(reading, formed)
+            made = reconcile(formed, reading, current, limits=self._door.limits, run=run.operation(portion))
             try:
-                await self._write_experience(work, portion, made, held)
-                await self._write(work, portion, made)
+                await self._write_experience(run, portion, made, current)
+                await self._write(run, portion, made)
             except Stale as exc:
-                stands = await self._reader.thread(reading.thread.owner, reading.thread.id)
-                if not work.again and (stands is None or stands.formed_through != portion.after):
+                latest = await self._reader.thread(reading.thread.owner, reading.thread.id)
+                if not run.again and (latest is None or latest.formed_through != portion.after):
                     # Another worker has formed this portion.
                     return
                 _log.info("computing the changes again: %s", exc)
@@ -226,24 +230,24 @@ class FormationRunner:
         )
 
     async def _write_experience(
-        self, work: _Run, portion: Portion, made: Reconciled, held: CurrentRecords
+        self, run: _Run, portion: Portion, made: Reconciled, current: CurrentRecords
     ) -> None:
         """Write experience before the watermark moves; after a kill in between, a repetition writes nothing twice."""
         thread = portion.reading.thread
         if not made.experience or thread.agent is None:
             return
         agent = Owner(tenant=thread.owner.tenant, kind=OwnerKind.AGENT, id=thread.agent)
-        operation = work.operation(portion, f":{portion.now.isoformat()}:experience")
-        learnt = await self._guard.with_results(made.experience, held.experience, portion.now)
+        operation = run.operation(portion, f":{portion.now.isoformat()}:experience")
+        learnt = await self._guard.with_results(made.experience, current.experience, portion.now)
         await self._door.write(agent, WHOLE, ACTOR, learnt, request=[operation], operation=operation)
 
-    async def _write(self, work: _Run, portion: Portion, made: Reconciled) -> None:
+    async def _write(self, run: _Run, portion: Portion, made: Reconciled) -> None:
         """Write the changes that the door accepts; log and leave out those that it refuses."""
         reading = portion.reading
         changes = [await self._closer.with_tool_calls(reading.thread, change) for change in made.changes]
-        if not work.again:
+        if not run.again:
             changes.append(MarkFormed(reading.thread.id, portion.through, portion.after))
-        operation = work.operation(portion)
+        operation = run.operation(portion)
         while changes:
             try:
                 await self._door.write(
@@ -254,7 +258,7 @@ class FormationRunner:
                     request=[operation],
                     operation=operation,
                     expect=Expect(versions=made.versions),
-                    era=work.job.era,
+                    era=run.job.era,
                     note=portion.ledger_note(),
                 )
             except InvalidInput as exc:
