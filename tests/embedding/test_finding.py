@@ -156,7 +156,7 @@ class TestFiles:
             weights.check(tmp_path)
 
     def test_a_file_that_is_not_there_is_named(self, tmp_path: Path) -> None:
-        assert "model.safetensors is not there" in weights.WeightsFolder("given", tmp_path).problem()
+        assert "model.safetensors does not exist" in weights.WeightsFolder("given", tmp_path).problem()
         with pytest.raises(WeightsUnfit, match="cannot be read"):
             weights.check(tmp_path)
 

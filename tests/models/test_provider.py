@@ -55,7 +55,7 @@ async def test_ids_that_were_never_shown_are_for_the_asker_to_see(server: ModelS
 @pytest.mark.parametrize(
     ("reply", "why"),
     [
-        (replies.invalid_json(), "no valid JSON"),
+        (replies.invalid_json(), "not valid JSON"),
         (replies.half_json(GOOD), "cut off"),
         (replies.answer(json.dumps(GOOD)[:-3]), "cut off"),
         (replies.huge(), "longer than"),

@@ -1,4 +1,4 @@
-"""What callers ask of recall and of reads, as the values that rooms take: modes, conditions, a question's vector."""
+"""Checks of the arguments of recall and reads: modes, conditions, a question's vector."""
 
 from __future__ import annotations
 
@@ -23,63 +23,65 @@ from memoranda.recall.orders import MOST_USED
 from memoranda.recall.search import Mode
 from memoranda.text.tokens import Count
 
-#: What a recall may go by; some of it needs the question's vector.
+#: The modes of recall; ``BY_MEANING`` need the question's vector.
 MODES = (*(mode.value for mode in Mode), MOST_USED)
 BY_MEANING = frozenset({Mode.HYBRID, Mode.MEANING})
 
 
 def as_mode(mode: Any) -> str:
-    """What a recall goes by."""
+    """Check a mode of recall."""
     if mode not in MODES:
         raise InvalidInput(f"mode: {mode!r} is none of {', '.join(MODES)}", field="mode")
     return str(mode)
 
 
 def as_explained(value: Any) -> tuple[UUID, ...] | None:
-    """The ids whose absence is to be explained; none of them: of those that come next; None: nothing."""
+    """Return the ids to explain; empty for the passages right after the hits, None for no explanation."""
     if isinstance(value, bool):
         return () if value else None
     return as_ids(value, "explain")
 
 
 def as_counter(given: Any) -> Count | None:
-    """A counter of tokens, whose every answer is a whole number."""
+    """Check a counter of tokens; the returned one checks that every result is a whole number."""
     if given is None:
         return None
     if not callable(given):
-        raise InvalidInput("count: give a function from text to a number of tokens", field="count")
+        raise InvalidInput("count: pass a function from text to a number of tokens", field="count")
 
     def counted(text: str) -> int:
         tokens = given(text)
         if not isinstance(tokens, Integral) or tokens < 0:
-            raise InvalidInput(f"count: it gave {tokens!r}, and not a whole number from 0", field="count")
+            raise InvalidInput(
+                f"count: the function returned {tokens!r} instead of a whole number from 0", field="count"
+            )
         return int(tokens)
 
     return counted
 
 
 def as_vector(given: Any, maker: MakesVectors | None) -> NDArray[np.float32]:
-    """A question's vector, made with the book's own embedding."""
+    """Check a question's vector and return it with length 1."""
     if maker is None:
-        raise InvalidInput("vector: this book has no embedding to compare it in", field="vector")
+        raise InvalidInput("vector: this book has no embedder, so vectors cannot be compared", field="vector")
     try:
         vector = np.asarray(given, dtype=np.float64)
     except (TypeError, ValueError, OverflowError) as exc:
-        raise InvalidInput("vector: give numbers", field="vector") from exc
+        raise InvalidInput("vector: pass numbers", field="vector") from exc
     largest = float(np.abs(vector).max(initial=0.0))
     if 0 < largest < np.inf:
-        # Squares of what is very large, or very small, are no numbers.
+        # The squares of very large or very small numbers are not finite, or 0.
         vector = vector / largest
     length = float(np.linalg.norm(vector)) if vector.ndim == 1 and largest < np.inf else 0.0
     if vector.shape != (maker.embedding.dimension,) or not 0 < length < np.inf:
         raise InvalidInput(
-            f"vector: give {maker.embedding.dimension} finite numbers, not all of them 0", field="vector"
+            f"vector: pass {maker.embedding.dimension} finite numbers that are not all 0", field="vector"
         )
     return np.asarray(vector / length, dtype=np.float32)
 
 
 class Only(TypedDict, total=False):
-    """Conditions on what is read; what is not given sets none."""
+    """Conditions on the records that are read; a missing key sets no condition."""
 
     kinds: Iterable[str] | str | None
     statuses: Iterable[str] | str | None
@@ -87,31 +89,31 @@ class Only(TypedDict, total=False):
     since: datetime | None
     until: datetime | None
     valid_at: datetime | None
-    #: Of memories: their key, and whom or what they are about.
+    #: Of memories: their key, and the person or thing they are about.
     keys: Iterable[str] | str | None
     subject: str | None
-    #: The agent that wrote it, or to whom it was said.
+    #: The agent that wrote it, or that it was addressed to.
     agent: str | None
     #: At least one of these.
     tags: Iterable[str] | str | None
     trust: Iterable[str] | str | None
-    #: What was true at a moment, what was superseded since included.
+    #: Memories that were true at this moment, also if they were superseded later.
     as_of: datetime | None
-    #: What the book knew at a moment.
+    #: Records that the book had at this moment.
     known_at: datetime | None
-    #: Of memories, those that are pinned.
+    #: Only pinned ones of the memories.
     pinned: bool
 
 
 def as_filter(types: frozenset[RecordType] | None, only: Only, *, newest_first: bool = False) -> Filter:
-    """A filter of the conditions given."""
+    """Check conditions and return them as a filter."""
     if not isinstance(only, Mapping):
-        raise InvalidInput("only: give a mapping of conditions", field="only")
+        raise InvalidInput("only: pass a mapping of conditions", field="only")
     unknown = sorted(set(only) - set(Only.__annotations__), key=str)
     if unknown:
         known = ", ".join(sorted(Only.__annotations__))
         raise InvalidInput(
-            f"only.{unknown[0]}: no such condition; known are {known}", field=f"only.{unknown[0]}"
+            f"only.{unknown[0]}: unknown condition; the conditions are {known}", field=f"only.{unknown[0]}"
         )
     thread, keys = only.get("thread"), _names(only.get("keys"), "keys")
     return Filter(
@@ -160,5 +162,5 @@ def _moment(value: Any, field: str) -> datetime | None:
     if value is None:
         return None
     if not isinstance(value, datetime) or value.tzinfo is None:
-        raise InvalidInput(f"{field}: give a datetime with its time zone", field=field)
+        raise InvalidInput(f"{field}: pass a datetime with a time zone", field=field)
     return value

@@ -1,4 +1,4 @@
-"""Why a record is in the book: its sources down to what was said, quoted as far as the view may see them."""
+"""Explanations of a record: its sources down to messages, quoted as far as the view may see them."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from memoranda.model.quoting import source_of
 from memoranda.model.records import Record, RecordType
 from memoranda.ports import Records
 
-#: How far an explanation follows sources of sources.
+#: Levels of sources of sources that an explanation follows.
 _DEPTH = 8
 
 
 async def explain(records: Records, owner: Owner, view: View, id: UUID) -> Why:
-    """Why a record is in the book."""
+    """Return a record with its sources and history."""
     found = await records.get(owner, view, [id])
     if id not in found:
-        raise NotFound(f"there is nothing under {id} that this view may see")
+        raise NotFound(f"this view can see no record with the id {id}")
     record = found[id]
     sources = await _sources(records, owner, view, record, {id}, _DEPTH)
     return Why(record, sources, tuple(await records.history(owner, view, id)))
@@ -42,12 +42,12 @@ async def _sources(
 
 
 async def _left(records: Records, owner: Owner, record: Record, ids: list[UUID]) -> list[Source]:
-    """Sources that are not there for any view, in the words that the record kept; erasure leaves none such.
+    """Return the sources that left by age, in the words that the record quotes.
 
-    What was undone left nothing: it is out of every view, but its history stands.
+    Erased sources are not cited any more. Undone ones did not leave: no view sees them, but they have a history.
     """
     if not ids or isinstance(record, ExperienceLine):
-        # A line's evidence lies with the users it came from: it is not theirs to see who asks of the agent.
+        # The evidence of a line belongs to the users it came from; a reader of the agent's records must not see it.
         return []
     hidden = await records.get(owner, WHOLE, ids)
     quotes = record.quotes if isinstance(record, Memory) else ()

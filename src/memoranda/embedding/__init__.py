@@ -1,4 +1,4 @@
-"""Texts become vectors: by the local model, by a provider's, or by none, and then it says why."""
+"""Embedding: vectors of texts by the local model or a provider's, or the reason why there are none."""
 
 from memoranda.embedding.cache import CachedEmbedder
 from memoranda.embedding.finding import AUTO, EmbeddingSettings, NoEmbedder, find

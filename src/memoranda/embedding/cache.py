@@ -1,4 +1,4 @@
-"""Vectors that were made before, kept in memory for one tenant by what their texts hold."""
+"""A cache of vectors by text, in memory, for one tenant."""
 
 from __future__ import annotations
 
@@ -17,59 +17,59 @@ from memoranda.ports import Embedder
 
 Floats = NDArray[np.float32]
 
-#: What an entry takes beside its numbers: key, array, and its place in the order.
+#: Bytes of an entry besides its numbers: key, array, and the position in the order.
 _ENTRY_BYTES = 320
 _PASSAGE, _QUERY = b"p", b"q"
 
 
 @runtime_checkable
 class Checkable(Protocol):
-    """An embedder that can look at itself."""
+    """An embedder that can check itself."""
 
     async def check(self) -> None:
-        """Raise what is wrong."""
+        """Raise an error if it is known not to work."""
 
 
 class CachedEmbedder:
-    """An embedder that remembers. One is made for each tenant, so that none can learn what another asked."""
+    """An embedder with a cache. Each tenant has its own, so that none can find out what another asked."""
 
     def __init__(self, embedder: Embedder, limit: int, *, closes: bool = True) -> None:
         self.embedder = embedder
-        # An embedder that the application brought is the application's to close: others may use it.
+        # The application closes an embedder that it passed itself: others may use it.
         self._closes = closes
         self._limit = limit
         self._entries: OrderedDict[bytes, Floats] = OrderedDict()
-        # Unknown outside, so that a key tells nothing of its text.
+        # Random, so that a key reveals nothing about its text.
         self._secret = os.urandom(16)
         self._era = 0
 
     @property
     def embedding(self) -> Embedding:
-        """What its vectors can be compared with."""
+        """The embedding of its vectors; only vectors of one embedding can be compared."""
         return self.embedder.embedding
 
     @property
     def size(self) -> int:
-        """The bytes that the kept vectors take."""
+        """The bytes that the cached vectors take."""
         return len(self._entries) * self._entry
 
     async def passages(self, texts: Sequence[str]) -> Floats:
-        """One unit vector a row, in the order of the texts; a text that comes again is not made again."""
+        """Return one unit vector a row, in the order of the texts. Each distinct text is embedded once."""
         keys = [self._key(_PASSAGE, text) for text in texts]
         known = {key: kept for key in keys if (kept := self._entries.get(key)) is not None}
-        lacking = {key: text for key, text in zip(keys, texts, strict=True) if key not in known}
-        if lacking:
+        missing = {key: text for key, text in zip(keys, texts, strict=True) if key not in known}
+        if missing:
             era = self._era
-            made = self._checked(await self.embedder.passages(list(lacking.values())), len(lacking))
-            known |= zip(lacking, made, strict=True)
-            self._keep({key: known[key] for key in lacking}, era)
+            made = self._checked(await self.embedder.passages(list(missing.values())), len(missing))
+            known |= zip(missing, made, strict=True)
+            self._keep({key: known[key] for key in missing}, era)
         found = np.empty((len(texts), self.embedding.dimension), dtype=np.float32)
         for place, key in enumerate(keys):
             found[place] = known[key]
         return found
 
     async def query(self, text: str) -> Floats:
-        """A question's unit vector; one that is kept cannot be written to."""
+        """Return a question's unit vector; the array is read-only if it is cached."""
         key = self._key(_QUERY, text)
         if (kept := self._entries.get(key)) is not None:
             self._entries.move_to_end(key)
@@ -80,17 +80,17 @@ class CachedEmbedder:
         return made
 
     async def check(self) -> None:
-        """Raise what is known to be wrong with the embedder, as far as it can tell without working."""
+        """Raise an error if the embedder is known not to work; it makes no vectors to find out."""
         if isinstance(self.embedder, Checkable):
             await self.embedder.check()
 
     def clear(self) -> None:
-        """Forget every vector, those being made included: after an erasure nothing of it may stay."""
+        """Drop every vector, also those being made: after an erasure none of its texts may stay."""
         self._entries.clear()
         self._era += 1
 
     async def close(self) -> None:
-        """Let go of the vectors, and of the embedder where it is ours."""
+        """Drop the vectors, and close the embedder unless the application passed it."""
         self.clear()
         if self._closes:
             await self.embedder.close()
@@ -100,11 +100,11 @@ class CachedEmbedder:
         return self.embedding.dimension * 4 + _ENTRY_BYTES
 
     def _checked(self, made: Floats, *rows: int) -> Floats:
-        """What the embedder gave, if these are vectors of its embedding: it may be an application's own."""
+        """Return what the embedder made, or raise if these are no vectors of its embedding."""
         if made.shape != (*rows, self.embedding.dimension) or not np.isfinite(made).all():
             many = f"{rows[0]} vectors" if rows else "a vector"
             raise EmbeddingFailed(
-                f"{self.embedding.name} gave an array of shape {made.shape} instead of {many} of "
+                f"{self.embedding.name} returned an array of shape {made.shape} instead of {many} of "
                 f"{self.embedding.dimension} finite numbers"
             )
         return made
@@ -115,7 +115,7 @@ class CachedEmbedder:
 
     def _keep(self, made: dict[bytes, Floats], era: int) -> None:
         if era != self._era:
-            # What was let go of meanwhile may be what these texts hold.
+            # The cache was cleared in the meantime, perhaps because of these texts.
             return
         for key, vector in made.items():
             # A row of a larger array would keep the whole array.

@@ -1,4 +1,4 @@
-"""The embedder that needs no provider: all-MiniLM-L6-v2 on this machine's processor."""
+"""The local embedder: all-MiniLM-L6-v2 on this machine's processor."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ from memoranda.model.vectors import Embedding
 T = TypeVar("T")
 G = TypeVar("G")
 
-#: Texts whose tokens are made in one go.
+#: Texts tokenized at a time.
 _WINDOW = 256
-#: More threads than this make a short question no quicker.
+#: More threads than this do not speed up a short question.
 _MOST_THREADS = 4
 
 
 def processors() -> int:
-    """How many threads the model takes where nobody says."""
+    """Return the default number of threads for the model."""
     allowed = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     return min(allowed, _MOST_THREADS)
 
 
 class LocalEmbedder:
-    """Makes vectors on one thread, in small batches, so that a question never waits for a long backlog."""
+    """Makes vectors on one thread, in small batches, so that a question does not wait for many passages."""
 
     def __init__(self, folder: Path, *, threads: int | None = None) -> None:
         self.folder = folder
@@ -39,12 +39,12 @@ class LocalEmbedder:
 
     @property
     def embedding(self) -> Embedding:
-        """What its vectors can be compared with."""
+        """The embedding of its vectors."""
         return Embedding("local", "all-MiniLM-L6-v2", DIMENSION)
 
     async def passages(self, texts: Sequence[str]) -> Floats:
-        """One unit vector a row, in the order of the texts."""
-        model = self._hold()
+        """Return one unit vector a row, in the order of the texts."""
+        model = self._loaded()
         found = np.empty((len(texts), DIMENSION), dtype=np.float32)
         for start in range(0, len(texts), _WINDOW):
             encoded = await _run(model, model.encode, texts[start : start + _WINDOW])
@@ -54,19 +54,19 @@ class LocalEmbedder:
         return found
 
     async def query(self, text: str) -> Floats:
-        """A question's unit vector."""
-        model = self._hold()
+        """Return a question's unit vector."""
+        model = self._loaded()
         return await _run(model, model.one, text)
 
     async def check(self) -> None:
-        """Refuse files that are not the published ones, without loading the model."""
+        """Raise an error if the files are not the published ones; the model is not loaded."""
         await asyncio.to_thread(weights.check, self.folder)
 
     async def close(self) -> None:
-        """Let go of the model; a later use would load it again."""
+        """Release the model; a later use loads it again."""
         self._model = None
 
-    def _hold(self) -> MiniLM:
+    def _loaded(self) -> MiniLM:
         if self._model is None or self._model.process != os.getpid():
             self._model = shared(self.folder, self._threads)
         return self._model

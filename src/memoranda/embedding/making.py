@@ -1,4 +1,4 @@
-"""Makes the vectors that a book lacks: in the set that recall reads, or in a new one beside it."""
+"""Makes the missing vectors of a book, in the set that recall reads or in a new one."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from memoranda.model.records import Record
 from memoranda.model.vectors import Embedding, pack_vectors
 from memoranda.ports import Embedder, Vectors
 
-#: Passages that are embedded in one step, after which what was made is kept.
+#: Passages embedded in one step; their vectors are stored after each step.
 STEP = 64
 
-#: Is told how many vectors were made so far.
+#: Called with the number of vectors made so far.
 Progress = Callable[[int], None]
 
 
 class VectorMaker:
-    """One embedder at work for one book."""
+    """An embedder together with the storage of vectors of one book."""
 
     def __init__(self, vectors: Vectors, embedder: Embedder) -> None:
         self._vectors = vectors
@@ -31,11 +31,11 @@ class VectorMaker:
 
     @property
     def embedding(self) -> Embedding:
-        """What its vectors can be compared with."""
+        """The embedding of its vectors."""
         return self.embedder.embedding
 
     async def query(self, question: str) -> NDArray[np.float32]:
-        """A question's vector."""
+        """Return a question's vector."""
         try:
             return await self.embedder.query(question)
         except EmbeddingFailed:
@@ -44,7 +44,7 @@ class VectorMaker:
             raise self._failed(exc) from exc
 
     async def make(self, records: Sequence[Record], progress: Progress | None = None) -> int:
-        """Make the vectors of exactly these; returns how many were put."""
+        """Make the vectors of these records, and return how many were stored."""
         made = 0
         for start in range(0, len(records), STEP):
             made += await self._step(records[start : start + STEP])
@@ -53,10 +53,10 @@ class VectorMaker:
         return made
 
     async def catch_up(self, progress: Progress | None = None) -> int:
-        """Make what is lacking in this embedding's set, if the book has it; returns how many vectors were put."""
+        """Make the missing vectors of this embedding's set, if the book has it, and return how many were stored."""
         made = 0
         while True:
-            # One at a time: what two would find lacking at once would be made twice.
+            # One task at a time: two would find the same vectors missing and make them twice.
             async with self._turn:
                 records = await self._vectors.lacking(self.embedding, STEP)
                 if not records:
@@ -66,9 +66,9 @@ class VectorMaker:
                 progress(made)
 
     async def renew(self, progress: Progress | None = None) -> int:
-        """Make this embedding's set beside the one that recall reads, then let recall read it, in one step.
+        """Make this embedding's set besides the one that recall reads, then switch recall to it in one step.
 
-        What an interrupted call made is there already: it goes on where it stopped.
+        After an interruption a new call continues where the last one stopped.
         """
         await self._vectors.begin_set(self.embedding)
         made = await self.catch_up(progress)
@@ -76,12 +76,12 @@ class VectorMaker:
         return made
 
     async def check(self) -> None:
-        """Raise what is known to be wrong with the embedder, as far as it can tell without working."""
+        """Raise an error if the embedder is known not to work; it makes no vectors to find out."""
         if isinstance(self.embedder, Checkable):
             await self.embedder.check()
 
     async def close(self) -> None:
-        """Let go of the embedder, where it is the book's."""
+        """Close the embedder, unless the application passed it."""
         await self.embedder.close()
 
     async def _step(self, records: Sequence[Record]) -> int:
@@ -90,7 +90,7 @@ class VectorMaker:
         return await self._vectors.put_vectors(self.embedding, found)
 
     async def _packed(self, texts: Sequence[str]) -> list[bytes]:
-        """The texts' vectors as they are stored; whatever goes wrong is the embedder's failure."""
+        """Return the texts' vectors as they are stored; every exception becomes ``EmbeddingFailed``."""
         try:
             return pack_vectors(await self.embedder.passages(texts))
         except EmbeddingFailed:
@@ -99,5 +99,5 @@ class VectorMaker:
             raise self._failed(exc) from exc
 
     def _failed(self, exc: Exception) -> EmbeddingFailed:
-        """Whatever an application's own embedder raises, as the one failure that the book knows."""
+        """Turn any exception of an application's own embedder into ``EmbeddingFailed``."""
         return EmbeddingFailed(f"{self.embedding.name} made no vectors: {type(exc).__name__}")

@@ -1,4 +1,4 @@
-"""all-MiniLM-L6-v2 in memory: its tokenizer, one session of the runtime, and the one thread that they run on."""
+"""The model all-MiniLM-L6-v2 in memory: its tokenizer, one session of the runtime, and their one thread."""
 
 from __future__ import annotations
 
@@ -19,49 +19,49 @@ from memoranda.embedding import weights
 from memoranda.embedding.texts import wellformed
 from memoranda.errors import EmbeddingFailed
 
-#: What must be installed beside the files.
+#: The libraries that the model needs besides its files.
 LIBRARIES = ("onnxruntime", "tokenizers")
 
 DIMENSION = 384
-#: What the model was trained to read of a text; the rest of it is not seen.
+#: Most tokens of a text that the model was trained on; the rest is ignored.
 LONGEST_TOKENS = 256
-#: No more of a text is cut into tokens: a word takes a few characters, and a huge text would take seconds.
+#: Characters of a text that are tokenized: enough for all tokens; a huge text would take seconds.
 LONGEST_CHARACTERS = 8_192
-#: How many tokens, padding among them, go through the model at once. More is hardly faster, and questions wait longer.
+#: Tokens in one batch, with padding. Larger batches are hardly faster, and questions wait longer.
 BATCH_TOKENS = 512
 
 _LAYERS = 6
 _GRAPH = Path(__file__).parent / "minilm.onnx"
-#: The runtime's errors and nothing less.
+#: The runtime logs errors only.
 _ERRORS_ONLY = 3
 
 Floats = NDArray[np.float32]
 
 
 def missing_libraries() -> list[str]:
-    """Which of the libraries are not installed; none is imported."""
+    """Return the libraries that are not installed, without importing any."""
     return [name for name in LIBRARIES if find_spec(name) is None]
 
 
 class MiniLM:
-    """Loads itself at the first use, on its own thread."""
+    """The model; it is loaded at the first use, on its own thread."""
 
     def __init__(self, folder: Path, threads: int) -> None:
         self.folder = folder
         self.process = os.getpid()
-        #: One call at a time: the runtime has threads of its own for what is inside a call.
+        #: One call at a time: within a call the runtime uses threads of its own.
         self.thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="memoranda-embedding")
         self._threads = threads
         self._loaded: tuple[Any, Any] | None = None
         self._failed: str | None = None
 
     def encode(self, texts: Sequence[str]) -> list[list[int]]:
-        """Each text's tokens."""
+        """Return the tokens of each text."""
         tokenizer, _ = self._parts()
         return [tokenizer.encode(wellformed(text[:LONGEST_CHARACTERS])).ids for text in texts]
 
     def vectors(self, encoded: Sequence[list[int]]) -> Floats:
-        """One unit vector a row for texts of about the same length."""
+        """Return one unit vector a row, for texts of about the same length."""
         _, session = self._parts()
         lengths = np.array([len(ids) for ids in encoded])
         longest = int(lengths.max())
@@ -74,7 +74,7 @@ class MiniLM:
         return found
 
     def one(self, text: str) -> Floats:
-        """One text's unit vector."""
+        """Return the unit vector of one text."""
         found: Floats = self.vectors(self.encode([text]))[0]
         return found
 
@@ -85,7 +85,7 @@ class MiniLM:
             try:
                 self._loaded = _tokenizer(self.folder), _session(self.folder, self._threads)
             except EmbeddingFailed as exc:
-                # What is wrong with the files stays wrong: reading them for every question would be slow.
+                # Damaged files stay damaged: reading them again for every question would be slow.
                 self._failed = str(exc)
                 raise
         return self._loaded
@@ -96,7 +96,7 @@ _sharing = threading.Lock()
 
 
 def shared(folder: Path, threads: int) -> MiniLM:
-    """The process's one model from this folder, for as long as somebody holds it."""
+    """Return the process's one model of this folder; it is released when nobody uses it any more."""
     with _sharing:
         found = _shared.get((folder, threads))
         if found is None:
@@ -105,7 +105,7 @@ def shared(folder: Path, threads: int) -> MiniLM:
 
 
 def _begin_anew() -> None:
-    """A forked child has the model, but neither its threads nor whoever held the lock."""
+    """Start without models after a fork: the child has neither the model's threads nor the holder of the lock."""
     global _shared, _sharing
     _shared, _sharing = WeakValueDictionary(), threading.Lock()
 
@@ -115,10 +115,10 @@ if hasattr(os, "register_at_fork"):
 
 
 def batches(encoded: Sequence[list[int]]) -> list[list[int]]:
-    """The places of texts that go together: of like length, so that little is padding, and few enough."""
+    """Return batches of positions of texts of similar length, so that there is little padding."""
     found: list[list[int]] = []
     for place in sorted(range(len(encoded)), key=lambda place: len(encoded[place])):
-        # The newest is the longest, and gives the others their length.
+        # The last text is the longest of its batch, and the others are padded to its length.
         if found and (len(found[-1]) + 1) * len(encoded[place]) <= BATCH_TOKENS:
             found[-1].append(place)
         else:
@@ -138,7 +138,7 @@ def _library(name: str) -> Any:
 def _tokenizer(folder: Path) -> Any:
     text = weights.content(folder, weights.TOKENIZER).decode()
     found = _library("tokenizers").Tokenizer.from_str(text)
-    # The file pads every text to 128 tokens and cuts it there.
+    # By default the file pads and cuts every text to 128 tokens.
     found.no_padding()
     found.enable_truncation(LONGEST_TOKENS)
     return found
@@ -173,17 +173,17 @@ def _faults() -> tuple[type[Exception], ...]:
 
 
 def initialisers(tensors: dict[str, Floats]) -> dict[str, Floats]:
-    """What the graph waits for, by the graph's names, from the published tensors."""
+    """Return the published tensors under the names and in the layout of the graph's inputs."""
     segment = tensors["embeddings.token_type_embeddings.weight"][0]
     found = {
         "words": tensors["embeddings.word_embeddings.weight"],
-        # A text is one segment, whose own vector would be added everywhere.
+        # A text is one segment, so the segment's vector is added at every position.
         "positions": tensors["embeddings.position_embeddings.weight"] + segment,
         **_norm("embedded", tensors, "embeddings"),
     }
     for number in range(_LAYERS):
         found |= _layer(f"layer{number}", tensors, f"encoder.layer.{number}")
-    # The runtime takes whole blocks in row order only.
+    # The runtime takes only contiguous arrays in row order.
     return {name: np.ascontiguousarray(array, dtype=np.float32) for name, array in found.items()}
 
 

@@ -1,4 +1,4 @@
-"""An embedder that asks a provider, through any embedding model of PydanticAI."""
+"""The embedder of a provider, through any embedding model of PydanticAI."""
 
 from __future__ import annotations
 
@@ -18,34 +18,34 @@ Floats = NDArray[np.float32]
 T = TypeVar("T")
 Purpose = Literal["query", "document"]
 
-#: Characters of a text that are sent: providers refuse more than some 8,000 tokens.
+#: Characters of a text that are sent: providers refuse texts of more than about 8,000 tokens.
 LONGEST_CHARACTERS = 8_000
 #: Texts in one request.
 BATCH = 64
-#: A text that is refused is sent again at half its length, down to this.
+#: A refused text is sent again at half its length, down to this one.
 _SHORTEST_CHARACTERS = 500
-#: Providers refuse an empty text; this stands for it.
+#: Sent instead of an empty text, which providers refuse.
 _NOTHING = "."
-#: What is sent to learn how many numbers a vector has.
+#: Sent to find out the dimension.
 _PROBE = "How long is a vector?"
 
 
 class RemoteEmbedder:
-    """Asks in batches, normalises, and says what went wrong in one way for all providers."""
+    """Asks a provider in batches, normalises the vectors, and raises the same errors for all providers."""
 
     def __init__(self, model: Any, dimension: int, *, seconds: float = 10.0, pause: float = 5.0) -> None:
         self._embedder = _embedder(model)
         self._model = _resolved(self._embedder)
         self.embedding = Embedding(self._model.system, self._model.model_name, dimension)
-        #: The longest that one request may take.
+        #: The longest time for one request, in seconds.
         self._seconds = seconds
-        #: After a failure, questions are not asked for so long: recall by words need not wait for a provider.
+        #: For so many seconds after a failure no question is sent: recall by words does not wait for a provider.
         self._pause = pause
         self._down_until = float("-inf")
 
     @classmethod
     async def open(cls, model: Any, dimension: int | None = None, *, seconds: float = 10.0) -> RemoteEmbedder:
-        """An embedder for this model, which is asked for its dimension where nobody says."""
+        """Open an embedder for this model; without ``dimension`` the provider is asked for it."""
         dimension = dimension or _asked_for(_embedder(model))
         if dimension is None:
             trial = cls(model, 1, seconds=seconds)
@@ -53,7 +53,7 @@ class RemoteEmbedder:
         return cls(model, dimension, seconds=seconds)
 
     async def passages(self, texts: Sequence[str]) -> Floats:
-        """One unit vector a row, in the order of the texts."""
+        """Return one unit vector a row, in the order of the texts."""
         found = [np.empty((0, self.embedding.dimension), dtype=np.float32)]
         sent = [_sendable(text) for text in texts]
         for start in range(0, len(sent), BATCH):
@@ -61,19 +61,19 @@ class RemoteEmbedder:
         return np.concatenate(found)
 
     async def query(self, text: str) -> Floats:
-        """A question's unit vector."""
+        """Return a question's unit vector."""
         if asyncio.get_running_loop().time() < self._down_until:
             raise EmbedderDown(
-                f"{self.embedding.name} did not answer a moment ago, and is not asked again yet"
+                f"{self.embedding.name} did not answer a moment ago and is not asked again yet"
             )
         found: Floats = (await self._vectors([_sendable(text)], "query"))[0]
         return found
 
     async def close(self) -> None:
-        """Nothing is held: connections are the model's own."""
+        """Do nothing: the model owns its connections."""
 
     async def _vectors(self, texts: list[str], purpose: Purpose) -> Floats:
-        """Unit vectors; one text that a provider refuses does not keep the others from theirs."""
+        """Return unit vectors. If a provider refuses one text, the others still get theirs."""
         try:
             made = await self._ask(texts, purpose)
         except _Refused as exc:
@@ -85,26 +85,28 @@ class RemoteEmbedder:
         return self._units(made, len(texts))
 
     def _milder(self, text: str, purpose: Purpose, refusal: _Refused) -> str:
-        """What to send instead of a text that is refused: less of it, and in the end nothing of it."""
+        """Return what to send instead of a refused text: half of it, and in the end a placeholder."""
         if len(text) > _SHORTEST_CHARACTERS:
             return text[: len(text) // 2]
         if purpose == "document" and text != _NOTHING:
-            # The passage can still be found by its words.
+            # Recall can still find the passage by its words.
             return _NOTHING
-        raise EmbeddingFailed(f"{self.embedding.name} refuses what it is sent: {refusal}") from refusal
+        raise EmbeddingFailed(f"{self.embedding.name} refuses the text: {refusal}") from refusal
 
     def _units(self, made: Sequence[Sequence[float]], count: int) -> Floats:
         lengths = {len(vector) for vector in made}
         if len(made) != count or lengths != {self.embedding.dimension}:
             raise EmbeddingFailed(
-                f"{self.embedding.name} gave {len(made)} vectors of {sorted(lengths)} numbers for {count} texts; "
-                "if the model was changed, open the book with that model's dimension"
+                f"{self.embedding.name} returned {len(made)} vectors of {sorted(lengths)} numbers for {count} texts; "
+                "if the model has changed, open the book with the new model's dimension"
             )
-        # Divided as the longer floats: the square of a large number may not fit the shorter ones.
+        # As float64: the square of a large number may exceed float32.
         vectors = np.asarray(made, dtype=np.float64)
         norms = np.linalg.norm(vectors, axis=1, keepdims=True)
         if not (np.isfinite(norms).all() and norms.all()):
-            raise EmbeddingFailed(f"{self.embedding.name} gave a vector that has no direction")
+            raise EmbeddingFailed(
+                f"{self.embedding.name} returned a vector of length 0 or one that is not finite"
+            )
         units: Floats = (vectors / norms).astype(np.float32)
         return units
 
@@ -130,7 +132,7 @@ class RemoteEmbedder:
 
 
 class _Refused(EmbeddingFailed):
-    """The provider refuses this very request; another text may pass."""
+    """The provider refuses this request; it may accept another text."""
 
 
 async def _within(seconds: float, work: Awaitable[T]) -> T:
@@ -144,7 +146,7 @@ def _sendable(text: str) -> str:
 
 
 def _pydantic_ai(room: str) -> Any:
-    """One of its modules, brought in when a provider is asked for: it takes more than a second."""
+    """Import a module of PydanticAI when it is needed: the import takes more than a second."""
     try:
         return import_module(f"pydantic_ai.{room}")
     except ImportError as exc:
@@ -155,21 +157,21 @@ def _pydantic_ai(room: str) -> Any:
 
 
 def _embedder(model: Any) -> Any:
-    """PydanticAI's own embedder around a model, or around its name such as ``openai:text-embedding-3-small``."""
+    """Return PydanticAI's embedder for a model or its name, such as ``openai:text-embedding-3-small``."""
     of = _pydantic_ai("embeddings")
     if isinstance(model, of.Embedder):
         return model
     if isinstance(model, (str, of.EmbeddingModel)):
         return of.Embedder(model)
     raise InvalidInput(
-        f"embed: {type(model).__name__} is no embedding model of PydanticAI; give its name, such as "
+        f"embed: {type(model).__name__} is not an embedding model of PydanticAI; pass its name, such as "
         "openai:text-embedding-3-small, an EmbeddingModel or an Embedder",
         field="embed",
     )
 
 
 def _resolved(embedder: Any) -> Any:
-    """The model itself, which may need a library or a key that is not there."""
+    """Return the model itself; it may need a library or a key that is missing."""
     try:
         return _pydantic_ai("embeddings").infer_embedding_model(embedder.model)
     except (ImportError, ValueError, _pydantic_ai("exceptions").UserError) as exc:
@@ -177,7 +179,7 @@ def _resolved(embedder: Any) -> Any:
 
 
 def _asked_for(embedder: Any) -> int | None:
-    """The dimension that the caller's settings ask of the model."""
+    """Return the dimension that the model's own settings ask for."""
     for settings in (getattr(embedder, "_settings", None), getattr(embedder.model, "settings", None)):
         if settings and (dimension := settings.get("dimensions")):
             return int(dimension)

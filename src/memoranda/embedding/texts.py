@@ -1,10 +1,10 @@
-"""What is done to every text before a model reads it."""
+"""Repair of texts before a model reads them."""
 
 from __future__ import annotations
 
 
 def wellformed(text: str) -> str:
-    """The text without halves of surrogate pairs, which no encoding can carry; both halves become their character."""
+    """Replace lone halves of surrogate pairs, which cannot be encoded, and join pairs into their character."""
     if text.isascii():
         return text
     try:

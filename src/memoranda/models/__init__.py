@@ -1,4 +1,4 @@
-"""Questions to language models, whoever provides them: asked once, read strictly, and paid for in the open."""
+"""Language models of any provider: each request is sent once, its answer parsed strictly, its cost reported."""
 
 from memoranda.models.finding import DEFAULT, NONE, ModelsSettings, find
 from memoranda.models.remote import RemoteModels

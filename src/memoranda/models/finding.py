@@ -1,4 +1,4 @@
-"""Finds the language models that a book shall have."""
+"""The choice of a book's language models."""
 
 from __future__ import annotations
 
@@ -12,43 +12,43 @@ from memoranda.model.values import Value
 from memoranda.models.remote import RemoteModels
 from memoranda.ports import Models
 
-#: No language model, as the settings say it.
+#: The setting for no language model.
 NONE = "none"
-#: Under this name, among models by task, stands the one for all other tasks.
+#: The key, among models by task, of the model for all other tasks.
 DEFAULT = "default"
 
 
 class ModelsSettings(Value):
-    """Which language models are asked, and how."""
+    """Settings of language models."""
 
-    #: The model where nobody says otherwise: ``none`` or ``provider:model``.
+    #: The default model: ``none`` or ``provider:model``.
     use: str = Field(default=NONE, min_length=1)
     #: Other models for some tasks, each as ``task=provider:model``.
     tasks: tuple[str, ...] = ()
-    #: The longest that one request may take.
+    #: The longest time for one request, in seconds.
     timeout_seconds: float = Field(default=120.0, gt=0, le=86_400, allow_inf_nan=False)
-    #: How many requests may be under way at once.
+    #: Most requests at the same time.
     max_concurrent: int = Field(default=4, ge=1, le=256)
-    #: Whether the provider is asked to hold answers to their schema.
+    #: True if the provider itself is to enforce the schema of answers.
     native_output: bool = False
 
 
-def find(wish: Any = None, settings: ModelsSettings | None = None) -> Models | None:
-    """The models that are wished for, or else those of the settings; None where there shall be none.
+def find(choice: Any = None, settings: ModelsSettings | None = None) -> Models | None:
+    """Return the chosen models, by default those of the settings; None for no language model.
 
-    A wish is ``provider:model``, a model of PydanticAI, a mapping of tasks to such, or any ``Models``.
+    ``choice`` is ``provider:model``, a model of PydanticAI, a mapping of tasks to such, or any ``Models``.
     """
     chosen = settings or ModelsSettings()
-    if wish is None and chosen.use != NONE:
-        wish = {DEFAULT: chosen.use, **_tasks(chosen)}
-    if wish is None or wish == NONE:
+    if choice is None and chosen.use != NONE:
+        choice = {DEFAULT: chosen.use, **_tasks(chosen)}
+    if choice is None or choice == NONE:
         return None
-    if isinstance(wish, Models):
-        return wish
-    by_task = dict(wish) if isinstance(wish, Mapping) else {DEFAULT: wish}
+    if isinstance(choice, Models):
+        return choice
+    by_task = dict(choice) if isinstance(choice, Mapping) else {DEFAULT: choice}
     if DEFAULT not in by_task:
         raise InvalidInput(
-            f"models: name a model for the task {DEFAULT!r} too: it does the rest", field="models"
+            f"models: also name a model for {DEFAULT!r}: it answers all other tasks", field="models"
         )
     return RemoteModels(
         by_task.pop(DEFAULT),

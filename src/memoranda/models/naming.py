@@ -1,4 +1,4 @@
-"""From a model's name to the model, in PydanticAI; the only file that imports it, and only when a model is named."""
+"""Models of PydanticAI by name. Only this file imports it, and only when a model is named."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from memoranda.errors import InvalidInput
 
 
 def pydantic_ai(room: str) -> Any:
-    """One of its modules, brought in when it is needed: that takes more than a second."""
+    """Import a module of PydanticAI when it is needed: the import takes more than a second."""
     try:
         return import_module(f"pydantic_ai.{room}")
     except ImportError as exc:
@@ -20,13 +20,13 @@ def pydantic_ai(room: str) -> Any:
 
 
 def model_of(model: Any) -> Any:
-    """The model of a name such as ``openai:gpt-5-mini``, or the model that is given."""
+    """Return the model with a name such as ``openai:gpt-5-mini``; a model is returned as it is."""
     of = pydantic_ai("models")
     if isinstance(model, of.Model):
         return model
     if not isinstance(model, str):
         raise InvalidInput(
-            f"models: {type(model).__name__} is no model of PydanticAI; give its name, such as openai:gpt-5-mini, "
+            f"models: {type(model).__name__} is not a model of PydanticAI; pass its name, such as openai:gpt-5-mini, "
             "or a Model",
             field="models",
         )
@@ -37,14 +37,14 @@ def model_of(model: Any) -> Any:
 
 
 def require_schema_support(model: Any) -> None:
-    """Refuse a model whose provider cannot be asked to hold an answer to a schema."""
+    """Raise an error if the model's provider cannot enforce the schema of an answer."""
     try:
         profile = model.profile
     except NotImplementedError:
-        # Several models in one: it depends on which of them answers.
+        # A model that combines several: it depends on which of them answers.
         return
     if not profile.get("supports_json_schema_output", False):
         raise InvalidInput(
-            f"models.native_output: {model.model_name} cannot be held to a schema by its provider; leave native_output off",
+            f"models.native_output: the provider of {model.model_name} cannot enforce a schema; turn native_output off",
             field="models.native_output",
         )

@@ -1,4 +1,4 @@
-"""Finds the one JSON object in what a model wrote, or says why there is none; nothing is ever completed or guessed."""
+"""Parses the one JSON object in a model's answer. Broken JSON is reported, never completed or guessed."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ from memoranda.model.values import Document
 #: Characters of an answer that are read.
 LONGEST_ANSWER = 1_000_000
 
-#: Where JSON begins in prose: a brace before a name, or a list of objects.
+#: The beginning of JSON in prose: a brace before a name, or a list of objects.
 _START = re.compile(r'\{\s*"|\[\s*\{')
-#: Prose may well hold two braces; an empty object has nothing beside it but a fence.
+#: Prose may contain {}: an empty object counts only if the answer has nothing else except a code fence.
 _EMPTY = re.compile(r"(?:```\w*\s*)?\{\s*\}(?:\s*```)?")
-#: What some models write before they answer; a thought may hold drafts.
+#: Thoughts that some models write before their answer; they may contain drafts.
 _THOUGHT = re.compile(r"\A\s*<(think|thinking)>.*?</\1>", re.DOTALL)
 _DOCUMENT = TypeAdapter(Document)
 
 
 class Unreadable(ValueError):
-    """There is no value; the message is for the model, and holds nothing of what it wrote."""
+    """The answer has no usable value. The message is for the model and quotes nothing of its answer."""
 
 
 def read_json(text: str) -> dict[str, Any]:
-    """The object, which may stand in prose or in a fence, but stands there alone and whole."""
+    """Return the object; it may be within prose or a code fence, but must be complete and the only one."""
     if len(text) > LONGEST_ANSWER:
         raise Unreadable(f"the answer is longer than {LONGEST_ANSWER} characters")
     answer = _THOUGHT.sub("", text, count=1).strip()
@@ -37,16 +37,16 @@ def read_json(text: str) -> dict[str, Any]:
         return {}
     found = _found(answer)
     if not found:
-        raise Unreadable("the answer holds no JSON object")
+        raise Unreadable("the answer contains no JSON object")
     if any(value != found[0] for value in found[1:]):
-        raise Unreadable(f"the answer holds {len(found)} different JSON values; give one object")
+        raise Unreadable(f"the answer contains {len(found)} different JSON values; write one object")
     if not isinstance(found[0], dict):
-        raise Unreadable("the answer is a JSON list; give one object")
-    return _kept(found[0])
+        raise Unreadable("the answer is a JSON list; write one object")
+    return _storable(found[0])
 
 
 def _found(answer: str) -> list[Any]:
-    """Every value that begins outside of another."""
+    """Return every value that is not within another."""
     found = []
     at = 0
     while match := _START.search(answer, at):
@@ -60,38 +60,38 @@ def _decoded(answer: str, start: int) -> tuple[Any, int]:
         return _decoder.raw_decode(answer, start)
     except json.JSONDecodeError as exc:
         if exc.pos >= len(answer) or exc.msg.startswith("Unterminated"):
-            raise Unreadable("the JSON of the answer is cut off: it has no end") from None
+            raise Unreadable("the JSON of the answer is cut off: its end is missing") from None
         raise Unreadable(
-            f"the answer is no valid JSON: {exc.msg} at line {exc.lineno}, column {exc.colno}"
+            f"the answer is not valid JSON: {exc.msg} at line {exc.lineno}, column {exc.colno}"
         ) from None
     except RecursionError:
         raise Unreadable("the JSON of the answer is nested too deeply") from None
     except Unreadable:
         raise
     except ValueError:
-        raise Unreadable("the answer is no valid JSON: a number has too many digits") from None
+        raise Unreadable("the answer is not valid JSON: a number has too many digits") from None
 
 
-def _kept(value: dict[str, Any]) -> dict[str, Any]:
-    """The object as it can be stored."""
+def _storable(value: dict[str, Any]) -> dict[str, Any]:
+    """Return the object in a form that can be stored."""
     try:
         return _DOCUMENT.validate_python(value)
     except ValidationError as exc:
         first = exc.errors(include_url=False, include_context=False, include_input=False)[0]
         raise Unreadable(
-            f"the JSON of the answer cannot be kept: it {first['msg'].removeprefix('Value error, ')}"
+            f"the JSON of the answer cannot be stored: it {first['msg'].removeprefix('Value error, ')}"
         ) from None
 
 
 def _fields(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     fields = dict(pairs)
     if len(fields) < len(pairs):
-        raise Unreadable("the JSON of the answer names a field twice in one object")
+        raise Unreadable("the JSON of the answer has the same field twice in one object")
     return fields
 
 
 def _no_number(_: str) -> NoReturn:
-    raise Unreadable("the JSON of the answer holds NaN or Infinity, which are no JSON numbers")
+    raise Unreadable("the JSON of the answer contains NaN or Infinity, which are not JSON numbers")
 
 
 _decoder = json.JSONDecoder(object_pairs_hook=_fields, parse_constant=_no_number)

@@ -1,4 +1,4 @@
-"""Language models of any provider, asked through PydanticAI."""
+"""Language models of any provider, through PydanticAI."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from memoranda.models.naming import model_of, pydantic_ai, require_schema_suppor
 from memoranda.models.reading import LONGEST_ANSWER, Unreadable, read_json
 from memoranda.models.telling import model_error
 
-#: What follows the instructions, unless the provider itself holds the answer to the schema.
+#: Added to the instructions, unless the provider itself enforces the schema.
 _SCHEMA = "\n\nAnswer with one JSON object and nothing else. It follows this JSON Schema:\n"
 _AGAIN = "This answer cannot be used:\n"
-#: Providers refuse an empty turn; this stands for it.
+#: Sent instead of an empty turn, which providers refuse.
 _NOTHING = "(nothing)"
 
 
 class RemoteModels:
-    """Asks once, within a time, so many at once; what goes wrong is said in one way for all providers."""
+    """Sends each request once, with a time limit and a limit of parallel requests; errors are alike for all providers."""
 
     def __init__(
         self,
@@ -37,15 +37,15 @@ class RemoteModels:
         native: bool = False,
         settings: Mapping[str, Any] | None = None,
     ) -> None:
-        #: Models made here from their names, which are closed here too.
+        #: Models made here from their names; they are also closed here.
         self._made: dict[str, Any] = {}
         self._default = self._model(model)
-        #: Another model for another task.
+        #: The model of a task, if it is not the default one.
         self._tasks = {task: self._model(other) for task, other in (tasks or {}).items()}
         if native:
             for one in (self._default, *self._tasks.values()):
                 require_schema_support(one)
-        #: The longest that one request may take, its wait for a free place aside.
+        #: The longest time for one request in seconds, without the wait for a free place.
         self._seconds = seconds
         self._places = asyncio.Semaphore(at_once)
         self._native = native
@@ -54,7 +54,7 @@ class RemoteModels:
         self._entering = asyncio.Lock()
 
     async def ask(self, request: ModelRequest) -> ModelAnswer:
-        """Ask once; what goes wrong before an answer came is ``ModelDown`` or ``ModelRefused``."""
+        """Send a request once. Raise ``ModelDown`` or ``ModelRefused`` if there is no answer."""
         model = self._tasks.get(request.task, self._default)
         async with self._places:
             await self._enter()
@@ -67,12 +67,12 @@ class RemoteModels:
         return answer
 
     def named(self, task: str) -> str:
-        """Provider and name of the model that a task is asked of."""
+        """Return the provider and name of the model for a task."""
         model = self._tasks.get(task, self._default)
         return _line(f"{model.system}:{model.model_name}")
 
     async def close(self) -> None:
-        """Close what was opened here; a model that was given stays as it is."""
+        """Close the models that were made here; a model that was passed in stays open."""
         entered, self._entered = self._entered, None
         if entered is not None:
             await entered.aclose()
@@ -85,7 +85,7 @@ class RemoteModels:
         return self._made[given]
 
     async def _enter(self) -> None:
-        """Open the made models' connections, in the event loop that asks."""
+        """Open the connections of the models made here, in the event loop that uses them."""
         async with self._entering:
             if self._entered is None:
                 async with AsyncExitStack() as entered:
@@ -100,7 +100,7 @@ class RemoteModels:
         settings = self._settings_for(model, request)
         try:
             async with asyncio.timeout(self._seconds):
-                # Not instrumented: who traces their own agents does not thereby trace what was said here.
+                # Not instrumented: an application that traces its agents must not thereby record these texts.
                 return await ask(
                     model,
                     messages,
@@ -111,15 +111,15 @@ class RemoteModels:
         except (faults.AgentRunError, faults.UserError, faults.FallbackExceptionGroup, OSError) as exc:
             failure = model_error(model.model_name, self._seconds, exc, faults)
         except (AttributeError, LookupError, TypeError, ValueError) as exc:
-            # A client stumbles in such ways over a reply that is JSON, and no answer.
+            # Clients raise these for a reply that is JSON but not an answer.
             failure = ModelDown(
-                f"{model.model_name} replied with something that is no answer ({type(exc).__name__})"
+                f"{model.model_name} sent a reply that is not an answer ({type(exc).__name__})"
             )
-        # Not within the handler, and not from what it caught: a provider's words may quote what was sent.
+        # Raised outside of the handler and without a cause: a provider's message may quote the request.
         raise failure
 
     def _messages(self, request: ModelRequest) -> list[Any]:
-        """The question, and after it each answer that was not good enough, with its faults."""
+        """Return the question, followed by each unusable answer with its faults."""
         of = pydantic_ai("messages")
         instructions = self._instructions(request)
 
@@ -133,7 +133,7 @@ class RemoteModels:
         return messages
 
     def _instructions(self, request: ModelRequest) -> str:
-        """How every prompt of a task begins, to the letter, so that providers find it in their caches."""
+        """Return the beginning of every prompt of a task; it is always the same text, so that providers cache it."""
         if self._native:
             return request.instructions
         schema = json.dumps(request.answer_schema, ensure_ascii=False, separators=(",", ":"))
@@ -151,7 +151,7 @@ class RemoteModels:
         settings: dict[str, Any] = {"cache": {"messages": False}}
         if "max_retries" not in model.unsupported_settings:
             settings["max_retries"] = 0
-        # What a model was given with its own settings was meant.
+        # Settings of the model itself have precedence over these.
         unsaid = {name: value for name, value in settings.items() if name not in (model.settings or {})}
         return unsaid | self._settings | {"max_tokens": request.largest}
 
@@ -185,12 +185,12 @@ def _usage(model: Any, response: Any) -> Usage:
 
 
 def _price(response: Any) -> Decimal | None:
-    """What the provider says that it cost, else what the bundled table of prices says; None where neither does."""
+    """Return the price from the provider, else from the bundled table of prices; None if neither has it."""
     used = response.usage
     if used.cost is not None:
         return Decimal(used.cost)
     if used.input_tokens <= 0:
-        # Nobody counted: no tokens at no price would be a lie.
+        # The provider did not count tokens, so the price is unknown and not 0.
         return None
     try:
         price: Decimal = response.cost().total_price
@@ -200,11 +200,11 @@ def _price(response: Any) -> Decimal | None:
 
 
 def _storable(text: str) -> str:
-    """The text without what no file can hold: NUL, and halves of surrogate pairs."""
+    """Replace NUL and lone halves of surrogate pairs, which cannot be stored."""
     whole = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
     return whole.replace("\x00", "\ufffd")
 
 
 def _line(name: str) -> str:
-    """A provider's word for itself, as one short line."""
+    """Return a provider's name for itself or a model, as one short line."""
     return "".join(character for character in _storable(name)[:NAME_LENGTH] if character.isprintable())
