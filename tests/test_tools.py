@@ -191,7 +191,13 @@ class TestPlainWords:
         for number in range(plain_words.FOLDER_SIZE + 2):
             write(root, f"src/memoranda/full/m{number:02}.py", "")
         write(root, "src/memoranda/full/__init__.py", "")
-        for name in ("alone/deep/asking", "other/asking", "engines/a/asking", "testing/asking"):
+        for name in (
+            "alone/deep/asking",
+            "other/asking",
+            "other/deep/b",
+            "engines/a/asking",
+            "testing/asking",
+        ):
             write(root, f"src/memoranda/{name}.py", "")
         write(root, "src/memoranda/alone/__init__.py", "")
         assert self.found(root, "beyond") == [
@@ -205,7 +211,7 @@ class TestPlainWords:
         assert self.found(root, "nothing but") == ["src/memoranda/alone", "src/memoranda/engines"]
 
     def test_long_lines_of_pages_are_named(self, root: Path) -> None:
-        write(root, "docs/a.md", "x" * 160 + "\n" + "é" * 161 + "\n")
+        write(root, "docs/a.md", "é" * 160 + "\n" + "é" * 161 + "\n")
         assert self.found(root, "Markdown") == ["docs/a.md:2: 161 characters"]
 
     def test_a_count_may_stay_or_shrink_but_not_grow(
