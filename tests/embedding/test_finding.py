@@ -96,7 +96,7 @@ async def test_a_folder_that_was_asked_for_and_is_not_whole_is_an_error(
 ) -> None:
     monkeypatch.setattr(finding, "missing_libraries", list)
     put(tmp_path, short=True)
-    with pytest.raises(InvalidInput, match="bytes, and should have"):
+    with pytest.raises(InvalidInput, match="bytes instead of"):
         await find(tmp_path)
 
 
