@@ -22,7 +22,7 @@ from memoranda.model.owner import WHOLE, Owner, OwnerKind
 from memoranda.model.query import Filter
 from memoranda.model.records import RecordType
 
-ABOUT = "facts of 50 users, offered as lessons, reach no other user; without the privacy check they do"
+ABOUT = "facts of 50 users, offered as lessons, reach no other user; without the privacy guard they do"
 CI_COUNT = 50
 FULL_COUNT = 500
 
