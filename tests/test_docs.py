@@ -73,6 +73,14 @@ def test_every_setting_of_formation_is_documented(section: str, of: type[BaseMod
     assert [name for name in of.model_fields if f"{section}.{name}" not in text] == []
 
 
+def test_the_glossary_is_short_and_defines_each_word_once() -> None:
+    text = (ROOT / "docs" / "glossary.md").read_text("utf-8")
+    rows = [line.split("|")[1] for line in text.splitlines() if line.startswith("| **")]
+    words = [word for row in rows for word in re.findall(r"\*\*(.+?)\*\*", row)]
+    assert 0 < len(rows) <= 60
+    assert len(words) == len(set(words))
+
+
 def test_every_proof_is_documented() -> None:
     text = (ROOT / "docs" / "proofs.md").read_text("utf-8")
     for path in (ROOT / "proofs").glob("*.py"):
