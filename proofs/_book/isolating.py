@@ -17,39 +17,39 @@ from memoranda.model.ledger import Entry
 from memoranda.model.owner import Audience
 from memoranda.recall import facets, filters
 from memoranda.settle import erasing, memories, operations, others, threads, undoing
-from memoranda.settle.desk import Desk
+from memoranda.settle.desk import BatchState
 from proofs._book import accounts, arrivals, conversing, labours, reads, recalls, works, writes
 from proofs._book.mutants import Mutant, of_function, of_statements, replaced
 from proofs._book.session import Session
 
 Try = Callable[[Session], Coroutine[Any, Any, None]]
-_UNSEEN = "not change.audience.readable_by(desk.batch.view)"
-_UNSEEN_THREAD = "not thread.audience.readable_by(desk.batch.view)"
+_UNSEEN = "not change.audience.readable_by(state.batch.view)"
+_UNSEEN_THREAD = "not thread.audience.readable_by(state.batch.view)"
 _CHECKS: list[tuple[Any, str, str]] = [
     (Audience.readable_by, "self.agent == view.agent", "True"),
     (Audience.readable_by, "not set(self.groups).isdisjoint(view.groups)", "True"),
     (Audience.within, "self.agent == view.agent and wider.readable_by(view)", "True"),
-    (Desk.find, " or not record.audience.readable_by(self.batch.view)", ""),
-    (Desk.end_of, " or not end.audience.readable_by(self.batch.view)", ""),
+    (BatchState.find, " or not record.audience.readable_by(self.batch.view)", ""),
+    (BatchState.end_of, " or not end.audience.readable_by(self.batch.view)", ""),
     (memories._audience, _UNSEEN, "False"),
-    (memories._audience, "not change.audience.within(widest, desk.batch.view)", "False"),
+    (memories._audience, "not change.audience.within(widest, state.batch.view)", "False"),
     (memories._refused_before, "and other.owner == memory.owner", ""),
-    (memories._obstacle, "not winner.audience.readable_by(desk.batch.view)", "False"),
-    (memories._obstacle, "not own_key and not loser.audience.readable_by(desk.batch.view)", "False"),
-    (memories.confirm, "not memory.audience.within(ground.audience, desk.batch.view)", "False"),
+    (memories._obstacle, "not winner.audience.readable_by(state.batch.view)", "False"),
+    (memories._obstacle, "not own_key and not loser.audience.readable_by(state.batch.view)", "False"),
+    (memories.confirm, "not memory.audience.within(ground.audience, state.batch.view)", "False"),
     (
         memories.change_audience,
-        "and not change.audience.within(ground.audience, desk.batch.view)",
+        "and not change.audience.within(ground.audience, state.batch.view)",
         "and False",
     ),
     (memories.change_audience, _UNSEEN, "False"),
     (threads.open_thread, _UNSEEN_THREAD, "False"),
-    (threads.open_thread, "held.audience.readable_by(desk.batch.view)", "True"),
+    (threads.open_thread, "held.audience.readable_by(state.batch.view)", "True"),
     (threads.record_episode, f"change.audience is not None and {_UNSEEN}", "False"),
-    (threads.record_episode, "not change.audience.within(audience, desk.batch.view)", "False"),
+    (threads.record_episode, "not change.audience.within(audience, state.batch.view)", "False"),
     (others.patch_profile, "not change.audience.readable_by(batch.view)", "False"),
     (others.refuse_old_era, "wanted is not None and wanted != era", "False"),
-    (undoing._check, " or not record.audience.readable_by(desk.batch.view)", ""),
+    (undoing._check, " or not record.audience.readable_by(state.batch.view)", ""),
     (erasing.plan_erasure, " or not record.audience.readable_by(view)", ""),
     (erasing.plan_whole_erasure, "not view.whole", "False"),
     (erasing._unname, "record.opens == owner", "True"),
@@ -105,7 +105,7 @@ COVERS = [
         ),
     ),
     of_function(Entry.scrubbed, "gone is None or line.id in gone", "True"),
-    of_function(Desk.need, "not isinstance(record, what)", "False"),
+    of_function(BatchState.need, "not isinstance(record, what)", "False"),
 ]
 
 #: Left out, the condition by which a passage finds its vector would give it all of the book's: here it gives a wrong one.
@@ -158,7 +158,7 @@ COVERED: dict[str, Covered] = {
         "nobody but the owner writes for those who do not include the writer",
         f"settle.memories._audience: {_UNSEEN}",
     ),
-    "settle.threads.open_thread: held.audience.readable_by(desk.batch.view)": Covered(
+    "settle.threads.open_thread: held.audience.readable_by(state.batch.view)": Covered(
         "a name is unique within an audience", f"settle.threads.open_thread: {_UNSEEN_THREAD}"
     ),
     "in_thread: owner = ?": Covered("what it finds is loaded as the owner's own", "load_own: r.owner = ?"),
@@ -252,7 +252,7 @@ FOCUS: dict[Try, tuple[str, ...]] = {
     writes.amend: ("version_of", "gone_since"),
     conversing.undo: ("version_of", "holders: r.slot", "positions_touching", "entry_at", "settle.undoing", "keep_version"),
     conversing.undo_what_an_agent_learnt_from: ("positions_touching",),
-    conversing.append: ("settle.desk.Desk.end_of",),
+    conversing.append: ("settle.desk.BatchState.end_of",),
     conversing.episode: ("settle.threads.record_episode",),
     conversing.open_thread: ("settle.threads.open_thread",),
     conversing.profile: ("settle.others.patch_profile",),

@@ -84,7 +84,7 @@ async def _do(book: Book, action: Action) -> Any:
         case "forget":
             return await book.forget(action.owner, action.ids, everything=not action.ids, view="owner")
         case "append":
-            thread = ThreadHandle(book._rooms, action.owner, action.ids[0], WHOLE, None)
+            thread = ThreadHandle(book._services, action.owner, action.ids[0], WHOLE, None)
             return await thread.append("user", f"said {action.word}", operation=action.word)
         case "import":
             return await book.import_(action.lines)

@@ -107,7 +107,7 @@ async def _append_with_job(book: Book, operation: Operation) -> Receipt:
 
 def _thread(book: Book, operation: Operation) -> ThreadHandle:
     owner, view = as_owner(operation.owner, book.tenant), as_view({"agent": AGENT})
-    return ThreadHandle(book._rooms, owner, UUID(operation.arguments["thread"]), view, AGENT)
+    return ThreadHandle(book._services, owner, UUID(operation.arguments["thread"]), view, AGENT)
 
 
 def _drafts(operation: Operation) -> list[dict[str, Any]]:

@@ -101,10 +101,10 @@ class Passages(Protocol):
         """
 
 
-# ── Aids: written in batches, without a ledger entry ─────────────────────────────────────────────────────────────
+# ── TermsAndUse: written in batches, without a ledger entry ─────────────────────────────────────────────────────────────
 
 
-class Aids(Protocol):
+class TermsAndUse(Protocol):
     """Terms and use: beside the records; terms can be made again, the last batch of use may be lost."""
 
     async def note_use(self, owner: Owner, view: View, uses: Mapping[UUID, Use]) -> int:
@@ -148,7 +148,7 @@ class Vectors(Protocol):
         """Give up a set that is being made; False where there is none, or recall reads it."""
 
 
-class Readable(Records, Passages, Aids, Protocol):
+class Readable(Records, Passages, TermsAndUse, Protocol):
     """What recall reads of an engine."""
 
 
@@ -222,10 +222,10 @@ class Erasure(Protocol):
         """Clear the engine's own files of what was erased; says what stands in the way of it."""
 
 
-# ── Keeping: whole books ─────────────────────────────────────────────────────────────────────────────────────────
+# ── Maintenance: whole books ─────────────────────────────────────────────────────────────────────────────────────────
 
 
-class Keeping(Protocol):
+class Maintenance(Protocol):
     """What is done to a book as a whole."""
 
     async def owners(self, tenant: str) -> list[Owner]:
@@ -322,7 +322,7 @@ class Moves(Protocol):
         """Be written no more, once this returns; with None, be written again. A ``Conflict`` where another one stands."""
 
 
-class Engine(Records, Passages, Aids, Vectors, Jobs, Spending, Erasure, Keeping, Moves, Protocol):
+class Engine(Records, Passages, TermsAndUse, Vectors, Jobs, Spending, Erasure, Maintenance, Moves, Protocol):
     """A database behind the one storage wall."""
 
     #: The engine's name in addresses and reports.

@@ -28,7 +28,7 @@ async def test_why_tells_what_a_profile_rests_on_now(book: memoranda.Book) -> No
     second = await thread.append("user", "I moved to Bonn")
     for town, said in (("Rome", first), ("Bonn", second)):
         change = PatchProfile(new_id(), "Profile", EVERYONE, {"town": town}, sources=said.ids())
-        receipt = await book._rooms.door.write(
+        receipt = await book._services.door.write(
             ANA, WHOLE, Actor("system"), [change], request=[town], operation=town
         )
     why = await book.why("ana", receipt.id)
@@ -49,13 +49,13 @@ async def test_a_message_leaves_after_its_days_and_the_memory_is_still_explained
             id=new_id(), owner=ANA, content="Drinks tea in the morning", observed_at=clock.now,
             sources=(said,), quotes=quotes,
         )  # fmt: skip
-        await book._rooms.door.write(
+        await book._services.door.write(
             ANA, WHOLE, Actor("system"), [Remember(memory), MarkFormed(thread.id, 1)], request=[]
         )
         week = Retention(messages_days=7)
         clock.advance(days=6)
         (young,) = (await thread.append("user", "I am young")).ids()
-        await book._rooms.door.write(ANA, WHOLE, Actor("system"), [MarkFormed(thread.id, 1)], request=[])
+        await book._services.door.write(ANA, WHOLE, Actor("system"), [MarkFormed(thread.id, 1)], request=[])
         worker = Worker(book.engine, {RETAIN: retaining(book.engine, clock, "default", week)}, clock)
         await book.engine.put(first_retention(), clock())
         assert await worker.drain() == 1
@@ -80,7 +80,7 @@ async def test_without_a_limit_no_message_leaves_and_no_other_day_is_put(
 ) -> None:
     thread = await book.thread("ana")
     await thread.append("user", "tea")
-    await book._rooms.door.write(ANA, WHOLE, Actor("system"), [MarkFormed(thread.id, 1)], request=[])
+    await book._services.door.write(ANA, WHOLE, Actor("system"), [MarkFormed(thread.id, 1)], request=[])
     clock.advance(days=9999)
     await book.engine.put(first_retention(), clock())
     worker = Worker(book.engine, {RETAIN: retaining(book.engine, clock, "default", Retention())}, clock)

@@ -60,7 +60,7 @@ async def test_a_message_that_is_too_long_leaves_the_window_empty(book: memorand
 async def summed_up(thread: ThreadHandle, summary: str, through: int) -> None:
     """A summary as formation stores it."""
     change = SummariseThread(thread.id, summary, through)
-    door = thread._rooms.door
+    door = thread._services.door
     await door.write(thread.owner, WHOLE, Actor("system"), [change], request=[summary])
 
 

@@ -48,7 +48,7 @@ from memoranda.book.parsing import (
     each,
 )
 from memoranda.book.retracting import Retracting
-from memoranda.book.rooms import Rooms
+from memoranda.book.rooms import Services
 from memoranda.book.statements import Statements
 from memoranda.book.threads import ThreadHandle, taken_up
 from memoranda.book.transfer import ImportReport, Transfer
@@ -105,7 +105,7 @@ class Book(Accounts, Statements):
         self.transfer = Transfer(engine, door, tenant, forming)
         self.backups = Backups(engine, door.clock, open_copy)
         self._models = models
-        self._rooms = rooms = Rooms(engine, door, tenant, meaning, forming, forming.window_ttl)
+        self._services = rooms = Services(engine, door, tenant, meaning, forming, forming.window_ttl)
         self.profile = Profiles(rooms)
         self.episodes = Episodes(rooms, self.recall)
         self.experience = Experience(rooms)
@@ -184,7 +184,7 @@ class Book(Accounts, Statements):
         """Begin a thread, or take up the one with this ``id`` or this ``name`` of the application's own."""
         party, view = as_owner(owner, self.tenant), as_view(who)
         if id is not None:
-            return await taken_up(self._rooms, party, as_id(id), view)
+            return await taken_up(self._services, party, as_id(id), view)
         if status not in ("created", "running"):
             raise InvalidInput(
                 f"status: a thread begins as created or running, not {status!r}", field="status"
@@ -205,14 +205,14 @@ class Book(Accounts, Statements):
             "thread",
             lambda d: Thread(id=new_id(), owner=party, audience=readers, started_at=now, **d),
         )[0]
-        receipt = await self._rooms.write(
+        receipt = await self._services.write(
             party, view, [OpenThread(made)], ["thread", fields, str(readers)], operation
         )
         if receipt.items:
-            return ThreadHandle(self._rooms, party, receipt.items[0].id, view, view.agent)
+            return ThreadHandle(self._services, party, receipt.items[0].id, view, view.agent)
         there = receipt.ignored[0].id
         assert there is not None
-        return await taken_up(self._rooms, party, there, view)
+        return await taken_up(self._services, party, there, view)
 
     # ── asking ───────────────────────────────────────────────────────────────────────────────────────────────────
 

@@ -18,7 +18,7 @@ from memoranda.book.parsing import (
     as_text,
     as_view,
 )
-from memoranda.book.rooms import Rooms, Shelf
+from memoranda.book.rooms import Services, Shelf
 from memoranda.errors import InvalidInput
 from memoranda.formation.patching import edit_faults
 from memoranda.formation.schemas import (
@@ -62,7 +62,7 @@ class Profiles(Shelf):
         self, owner: str | Owner, schema: str = "Profile", **who: Unpack[Who]
     ) -> list[ProfileDocument]:
         """The documents that a view reads together."""
-        party = as_owner(owner, self._rooms.tenant)
+        party = as_owner(owner, self._services.tenant)
         found = await self._all(party, as_view(who), Filter(types=frozenset({RecordType.PROFILE})), 1000)
         documents = [cast(ProfileDocument, record) for record in found]
         return [document for document in documents if document.schema_name == schema]
@@ -71,7 +71,7 @@ class Profiles(Shelf):
         self, owner: str | Owner, schema: str = "Profile", **who: Unpack[Who]
     ) -> list[tuple[ProfileDocument, DocumentReport]]:
         """How each document that a view reads stands to its schema; one that does not fit is read all the same."""
-        known = await Named(self._rooms, Schema).get(schema)
+        known = await Named(self._services, Schema).get(schema)
         held_to = DEFAULTS.get(schema) if known is None else schema_from_record(known)
         documents = await self.documents(owner, schema, **who)
         nothing = DocumentReport(outdated=False, faults=())
@@ -91,7 +91,7 @@ class Profiles(Shelf):
         """Set and unset fields; what the owner sets in their own view is pinned, and only they change it."""
         if set is not None and not isinstance(set, Mapping):
             raise InvalidInput("set: give a mapping of fields to values", field="set")
-        party, view = as_owner(owner, self._rooms.tenant), as_view(who)
+        party, view = as_owner(owner, self._services.tenant), as_view(who)
         edit = self._edit(party, view, dict(set or {}), schema, audience)
         leaving = as_names(unset, "unset")
         request = ["profile", schema, dict(set or {}), list(leaving), str(audience)]
@@ -110,7 +110,7 @@ class Profiles(Shelf):
         """Put a whole document in the place of the one there is; what the owner puts in their own view is pinned."""
         if not isinstance(body, Mapping):
             raise InvalidInput("body: give a mapping of fields to values", field="body")
-        party, view = as_owner(owner, self._rooms.tenant), as_view(who)
+        party, view = as_owner(owner, self._services.tenant), as_view(who)
         edit = self._edit(party, view, dict(body), schema, audience)
         held = await self._held(edit, view)
         leaving = tuple(name for name in (held.body if held else ()) if name not in edit.body)
@@ -146,7 +146,7 @@ class Profiles(Shelf):
     ) -> Receipt:
         """Refuse what would make the document fit its schema less, and write the rest; what does not fit already may stay."""
         schema = edit.schema_name
-        known = await Named(self._rooms, Schema).get(schema)
+        known = await Named(self._services, Schema).get(schema)
         before = held.body if held else {}
         shape = shape_for_edits(schema, known)
         found = [
@@ -166,13 +166,13 @@ class Profiles(Shelf):
 class Named(Shelf, Generic[N]):
     """The tenant's agents, schemas or keys, each under its unique name."""
 
-    def __init__(self, rooms: Rooms, of: type[N]) -> None:
+    def __init__(self, rooms: Services, of: type[N]) -> None:
         super().__init__(rooms)
         self._of: type[N] = of
 
     @property
     def _tenant(self) -> Owner:
-        return Owner(tenant=self._rooms.tenant, kind=OwnerKind.TENANT, id=self._rooms.tenant)
+        return Owner(tenant=self._services.tenant, kind=OwnerKind.TENANT, id=self._services.tenant)
 
     async def put(self, name: str, *, operation: str | None = None, **fields: Any) -> Receipt:
         """Make it, or replace the one of that name."""
@@ -208,9 +208,9 @@ class Agents(Named[Agent]):
         """Make it, or replace the one of that name; ``settings["forming"]`` says when its threads are formed."""
         given = fields.get("settings")
         if isinstance(given, Mapping):
-            self._rooms.forming.settings.check(given)
+            self._services.forming.settings.check(given)
         receipt = await super().put(name, operation=operation, **fields)
-        self._rooms.forming.changed(name)
+        self._services.forming.changed(name)
         return receipt
 
 

@@ -9,7 +9,7 @@ from datetime import timedelta
 from typing import Literal
 from uuid import UUID
 
-from memoranda.book.rooms import Rooms
+from memoranda.book.rooms import Services
 from memoranda.book.uses import Uses
 from memoranda.errors import NotFound
 from memoranda.model.episodes import Episode
@@ -69,8 +69,8 @@ class _Beside:
 class Contexts:
     """Makes contexts of what a book holds."""
 
-    def __init__(self, rooms: Rooms) -> None:
-        self._rooms = rooms
+    def __init__(self, rooms: Services) -> None:
+        self._services = rooms
         self.uses = Uses(rooms)
 
     async def make(
@@ -100,7 +100,7 @@ class Contexts:
         if question is not None and len(told) <= limit // 3 and len(beside.newest) == limit:
             # Messages are many and must not crowd out what was concluded from them.
             told = _memories_of(await finding(question, RecordType.MEMORY, limit))
-        turns = turns_since_silence(beside.turns, self._rooms.door.clock(), self._rooms.window_ttl)
+        turns = turns_since_silence(beside.turns, self._services.door.clock(), self._services.window_ttl)
         memories = _chosen([*those_of(Memory, beside.kept), *told, *beside.newest], limit)
         material = Material(
             experience=beside.learnt,
@@ -127,19 +127,19 @@ class Contexts:
         if episodes:
             scans.append(Scan(owner, view, _LAST_EPISODES, None, max(limit // 4, 1)))
         if view.agent is not None:
-            agent = Owner(tenant=self._rooms.tenant, kind=OwnerKind.AGENT, id=view.agent)
+            agent = Owner(tenant=self._services.tenant, kind=OwnerKind.AGENT, id=view.agent)
             scans.append(Scan(agent, WHOLE, _LEARNT, None, _MOST))
         if thread is not None:
             scans.append(Scan(owner, view, _itself(thread), None, 1))
             scans.append(Scan(owner, view, _turns_of(thread), None, _page_of(budget)))
-        pages = await self._rooms.engine.scans(scans)
-        users = self._rooms.door.limits.experience_min_users
+        pages = await self._services.engine.scans(scans)
+        users = self._services.door.limits.experience_min_users
         read = [record for page in pages[1:] for record in page.records]
         turns: list[Message] = []
         whole = True
         if thread is not None:
             turns, whole = await newest_turns(
-                self._rooms,
+                self._services,
                 owner,
                 view,
                 thread,
@@ -159,7 +159,7 @@ class Contexts:
 
 
 async def window(
-    rooms: Rooms,
+    rooms: Services,
     owner: Owner,
     view: View,
     thread: UUID,
@@ -212,7 +212,7 @@ def _forms(message: Message) -> list[str]:
 
 
 async def newest_turns(
-    rooms: Rooms,
+    rooms: Services,
     owner: Owner,
     view: View,
     thread: UUID,

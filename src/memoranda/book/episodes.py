@@ -20,7 +20,7 @@ from memoranda.book.parsing import (
     each,
     episode_of,
 )
-from memoranda.book.rooms import Rooms, Shelf, WaitFor
+from memoranda.book.rooms import Services, Shelf, WaitFor
 from memoranda.errors import InvalidInput, NotFound
 from memoranda.model.changes import RecordEpisode
 from memoranda.model.episodes import Episode, Outcome, Overflow
@@ -51,7 +51,7 @@ class Recalling(Protocol):
 class Episodes(Shelf):
     """What was done, and how it ended. Called, it answers: did I already try this?"""
 
-    def __init__(self, rooms: Rooms, recall: Recalling) -> None:
+    def __init__(self, rooms: Services, recall: Recalling) -> None:
         super().__init__(rooms)
         self._recall = recall
 
@@ -106,17 +106,17 @@ class Episodes(Shelf):
         """
         waiting = as_wait(wait_for)
         reader = as_view({"agent": agent, "groups": groups, "view": view})
-        party = as_owner(owner, self._rooms.tenant)
-        now = self._rooms.door.clock()
+        party = as_owner(owner, self._services.tenant)
+        now = self._services.door.clock()
         episode = each([fields], "episode", lambda draft: episode_of(draft, party, agent, now))[0]
         change = RecordEpisode(episode, audience=as_audience(audience, reader))
         receipt = await self._write(party, reader, change, ["episode", fields, str(audience)], operation)
-        return await self._rooms.meaning.reached(receipt, waiting)
+        return await self._services.meaning.reached(receipt, waiting)
 
     async def overflow(self, owner: str | Owner, id: UUID | str, **who: Unpack[Who]) -> Overflow | None:
         """The tool calls that an episode had to cut or leave out, whole; None where it has them all."""
-        party, view, wanted = as_owner(owner, self._rooms.tenant), as_view(who), as_id(id)
-        there = await self._rooms.engine.get(party, view, [wanted])
+        party, view, wanted = as_owner(owner, self._services.tenant), as_view(who), as_id(id)
+        there = await self._services.engine.get(party, view, [wanted])
         if not isinstance(there.get(wanted), Episode):
             raise NotFound(f"there is no episode {wanted} that this view may see")
         slot = slot_of(RecordType.OVERFLOW, str(wanted))
@@ -134,14 +134,14 @@ class Episodes(Shelf):
         **who: Unpack[Who],
     ) -> list[Episode]:
         """A view's episodes, newest first, with this outcome and all these tags."""
-        party, view = as_owner(owner, self._rooms.tenant), as_view(who)
+        party, view = as_owner(owner, self._services.tenant), as_view(who)
         most, wanted = as_limit(limit), set(as_names(tags, "tags"))
         kinds = None if outcome is None else frozenset({_outcome(outcome)})
         only = Filter(types=frozenset({RecordType.EPISODE}), kinds=kinds, newest_first=True)
         found: list[Episode] = []
         cursor: str | None = None
         while len(found) < most:
-            page = await self._rooms.engine.scan(party, view, only, cursor, 200)
+            page = await self._services.engine.scan(party, view, only, cursor, 200)
             found += [e for e in map(_episode, page.records) if wanted <= set(e.tags)]
             cursor = page.cursor
             if cursor is None:

@@ -47,7 +47,7 @@ class Experience(Shelf):
 
         Without evidence it is the caller's own word, and approved; with it, it passes the guard or serves these alone.
         """
-        party, now = self._agent(agent), self._rooms.door.clock()
+        party, now = self._agent(agent), self._services.door.clock()
         grounds = [await self._ground(user, ids) for user, ids in (evidence or {}).items()]
         approved_at = None if grounds else now
         fields = {"field": field, "line": line, "evidence": grounds, "observed_at": now}
@@ -70,13 +70,13 @@ class Experience(Shelf):
         operation: str | None = None,
     ) -> Receipt:
         """Say that a line was learnt from these users' records, too, and hold it against them."""
-        id, now = as_id(line, "line"), self._rooms.door.clock()
+        id, now = as_id(line, "line"), self._services.door.clock()
         grounds = [await self._ground(user, ids) for user, ids in evidence.items()]
         return await self._hold(agent, id, grounds, now, ["evidence", str(id), _told(evidence)], operation)
 
     async def check_privacy(self, agent: str, line: UUID | str, *, operation: str | None = None) -> Receipt:
         """Hold a line against the records of everyone it stems from once more, as they are now."""
-        id, now = as_id(line, "line"), self._rooms.door.clock()
+        id, now = as_id(line, "line"), self._services.door.clock()
         held = await self._line(agent, id)
         return await self._hold(agent, id, held.evidence, now, ["guard", str(id)], operation)
 
@@ -89,12 +89,12 @@ class Experience(Shelf):
         limit: int = 1000,
     ) -> list[ExperienceLine]:
         """An agent's lines in the order of their adding; ``for_user`` names a user: only the lines that may be read for them."""
-        user = None if for_user is None else as_owner(for_user, self._rooms.tenant)
-        users, most = self._rooms.door.limits.experience_min_users, as_limit(limit)
+        user = None if for_user is None else as_owner(for_user, self._services.tenant)
+        users, most = self._services.door.limits.experience_min_users, as_limit(limit)
         found: list[ExperienceLine] = []
         cursor: str | None = None
         while True:
-            page = await self._rooms.engine.scan(self._agent(agent), WHOLE, _LINES, cursor, _AT_A_TIME)
+            page = await self._services.engine.scan(self._agent(agent), WHOLE, _LINES, cursor, _AT_A_TIME)
             lines = [line for line in page.records if isinstance(line, ExperienceLine)]
             if user is None:
                 found += [line for line in lines if retired or line.retired_at is None]
@@ -130,18 +130,18 @@ class Experience(Shelf):
     ) -> Receipt:
         text = (await self._line(agent, id)).line
         changes: list[Change] = [AddEvidence(id, await self._guarded(text, part, now)) for part in grounds]
-        return await self._rooms.write(self._agent(agent), WHOLE, changes, request, operation)
+        return await self._services.write(self._agent(agent), WHOLE, changes, request, operation)
 
     async def _line(self, agent: str, id: UUID) -> ExperienceLine:
-        found = (await self._rooms.engine.get(self._agent(agent), WHOLE, [id])).get(id)
+        found = (await self._services.engine.get(self._agent(agent), WHOLE, [id])).get(id)
         if not isinstance(found, ExperienceLine):
             raise NotFound(f"line: agent {agent} has no line {id}")
         return found
 
     async def _ground(self, user: str, ids: Sequence[UUID | str]) -> Evidence:
-        owner = as_owner(user, self._rooms.tenant)
+        owner = as_owner(user, self._services.tenant)
         sources = tuple(as_id(id, "evidence") for id in ids)
-        there = await self._rooms.engine.get(owner, WHOLE, sources)
+        there = await self._services.engine.get(owner, WHOLE, sources)
         missing = [id for id in sources if id not in there]
         if missing:
             raise NotFound(f"evidence: {owner} has no record {missing[0]}")
@@ -151,12 +151,12 @@ class Experience(Shelf):
             raise refused(exc, at="evidence") from exc
 
     async def _guarded(self, line: str, part: Evidence, now: datetime) -> Evidence:
-        passed = await Guard(self._rooms.engine).passes(line, part.owner)
+        passed = await Guard(self._services.engine).passes(line, part.owner)
         return part.model_copy(update={"guarded_at": now if passed else None})
 
     def _agent(self, agent: str) -> Owner:
         try:
-            return Owner(tenant=self._rooms.tenant, kind=OwnerKind.AGENT, id=agent)
+            return Owner(tenant=self._services.tenant, kind=OwnerKind.AGENT, id=agent)
         except ValidationError as exc:
             raise refused(exc, at=OwnerKind.AGENT.value) from exc
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import AsyncIterator, Iterable
 from uuid import UUID
 
-from memoranda.book.rooms import Rooms
+from memoranda.book.rooms import Services
 from memoranda.model.changes import Change, DoubtEvidence, RetractSource
 from memoranda.model.experience import ExperienceLine
 from memoranda.model.ids import new_id
@@ -26,8 +26,8 @@ _MOST_TURNS = 100
 class Retracting:
     """One operation in the owner's ledger; what agents learnt follows it, and follows its undoing."""
 
-    def __init__(self, rooms: Rooms) -> None:
-        self._rooms = rooms
+    def __init__(self, rooms: Services) -> None:
+        self._services = rooms
 
     async def retract_source(
         self, owner: Owner, view: View, source: UUID, reason: str, operation: str | None
@@ -36,7 +36,7 @@ class Retracting:
         request = ["retract from", str(source), reason]
         # It has an id in any case: an operation that only agents' lines follow is in the ledger, too, to be undone.
         named = operation or f"retract from {new_id()}"
-        receipt = await self._rooms.write(owner, view, [RetractSource(source, reason)], request, named)
+        receipt = await self._services.write(owner, view, [RetractSource(source, reason)], request, named)
         await self._follow(owner, {source, *receipt.ids(RecordType.MEMORY)}, faulty=True)
         return receipt
 
@@ -60,13 +60,13 @@ class Retracting:
             await self._follow(owner, ids, faulty=faulty)
 
     async def _entry(self, owner: Owner, position: int) -> Entry | None:
-        found = await self._rooms.engine.entries(owner, position - 1, 1)
+        found = await self._services.engine.entries(owner, position - 1, 1)
         return next((entry for entry in found if entry.position == position), None)
 
     async def _follow(self, owner: Owner, ids: Iterable[UUID], *, faulty: bool) -> None:
         """Let these records count no more, or again, as evidence of what agents learnt."""
         records = tuple(sorted(ids, key=lambda id: id.int))
-        for agent in await self._rooms.engine.owners(self._rooms.tenant):
+        for agent in await self._services.engine.owners(self._services.tenant):
             if agent.kind is not OwnerKind.AGENT:
                 continue
             changes: list[Change] = [
@@ -74,16 +74,16 @@ class Retracting:
                 async for line in self._lines(agent)
                 if _counts(line, owner, records, faulty)
             ]
-            most = self._rooms.door.limits.batch
+            most = self._services.door.limits.batch
             for at in range(0, len(changes), most):
-                await self._rooms.door.write(
+                await self._services.door.write(
                     agent, WHOLE, Actor("system"), changes[at : at + most], request=None
                 )
 
     async def _lines(self, agent: Owner) -> AsyncIterator[ExperienceLine]:
         cursor: str | None = None
         while True:
-            page = await self._rooms.engine.scan(agent, WHOLE, _LINES, cursor, _AT_A_TIME)
+            page = await self._services.engine.scan(agent, WHOLE, _LINES, cursor, _AT_A_TIME)
             for record in page.records:
                 if isinstance(record, ExperienceLine):
                     yield record

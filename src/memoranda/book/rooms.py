@@ -34,7 +34,7 @@ WaitFor: TypeAlias = Literal["stored", "embedded"]
 
 
 @dataclass(frozen=True, slots=True)
-class Rooms:
+class Services:
     """The rooms that verbs act through."""
 
     engine: Engine
@@ -95,14 +95,14 @@ class Rooms:
 class Shelf:
     """Verbs over one type of record."""
 
-    def __init__(self, rooms: Rooms) -> None:
-        self._rooms = rooms
+    def __init__(self, rooms: Services) -> None:
+        self._services = rooms
 
     async def _write(
         self, owner: Owner, view: View, change: Change, request: Sequence[Any], operation: str | None
     ) -> Receipt:
-        return await self._rooms.write(owner, view, [change], request, operation)
+        return await self._services.write(owner, view, [change], request, operation)
 
     async def _all(self, owner: Owner, view: View, only: Filter, limit: int) -> list[Record]:
-        page = await self._rooms.engine.scan(owner, view, only, None, as_limit(limit))
+        page = await self._services.engine.scan(owner, view, only, None, as_limit(limit))
         return list(page.records)

@@ -18,7 +18,7 @@ from memoranda.book.parsing import (
     as_view,
 )
 from memoranda.book.retracting import Retracting
-from memoranda.book.rooms import Rooms, WaitFor
+from memoranda.book.rooms import Services, WaitFor
 from memoranda.errors import InvalidInput
 from memoranda.model.changes import Amend, Change, ChangeAudience, Confirm, Retract, Supersede, Undo
 from memoranda.model.ids import new_id
@@ -33,7 +33,7 @@ class Statements:
 
     engine: Engine
     tenant: str
-    _rooms: Rooms
+    _services: Services
     _contexts: Contexts
     _retracting: Retracting
 
@@ -80,7 +80,7 @@ class Statements:
         **who: Unpack[Who],
     ) -> Receipt:
         """Keep several statements, all or none; ``wait_for="embedded"`` makes their vectors before it returns."""
-        return await self._rooms.remember(
+        return await self._services.remember(
             as_owner(owner, self.tenant),
             as_view(who),
             statements,
@@ -208,6 +208,6 @@ class Statements:
     async def _change(
         self, owner: str | Owner, change: Change, request: Sequence[Any], operation: str | None, who: Who
     ) -> Receipt:
-        return await self._rooms.write(
+        return await self._services.write(
             as_owner(owner, self.tenant), as_view(who), [change], request, operation
         )

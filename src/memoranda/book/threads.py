@@ -20,7 +20,7 @@ from memoranda.book.parsing import (
     episode_of,
     message_of,
 )
-from memoranda.book.rooms import Rooms, WaitFor
+from memoranda.book.rooms import Services, WaitFor
 from memoranda.errors import InvalidInput, NotFound
 from memoranda.model.changes import Append, CloseThread, Expect, SetThread
 from memoranda.model.jobs import JobDraft
@@ -37,7 +37,7 @@ from memoranda.text.tokens import Count
 class ThreadHandle:
     """A thread as one view sees it."""
 
-    _rooms: Rooms
+    _services: Services
     owner: Owner
     id: UUID
     _view: View
@@ -68,9 +68,9 @@ class ThreadHandle:
             raise InvalidInput("messages: give fields within each message", field="messages")
         if not drafts:
             raise InvalidInput("messages: none given", field="messages")
-        received = self._rooms.door.clock()
+        received = self._services.door.clock()
         messages = each(drafts, "messages", lambda draft: message_of(draft, self.owner, self.id, received))
-        receipt = await self._rooms.door.write(
+        receipt = await self._services.door.write(
             self.owner,
             self._view,
             as_actor(self._view),
@@ -78,9 +78,9 @@ class ThreadHandle:
             request=["append", str(self.id), list(drafts), expect_last],
             operation=operation,
             expect=Expect() if expect_last is None else Expect(last={self.id: expect_last}),
-            jobs=await self._rooms.forming.jobs(self._agent, self.id),
+            jobs=await self._services.forming.jobs(self._agent, self.id),
         )
-        return await self._rooms.meaning.reached(receipt, waiting)
+        return await self._services.meaning.reached(receipt, waiting)
 
     async def remember(
         self,
@@ -95,7 +95,7 @@ class ThreadHandle:
     ) -> Receipt:
         """Keep a statement that was made in this thread."""
         statement = {"content": content, "thread": self.id, **fields}
-        return await self._rooms.remember(
+        return await self._services.remember(
             self.owner,
             self._view,
             [statement],
@@ -108,17 +108,19 @@ class ThreadHandle:
 
     async def get(self) -> Thread:
         """The thread as it stands."""
-        return await _seen(self._rooms, self.owner, self.id, self._view)
+        return await _seen(self._services, self.owner, self.id, self._view)
 
     async def messages(self, *, cursor: str | None = None, limit: int = 100) -> Page:
         """Its messages, oldest first."""
         only = Filter(types=frozenset({RecordType.MESSAGE}), thread=self.id)
-        return await self._rooms.engine.scan(self.owner, self._view, only, as_cursor(cursor), as_limit(limit))
+        return await self._services.engine.scan(
+            self.owner, self._view, only, as_cursor(cursor), as_limit(limit)
+        )
 
     async def newest(self, limit: int = 20) -> list[Message]:
         """Its newest messages, in the order in which they were said."""
         only = Filter(types=frozenset({RecordType.MESSAGE}), thread=self.id, newest_first=True)
-        page = await self._rooms.engine.scan(self.owner, self._view, only, None, as_limit(limit))
+        page = await self._services.engine.scan(self.owner, self._view, only, None, as_limit(limit))
         return [record for record in reversed(page.records) if isinstance(record, Message)]
 
     async def window(
@@ -140,12 +142,12 @@ class ThreadHandle:
         text = None if summary is None else as_text(summary, "summary")
         if max_gap is not None and (not isinstance(max_gap, timedelta) or max_gap <= timedelta()):
             raise InvalidInput("max_gap: give a timedelta longer than zero", field="max_gap")
-        lasts = self._rooms.window_ttl if max_gap is None else max_gap
-        return await window(self._rooms, self.owner, self._view, self.id, room, count, text, lasts)
+        lasts = self._services.window_ttl if max_gap is None else max_gap
+        return await window(self._services, self.owner, self._view, self.id, room, count, text, lasts)
 
     async def set(self, *, operation: str | None = None, expect: int | None = None, **fields: Any) -> Receipt:
         """Set its title, status, state, result or tags; ``expect`` names the version that the caller has read."""
-        return await self._rooms.door.write(
+        return await self._services.door.write(
             self.owner,
             self._view,
             as_actor(self._view),
@@ -153,7 +155,7 @@ class ThreadHandle:
             request=["set", str(self.id), fields, expect],
             operation=operation,
             expect=Expect() if expect is None else Expect(versions={self.id: expect}),
-            jobs=await self._rooms.forming.now(self._agent, self.id)
+            jobs=await self._services.forming.now(self._agent, self.id)
             if fields.get("status") in FINISHED
             else (),
         )
@@ -175,23 +177,23 @@ class ThreadHandle:
             raise InvalidInput(
                 f"status: {status!r} is no status that a thread ends in", field="status"
             ) from None
-        now = self._rooms.door.clock()
+        now = self._services.door.clock()
         made = None
         if episode is not None:
             agent = self._view.agent
             made = each(
                 [{"thread": self.id, **episode}], "episode", lambda d: episode_of(d, self.owner, agent, now)
             )[0]
-        receipt = await self._rooms.door.write(
+        receipt = await self._services.door.write(
             self.owner,
             self._view,
             as_actor(self._view),
             [CloseThread(self.id, ended, result, made)],
             request=["close", str(self.id), status, result, episode],
             operation=operation,
-            jobs=await self._rooms.forming.now(self._agent, self.id),
+            jobs=await self._services.forming.now(self._agent, self.id),
         )
-        return await self._rooms.meaning.reached(receipt, waiting)
+        return await self._services.meaning.reached(receipt, waiting)
 
     async def form_now(self) -> bool:
         """Make what was said due to be formed now: it waits for no silence, and for nothing else that kept it.
@@ -199,7 +201,7 @@ class ThreadHandle:
         False where formation is off, by the settings or by the thread's agent's own.
         """
         await self.get()
-        jobs = await self._rooms.forming.now(self._agent, self.id, insists=True)
+        jobs = await self._services.forming.now(self._agent, self.id, insists=True)
         await self._due(jobs)
         return bool(jobs)
 
@@ -209,10 +211,10 @@ class ThreadHandle:
         Refused with ``Conflict`` where formation is off, by the settings or by the thread's agent's own.
         """
         await self.get()
-        await self._due(await self._rooms.forming.again(self._agent, self.id))
+        await self._due(await self._services.forming.again(self._agent, self.id))
 
     async def _due(self, jobs: tuple[JobDraft, ...]) -> None:
-        await self._rooms.door.write(
+        await self._services.door.write(
             self.owner,
             self._view,
             as_actor(self._view),
@@ -222,12 +224,12 @@ class ThreadHandle:
         )
 
 
-async def taken_up(rooms: Rooms, owner: Owner, id: UUID, view: View) -> ThreadHandle:
+async def taken_up(rooms: Services, owner: Owner, id: UUID, view: View) -> ThreadHandle:
     """A thread that was there before."""
     return ThreadHandle(rooms, owner, id, view, (await _seen(rooms, owner, id, view)).agent)
 
 
-async def _seen(rooms: Rooms, owner: Owner, id: UUID, view: View) -> Thread:
+async def _seen(rooms: Services, owner: Owner, id: UUID, view: View) -> Thread:
     record = (await rooms.engine.get(owner, view, [id])).get(id)
     if not isinstance(record, Thread):
         raise NotFound(f"there is no thread {id} that this view may see")

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from uuid import UUID
 
 from memoranda import telemetry
-from memoranda.book.rooms import Rooms
+from memoranda.book.rooms import Services
 from memoranda.errors import MemorandaError
 from memoranda.model.memories import Memory, Use
 from memoranda.model.owner import Owner, View
@@ -29,8 +29,8 @@ class Placing(NamedTuple):
 class Uses:
     """Refreshes the strength of memories that served."""
 
-    def __init__(self, rooms: Rooms) -> None:
-        self._rooms = rooms
+    def __init__(self, rooms: Services) -> None:
+        self._services = rooms
         #: What was placed and is not yet being noted, by the loop that will note it.
         self._waiting: dict[asyncio.AbstractEventLoop, dict[tuple[Owner, View], list[Placing]]] = {}
         self._noting: set[asyncio.Task[None]] = set()
@@ -51,7 +51,7 @@ class Uses:
 
     def _placings(self, memories: Sequence[Memory]) -> list[Placing]:
         """That these memories are placed now."""
-        now = self._rooms.door.clock()
+        now = self._services.door.clock()
         return [Placing(memory.id, memory.observed_at, now) for memory in memories]
 
     def _begin(self, loop: asyncio.AbstractEventLoop) -> None:
@@ -73,11 +73,11 @@ class Uses:
 
     async def _refresh(self, owner: Owner, view: View, placed: Sequence[Placing]) -> int:
         ids = list(dict.fromkeys(one.id for one in placed))
-        before = await self._rooms.engine.uses(owner, view, ids)
+        before = await self._services.engine.uses(owner, view, ids)
         after = {id: before.get(id, Use()) for id in ids}
         for one in placed:
             after[one.id] = after[one.id].again(one.at, one.observed_at)
-        return await self._rooms.engine.note_use(owner, view, after)
+        return await self._services.engine.note_use(owner, view, after)
 
     async def settled(self) -> None:
         """Note all that was used so far, and wait until it is."""

@@ -164,7 +164,7 @@ def load_all(ids: Iterable[UUID]) -> Deciding[dict[UUID, Record]]:
     return (yield from ask(Load(wanted)))
 
 
-def decide(deciding: Deciding[A], answer: Callable[[Question[Any]], Any]) -> A:
+def run_decision(deciding: Deciding[A], answer: Callable[[Question[Any]], Any]) -> A:
     """Run a decision to its end, answering each question at once."""
     try:
         question = next(deciding)

@@ -8,73 +8,73 @@ from memoranda.errors import InvalidInput
 from memoranda.model import changes as c
 from memoranda.model.questions import Deciding
 from memoranda.settle import caps, experience, memories, others, retracting, threads, undoing
-from memoranda.settle.desk import Desk, Settlement
+from memoranda.settle.desk import BatchState, Decision
 
 
-def settle(batch: c.Batch) -> Deciding[Settlement]:
+def decide_batch(batch: c.Batch) -> Deciding[Decision]:
     """Decide what a batch does; raises a typed error where it may do nothing."""
-    desk = Desk(batch)
-    yield from desk.check_expectations()
+    state = BatchState(batch)
+    yield from state.check_expectations()
     superseding: list[memories.Pair] = []
-    for desk.item, change in enumerate(batch.changes):
-        yield from _one(desk, change, superseding)
-    yield from memories.supersede_all(desk, superseding)
-    yield from caps.check_run(desk)
-    yield from caps.check_cap(desk)
-    return Settlement(desk.standing(), desk.ignored, desk.tails, batch.jobs, {**batch.note, **desk.note})
+    for state.item, change in enumerate(batch.changes):
+        yield from _one(state, change, superseding)
+    yield from memories.supersede_all(state, superseding)
+    yield from caps.check_run(state)
+    yield from caps.check_cap(state)
+    return Decision(state.puts(), state.ignored, state.tails, batch.jobs, {**batch.note, **state.note})
 
 
-def _one(desk: Desk, change: c.Change, superseding: list[memories.Pair]) -> Deciding[None]:
+def _one(state: BatchState, change: c.Change, superseding: list[memories.Pair]) -> Deciding[None]:
     match change:
         case c.Append():
-            yield from threads.append(desk, change)
+            yield from threads.append(state, change)
         case c.OpenThread():
-            yield from threads.open_thread(desk, change)
+            yield from threads.open_thread(state, change)
         case c.SetThread():
-            yield from threads.set_thread(desk, change)
+            yield from threads.set_thread(state, change)
         case c.CloseThread():
-            yield from threads.close(desk, change)
+            yield from threads.close(state, change)
         case c.MarkFormed():
-            yield from threads.mark_formed(desk, change)
+            yield from threads.mark_formed(state, change)
         case c.SummariseThread():
-            yield from threads.summarise(desk, change)
+            yield from threads.summarise(state, change)
         case c.RecordEpisode():
-            yield from threads.record_episode(desk, change)
+            yield from threads.record_episode(state, change)
         case c.Remember():
-            superseding += yield from memories.remember(desk, change)
+            superseding += yield from memories.remember(state, change)
         case c.Supersede():
-            superseding.append(memories.Pair(desk.item, change.winner, change.loser))
+            superseding.append(memories.Pair(state.item, change.winner, change.loser))
         case c.Confirm():
-            yield from memories.confirm(desk, change)
+            yield from memories.confirm(state, change)
         case c.Retract():
-            yield from memories.retract(desk, change)
+            yield from memories.retract(state, change)
         case c.RetractSource():
-            yield from retracting.retract_source(desk, change)
+            yield from retracting.retract_source(state, change)
         case c.Amend():
-            yield from memories.amend(desk, change)
+            yield from memories.amend(state, change)
         case c.ChangeAudience():
-            yield from memories.change_audience(desk, change)
+            yield from memories.change_audience(state, change)
         case c.PatchProfile():
-            yield from others.patch_profile(desk, change)
+            yield from others.patch_profile(state, change)
         case c.AddExperience():
-            yield from experience.add(desk, change)
+            yield from experience.add(state, change)
         case c.AddEvidence():
-            yield from experience.add_evidence(desk, change)
+            yield from experience.add_evidence(state, change)
         case c.DoubtEvidence():
-            yield from experience.doubt_evidence(desk, change)
+            yield from experience.doubt_evidence(state, change)
         case c.ApproveExperience():
-            yield from experience.approve(desk, change)
+            yield from experience.approve(state, change)
         case c.RetireExperience():
-            yield from experience.retire(desk, change)
+            yield from experience.retire(state, change)
         case c.PutNamed():
-            yield from others.put_named(desk, change)
+            yield from others.put_named(state, change)
         case c.RevokeKey():
-            yield from others.revoke_key(desk, change)
+            yield from others.revoke_key(state, change)
         case c.Import():
-            yield from others.import_record(desk, change)
+            yield from others.import_record(state, change)
         case c.Undo():
-            if len(desk.batch.changes) > 1:
+            if len(state.batch.changes) > 1:
                 raise InvalidInput("an undo is an operation of its own; send it alone", field="changes")
-            yield from undoing.undo(desk, change)
+            yield from undoing.undo(state, change)
         case _:
             assert_never(change)

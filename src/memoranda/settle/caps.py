@@ -9,14 +9,14 @@ from memoranda.model.ledger import Verb
 from memoranda.model.memories import Memory, MemoryStatus
 from memoranda.model.questions import CountActive, CountRun, Deciding, OldestOwn, ask
 from memoranda.model.records import Record
-from memoranda.settle.desk import Desk
+from memoranda.settle.desk import BatchState
 
 
-def check_run(desk: Desk) -> Deciding[None]:
+def check_run(state: BatchState) -> Deciding[None]:
     """Refuse more statements than one run, or one call, may write."""
-    limit = desk.batch.limits.writes_per_run
+    limit = state.batch.limits.writes_per_run
     counts: dict[bytes | None, int] = {}
-    for put in desk.standing():
+    for put in state.puts():
         if put.verb is Verb.REMEMBER:
             counts[put.run] = counts.get(put.run, 0) + 1
     for run, count in counts.items():
@@ -27,17 +27,17 @@ def check_run(desk: Desk) -> Deciding[None]:
             )
 
 
-def check_cap(desk: Desk) -> Deciding[None]:
+def check_cap(state: BatchState) -> Deciding[None]:
     """Hold the owner's cap, whatever would go past it: let go of the writer's own oldest, or refuse."""
-    net = sum(held_gain(put.before, put.record) for put in desk.standing())
+    net = sum(held_gain(put.before, put.record) for put in state.puts())
     if net <= 0:
         return
-    limits = desk.batch.limits
+    limits = state.batch.limits
     held = yield from ask(CountActive())
     over = held + net - limits.memories_per_owner
     if over <= 0:
         return
-    made = [p.record for p in desk.standing() if p.verb is Verb.REMEMBER and isinstance(p.record, Memory)]
+    made = [p.record for p in state.puts() if p.verb is Verb.REMEMBER and isinstance(p.record, Memory)]
     # Only what is told anew lets others go: an undo or an import asks for room first.
     if limits.at_capacity == "reject" or not made:
         raise LimitReached(
@@ -45,7 +45,7 @@ def check_cap(desk: Desk) -> Deciding[None]:
             "some, or raise the limit.",
             field="memories_per_owner",
         )
-    busy = {put.record.id for put in desk.standing()}
+    busy = {put.record.id for put in state.puts()}
     agent = made[-1].agent
     oldest = yield from ask(OldestOwn(agent, over + len(busy)))
     leaving = [memory for memory in oldest if memory.id not in busy][:over]
@@ -55,7 +55,7 @@ def check_cap(desk: Desk) -> Deciding[None]:
             "that would have to go are this agent's own and not pinned. Forget or retract some, or raise the limit.",
             field="memories_per_owner",
         )
-    _evict(desk, leaving)
+    _evict(state, leaving)
 
 
 def held_gain(before: Record | None, after: Record | None) -> int:
@@ -65,9 +65,9 @@ def held_gain(before: Record | None, after: Record | None) -> int:
     return int(now) - int(was)
 
 
-def _evict(desk: Desk, leaving: Iterable[Memory]) -> None:
+def _evict(state: BatchState, leaving: Iterable[Memory]) -> None:
     for memory in leaving:
-        desk.loaded[memory.id] = memory
-        desk.put(
+        state.loaded[memory.id] = memory
+        state.put(
             memory.changed(status=MemoryStatus.EVICTED, reason="made room at the owner's cap"), Verb.EVICT
         )

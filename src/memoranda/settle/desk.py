@@ -1,4 +1,4 @@
-"""The desk on which one batch is settled: what was loaded, what became of it, and what the ledger will say."""
+"""The state on which one batch is settled: what was loaded, what became of it, and what the ledger will say."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Put:
 
 
 @dataclass(slots=True)
-class Settlement:
+class Decision:
     """What shall stand. An engine stores it whole, with the ledger entry that its puts make."""
 
     puts: list[Put] = field(default_factory=list)
@@ -55,7 +55,7 @@ class Settlement:
 
 
 @dataclass(slots=True)
-class Desk:
+class BatchState:
     """One batch being settled."""
 
     batch: Batch
@@ -67,16 +67,16 @@ class Desk:
     tails: dict[UUID, int] = field(default_factory=dict)
     note: dict[str, Any] = field(default_factory=dict)
     _ends: dict[UUID, ThreadEnd] = field(default_factory=dict)
-    #: Slot → the record that took it last, on this desk.
+    #: Slot → the record that took it last, on this state.
     _slots: dict[bytes, UUID] = field(default_factory=dict)
 
     def current(self, id: UUID) -> Record | None:
-        """A record as it stands on the desk, seen or not."""
+        """A record as it stands on the state, seen or not."""
         put = self._puts.get(id)
         return put.record if put else self.loaded.get(id)
 
     def fetch(self, ids: Iterable[UUID]) -> Deciding[None]:
-        """Bring records to the desk that are not on it yet."""
+        """Bring records to the state that are not on it yet."""
         missing = [id for id in ids if id not in self.loaded and id not in self._puts]
         self.loaded.update((yield from load_all(missing)))
 
@@ -107,7 +107,7 @@ class Desk:
         return put is not None and put.before is None
 
     def holder(self, slot: bytes | None) -> Deciding[Record | None]:
-        """The record that holds a slot as things stand on the desk, seen or not."""
+        """The record that holds a slot as things stand on the state, seen or not."""
         if slot is None:
             return None
         taken = self._puts.get(self._slots[slot]) if slot in self._slots else None
@@ -154,7 +154,7 @@ class Desk:
             self._slots[slot] = record.id
         self._puts[record.id] = Put(record, None, Verb.IMPORT, terms)
 
-    def standing(self) -> list[Put]:
+    def puts(self) -> list[Put]:
         """What this batch puts so far."""
         return list(self._puts.values())
 

@@ -15,10 +15,10 @@ from memoranda.model.changes import (
 from memoranda.model.experience import MOST_SOURCES, MOST_USERS, Evidence, ExperienceLine
 from memoranda.model.ledger import Verb
 from memoranda.model.questions import Deciding, ErasedAmong, ask
-from memoranda.settle.desk import Desk
+from memoranda.settle.desk import BatchState
 
 
-def add(desk: Desk, change: AddExperience) -> Deciding[None]:
+def add(state: BatchState, change: AddExperience) -> Deciding[None]:
     """Add a line to an agent's experience; one whose every ground was forgotten meanwhile is not added."""
     line, evidence = change.line, []
     for part in line.evidence:
@@ -26,38 +26,38 @@ def add(desk: Desk, change: AddExperience) -> Deciding[None]:
         if left is not None:
             evidence.append(left)
     if len(evidence) < len(line.evidence) and not line.outlives(evidence):
-        desk.ignore("erased", line.id)
+        state.ignore("erased", line.id)
         return
-    held = yield from desk.holder(line.slot())
+    held = yield from state.holder(line.slot())
     if not isinstance(held, ExperienceLine):
-        desk.make(line.changed(evidence=_bounded(evidence)), Verb.ADD)
+        state.make(line.changed(evidence=_bounded(evidence)), Verb.ADD)
         return
     # Somebody else taught the same meanwhile: it stays one line.
     for part in evidence:
-        yield from add_evidence(desk, AddEvidence(held.id, part))
+        yield from add_evidence(state, AddEvidence(held.id, part))
     if not evidence:
-        desk.ignore("present", held.id)
+        state.ignore("present", held.id)
 
 
-def add_evidence(desk: Desk, change: AddEvidence) -> Deciding[None]:
+def add_evidence(state: BatchState, change: AddEvidence) -> Deciding[None]:
     """Let a line rest on a user's records, too; the same given again changes nothing."""
-    line: ExperienceLine = yield from desk.need(change.line, ExperienceLine, "line")
+    line: ExperienceLine = yield from state.need(change.line, ExperienceLine, "line")
     if line.retired_at is not None:
-        desk.ignore("retired", line.id)
+        state.ignore("retired", line.id)
         return
     given = yield from _still_there(change.evidence)
     if given is None:
-        desk.ignore("erased", line.id)
+        state.ignore("erased", line.id)
         return
     held = line.part_of(given.owner)
     if held is None and given not in _bounded([*line.evidence, given]):
-        desk.ignore("enough", line.id)
+        state.ignore("enough", line.id)
         return
     merged = given if held is None else _merged(held, given)
     if held is not None and merged == held:
-        desk.ignore("unchanged", line.id)
+        state.ignore("unchanged", line.id)
         return
-    _put(desk, line, merged, Verb.CONFIRM)
+    _put(state, line, merged, Verb.CONFIRM)
 
 
 def _bounded(evidence: Sequence[Evidence]) -> tuple[Evidence, ...]:
@@ -80,44 +80,44 @@ def _merged(held: Evidence, given: Evidence) -> Evidence:
     return held.model_copy(update={"sources": (*held.sources, *new), "guarded_at": guarded_at})
 
 
-def doubt_evidence(desk: Desk, change: DoubtEvidence) -> Deciding[None]:
+def doubt_evidence(state: BatchState, change: DoubtEvidence) -> Deciding[None]:
     """Let records count no more as evidence of a line, or again."""
-    line: ExperienceLine = yield from desk.need(change.line, ExperienceLine, "line")
+    line: ExperienceLine = yield from state.need(change.line, ExperienceLine, "line")
     held = line.part_of(change.owner)
     meant = set(change.records)
     if held is None or meant.isdisjoint(held.sources if change.faulty else held.faulty):
-        desk.ignore("unchanged", line.id)
+        state.ignore("unchanged", line.id)
         return
     faulty = {id for id in held.records if (change.faulty if id in meant else id in held.faulty)}
     turned = held.model_copy(update={"sources": _in(held, faulty, False), "faulty": _in(held, faulty, True)})
-    _put(desk, line, turned, Verb.RETRACT if change.faulty else Verb.CONFIRM)
+    _put(state, line, turned, Verb.RETRACT if change.faulty else Verb.CONFIRM)
 
 
 def _in(evidence: Evidence, some: set[UUID], inside: bool) -> tuple[UUID, ...]:
     return tuple(id for id in evidence.records if (id in some) is inside)
 
 
-def _put(desk: Desk, line: ExperienceLine, part: Evidence, verb: Verb) -> None:
+def _put(state: BatchState, line: ExperienceLine, part: Evidence, verb: Verb) -> None:
     """Let one user's evidence stand in its place, or at the end."""
     parts = {each.owner: each for each in line.evidence} | {part.owner: part}
-    desk.put(line.changed(evidence=tuple(parts.values())), verb)
+    state.put(line.changed(evidence=tuple(parts.values())), verb)
 
 
-def approve(desk: Desk, change: ApproveExperience) -> Deciding[None]:
+def approve(state: BatchState, change: ApproveExperience) -> Deciding[None]:
     """Let a line serve every user, or take that back."""
-    line: ExperienceLine = yield from desk.need(change.line, ExperienceLine, "line")
+    line: ExperienceLine = yield from state.need(change.line, ExperienceLine, "line")
     if line.retired_at is not None:
-        desk.ignore("retired", line.id)
+        state.ignore("retired", line.id)
     elif (line.approved_at is not None) is change.approved:
-        desk.ignore("unchanged", line.id)
+        state.ignore("unchanged", line.id)
     else:
-        desk.put(line.changed(approved_at=desk.batch.at if change.approved else None), Verb.AMEND)
+        state.put(line.changed(approved_at=state.batch.at if change.approved else None), Verb.AMEND)
 
 
-def retire(desk: Desk, change: RetireExperience) -> Deciding[None]:
+def retire(state: BatchState, change: RetireExperience) -> Deciding[None]:
     """Take a line out of service."""
-    line: ExperienceLine = yield from desk.need(change.line, ExperienceLine, "line")
+    line: ExperienceLine = yield from state.need(change.line, ExperienceLine, "line")
     if line.retired_at is not None:
-        desk.ignore("unchanged", line.id)
+        state.ignore("unchanged", line.id)
         return
-    desk.put(line.changed(retired_at=desk.batch.at, reason=change.reason), Verb.RETIRE)
+    state.put(line.changed(retired_at=state.batch.at, reason=change.reason), Verb.RETIRE)

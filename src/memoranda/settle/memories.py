@@ -20,7 +20,7 @@ from memoranda.model.questions import Deciding, LastUserTurn, RestingOn, ask
 from memoranda.model.records import Record
 from memoranda.model.trust import lowest
 from memoranda.model.values import canonical, refused
-from memoranda.settle.desk import Desk
+from memoranda.settle.desk import BatchState
 from memoranda.text.scripts import comparable_text
 
 _AMENDABLE = frozenset({"pinned", "tags", "applies_when", "valid_from", "valid_to"})
@@ -34,42 +34,42 @@ class Pair(NamedTuple):
     loser: UUID
 
 
-def remember(desk: Desk, change: Remember) -> Deciding[list[Pair]]:
+def remember(state: BatchState, change: Remember) -> Deciding[list[Pair]]:
     """Keep a statement; returns what it is to supersede once all the batch's statements are there."""
     memory = change.memory
     grounds: list[Record] = []
     for source in memory.sources:
-        ground = yield from desk.need(source, Record, "sources")
+        ground = yield from state.need(source, Record, "sources")
         grounds.append(ground)
     if memory.thread is not None:
-        thread = yield from desk.need(memory.thread, Thread, "thread")
+        thread = yield from state.need(memory.thread, Thread, "thread")
         grounds = grounds or [thread]
     memory = memory.changed(
-        audience=_audience(desk, change, grounds),
+        audience=_audience(state, change, grounds),
         trust=lowest([memory.trust, *(g.trust for g in grounds if hasattr(g, "trust"))]),
-        recorded_at=desk.batch.at,
+        recorded_at=state.batch.at,
     )
     if memory.sources and (yield from _refused_before(memory)):
-        desk.ignore("not_formed_again")
+        state.ignore("not_formed_again")
         return []
     run = yield from _run(memory, change.run)
     losers = list(memory.supersedes)
-    holder = yield from desk.holder(memory.slot())
+    holder = yield from state.holder(memory.slot())
     if holder is not None and holder.id not in losers:
         losers.append(holder.id)
-    desk.make(memory.changed(supersedes=()), Verb.REMEMBER, terms=change.terms, run=run)
-    return [Pair(desk.item, memory.id, loser) for loser in losers]
+    state.make(memory.changed(supersedes=()), Verb.REMEMBER, terms=change.terms, run=run)
+    return [Pair(state.item, memory.id, loser) for loser in losers]
 
 
-def _audience(desk: Desk, change: Remember, grounds: list[Record]) -> Audience:
-    widest = narrowest((ground.audience for ground in grounds), desk.batch.view)
+def _audience(state: BatchState, change: Remember, grounds: list[Record]) -> Audience:
+    widest = narrowest((ground.audience for ground in grounds), state.batch.view)
     if change.audience is None:
         if grounds:
             return widest
         return EVERYONE if change.memory.agent is None else Audience.of_agent(change.memory.agent)
-    if not change.audience.readable_by(desk.batch.view):
+    if not change.audience.readable_by(state.batch.view):
         raise InvalidInput("audience: this view would not see it; name one that it reads", field="audience")
-    if not change.audience.within(widest, desk.batch.view):
+    if not change.audience.within(widest, state.batch.view):
         raise InvalidInput("audience: wider than what the statement rests on; narrow it", field="audience")
     return change.audience
 
@@ -97,55 +97,55 @@ def _run(memory: Memory, run: str | None) -> Deciding[bytes | None]:
     return request_digest(canonical(["turn", str(memory.thread), turn]))
 
 
-def supersede_all(desk: Desk, pairs: list[Pair]) -> Deciding[None]:
+def supersede_all(state: BatchState, pairs: list[Pair]) -> Deciding[None]:
     """Let winners take their losers' places; circles resolve to the newest, and what cannot be is reported."""
-    yield from desk.fetch(id for pair in pairs for id in (pair.winner, pair.loser))
+    yield from state.fetch(id for pair in pairs for id in (pair.winner, pair.loser))
     wanted: list[Pair] = []
     for pair in pairs:
-        desk.item = pair.item
-        code = _obstacle(desk, pair)
+        state.item = pair.item
+        code = _obstacle(state, pair)
         if code is None:
             wanted.append(pair)
         else:
-            desk.ignore(code, pair.loser)
-    for pair in _without_circles(desk, wanted):
-        desk.item = pair.item
-        loser = desk.current(pair.loser)
+            state.ignore(code, pair.loser)
+    for pair in _without_circles(state, wanted):
+        state.item = pair.item
+        loser = state.current(pair.loser)
         if isinstance(loser, Memory) and loser.active:
-            _close(desk, pair)
+            _close(state, pair)
         else:
-            desk.ignore("superseded", pair.loser)
+            state.ignore("superseded", pair.loser)
 
 
-def _obstacle(desk: Desk, pair: Pair) -> str | None:
+def _obstacle(state: BatchState, pair: Pair) -> str | None:
     if pair.winner == pair.loser:
         return "self"
-    winner, loser = desk.current(pair.winner), desk.current(pair.loser)
+    winner, loser = state.current(pair.winner), state.current(pair.loser)
     if not isinstance(winner, Memory) or not isinstance(loser, Memory):
         return "unknown"
-    if not desk.made(winner.id):
-        if not winner.audience.readable_by(desk.batch.view):
+    if not state.made(winner.id):
+        if not winner.audience.readable_by(state.batch.view):
             return "unknown"
         if not winner.active:
             return "cycle" if winner.superseded_by == loser.id else "retracted"
     own_key = loser.slot() is not None and loser.slot() == winner.slot()
-    if not own_key and not loser.audience.readable_by(desk.batch.view):
+    if not own_key and not loser.audience.readable_by(state.batch.view):
         return "unknown"
     if loser.status is MemoryStatus.SUPERSEDED:
         return "superseded"
     return None if loser.active else "retracted"
 
 
-def _without_circles(desk: Desk, pairs: list[Pair]) -> list[Pair]:
+def _without_circles(state: BatchState, pairs: list[Pair]) -> list[Pair]:
     beaten: dict[UUID, set[UUID]] = {}
     for pair in pairs:
         beaten.setdefault(pair.winner, set()).add(pair.loser)
     kept: list[Pair] = []
     for pair in pairs:
         circle = _circle(beaten, pair)
-        if circle and pair.loser == max(circle, key=lambda id: _age(desk, id)):
-            desk.item = pair.item
-            desk.ignore("cycle", pair.loser)
+        if circle and pair.loser == max(circle, key=lambda id: _age(state, id)):
+            state.item = pair.item
+            state.ignore("cycle", pair.loser)
         else:
             kept.append(pair)
     return kept
@@ -168,61 +168,61 @@ def _reach(beaten: dict[UUID, set[UUID]], start: UUID) -> set[UUID]:
     return seen
 
 
-def _age(desk: Desk, id: UUID) -> tuple[datetime, UUID]:
-    memory = desk.current(id)
+def _age(state: BatchState, id: UUID) -> tuple[datetime, UUID]:
+    memory = state.current(id)
     assert isinstance(memory, Memory)
     return (memory.observed_at, id)
 
 
-def _close(desk: Desk, pair: Pair) -> None:
-    winner, loser = desk.current(pair.winner), desk.current(pair.loser)
+def _close(state: BatchState, pair: Pair) -> None:
+    winner, loser = state.current(pair.winner), state.current(pair.loser)
     assert isinstance(winner, Memory) and isinstance(loser, Memory)
     end = winner.valid_from or winner.observed_at
     if loser.valid_from is not None:
         end = max(end, loser.valid_from)
     if loser.valid_to is not None:
         end = min(end, loser.valid_to)
-    desk.put(
+    state.put(
         loser.changed(status=MemoryStatus.SUPERSEDED, superseded_by=winner.id, valid_to=end),
         Verb.SUPERSEDE,
     )
     if loser.id not in winner.supersedes:
-        desk.put(winner.changed(supersedes=(*winner.supersedes, loser.id)), Verb.SUPERSEDE)
+        state.put(winner.changed(supersedes=(*winner.supersedes, loser.id)), Verb.SUPERSEDE)
 
 
-def confirm(desk: Desk, change: Confirm) -> Deciding[None]:
+def confirm(state: BatchState, change: Confirm) -> Deciding[None]:
     """Count that a memory was said again, and by what."""
-    memory: Memory = yield from desk.need(change.memory, Memory, "memory")
+    memory: Memory = yield from state.need(change.memory, Memory, "memory")
     added = tuple(source for source in change.sources if source not in memory.sources)
     for source in added:
-        ground = yield from desk.need(source, Record, "sources")
-        if not memory.audience.within(ground.audience, desk.batch.view):
+        ground = yield from state.need(source, Record, "sources")
+        if not memory.audience.within(ground.audience, state.batch.view):
             raise InvalidInput(
                 "sources: the memory is read more widely than this source may be", field="sources"
             )
     if not memory.active:
-        desk.ignore("retracted", memory.id)
+        state.ignore("retracted", memory.id)
         return
     sources = memory.sources + added
     quotes = quotes_of((*memory.quotes, *change.quotes), sources)
-    desk.put(
+    state.put(
         memory.changed(confirmations=memory.confirmations + 1, sources=sources, quotes=quotes),
         Verb.CONFIRM,
     )
 
 
-def retract(desk: Desk, change: Retract) -> Deciding[None]:
+def retract(state: BatchState, change: Retract) -> Deciding[None]:
     """Say that a memory is no longer held."""
-    memory: Memory = yield from desk.need(change.memory, Memory, "memory")
+    memory: Memory = yield from state.need(change.memory, Memory, "memory")
     if not memory.active:
-        desk.ignore("superseded" if memory.status is MemoryStatus.SUPERSEDED else "retracted", memory.id)
+        state.ignore("superseded" if memory.status is MemoryStatus.SUPERSEDED else "retracted", memory.id)
         return
-    desk.put(memory.changed(status=MemoryStatus.RETRACTED, reason=change.reason), Verb.RETRACT)
+    state.put(memory.changed(status=MemoryStatus.RETRACTED, reason=change.reason), Verb.RETRACT)
 
 
-def amend(desk: Desk, change: Amend) -> Deciding[None]:
+def amend(state: BatchState, change: Amend) -> Deciding[None]:
     """Change what stands around a memory's content."""
-    memory: Memory = yield from desk.need(change.memory, Memory, "memory")
+    memory: Memory = yield from state.need(change.memory, Memory, "memory")
     unknown = sorted(set(change.fields) - _AMENDABLE)
     if unknown:
         raise InvalidInput(
@@ -234,30 +234,30 @@ def amend(desk: Desk, change: Amend) -> Deciding[None]:
     except ValidationError as exc:
         raise refused(exc) from exc
     if changed == memory:
-        desk.ignore("unchanged", memory.id)
+        state.ignore("unchanged", memory.id)
     else:
-        desk.put(changed, Verb.AMEND)
+        state.put(changed, Verb.AMEND)
 
 
-def change_audience(desk: Desk, change: ChangeAudience) -> Deciding[None]:
+def change_audience(state: BatchState, change: ChangeAudience) -> Deciding[None]:
     """Let others read a memory, as far as what it rests on may be read."""
-    memory: Memory = yield from desk.need(change.memory, Memory, "memory")
-    yield from desk.fetch(memory.stands_on())
+    memory: Memory = yield from state.need(change.memory, Memory, "memory")
+    yield from state.fetch(memory.stands_on())
     for source in memory.stands_on():
-        ground = desk.current(source)
-        if ground is not None and not change.audience.within(ground.audience, desk.batch.view):
+        ground = state.current(source)
+        if ground is not None and not change.audience.within(ground.audience, state.batch.view):
             raise InvalidInput("audience: wider than what the statement rests on", field="audience")
-    if not change.audience.readable_by(desk.batch.view):
+    if not change.audience.readable_by(state.batch.view):
         raise InvalidInput(
             "audience: this view would not see it any more; the owner's view may", field="audience"
         )
     if change.audience == memory.audience:
-        desk.ignore("unchanged", memory.id)
+        state.ignore("unchanged", memory.id)
         return
     changed = memory.changed(audience=change.audience)
-    holder = yield from desk.holder(changed.slot())
+    holder = yield from state.holder(changed.slot())
     if holder is not None and holder.id != memory.id:
         raise Conflict(
             f"audience: memory {holder.id} holds the key {memory.key!r} there; supersede it or change the key"
         )
-    desk.put(changed, Verb.SHARE)
+    state.put(changed, Verb.SHARE)

@@ -21,43 +21,43 @@ from memoranda.model.profiles import Key, ProfileDocument
 from memoranda.model.questions import Deciding, ErasedAmong, ErasedEras, PlaceTaken, ask
 from memoranda.model.records import Record
 from memoranda.model.values import comparable
-from memoranda.settle.desk import Desk
+from memoranda.settle.desk import BatchState
 
 #: The value of a field that is not there.
 _NOTHING = object()
 
 
-def patch_profile(desk: Desk, change: PatchProfile) -> Deciding[None]:
+def patch_profile(state: BatchState, change: PatchProfile) -> Deciding[None]:
     """Set and unset fields of a profile; what a person set only a person changes."""
-    batch = desk.batch
+    batch = state.batch
     if not change.audience.readable_by(batch.view):
         raise NotFound("audience: this view does not see profiles of that audience")
     fresh = ProfileDocument(
         id=change.id, owner=batch.owner, audience=change.audience, schema_name=change.schema_name
     )
-    held = yield from desk.holder(fresh.slot())
+    held = yield from state.holder(fresh.slot())
     document = held if isinstance(held, ProfileDocument) else fresh
     for source in change.sources:
-        ground = yield from desk.need(source, Record, "sources")
+        ground = yield from state.need(source, Record, "sources")
         if not document.audience.within(ground.audience, batch.view):
             raise InvalidInput(
                 "sources: the profile is read more widely than this source may be", field="sources"
             )
-    patched = _patched(desk, document, change)
+    patched = _patched(state, document, change)
     if held is None:
-        desk.make(patched, Verb.PATCH)
+        state.make(patched, Verb.PATCH)
     elif _same(patched, document):
-        desk.ignore("unchanged", document.id)
+        state.ignore("unchanged", document.id)
     else:
-        desk.put(patched.following(document), Verb.PATCH)
+        state.put(patched.following(document), Verb.PATCH)
 
 
-def _patched(desk: Desk, document: ProfileDocument, change: PatchProfile) -> ProfileDocument:
+def _patched(state: BatchState, document: ProfileDocument, change: PatchProfile) -> ProfileDocument:
     body, grounds = dict(document.body), dict(document.grounds)
     for name in dict.fromkeys((*change.set, *change.unset, *change.again)):
         if name in document.pinned and not change.pin:
             if name in change.set or name in change.unset:
-                desk.ignore("pinned", document.id, name)
+                state.ignore("pinned", document.id, name)
             continue
         before, held = body.get(name, _NOTHING), document.grounds_of(name)
         entries: Grounds = ()
@@ -93,12 +93,12 @@ def _same(one: ProfileDocument, other: ProfileDocument) -> bool:
     )
 
 
-def put_named(desk: Desk, change: PutNamed) -> Deciding[None]:
+def put_named(state: BatchState, change: PutNamed) -> Deciding[None]:
     """Make an agent, a schema or a key, or replace the one of that name."""
     record = change.record
-    held = yield from desk.holder(record.slot())
+    held = yield from state.holder(record.slot())
     if held is None:
-        desk.make(record, Verb.PUT)
+        state.make(record, Verb.PUT)
         return
     if isinstance(held, Key):
         raise Conflict(
@@ -106,61 +106,61 @@ def put_named(desk: Desk, change: PutNamed) -> Deciding[None]:
         )
     replacing = record.changed(id=held.id, version=held.version, recorded_at=held.recorded_at)
     if replacing == held:
-        desk.ignore("unchanged", held.id)
+        state.ignore("unchanged", held.id)
     else:
-        desk.put(replacing, Verb.PUT)
+        state.put(replacing, Verb.PUT)
 
 
-def revoke_key(desk: Desk, change: RevokeKey) -> Deciding[None]:
+def revoke_key(state: BatchState, change: RevokeKey) -> Deciding[None]:
     """End a key's service."""
-    key: Key = yield from desk.need(change.key, Key, "key")
+    key: Key = yield from state.need(change.key, Key, "key")
     if key.revoked_at is not None:
-        desk.ignore("unchanged", key.id)
+        state.ignore("unchanged", key.id)
         return
-    desk.put(key.changed(revoked_at=desk.batch.at), Verb.REVOKE)
+    state.put(key.changed(revoked_at=state.batch.at), Verb.REVOKE)
 
 
-def import_record(desk: Desk, change: Import) -> Deciding[None]:
+def import_record(state: BatchState, change: Import) -> Deciding[None]:
     """Bring in a record as it was; what was erased here, or is here already, stays as it is."""
-    record: Record = change.record.changed(owner=desk.batch.owner)
+    record: Record = change.record.changed(owner=state.batch.owner)
     if change.era is not None and change.era in (yield from ask(ErasedEras((change.era,)))):
-        desk.ignore("erased", record.id)
+        state.ignore("erased", record.id)
         return
     if record.id in (yield from ask(ErasedAmong((record.id,)))):
-        desk.ignore("erased", record.id)
+        state.ignore("erased", record.id)
         return
-    yield from desk.fetch((record.id,))
-    present = desk.current(record.id)
+    yield from state.fetch((record.id,))
+    present = state.current(record.id)
     if present is not None:
-        desk.ignore("present" if present == record else "differs", record.id)
+        state.ignore("present" if present == record else "differs", record.id)
         return
-    if (yield from desk.holder(record.slot())) is not None:
-        desk.ignore("taken", record.id)
+    if (yield from state.holder(record.slot())) is not None:
+        state.ignore("taken", record.id)
         return
-    grounded = yield from _grounded(desk, record)
+    grounded = yield from _grounded(state, record)
     if grounded is None:
-        desk.ignore("sourceless", record.id)
+        state.ignore("sourceless", record.id)
         return
     record = grounded
     if isinstance(record, Message):
-        seated = yield from _seated(desk, record)
+        seated = yield from _seated(state, record)
         if seated is None:
-            desk.ignore("place", record.id)
+            state.ignore("place", record.id)
             return
         record = seated
     if isinstance(record, Thread):
         # Places that were formed were given out, whether their messages come along or not: they are not used again.
-        desk.tails[record.id] = record.formed_through
-    desk.keep(record, change.terms)
+        state.tails[record.id] = record.formed_through
+    state.keep(record, change.terms)
 
 
-def _grounded(desk: Desk, record: Record) -> Deciding[Record | None]:
+def _grounded(state: BatchState, record: Record) -> Deciding[Record | None]:
     """A derived record as it may stand here, if anything is left of it; what was erased here does not bear it."""
     sources = record.rests_on()
     thread: UUID | None = record.thread if isinstance(record, Message) else None
     if thread is not None:
-        yield from desk.fetch((thread,))
-        return None if desk.current(thread) is None else record
+        yield from state.fetch((thread,))
+        return None if state.current(thread) is None else record
     if not sources:
         return record
     erased = yield from ask(ErasedAmong(sources))
@@ -172,21 +172,21 @@ def _grounded(desk: Desk, record: Record) -> Deciding[Record | None]:
     return record if len(erased) < len(sources) else None
 
 
-def _seated(desk: Desk, message: Message) -> Deciding[Message | None]:
+def _seated(state: BatchState, message: Message) -> Deciding[Message | None]:
     """An imported message at its own place, or at the next where it has none; None where its place is taken."""
-    end = yield from desk.end_of(message.thread)
+    end = yield from state.end_of(message.thread)
     if end is None:
         return None
     message = message.changed(audience=end.audience)
     if not message.seq:
-        seated: Message = message.changed(seq=desk.next_place(message.thread, end))
+        seated: Message = message.changed(seq=state.next_place(message.thread, end))
         return seated
-    before = (put.record for put in desk.standing())
+    before = (put.record for put in state.puts())
     if any(isinstance(m, Message) and (m.thread, m.seq) == (message.thread, message.seq) for m in before):
         return None
     if (yield from ask(PlaceTaken(message.thread, message.seq))):
         return None
-    desk.tails[message.thread] = max(desk.tails.get(message.thread, end.tail), message.seq)
+    state.tails[message.thread] = max(state.tails.get(message.thread, end.tail), message.seq)
     return message
 
 

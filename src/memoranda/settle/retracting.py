@@ -12,69 +12,71 @@ from memoranda.model.memories import Memory, MemoryStatus
 from memoranda.model.messages import Message
 from memoranda.model.questions import Deciding, RestingOn, ask
 from memoranda.model.records import Record
-from memoranda.settle.desk import Desk
+from memoranda.settle.desk import BatchState
 
 #: In the note of an entry: the source that proved faulty.
 FAULTY = "faulty"
 _NOT_HELD = (MemoryStatus.RETRACTED, MemoryStatus.UNDONE)
 
 
-def retract_source(desk: Desk, change: RetractSource) -> Deciding[None]:
+def retract_source(state: BatchState, change: RetractSource) -> Deciding[None]:
     """Retract what rests on a source alone, and tell what stays because it has other grounds."""
-    source: Record = yield from desk.need(change.source, Record, "source")
+    source: Record = yield from state.need(change.source, Record, "source")
     if not isinstance(source, (Message, Episode)):
         raise InvalidInput(
             f"source: a {source.type.value} is no source to doubt; name a message or an episode",
             field="source",
         )
-    desk.note[FAULTY] = [str(source.id)]
+    state.note[FAULTY] = [str(source.id)]
     fallen: dict[UUID, Record] = {source.id: source}
     staying: dict[UUID, Record] = {}
     wave = [source.id]
     while wave:
         found: list[UUID] = []
-        for record in (yield from _resting(desk, tuple(wave))):
+        for record in (yield from _resting(state, tuple(wave))):
             if record.id in fallen:
                 continue
-            if (yield from _bears(desk, record, fallen)):
+            if (yield from _bears(state, record, fallen)):
                 staying[record.id] = record
             else:
                 fallen[record.id] = record
                 staying.pop(record.id, None)
                 found.append(record.id)
         wave = found
-    _settle(desk, change, [record for record in fallen.values() if record is not source], staying)
+    _settle(state, change, [record for record in fallen.values() if record is not source], staying)
 
 
-def _settle(desk: Desk, change: RetractSource, fallen: list[Record], staying: dict[UUID, Record]) -> None:
+def _settle(
+    state: BatchState, change: RetractSource, fallen: list[Record], staying: dict[UUID, Record]
+) -> None:
     for record in fallen:
         if isinstance(record, Episode):
-            desk.ignore("immutable", record.id)
+            state.ignore("immutable", record.id)
         elif isinstance(record, Memory) and record.active:
-            desk.put(record.changed(status=MemoryStatus.RETRACTED, reason=change.reason), Verb.RETRACT)
+            state.put(record.changed(status=MemoryStatus.RETRACTED, reason=change.reason), Verb.RETRACT)
     for id in staying:
-        desk.ignore("grounded", id)
+        state.ignore("grounded", id)
 
 
-def _resting(desk: Desk, ids: tuple[UUID, ...]) -> Deciding[list[Record]]:
+def _resting(state: BatchState, ids: tuple[UUID, ...]) -> Deciding[list[Record]]:
     """The memories and episodes of this owner that rest on these, as far as the view sees them."""
     found: list[Record] = []
     for record in (yield from ask(RestingOn(ids))):
-        if isinstance(record, (Memory, Episode)) and record.owner == desk.batch.owner:
-            yield from desk.fetch((record.id,))
-            held = desk.current(record.id)
+        if isinstance(record, (Memory, Episode)) and record.owner == state.batch.owner:
+            yield from state.fetch((record.id,))
+            held = state.current(record.id)
             if held is None or set(ids).isdisjoint(held.stands_on()):
                 continue  # an earlier version rested on it, which was taken back since
-            if held.audience.readable_by(desk.batch.view) and _held(held):
+            if held.audience.readable_by(state.batch.view) and _held(held):
                 found.append(held)
     return found
 
 
-def _bears(desk: Desk, record: Record, fallen: dict[UUID, Record]) -> Deciding[bool]:
+def _bears(state: BatchState, record: Record, fallen: dict[UUID, Record]) -> Deciding[bool]:
     """Whether a record still has a ground that is held and is not faulty."""
     others = [id for id in record.stands_on() if id not in fallen]
-    yield from desk.fetch(others)
-    return any((ground := desk.current(id)) is not None and _held(ground) for id in others)
+    yield from state.fetch(others)
+    return any((ground := state.current(id)) is not None and _held(ground) for id in others)
 
 
 def _held(record: Record) -> bool:

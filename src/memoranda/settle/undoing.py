@@ -20,7 +20,7 @@ from memoranda.model.questions import (
     ask,
 )
 from memoranda.model.records import Record, RecordType
-from memoranda.settle.desk import Desk
+from memoranda.settle.desk import BatchState
 
 _FINAL = {
     Verb.APPEND: "messages are not undone but forgotten; forget them by their ids",
@@ -31,18 +31,18 @@ _FINAL = {
 }
 
 
-def undo(desk: Desk, change: Undo) -> Deciding[None]:
+def undo(state: BatchState, change: Undo) -> Deciding[None]:
     """Reverse the operation at a position."""
-    entries = yield from _closure(desk, change)
+    entries = yield from _closure(state, change)
     lines = _earliest_lines(entries)
     if not lines and any(entry.lines for entry in entries):
         raise InvalidInput(
             "position: it only moved a thread's watermark or summary, which is not undone", field="position"
         )
     for line in lines:
-        yield from _restore(desk, line)
-    yield from _check_slots(desk)
-    desk.note["undoes"] = [entry.position for entry in entries]
+        yield from _restore(state, line)
+    yield from _check_slots(state)
+    state.note["undoes"] = [entry.position for entry in entries]
 
 
 def _deeds(entry: Entry) -> list[Line]:
@@ -53,15 +53,15 @@ def _deeds(entry: Entry) -> list[Line]:
     return [line for line in entry.lines if line.verb is not Verb.FORM]
 
 
-def _closure(desk: Desk, change: Undo) -> Deciding[list[Entry]]:
+def _closure(state: BatchState, change: Undo) -> Deciding[list[Entry]]:
     """The operations to be reversed: the one asked for and, together, all that was built upon it."""
     positions = {change.position}
     while True:
         entries = yield from ask(EntriesAt(tuple(sorted(positions))))
         if not entries:
             raise NotFound(f"position: this owner's ledger has no position {change.position}")
-        yield from _check(desk, entries)
-        later = (yield from _later(desk, entries)) - positions
+        yield from _check(state, entries)
+        later = (yield from _later(state, entries)) - positions
         if not later:
             return entries
         if not change.with_dependents:
@@ -75,23 +75,23 @@ def _closure(desk: Desk, change: Undo) -> Deciding[list[Entry]]:
         positions |= later
 
 
-def _check(desk: Desk, entries: list[Entry]) -> Deciding[None]:
+def _check(state: BatchState, entries: list[Entry]) -> Deciding[None]:
     lines = [line for entry in entries for line in _deeds(entry)]
     for line in lines:
         if line.verb in _FINAL:
             raise InvalidInput(f"position: {_FINAL[line.verb]}", field="position")
         if line.erased:
             raise Erased("part of this operation was forgotten since; what is left of it stands as it is")
-    yield from desk.fetch(line.id for line in lines)
+    yield from state.fetch(line.id for line in lines)
     for line in lines:
-        record = desk.current(line.id)
-        if record is None or not record.audience.readable_by(desk.batch.view):
+        record = state.current(line.id)
+        if record is None or not record.audience.readable_by(state.batch.view):
             raise NotFound(
                 "position: it changed records that this view may not see; undo it with the owner's view"
             )
 
 
-def _later(desk: Desk, entries: list[Entry]) -> Deciding[set[int]]:
+def _later(state: BatchState, entries: list[Entry]) -> Deciding[set[int]]:
     """Positions that built upon these entries: what touched a record after they did, or what rests on it."""
     first: dict[UUID, int] = {}
     for entry in entries:
@@ -100,12 +100,12 @@ def _later(desk: Desk, entries: list[Entry]) -> Deciding[set[int]]:
     built: set[int] = set()
     for id, position in first.items():
         touching = {each for each in (yield from ask(PositionsTouching((id,)))) if each > position}
-        if isinstance(desk.current(id), Thread):
+        if isinstance(state.current(id), Thread):
             touching = yield from _but_watermarks(touching, id)
         built |= touching
     for entry in entries:
         for line in (line for line in entry.lines if line.before == 0):
-            living = yield from _resting_on(desk, line, first)
+            living = yield from _resting_on(state, line, first)
             built.update(
                 each for each in (yield from ask(PositionsTouching(living))) if each > entry.position
             )
@@ -118,13 +118,13 @@ def _but_watermarks(positions: set[int], thread: UUID) -> Deciding[set[int]]:
     return {entry.position for entry in entries if any(line.id == thread for line in _deeds(entry))}
 
 
-def _resting_on(desk: Desk, made: Line, known: dict[UUID, int]) -> Deciding[tuple[UUID, ...]]:
+def _resting_on(state: BatchState, made: Line, known: dict[UUID, int]) -> Deciding[tuple[UUID, ...]]:
     """What stands on a record that an operation made; of a thread, what is in it."""
     resting = [record for record in (yield from ask(RestingOn((made.id,)))) if made.id in record.stands_on()]
     if made.type is RecordType.THREAD:
         inside = yield from ask(InThread(made.id))
-        yield from desk.fetch(inside)
-        resting += [record for id in inside if (record := desk.current(id)) is not None]
+        yield from state.fetch(inside)
+        resting += [record for id in inside if (record := state.current(id)) is not None]
     return tuple(record.id for record in resting if _stands(record) and record.id not in known)
 
 
@@ -149,8 +149,8 @@ def _earliest_lines(entries: list[Entry]) -> list[Line]:
     return list(first.values())
 
 
-def _restore(desk: Desk, line: Line) -> Deciding[None]:
-    record = desk.current(line.id)
+def _restore(state: BatchState, line: Line) -> Deciding[None]:
+    record = state.current(line.id)
     assert record is not None
     if line.before == 0:
         restored = _unmade(record)
@@ -166,7 +166,7 @@ def _restore(desk: Desk, line: Line) -> Deciding[None]:
                 summary_through=record.summary_through,
             )
         restored = restored.following(record)
-    desk.put(restored, Verb.UNDO)
+    state.put(restored, Verb.UNDO)
 
 
 def _unmade(record: Record) -> Record:
@@ -175,9 +175,9 @@ def _unmade(record: Record) -> Record:
     return record.changed(withdrawn=True)  # type: ignore[no-any-return]
 
 
-def _check_slots(desk: Desk) -> Deciding[None]:
+def _check_slots(state: BatchState) -> Deciding[None]:
     """Refuse to bring back what would hold a key or a name that another record holds by now."""
-    puts = desk.standing()
+    puts = state.puts()
     slots = {put.record.slot(): put.record for put in puts if put.record.slot() is not None}
     held = yield from ask(Holders(tuple(slot for slot in slots if slot is not None)))
     moved = {put.record.id for put in puts}

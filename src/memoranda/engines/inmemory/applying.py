@@ -12,9 +12,9 @@ from memoranda.errors import Conflict
 from memoranda.model.changes import Batch
 from memoranda.model.ledger import Entry, Receipt, receipt_of
 from memoranda.model.owner import Owner
-from memoranda.model.questions import decide
+from memoranda.model.questions import run_decision
 from memoranda.model.records import PASSAGE_TYPES
-from memoranda.settle import Put, StoredRow, encode, settle
+from memoranda.settle import Put, StoredRow, decide_batch, encode
 from memoranda.settle.operations import operation_digest, operation_of, repeated
 from memoranda.settle.others import refuse_old_era
 
@@ -28,24 +28,24 @@ def apply(tables: Tables, batch: Batch) -> Receipt:
         return repeated(first.ledger[position - 1], batch.owner, operation, ended=first.ended)
     refuse_old_era(batch.era, era.id if era else None)
     era = era or tables.new_era(batch.owner)
-    settlement = decide(settle(batch), Answers(tables, era))
-    check_places(tables, era, settlement.puts)
-    rows = [encode(put.record, tables.secret) for put in settlement.puts]
-    drafts = [jobs.copied(draft) for draft in settlement.jobs]
+    decision = run_decision(decide_batch(batch), Answers(tables, era))
+    check_places(tables, era, decision.puts)
+    rows = [encode(put.record, tables.secret) for put in decision.puts]
+    drafts = [jobs.copied(draft) for draft in decision.jobs]
     tables.begin(era)
     for draft in drafts:
         jobs.put(tables, era, draft, batch.at)
     position = len(era.ledger)
-    if not settlement.puts and operation.id is None:
-        return Receipt(batch.owner, 0, batch.at, (), tuple(settlement.ignored))
-    Storing(tables, era, position + 1).put_all(settlement.puts, rows)
-    if any(put.terms is not None for put in settlement.puts):
+    if not decision.puts and operation.id is None:
+        return Receipt(batch.owner, 0, batch.at, (), tuple(decision.ignored))
+    Storing(tables, era, position + 1).put_all(decision.puts, rows)
+    if any(put.terms is not None for put in decision.puts):
         jobs.make_embedding_due(tables, batch.at)
-    for thread, tail in settlement.tails.items():
+    for thread, tail in decision.tails.items():
         era.records[thread].tail = tail
     entry = Entry(
-        None, era.id, position + 1, batch.at, batch.actor, settlement.lines(row.hash for row in rows),
-        tuple(settlement.ignored), settlement.note, operation.id, operation.request,
+        None, era.id, position + 1, batch.at, batch.actor, decision.lines(row.hash for row in rows),
+        tuple(decision.ignored), decision.note, operation.id, operation.request,
     )  # fmt: skip
     tables.write(era, entry)
     return receipt_of(entry, batch.owner)

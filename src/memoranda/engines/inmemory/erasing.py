@@ -14,7 +14,7 @@ from memoranda.engines.inmemory.applying import Storing
 from memoranda.engines.inmemory.tables import Era, Kept, Tables
 from memoranda.model.erasure import ErasureReceipt, Target
 from memoranda.model.ledger import Actor, Entry, Line, Verb
-from memoranda.model.questions import decide
+from memoranda.model.questions import run_decision
 from memoranda.model.records import PASSAGE_TYPES, Record
 from memoranda.model.values import micros
 from memoranda.settle import ErasurePlan, Put, encode, plan_erasure
@@ -29,10 +29,10 @@ def erase(tables: Tables, target: Target, at: datetime) -> ErasureReceipt:
     answers = Answers(tables, era)
     if target.everything:
         records = {id: kept.record() for id, kept in era.records.items()}
-        plan = decide(plan_whole_erasure(target.owner, target.view, records), answers)
+        plan = run_decision(plan_whole_erasure(target.owner, target.view, records), answers)
     else:
         planning = plan_ageing if target.ageing else plan_erasure
-        plan = decide(planning(target.view, target.ids), answers)
+        plan = run_decision(planning(target.view, target.ids), answers)
     erasing = _Erasing(tables, era, target, at)
     if target.everything:
         erasing.everything(plan)

@@ -19,7 +19,7 @@ from memoranda.settle.rows import audience_of, entry_of, record_of
 A = TypeVar("A")
 
 
-async def decide(deciding: q.Deciding[A], answer: Callable[[q.Question[Any]], Awaitable[Any]]) -> A:
+async def run_decision(deciding: q.Deciding[A], answer: Callable[[q.Question[Any]], Awaitable[Any]]) -> A:
     """Run a decision to its end: answer each question it asks, and return its result."""
     try:
         question = next(deciding)

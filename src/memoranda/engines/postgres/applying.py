@@ -7,7 +7,7 @@ from uuid import UUID
 import asyncpg
 
 from memoranda.engines.postgres import jobs
-from memoranda.engines.postgres.answers import Answers, OwnerRow, decide
+from memoranda.engines.postgres.answers import Answers, OwnerRow, run_decision
 from memoranda.engines.postgres.session import Row, Session
 from memoranda.engines.postgres.storing import Storing
 from memoranda.errors import Conflict
@@ -18,7 +18,7 @@ from memoranda.model.ledger import Entry, Receipt, dump_entry, receipt_of
 from memoranda.model.owner import Owner, owner_digest_parts
 from memoranda.model.values import micros
 from memoranda.model.vectors import embed_job
-from memoranda.settle import Settlement, settle
+from memoranda.settle import Decision, decide_batch
 from memoranda.settle.caps import held_gain
 from memoranda.settle.operations import Operation, operation_digest, operation_of, repeated
 from memoranda.settle.others import refuse_old_era
@@ -70,16 +70,16 @@ async def apply(session: Session, batch: Batch) -> Receipt:
         if row is not None:
             return repeated(entry_of(row, batch.owner), batch.owner, operation, ended=row[9] is not None)
     refuse_old_era(batch.era, owner.era if owner else None)
-    settlement = await decide(settle(batch), Answers(session, secret, owner))
-    if not settlement.puts and not settlement.jobs and operation.id is None:
+    decision = await run_decision(decide_batch(batch), Answers(session, secret, owner))
+    if not decision.puts and not decision.jobs and operation.id is None:
         # Nothing is stored, not even the row of a new owner.
-        return Receipt(batch.owner, 0, batch.at, (), tuple(settlement.ignored))
+        return Receipt(batch.owner, 0, batch.at, (), tuple(decision.ignored))
     owner = owner or await begin_era(session, secret, batch.owner)
-    for job in settlement.jobs:
+    for job in decision.jobs:
         await jobs.put(session, owner.no, job, batch.at)
-    if not settlement.puts and operation.id is None:
-        return Receipt(batch.owner, 0, batch.at, (), tuple(settlement.ignored))
-    return await _store(session, secret, batch, owner, settlement, operation)
+    if not decision.puts and operation.id is None:
+        return Receipt(batch.owner, 0, batch.at, (), tuple(decision.ignored))
+    return await _store(session, secret, batch, owner, decision, operation)
 
 
 async def find_operation(session: Session, secret: bytes, owner: Owner, operation: str) -> Receipt | None:
@@ -95,26 +95,26 @@ async def _store(
     secret: bytes,
     batch: Batch,
     owner: OwnerRow,
-    settlement: Settlement,
+    decision: Decision,
     operation: Operation,
 ) -> Receipt:
     position = owner.position + 1
     storing = Storing(session, secret, owner.no)
-    writings = [storing.writing(put, position) for put in settlement.puts]
+    writings = [storing.writing(put, position) for put in decision.puts]
     entry = Entry(
         batch.owner,
         owner.era,
         position,
         batch.at,
         batch.actor,
-        settlement.lines(writing.row.hash for writing in writings),
-        tuple(settlement.ignored),
-        settlement.note,
+        decision.lines(writing.row.hash for writing in writings),
+        tuple(decision.ignored),
+        decision.note,
         operation.id,
         operation.request,
     )
-    gain = sum(held_gain(put.before, put.record) for put in settlement.puts)
-    for name in await storing.store(writings, entry=entry, gain=gain, tails=settlement.tails):
+    gain = sum(held_gain(put.before, put.record) for put in decision.puts)
+    for name in await storing.store(writings, entry=entry, gain=gain, tails=decision.tails):
         # Last, because this row is shared by the writes of all owners.
         await jobs.put(session, 0, embed_job(name), batch.at)
     return receipt_of(entry, batch.owner)

@@ -12,7 +12,7 @@ from typing import Any
 from uuid import UUID
 
 from memoranda.engines.postgres import jobs, spending
-from memoranda.engines.postgres.answers import Answers, OwnerRow, decide
+from memoranda.engines.postgres.answers import Answers, OwnerRow, run_decision
 from memoranda.engines.postgres.applying import add_entry, find_owner, lock_owner, owner_row
 from memoranda.engines.postgres.removing import Removing, places, scrub_ledger, scrub_lines, some
 from memoranda.engines.postgres.session import Session
@@ -65,7 +65,7 @@ class _Erasing:
         """Forget some records."""
         target = self._target
         planning = plan_ageing if target.ageing else plan_erasure
-        plan = await decide(planning(target.view, target.ids), self._answers)
+        plan = await run_decision(planning(target.view, target.ids), self._answers)
         if plan.doomed or plan.aged:
             lines, note = departure(plan, target.owner, ageing=target.ageing)
             await self._carry_out(plan)
@@ -77,7 +77,7 @@ class _Erasing:
         target, no = self._target, self._owner.no
         rows = await self._session.all("all_of_owner", no)
         records = {record.id: record for record in map(record_of, rows)}
-        plan = await decide(plan_whole_erasure(target.owner, target.view, records), self._answers)
+        plan = await run_decision(plan_whole_erasure(target.owner, target.view, records), self._answers)
         await self._carry_out(plan)
         self._removed["ledger contents"] += await scrub_ledger(self._session, no)
         self._removed["names on spending"] += await spending.unname(self._session, no)

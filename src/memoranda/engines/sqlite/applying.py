@@ -18,7 +18,7 @@ from memoranda.model.ledger import Entry, Receipt, dump_entry, receipt_of
 from memoranda.model.owner import Audience, Owner, owner_digest_parts
 from memoranda.model.records import PASSAGE_TYPES, Record
 from memoranda.model.values import micros
-from memoranda.settle import Put, Settlement, StoredRow, encode, settle
+from memoranda.settle import Decision, Put, StoredRow, decide_batch, encode
 from memoranda.settle.caps import held_gain
 from memoranda.settle.operations import Operation, operation_digest, operation_of, repeated
 from memoranda.settle.others import refuse_old_era
@@ -55,17 +55,17 @@ def apply(connection: sqlite3.Connection, secret: bytes, batch: Batch) -> Receip
     owner = find_owner(connection, batch.owner)
     refuse_old_era(batch.era, owner.era if owner else None)
     answers = Answers(connection, secret, owner)
-    settlement = q.decide(settle(batch), answers)
-    if not settlement.puts and not settlement.jobs and operation.id is None:
+    decision = q.run_decision(decide_batch(batch), answers)
+    if not decision.puts and not decision.jobs and operation.id is None:
         # Nothing is stored, not even the name of an owner that was not here.
-        return Receipt(batch.owner, 0, batch.at, (), tuple(settlement.ignored))
+        return Receipt(batch.owner, 0, batch.at, (), tuple(decision.ignored))
     owner = owner or begin_era(connection, secret, batch.owner)
-    for job in settlement.jobs:
+    for job in decision.jobs:
         jobs.put(connection, owner.no, job, batch.at)
-    if not settlement.puts and operation.id is None:
-        return Receipt(batch.owner, 0, batch.at, (), tuple(settlement.ignored))
+    if not decision.puts and operation.id is None:
+        return Receipt(batch.owner, 0, batch.at, (), tuple(decision.ignored))
     storing = Storing(connection, secret, owner.no, owner.position + 1, answers.shelves)
-    return _store(connection, storing, batch, owner, settlement, operation)
+    return _store(connection, storing, batch, owner, decision, operation)
 
 
 def find_operation(
@@ -83,14 +83,14 @@ def _store(
     storing: Storing,
     batch: Batch,
     owner: OwnerRow,
-    settlement: Settlement,
+    decision: Decision,
     operation: Operation,
 ) -> Receipt:
     position = owner.position + 1
-    hashes = storing.put_all(settlement.puts)
-    if any(put.terms is not None for put in settlement.puts):
+    hashes = storing.put_all(decision.puts)
+    if any(put.terms is not None for put in decision.puts):
         jobs.make_embedding_due(connection, batch.at)
-    for thread, tail in settlement.tails.items():
+    for thread, tail in decision.tails.items():
         connection.execute(sql("set_tail"), (tail, thread.bytes))
     entry = Entry(
         batch.owner,
@@ -98,14 +98,14 @@ def _store(
         position,
         batch.at,
         batch.actor,
-        settlement.lines(hashes),
-        tuple(settlement.ignored),
-        settlement.note,
+        decision.lines(hashes),
+        tuple(decision.ignored),
+        decision.note,
         operation.id,
         operation.request,
     )
     add_entry(connection, owner.no, entry)
-    gain = sum(held_gain(put.before, put.record) for put in settlement.puts)
+    gain = sum(held_gain(put.before, put.record) for put in decision.puts)
     connection.execute(sql("move_owner"), (position, gain, owner.no))
     return receipt_of(entry, batch.owner)
 

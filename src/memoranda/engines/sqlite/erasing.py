@@ -20,7 +20,7 @@ from memoranda.model.ids import new_id
 from memoranda.model.jobs import JobDraft
 from memoranda.model.ledger import Actor, Entry, Line, Verb, dump_entry, load_entry_body
 from memoranda.model.owner import WHOLE
-from memoranda.model.questions import decide
+from memoranda.model.questions import run_decision
 from memoranda.model.records import PASSAGE_TYPES, Record
 from memoranda.model.values import micros
 from memoranda.settle import ErasurePlan, Put, plan_erasure
@@ -95,7 +95,7 @@ class _Erasing:
         """Forget some records."""
         target = self._target
         planning = plan_ageing if target.ageing else plan_erasure
-        plan = decide(planning(target.view, target.ids), self._answers)
+        plan = run_decision(planning(target.view, target.ids), self._answers)
         if plan.doomed or plan.aged:
             lines, note = departure(plan, target.owner, ageing=target.ageing)
             self._carry_out(plan)
@@ -107,7 +107,7 @@ class _Erasing:
         target = self._target
         rows = self._connection.execute(sql("all_of_owner"), (self._owner.no,)).fetchall()
         records = {record.id: record for record in map(record_of, rows)}
-        plan = decide(plan_whole_erasure(target.owner, target.view, records), self._answers)
+        plan = run_decision(plan_whole_erasure(target.owner, target.view, records), self._answers)
         self._carry_out(plan)
         self._scrub_ledger()
         self._removed["names on spending"] += spending.unname(self._connection, self._owner.no)
