@@ -16,7 +16,7 @@ from memoranda import Book, InvalidInput, NotFound, StorageError, SyncBook, Thre
 from memoranda.book.catalogue import Keys, Named, Profiles
 from memoranda.book.episodes import Episodes
 from memoranda.book.experience import Experience
-from memoranda.book.rooms import Shelf
+from memoranda.book.rooms import RecordVerbs
 from memoranda.engines.sqlite.engine import SqliteEngine
 from memoranda.sync import SyncEpisodes, SyncExperience, SyncKeys, SyncNamed, SyncProfiles, SyncThread
 
@@ -48,7 +48,7 @@ def test_every_verb_has_its_synchronous_face(face: type, behind: type):
 
 def test_every_verb_of_the_book_has_its_synchronous_face(book: SyncBook):
     assert verbs(SyncBook) - {"run"} == verbs(Book)
-    shelves = {name for name, of in vars(book.book).items() if isinstance(of, Shelf)}
+    shelves = {name for name, of in vars(book.book).items() if isinstance(of, RecordVerbs)}
     assert shelves == {"profile", "episodes", "experience", "agents", "schemas", "keys"}
     assert all(hasattr(book, name) for name in shelves)
 

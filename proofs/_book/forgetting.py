@@ -185,7 +185,7 @@ class Case:
 
     def _remembered(self, book: Book) -> int:
         """Return how many vectors an embedder keeps in memory."""
-        maker = book.meaning.maker
+        maker = book.embeddings.maker
         assert isinstance(maker, VectorMaker) and isinstance(maker.embedder, CachedEmbedder)
         return len(maker.embedder._entries)
 

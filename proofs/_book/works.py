@@ -10,8 +10,9 @@ from memoranda.model import changes as c
 from memoranda.model.erasure import ErasureReceipt
 from memoranda.model.ids import new_id
 from memoranda.model.ledger import Receipt
-from memoranda.model.memories import Memory, Use
+from memoranda.model.memories import Memory
 from memoranda.model.owner import EVERYONE, WHOLE, Owner, OwnerKind, View
+from memoranda.model.passages import Use
 from proofs._book import world
 from proofs._book.oracle import Leak
 from proofs._book.session import Session, who

@@ -14,8 +14,8 @@ from memoranda.engines.inmemory import InMemoryEngine
 from memoranda.model import changes as c
 from memoranda.model.erasure import Target
 from memoranda.model.ledger import Actor
-from memoranda.model.memories import Use
 from memoranda.model.owner import WHOLE, Audience, Owner, OwnerKind, View
+from memoranda.model.passages import Use
 from memoranda.model.query import Filter
 from memoranda.model.records import RecordType
 from memoranda.model.spending import ALL_SPENT, Spent, SpentFilter

@@ -17,7 +17,6 @@ from memoranda.model.erasure import ErasureReceipt, Erasures, Scrubbed, Target
 from memoranda.model.facts import BookFacts, Findings
 from memoranda.model.jobs import Job, JobDraft, JobState
 from memoranda.model.ledger import Entry, Receipt
-from memoranda.model.memories import Use
 from memoranda.model.moving import (
     Arrival,
     BookFrame,
@@ -29,7 +28,7 @@ from memoranda.model.moving import (
     Whereabouts,
 )
 from memoranda.model.owner import Owner, View
-from memoranda.model.passages import Choose, Shelf, ShelfDelta, Sight
+from memoranda.model.passages import Choose, Shelf, ShelfDelta, Sight, Use
 from memoranda.model.query import Filter, HistoryStep, Hits, Page
 from memoranda.model.records import Record, RecordType
 from memoranda.model.spending import ALL_SPENT, Spent, SpentFilter, Sums

@@ -13,15 +13,15 @@ import pytest
 import memoranda
 from bench.standin import StandIn
 from memoranda.engines.sqlite.engine import SqliteEngine
-from memoranda.model.memories import Use
 from memoranda.model.owner import WHOLE, Owner
+from memoranda.model.passages import Use
 from tests.conftest import HandClock
 
 ANA = Owner(id="ana")
 
 
 async def use_of(book: memoranda.Book, id: UUID | None) -> Use | None:
-    await book._contexts.uses.settled()
+    await book._uses.settled()
     assert id is not None
     return (await book.engine.uses(ANA, WHOLE, [id])).get(id)
 

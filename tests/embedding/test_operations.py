@@ -44,7 +44,7 @@ class TestMakingThemAside:
 
     async def test_a_book_without_a_worker_makes_none_by_itself(self, path: Path) -> None:
         async with opened(path, Topics()) as book:
-            assert book.meaning.working is None
+            assert book.embeddings.working is None
 
     async def test_embed_makes_all_and_takes_the_job_away(self, path: Path) -> None:
         async with opened(path, Topics()) as book:
@@ -153,9 +153,9 @@ class TestChangingTheModel:
         async with opened(path, Topics()) as book:
             await book.remember("ana", "Keeps bees", wait_for="embedded")
         async with opened(path, Larger(), worker=None) as book:
-            assert book.meaning.working is None
+            assert book.embeddings.working is None
             await book.reembed()
-            assert book.meaning.working is not None
+            assert book.embeddings.working is not None
 
     async def test_a_write_says_that_the_vectors_were_changed_under_it(self, path: Path) -> None:
         async with opened(path, Topics()) as old, opened(path, Larger()) as new:
@@ -255,5 +255,5 @@ class TestSayingSo:
             with (tmp_path / file.name).open("wb") as made:
                 made.truncate(file.size)
         async with memoranda.open(path, embed=tmp_path) as book:
-            await book.meaning.examine()
+            await book.embeddings.examine()
             assert "SHA-256" in (await book.facts()).details["vectors"]["no_vectors_because"]

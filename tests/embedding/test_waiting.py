@@ -91,7 +91,7 @@ class TestWaiting:
     ) -> None:
         async with opened(path, Topics()) as book:
             thread = await book.thread("ana")
-            monkeypatch.setattr(book.meaning, "_engine", None)
+            monkeypatch.setattr(book.embeddings, "_engine", None)
             receipt = await thread.append("user", "Keeps bees")
             assert (receipt.state, receipt.no_vectors_because) == ("stored", "")
             monkeypatch.undo()

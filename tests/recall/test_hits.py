@@ -9,7 +9,7 @@ from uuid import UUID
 import pytest
 
 import memoranda
-from memoranda.model.memories import Use
+from memoranda.model.passages import Use
 from memoranda.model.query import Because, Hit
 from tests.conftest import HandClock
 
@@ -65,7 +65,7 @@ async def test_looking_is_no_use_and_a_context_is(book: memoranda.Book) -> None:
     for _ in range(3):
         assert (await book.recall("ana", "units"))[0].uses == 0
     await book.context("ana", "units")
-    await book._contexts.uses.settled()
+    await book._uses.settled()
     assert (await book.recall("ana", "units"))[0].uses == 1
 
 

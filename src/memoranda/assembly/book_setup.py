@@ -16,7 +16,7 @@ from memoranda.assembly.engine_addresses import DEFAULT_FILE, find_book, open_en
 from memoranda.assembly.job_handlers import embedding, refresh_terms, upkeep
 from memoranda.book import Book
 from memoranda.book.forming import Forming
-from memoranda.book.meaning import Meaning
+from memoranda.book.meaning import Embeddings
 from memoranda.book.retention import RETAIN, Retention, first_retention, retaining
 from memoranda.capabilities import SearchesLargeShelves
 from memoranda.door import Door
@@ -160,7 +160,7 @@ async def _open(
     making = None
     if maker is not None and not read_only:
         making = Worker(engine, {EMBED: embedding(engine, clock, maker)}, clock)
-    meaning = Meaning(engine, maker, making, no_vectors_because=no_vectors_because)
+    embeddings = Embeddings(engine, maker, making, no_vectors_because=no_vectors_because)
     former = wiring.former_of(
         engine, finder, maker, asked, given.limits, given.forming, given.budgets, tenant, clock
     )
@@ -174,7 +174,7 @@ async def _open(
         tenant=tenant,
         forming=Forming(engine, tenant, given.forming),
         models=asked,
-        meaning=meaning,
+        embeddings=embeddings,
         on_erased=finder.clear,
         refresh_terms=lambda: refresh_terms(engine),
         open_copy=lambda path: open_engine(path, create=False),
@@ -183,7 +183,7 @@ async def _open(
         book.start_worker()
     elif worker is None:
         # What is written here becomes vectors here, even where nobody runs the book's other upkeep.
-        meaning.start()
+        embeddings.start()
     return book
 
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from datetime import date
 from pathlib import Path
 from types import TracebackType
 from typing import Literal, Self, Unpack
 from uuid import UUID
 
 from memoranda import telemetry
-from memoranda.book.accounts import Accounts
 from memoranda.book.asking import (
     BY_MEANING,
     Only,
@@ -28,7 +28,7 @@ from memoranda.book.episodes import Episodes
 from memoranda.book.experience import Experience
 from memoranda.book.explaining import explain
 from memoranda.book.forming import Forming
-from memoranda.book.meaning import Meaning
+from memoranda.book.meaning import Embeddings
 from memoranda.book.parsing import (
     Who,
     as_actor,
@@ -42,12 +42,12 @@ from memoranda.book.parsing import (
     as_names,
     as_owner,
     as_path,
+    as_spent_filter,
     as_text,
     as_types,
     as_view,
     each,
 )
-from memoranda.book.retracting import Retracting
 from memoranda.book.rooms import Services
 from memoranda.book.statements import Statements
 from memoranda.book.threads import ThreadHandle, taken_up
@@ -57,8 +57,8 @@ from memoranda.errors import InvalidInput, NotAllowed, NotFound
 from memoranda.model.changes import (
     OpenThread,
 )
-from memoranda.model.erasure import ErasureReceipt, Target
-from memoranda.model.facts import Findings
+from memoranda.model.erasure import ErasureReceipt, Scrubbed, Target
+from memoranda.model.facts import BookFacts, Findings
 from memoranda.model.ids import new_id
 from memoranda.model.ledger import Entry, Receipt
 from memoranda.model.messages import Thread
@@ -66,6 +66,7 @@ from memoranda.model.owner import EVERYONE, Audience, Owner
 from memoranda.model.profiles import Agent, Key, Schema
 from memoranda.model.query import HistoryStep, Hit, Hits, Page, Why
 from memoranda.model.records import PASSAGE_TYPES, Record, RecordType
+from memoranda.model.spending import Spent
 from memoranda.ports import Engine, Finder, Models
 from memoranda.recall.context.compose import Context
 from memoranda.text.tokens import Count
@@ -77,7 +78,7 @@ _AT_ONCE = 4
 _LAST_JOB_SECONDS = 10.0
 
 
-class Book(Accounts, Statements):
+class Book(Statements):
     """One opened Memoranda. Get one from ``memoranda.open``; close it, or use it with ``async with``."""
 
     def __init__(
@@ -88,33 +89,33 @@ class Book(Accounts, Statements):
         worker: Worker,
         *,
         tenant: str,
-        meaning: Meaning,
+        embeddings: Embeddings,
         forming: Forming,
         models: Models | None,
         on_erased: Callable[[], None],
         refresh_terms: Callable[[], Awaitable[int]],
         open_copy: OpenCopy,
     ) -> None:
+        services = Services(engine, door, tenant, embeddings, forming, forming.window_ttl)
+        super().__init__(services)
         self.engine = engine
         self.door = door
         self.finder = finder
         self.worker = worker
         self.tenant = tenant
+        self.embeddings = embeddings
         self._on_erased = on_erased
         self._refresh_terms = refresh_terms
         self.transfer = Transfer(engine, door, tenant, forming)
         self.backups = Backups(engine, door.clock, open_copy)
         self._models = models
-        self._services = rooms = Services(engine, door, tenant, meaning, forming, forming.window_ttl)
-        self.profile = Profiles(rooms)
-        self.episodes = Episodes(rooms, self.recall)
-        self.experience = Experience(rooms)
-        self.agents = Agents(rooms, Agent)
-        self.schemas = Schemas(rooms, Schema)
-        self.keys = Keys(rooms, Key)
-        self._contexts = Contexts(rooms)
-        self._retracting = Retracting(rooms)
-        self.meaning = meaning
+        self.profile = Profiles(services)
+        self.episodes = Episodes(services, self.recall)
+        self.experience = Experience(services)
+        self.agents = Agents(services, Agent)
+        self.schemas = Schemas(services, Schema)
+        self.keys = Keys(services, Key)
+        self._contexts = Contexts(services)
         self._working: asyncio.Task[None] | None = None
         self._stop = asyncio.Event()
 
@@ -138,9 +139,9 @@ class Book(Accounts, Statements):
     async def close(self) -> None:
         """Finish the job in hand, if it is done soon, and all writes, and let go of the book."""
         self._stop.set()
-        self.meaning.stop()
-        tasks = [task for task in (self._working, self.meaning.working) if task is not None]
-        self._working = self.meaning.working = None
+        self.embeddings.stop()
+        tasks = [task for task in (self._working, self.embeddings.working) if task is not None]
+        self._working = self.embeddings.working = None
         try:
             # A loop that is gone, or another thread's, never tells that the worker is done.
             if tasks and tasks[0].get_loop() is asyncio.get_running_loop():
@@ -149,10 +150,10 @@ class Book(Accounts, Statements):
                     task.cancel()
                 if late:
                     await asyncio.wait(late, timeout=_LAST_JOB_SECONDS)
-            await self._contexts.uses.settled()
+            await self._uses.settled()
         finally:
             await self.engine.close()
-            await self.meaning.close()
+            await self.embeddings.close()
             if self._models is not None:
                 await self._models.close()
 
@@ -164,7 +165,7 @@ class Book(Accounts, Statements):
     @property
     def no_vectors_because(self) -> str:
         """Why recall goes by words alone; empty where it goes by meaning too."""
-        return self.meaning.no_vectors_because
+        return self.embeddings.no_vectors_because
 
     # ── what was said ────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -248,10 +249,10 @@ class Book(Accounts, Statements):
         if chosen == "most_used" and RecordType.MEMORY not in wanted:
             raise InvalidInput("types: most_used counts memories", field="types")
         why_not = as_explained(explain)
-        maker = self.meaning.maker
+        maker = self.embeddings.maker
         asked = None if vector is None else as_vector(vector, maker)
         if chosen in BY_MEANING:
-            asked = await self.meaning.of_question(question, asked, needed=chosen == "meaning")
+            asked = await self.embeddings.of_question(question, asked, needed=chosen == "meaning")
         found = await self.finder.find(
             party,
             view,
@@ -267,19 +268,19 @@ class Book(Accounts, Statements):
             now=self.door.clock(),
         )
         if chosen in BY_MEANING and asked is None:
-            found.no_vectors_because = self.meaning.no_vectors_because or self.meaning.failing
+            found.no_vectors_because = self.embeddings.no_vectors_because or self.embeddings.failing
         return found
 
     async def embed(self, progress: Callable[[int], None] | None = None) -> int:
         """Make now the vectors that passages still lack; returns how many. Without an embedder there are none."""
-        return await self.meaning.catch_up(progress)
+        return await self.embeddings.catch_up(progress)
 
     async def reembed(self, progress: Callable[[int], None] | None = None) -> int:
         """Make all vectors with this book's embedder, beside those that recall reads meanwhile; then switch.
 
         A call that was interrupted goes on where it stopped when it is made again; returns how many it made itself.
         """
-        return await self.meaning.renew(progress)
+        return await self.embeddings.renew(progress)
 
     async def context(
         self,
@@ -317,7 +318,7 @@ class Book(Accounts, Statements):
             made, placed = await self._contexts.make(party, view, finding, query, where, budget, limit, count)
         telemetry.count("contexts")
         if as_flag(mark_used, "mark_used"):
-            self._contexts.uses.note(party, view, placed)
+            self._uses.note(party, view, placed)
         return made
 
     async def get(self, owner: str | Owner, id: UUID | str, **who: Unpack[Who]) -> Record:
@@ -439,3 +440,35 @@ class Book(Accounts, Statements):
         done["terms"] = await self._refresh_terms()
         self._on_erased()
         return done
+
+    # ── the tenant ───────────────────────────────────────────────────────────────────────────────────────────────
+
+    async def usage(
+        self,
+        owner: str | Owner | None = None,
+        *,
+        agent: str | None = None,
+        since: date | None = None,
+        until: date | None = None,
+    ) -> Sequence[Spent]:
+        """Return what calls to language models used and cost, from the day ``since`` to before the day ``until`` (UTC).
+
+        There is one item for each owner, agent, day, task and model; ``model.spending.totals`` adds them up by one of these.
+        """
+        party = None if owner is None else as_owner(owner, self.tenant)
+        return await self.engine.spent(self.tenant, as_spent_filter(party, agent, since, until))
+
+    async def owners(self) -> Sequence[Owner]:
+        """Return the tenant's owners that have records."""
+        return await self.engine.owners(self.tenant)
+
+    async def facts(self) -> BookFacts:
+        """Return what the book is and holds; ``details["vectors"]`` says how many passages have a vector, and of which model."""
+        return await self.embeddings.facts(await self.engine.facts())
+
+    async def scrub(self) -> Scrubbed:
+        """Clear the book's own files of everything that was forgotten. It completes an erasure whose state is ``pending``.
+
+        On a server every table is rewritten, and each is locked while it is.
+        """
+        return await self.engine.scrub()

@@ -8,9 +8,10 @@ from hashlib import blake2b
 from typing import Any
 
 from memoranda.errors import Conflict
-from memoranda.model.ledger import Verb, load_entry_body
+from memoranda.model.ledger import Verb
 from memoranda.model.moving import EntryPiece, Frame, Piece, PieceKind, RecordPiece, position_key
 from memoranda.ports import Engine
+from memoranda.settle.rows import load_entry_body
 
 Progress = Callable[[int, int], None]
 

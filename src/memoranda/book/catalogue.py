@@ -18,7 +18,7 @@ from memoranda.book.parsing import (
     as_text,
     as_view,
 )
-from memoranda.book.rooms import Services, Shelf
+from memoranda.book.rooms import RecordVerbs, Services
 from memoranda.errors import InvalidInput
 from memoranda.formation.patching import edit_faults
 from memoranda.formation.schemas import (
@@ -44,7 +44,7 @@ from memoranda.model.values import refused
 N = TypeVar("N", Agent, Schema, Key)
 
 
-class Profiles(Shelf):
+class Profiles(RecordVerbs):
     """One document for each user, schema and audience."""
 
     async def get(self, owner: str | Owner, schema: str = "Profile", **who: Unpack[Who]) -> dict[str, Any]:
@@ -163,11 +163,11 @@ class Profiles(Shelf):
         return await self._write(edit.owner, view, change, request, operation)
 
 
-class Named(Shelf, Generic[N]):
+class Named(RecordVerbs, Generic[N]):
     """The tenant's agents, schemas or keys, each under its unique name."""
 
-    def __init__(self, rooms: Services, of: type[N]) -> None:
-        super().__init__(rooms)
+    def __init__(self, services: Services, of: type[N]) -> None:
+        super().__init__(services)
         self._of: type[N] = of
 
     @property

@@ -10,7 +10,6 @@ from typing import Literal
 from uuid import UUID
 
 from memoranda.book.rooms import Services
-from memoranda.book.uses import Uses
 from memoranda.errors import NotFound
 from memoranda.model.episodes import Episode
 from memoranda.model.experience import ExperienceLine, serves
@@ -69,9 +68,8 @@ class _Beside:
 class Contexts:
     """Makes contexts of what a book holds."""
 
-    def __init__(self, rooms: Services) -> None:
-        self._services = rooms
-        self.uses = Uses(rooms)
+    def __init__(self, services: Services) -> None:
+        self._services = services
 
     async def make(
         self,
@@ -159,7 +157,7 @@ class Contexts:
 
 
 async def window(
-    rooms: Services,
+    services: Services,
     owner: Owner,
     view: View,
     thread: UUID,
@@ -183,9 +181,9 @@ async def window(
 
     itself = Scan(owner, view, _itself(thread), None, 1)
     newest = Scan(owner, view, _turns_of(thread), None, _page_of(budget))
-    found, first = await rooms.engine.scans([itself, newest])
-    read, whole = await newest_turns(rooms, owner, view, thread, budget, cost, first=first)
-    turns = turns_since_silence(read, rooms.door.clock(), ttl)
+    found, first = await services.engine.scans([itself, newest])
+    read, whole = await newest_turns(services, owner, view, thread, budget, cost, first=first)
+    turns = turns_since_silence(read, services.door.clock(), ttl)
     whole = whole and len(turns) == len(read)
     if summary is None:
         all_fit = whole and sum(map(cost, turns)) <= budget
@@ -212,7 +210,7 @@ def _forms(message: Message) -> list[str]:
 
 
 async def newest_turns(
-    rooms: Services,
+    services: Services,
     owner: Owner,
     view: View,
     thread: UUID,
@@ -227,13 +225,13 @@ async def newest_turns(
     cursor: str | None = None
     spent = 0
     while True:
-        page = first or await rooms.engine.scan(owner, view, only, cursor, _page_of(budget))
+        page = first or await services.engine.scan(owner, view, only, cursor, _page_of(budget))
         first = None
         read = those_of(Message, page.records)
         turns += read
         spent += sum(map(cost, read))
         cursor = page.cursor
-        if not turns and thread not in await rooms.engine.get(owner, view, [thread]):
+        if not turns and thread not in await services.engine.get(owner, view, [thread]):
             raise NotFound(f"there is no thread {thread} that this view may see")
         # Beyond the budget one reads on only to where a user's turn began what is the newest now.
         enough = spent > budget and any(map(is_users_turn, turns))

@@ -20,7 +20,7 @@ from memoranda.book.parsing import (
     each,
     episode_of,
 )
-from memoranda.book.rooms import Services, Shelf, WaitFor
+from memoranda.book.rooms import RecordVerbs, Services, WaitFor
 from memoranda.errors import InvalidInput, NotFound
 from memoranda.model.changes import RecordEpisode
 from memoranda.model.episodes import Episode, Outcome, Overflow
@@ -48,11 +48,11 @@ class Recalling(Protocol):
     ) -> Awaitable[Hits]: ...
 
 
-class Episodes(Shelf):
+class Episodes(RecordVerbs):
     """What was done, and how it ended. Called, it answers: did I already try this?"""
 
-    def __init__(self, rooms: Services, recall: Recalling) -> None:
-        super().__init__(rooms)
+    def __init__(self, services: Services, recall: Recalling) -> None:
+        super().__init__(services)
         self._recall = recall
 
     async def __call__(
@@ -84,7 +84,8 @@ class Episodes(Shelf):
             **who,
         )
         hits = [hit for hit in found if isinstance(hit.record, Episode) and wanted <= set(hit.record.tags)]
-        kept = Hits(hits[:most], found.missing)
+        kept = Hits(hits[:most])
+        kept.missing = found.missing
         kept.no_vectors_because = found.no_vectors_because
         return kept
 
@@ -111,7 +112,7 @@ class Episodes(Shelf):
         episode = each([fields], "episode", lambda draft: episode_of(draft, party, agent, now))[0]
         change = RecordEpisode(episode, audience=as_audience(audience, reader))
         receipt = await self._write(party, reader, change, ["episode", fields, str(audience)], operation)
-        return await self._services.meaning.reached(receipt, waiting)
+        return await self._services.embeddings.reached(receipt, waiting)
 
     async def overflow(self, owner: str | Owner, id: UUID | str, **who: Unpack[Who]) -> Overflow | None:
         """The tool calls that an episode had to cut or leave out, whole; None where it has them all."""

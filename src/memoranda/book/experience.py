@@ -9,7 +9,7 @@ from uuid import UUID
 from pydantic import ValidationError
 
 from memoranda.book.parsing import as_flag, as_id, as_limit, as_owner, each
-from memoranda.book.rooms import Shelf
+from memoranda.book.rooms import RecordVerbs
 from memoranda.errors import NotFound
 from memoranda.formation.guard import Guard
 from memoranda.model.changes import (
@@ -31,7 +31,7 @@ _LINES = Filter(types=frozenset({RecordType.EXPERIENCE}))
 _AT_A_TIME = 1000
 
 
-class Experience(Shelf):
+class Experience(RecordVerbs):
     """What an agent has learnt, line by line. Whoever calls these speaks for all users, but for ``list`` serving one."""
 
     async def add(

@@ -30,7 +30,7 @@ _KEPT = frozenset({Verb.APPEND, Verb.REMEMBER, Verb.CONFIRM, Verb.ADD})
 _log = logging.getLogger("memoranda.embedding")
 
 
-class Meaning:
+class Embeddings:
     """The vectors of one open book: who makes them, when, and why there are none."""
 
     def __init__(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import datetime
+from datetime import date, datetime
 from pathlib import Path
 from typing import Any, Literal, TypedDict
 from uuid import UUID
@@ -18,6 +18,7 @@ from memoranda.model.memories import Memory
 from memoranda.model.messages import Message
 from memoranda.model.owner import Audience, Owner, View
 from memoranda.model.records import Record, RecordType
+from memoranda.model.spending import SpentFilter
 from memoranda.model.trust import TRUST_OF_ROLE, Trust
 from memoranda.model.values import refused, text_fault
 
@@ -261,3 +262,18 @@ def each(drafts: Sequence[Mapping[str, Any]], what: str, make: Any) -> list[Any]
         errors[0].errors = tuple(errors)
         raise errors[0]
     return made
+
+
+def as_spent_filter(owner: Owner | None, agent: Any, since: Any, until: Any) -> SpentFilter:
+    """Return the filter of what was spent, with its days checked."""
+    days = {"since": _as_day(since, "since"), "until": _as_day(until, "until")}
+    try:
+        return SpentFilter.model_validate({"owner": owner, "agent": agent, **days})
+    except ValidationError as exc:
+        raise refused(exc) from exc
+
+
+def _as_day(value: Any, field: str) -> date | None:
+    if value is None or (isinstance(value, date) and not isinstance(value, datetime)):
+        return value
+    raise InvalidInput(f"{field}: give a date, not {value!r}; spending is kept by day", field=field)

@@ -26,8 +26,8 @@ _MOST_TURNS = 100
 class Retracting:
     """One operation in the owner's ledger; what agents learnt follows it, and follows its undoing."""
 
-    def __init__(self, rooms: Services) -> None:
-        self._services = rooms
+    def __init__(self, services: Services) -> None:
+        self._services = services
 
     async def retract_source(
         self, owner: Owner, view: View, source: UUID, reason: str, operation: str | None

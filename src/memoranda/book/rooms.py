@@ -1,4 +1,4 @@
-"""What the book's verbs need of the house: an engine, the door before it, and the tenant."""
+"""The services of an open book, which its verbs use: engine, door, tenant, embeddings, and the jobs of formation."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any, Literal, TypeAlias
 from uuid import UUID
 
 from memoranda.book.forming import Forming
-from memoranda.book.meaning import Meaning
+from memoranda.book.meaning import Embeddings
 from memoranda.book.parsing import (
     as_actor,
     as_audience,
@@ -35,14 +35,14 @@ WaitFor: TypeAlias = Literal["stored", "embedded"]
 
 @dataclass(frozen=True, slots=True)
 class Services:
-    """The rooms that verbs act through."""
+    """The services that a book's verbs use."""
 
     engine: Engine
     door: Door
     tenant: str
-    meaning: Meaning
+    embeddings: Embeddings
     forming: Forming
-    #: After so long a silence a thread's window is ended; None: never.
+    #: The longest gap between messages within a thread's window; None: no gap ends it.
     window_ttl: timedelta | None = None
 
     async def write(
@@ -54,7 +54,7 @@ class Services:
         operation: str | None,
         expect: Mapping[UUID, int] | None = None,
     ) -> Receipt:
-        """Pass changes through the door; the request is what makes an operation known again."""
+        """Write changes through the door. The same operation id with the same request is applied once."""
         versions = as_versions(expect or {})
         return await self.door.write(
             owner,
@@ -71,14 +71,13 @@ class Services:
         owner: Owner,
         view: View,
         statements: Sequence[Mapping[str, Any]],
-        *,
         audience: str | Audience | None,
         run: str | None,
         operation: str | None,
         expect: Mapping[UUID, int] | None,
         wait_for: WaitFor,
     ) -> Receipt:
-        """Keep statements, all or none."""
+        """Write statements through the door, all or none."""
         waiting = as_wait(wait_for)
         readers, now = as_audience(audience, view), self.door.clock()
         memories = each(statements, "statements", lambda draft: memory_of(draft, owner, view.agent, now))
@@ -89,14 +88,14 @@ class Services:
         changes: list[Change] = [Remember(memory, audience=readers, run=run) for memory in memories]
         request = ["remember", list(statements), str(audience), run]
         receipt = await self.write(owner, view, changes, request, operation, expect)
-        return await self.meaning.reached(receipt, waiting)
+        return await self.embeddings.reached(receipt, waiting)
 
 
-class Shelf:
-    """Verbs over one type of record."""
+class RecordVerbs:
+    """The base of the verbs over one type of record."""
 
-    def __init__(self, rooms: Services) -> None:
-        self._services = rooms
+    def __init__(self, services: Services) -> None:
+        self._services = services
 
     async def _write(
         self, owner: Owner, view: View, change: Change, request: Sequence[Any], operation: str | None

@@ -1,4 +1,4 @@
-"""What is known: the verbs of a book by which statements are kept, corrected, shared, retracted and undone."""
+"""The verbs of a book over memories: keep, correct, share, retract and undo statements."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal, Unpack
 from uuid import UUID
 
-from memoranda.book.contexts import Contexts
 from memoranda.book.parsing import (
     Who,
     as_audience,
@@ -19,23 +18,22 @@ from memoranda.book.parsing import (
 )
 from memoranda.book.retracting import Retracting
 from memoranda.book.rooms import Services, WaitFor
+from memoranda.book.uses import Uses
 from memoranda.errors import InvalidInput
 from memoranda.model.changes import Amend, Change, ChangeAudience, Confirm, Retract, Supersede, Undo
 from memoranda.model.ids import new_id
 from memoranda.model.ledger import Receipt
 from memoranda.model.memories import Memory
 from memoranda.model.owner import Audience, Owner
-from memoranda.ports import Engine
 
 
 class Statements:
-    """The verbs of a book over what is known."""
+    """The verbs of a book over memories."""
 
-    engine: Engine
-    tenant: str
-    _services: Services
-    _contexts: Contexts
-    _retracting: Retracting
+    def __init__(self, services: Services) -> None:
+        self._services = services
+        self._uses = Uses(services)
+        self._retracting = Retracting(services)
 
     async def remember(
         self,
@@ -53,18 +51,10 @@ class Statements:
         **fields: Any,
     ) -> Receipt:
         """Keep a statement: kind, key, subject, applies_when, data, tags, sources, supersedes, valid_from, …"""
-        statement = {"content": content, **fields}
-        return await self.remember_all(
-            owner,
-            [statement],
-            audience=audience,
-            run=run,
-            operation=operation,
-            expect=expect,
-            agent=agent,
-            groups=groups,
-            view=view,
-            wait_for=wait_for,
+        who = as_view({"agent": agent, "groups": groups, "view": view})
+        statements = [{"content": content, **fields}]
+        return await self._services.remember(
+            self._owner(owner), who, statements, audience, run, operation, expect, wait_for
         )
 
     async def remember_all(
@@ -81,14 +71,7 @@ class Statements:
     ) -> Receipt:
         """Keep several statements, all or none; ``wait_for="embedded"`` makes their vectors before it returns."""
         return await self._services.remember(
-            as_owner(owner, self.tenant),
-            as_view(who),
-            statements,
-            audience=audience,
-            run=run,
-            operation=operation,
-            expect=expect,
-            wait_for=wait_for,
+            self._owner(owner), as_view(who), statements, audience, run, operation, expect, wait_for
         )
 
     async def supersede(
@@ -178,7 +161,7 @@ class Statements:
         The receipt's ``ignored`` tells what stays because it has other grounds; what agents learnt of it alone serves
         no more. Undoing the operation brings all of it back.
         """
-        party, view = as_owner(owner, self.tenant), as_view(who)
+        party, view = self._owner(owner), as_view(who)
         return await self._retracting.retract_source(party, view, as_id(source, "source"), reason, operation)
 
     async def undo(
@@ -195,19 +178,20 @@ class Statements:
         # With an id of its own it is in the ledger even where only agents' lines follow it, to be undone in turn.
         named = operation or f"undo {new_id()}"
         receipt = await self._change(owner, change, ["undo", position, with_dependents], named, who)
-        await self._retracting.undone(as_owner(owner, self.tenant), receipt.position)
+        await self._retracting.undone(self._owner(owner), receipt.position)
         return receipt
 
     async def mark_used(self, owner: str | Owner, ids: Iterable[UUID | str], **who: Unpack[Who]) -> int:
         """Note that memories were placed in a prompt: it refreshes their strength. Looking at them is no use."""
-        party, view = as_owner(owner, self.tenant), as_view(who)
-        found = await self.engine.get(party, view, as_ids(ids))
+        party, view = self._owner(owner), as_view(who)
+        found = await self._services.engine.get(party, view, as_ids(ids))
         placed = [record for record in found.values() if isinstance(record, Memory)]
-        return await self._contexts.uses.use(party, view, placed)
+        return await self._uses.use(party, view, placed)
+
+    def _owner(self, owner: str | Owner) -> Owner:
+        return as_owner(owner, self._services.tenant)
 
     async def _change(
         self, owner: str | Owner, change: Change, request: Sequence[Any], operation: str | None, who: Who
     ) -> Receipt:
-        return await self._services.write(
-            as_owner(owner, self.tenant), as_view(who), [change], request, operation
-        )
+        return await self._services.write(self._owner(owner), as_view(who), [change], request, operation)

@@ -80,7 +80,7 @@ class ThreadHandle:
             expect=Expect() if expect_last is None else Expect(last={self.id: expect_last}),
             jobs=await self._services.forming.jobs(self._agent, self.id),
         )
-        return await self._services.meaning.reached(receipt, waiting)
+        return await self._services.embeddings.reached(receipt, waiting)
 
     async def remember(
         self,
@@ -94,16 +94,9 @@ class ThreadHandle:
         **fields: Any,
     ) -> Receipt:
         """Keep a statement that was made in this thread."""
-        statement = {"content": content, "thread": self.id, **fields}
+        statements = [{"content": content, "thread": self.id, **fields}]
         return await self._services.remember(
-            self.owner,
-            self._view,
-            [statement],
-            audience=audience,
-            run=run,
-            operation=operation,
-            expect=expect,
-            wait_for=wait_for,
+            self.owner, self._view, statements, audience, run, operation, expect, wait_for
         )
 
     async def get(self) -> Thread:
@@ -193,7 +186,7 @@ class ThreadHandle:
             operation=operation,
             jobs=await self._services.forming.now(self._agent, self.id),
         )
-        return await self._services.meaning.reached(receipt, waiting)
+        return await self._services.embeddings.reached(receipt, waiting)
 
     async def form_now(self) -> bool:
         """Make what was said due to be formed now: it waits for no silence, and for nothing else that kept it.
@@ -224,13 +217,13 @@ class ThreadHandle:
         )
 
 
-async def taken_up(rooms: Services, owner: Owner, id: UUID, view: View) -> ThreadHandle:
+async def taken_up(services: Services, owner: Owner, id: UUID, view: View) -> ThreadHandle:
     """A thread that was there before."""
-    return ThreadHandle(rooms, owner, id, view, (await _seen(rooms, owner, id, view)).agent)
+    return ThreadHandle(services, owner, id, view, (await _seen(services, owner, id, view)).agent)
 
 
-async def _seen(rooms: Services, owner: Owner, id: UUID, view: View) -> Thread:
-    record = (await rooms.engine.get(owner, view, [id])).get(id)
+async def _seen(services: Services, owner: Owner, id: UUID, view: View) -> Thread:
+    record = (await services.engine.get(owner, view, [id])).get(id)
     if not isinstance(record, Thread):
         raise NotFound(f"there is no thread {id} that this view may see")
     return record

@@ -11,8 +11,9 @@ from uuid import UUID
 from memoranda import telemetry
 from memoranda.book.rooms import Services
 from memoranda.errors import MemorandaError
-from memoranda.model.memories import Memory, Use
+from memoranda.model.memories import Memory
 from memoranda.model.owner import Owner, View
+from memoranda.model.passages import Use
 
 #: As long as what was used waits for more, to be noted in one write.
 _TOGETHER_SECONDS = 0.2
@@ -29,8 +30,8 @@ class Placing(NamedTuple):
 class Uses:
     """Refreshes the strength of memories that served."""
 
-    def __init__(self, rooms: Services) -> None:
-        self._services = rooms
+    def __init__(self, services: Services) -> None:
+        self._services = services
         #: What was placed and is not yet being noted, by the loop that will note it.
         self._waiting: dict[asyncio.AbstractEventLoop, dict[tuple[Owner, View], list[Placing]]] = {}
         self._noting: set[asyncio.Task[None]] = set()

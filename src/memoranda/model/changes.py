@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from types import MappingProxyType
 from typing import Any
 from uuid import UUID
 
@@ -173,7 +172,7 @@ class PatchProfile:
     #: What the fields that it sets rest on; none where people or programs set them.
     sources: tuple[UUID, ...] = ()
     #: What is there already and was said again by these sources: fields with their values, of a list with its items.
-    again: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
+    again: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -241,9 +240,9 @@ class Expect:
     """What the caller has read, and builds upon."""
 
     #: Record id to the version that it must still have.
-    versions: Mapping[UUID, int] = field(default_factory=lambda: MappingProxyType({}))
+    versions: Mapping[UUID, int] = field(default_factory=dict)
     #: Thread id to the place of the last message that it must still have; 0 for none.
-    last: Mapping[UUID, int] = field(default_factory=lambda: MappingProxyType({}))
+    last: Mapping[UUID, int] = field(default_factory=dict)
 
 
 NOTHING_EXPECTED = Expect()
@@ -268,4 +267,4 @@ class Batch:
     #: The era that the caller works for; None: whichever it is.
     era: UUID | None = None
     #: What the ledger notes beside it: never content.
-    note: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
+    note: Mapping[str, Any] = field(default_factory=dict)

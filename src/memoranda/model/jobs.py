@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
+from datetime import datetime
 from enum import StrEnum
 from typing import Any
 from uuid import UUID
@@ -21,9 +21,6 @@ ERROR_LENGTH = 2000
 FOLLOW = "follow"
 #: As many as are listed where one looks through all that there are, those that are due first.
 MOST_JOBS = 100_000
-
-#: No job is due later.
-_LAST_MOMENT = datetime.max.replace(tzinfo=UTC)
 
 
 class JobState(StrEnum):
@@ -97,14 +94,6 @@ class Postponed(Exception):
 
 class GivenUp(Exception):
     """Raised by who does a job: to try it again brings nothing; it waits among the dead letters for a person."""
-
-
-def due_at(at: datetime, seconds: float) -> datetime:
-    """So long after a moment, or the last moment that there is."""
-    try:
-        return at + timedelta(seconds=seconds)
-    except OverflowError:
-        return _LAST_MOMENT
 
 
 def told(reason: str) -> str:

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import StrEnum
 from typing import Any, Literal
 from uuid import UUID
 
-from memoranda.errors import Corrupt, NotFound
+from memoranda.errors import NotFound
 from memoranda.model.asking import Usage
 from memoranda.model.owner import Owner
 from memoranda.model.records import RecordType
 
 
 class Verb(StrEnum):
-    """What a change did to one record. The ledger stores most verbs by these values; see ``stored``."""
+    """What a change did to one record. The ledger stores most verbs by these values; see ``STORED_VERBS``."""
 
     OPEN = "open"
     APPEND = "append"
@@ -42,19 +41,14 @@ class Verb(StrEnum):
     #: A message left by age; what rests on it stays.
     AGE = "age"
 
-    @property
-    def stored(self) -> str:
-        """The spelling in the ledger, in exports and in copies; it never changes."""
-        return _STORED_VERBS.get(self, self.value)
-
     @classmethod
     def _missing_(cls, value: object) -> Verb | None:
         """The verb of a stored spelling that is no longer the public one."""
-        return next((verb for verb, stored in _STORED_VERBS.items() if stored == value), None)
+        return next((verb for verb, stored in STORED_VERBS.items() if stored == value), None)
 
 
-#: Verbs that were renamed after books had stored them: the ledger keeps the old spelling.
-_STORED_VERBS = {Verb.CONFIRM: "corroborate"}
+#: Verbs that were renamed after books had stored them → the spelling in ledgers, exports and copies, which never changes.
+STORED_VERBS = {Verb.CONFIRM: "corroborate"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,65 +156,6 @@ def aged_of(entry: Entry) -> dict[UUID, UUID]:
     return dict(zip(gone, threads, strict=False))
 
 
-#: Made once: it writes each entry of the ledger.
-_compact = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False).encode
-
-
-def dump_entry(entry: Entry) -> str:
-    """The part of an entry that engines store as one text."""
-    body: dict[str, Any] = {
-        "l": [
-            [
-                line.verb.stored,
-                line.type,
-                line.id.hex,
-                line.before,
-                line.after,
-                _hex(line.hash),
-                *([1] if line.erased else []),
-            ]
-            for line in entry.lines
-        ]
-    }
-    if entry.ignored:
-        body["i"] = [
-            [part.item, part.code, None if part.id is None else part.id.hex, part.field]
-            for part in entry.ignored
-        ]
-    if entry.note:
-        body["n"] = entry.note
-    return _compact(body)
-
-
-def load_entry_body(body: str) -> tuple[tuple[Line, ...], tuple[Ignored, ...], dict[str, Any]]:
-    """Lines, ignored parts and note of what ``dump_entry`` wrote."""
-    try:
-        loaded = json.loads(body)
-        lines = tuple(
-            Line(
-                Verb(part[0]),
-                RecordType(part[1]),
-                UUID(hex=part[2]),
-                part[3],
-                part[4],
-                None if part[5] is None else bytes.fromhex(part[5]),
-                len(part) > 6,
-            )
-            for part in loaded["l"]
-        )
-        ignored = tuple(
-            Ignored(part[0], part[1], None if part[2] is None else UUID(hex=part[2]), part[3])
-            for part in loaded.get("i", ())
-        )
-        return lines, ignored, loaded.get("n", {})
-    except (ValueError, TypeError, LookupError, AttributeError) as exc:
-        raise Corrupt("an entry of a ledger cannot be read, its row is damaged: restore a backup") from exc
-
-
-def _hex(value: bytes | None) -> str | None:
-    return None if value is None else value.hex()
-
-
 @dataclass(frozen=True, slots=True)
 class ReceiptItem:
     """What became of one record."""
@@ -263,10 +198,3 @@ class Receipt:
     def ids(self, kind: RecordType | str | None = None) -> tuple[UUID, ...]:
         """The ids of what was written, of one type or of all."""
         return tuple(item.id for item in self.items if kind is None or item.type == kind)
-
-
-def receipt_of(entry: Entry, owner: Owner, *, repeated: bool = False) -> Receipt:
-    """The receipt of an entry, the same at the first time and at every repetition."""
-    items = tuple(ReceiptItem(line.verb, line.type, line.id, line.after, line.erased) for line in entry.lines)
-    used = Usage.model_validate(entry.note[USED]) if USED in entry.note else Usage()
-    return Receipt(owner, entry.position, entry.at, items, entry.ignored, usage=used, repeated=repeated)

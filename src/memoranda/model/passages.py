@@ -4,12 +4,39 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime, timedelta
 from typing import Any, NamedTuple, overload
 from uuid import UUID
 
-from memoranda.model.memories import Use
+from pydantic import Field
+
 from memoranda.model.owner import Audience
 from memoranda.model.records import Record
+from memoranda.model.values import Moment, Value
+
+#: What is not used has half its strength after so long.
+HALF_LIFE = timedelta(days=30)
+#: How much of what a memory lacks of full strength a use gives back.
+REFRESH = 0.3
+
+
+class Use(Value):
+    """How a memory has served: kept beside it, without a version."""
+
+    #: Strength at the moment of last use, from 0 to 1.
+    strength: float = Field(default=1.0, ge=0.0, le=1.0)
+    used_at: Moment | None = None
+    count: int = Field(default=0, ge=0)
+
+    def strength_at(self, now: datetime, learnt: datetime) -> float:
+        """Strength as it has faded since the last use, or since the memory was learnt; nothing stored changes."""
+        since = max(now - (learnt if self.used_at is None else self.used_at), timedelta())
+        return float(self.strength * 0.5 ** (since / HALF_LIFE))
+
+    def again(self, now: datetime, learnt: datetime) -> Use:
+        """This use and one more."""
+        strength = self.strength_at(now, learnt)
+        return Use(strength=strength + (1 - strength) * REFRESH, used_at=now, count=self.count + 1)
 
 
 @dataclass(frozen=True, slots=True)

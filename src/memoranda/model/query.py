@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
@@ -209,12 +209,10 @@ class MissingHit:
 class Hits(list[Hit]):
     """The passages that recall found, best first."""
 
-    def __init__(self, hits: Iterable[Hit] = (), missing: tuple[MissingHit, ...] = ()) -> None:
-        super().__init__(hits)
-        #: Why vectors were not compared although the mode asked for them; empty if they were.
-        self.no_vectors_because = ""
-        #: The ids named in ``explain`` that are no hits, each with the reason.
-        self.missing = missing
+    #: Why vectors were not compared although the mode asked for them; empty if they were.
+    no_vectors_because: str = ""
+    #: The ids named in ``explain`` that are no hits, each with the reason.
+    missing: tuple[MissingHit, ...] = ()
 
 
 def place_of(cursor: str | None) -> int | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterable
+from collections.abc import Generator
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 from uuid import UUID
@@ -23,11 +23,6 @@ class Question(Generic[A]):
 
 #: A decision in progress: it yields questions, is sent answers, and returns ``A``.
 Deciding = Generator[Question[Any], Any, A]
-
-
-def ask(question: Question[A]) -> Generator[Question[Any], A, A]:
-    """Put one question and give its answer."""
-    return (yield question)
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,22 +149,3 @@ class InThread(Question[list[UUID]]):
     """The messages, episodes and memories of a thread, by id."""
 
     thread: UUID
-
-
-def load_all(ids: Iterable[UUID]) -> Deciding[dict[UUID, Record]]:
-    """The records under these ids, asking nothing where there are none."""
-    wanted = tuple(dict.fromkeys(ids))
-    if not wanted:
-        return {}
-    return (yield from ask(Load(wanted)))
-
-
-def run_decision(deciding: Deciding[A], answer: Callable[[Question[Any]], Any]) -> A:
-    """Run a decision to its end, answering each question at once."""
-    try:
-        question = next(deciding)
-        while True:
-            question = deciding.send(answer(question))
-    except StopIteration as done:
-        decided: A = done.value
-        return decided

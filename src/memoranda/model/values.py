@@ -20,6 +20,8 @@ DATA_BYTES = 1_048_576
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
+#: No moment is later.
+_LAST_MOMENT = datetime.max.replace(tzinfo=UTC)
 
 
 class Value(BaseModel):
@@ -124,6 +126,14 @@ def micros(moment: datetime) -> int:
 def moment(microseconds: int) -> datetime:
     """The aware UTC moment of a count of microseconds since the epoch."""
     return _EPOCH + timedelta(microseconds=microseconds)
+
+
+def due_at(at: datetime, seconds: float) -> datetime:
+    """Return the moment so many seconds after another, or the last moment that Python can express."""
+    try:
+        return at + timedelta(seconds=seconds)
+    except OverflowError:
+        return _LAST_MOMENT
 
 
 def utc_now() -> datetime:

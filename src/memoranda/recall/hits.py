@@ -8,7 +8,8 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from memoranda.model.memories import Memory, Use
+from memoranda.model.memories import Memory
+from memoranda.model.passages import Use
 from memoranda.model.query import Filter, Hit
 from memoranda.model.quoting import cited, source_of
 from memoranda.model.records import PASSAGE_TYPES, Record, RecordType

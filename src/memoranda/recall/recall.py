@@ -97,7 +97,9 @@ class Recall:
                 most = await most_used(self._engine, owner, view, limit, only)
                 if not why_not:
                     return Hits(most)
-                return Hits(most, unlisted(why_not, await self._engine.get(owner, view, why_not), most))
+                found = Hits(most)
+                found.missing = unlisted(why_not, await self._engine.get(owner, view, why_not), most)
+                return found
             request = SearchRequest(
                 await parse_question(question, vector, now),
                 vectors,
@@ -111,7 +113,9 @@ class Recall:
             hits = await self._hits(owner, view, request, conditions, now)
             missing = () if why_not is None else await self._missing(owner, view, why_not, request, hits)
         telemetry.count("recalls")
-        return Hits(hits, missing)
+        found = Hits(hits)
+        found.missing = missing
+        return found
 
     def clear(self) -> None:
         """Drop every index and every cached word, because something was erased."""

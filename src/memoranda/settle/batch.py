@@ -18,7 +18,8 @@ def decide_batch(batch: c.Batch) -> Deciding[Decision]:
     superseding: list[memories.Pair] = []
     for state.item, change in enumerate(batch.changes):
         yield from _one(state, change, superseding)
-    yield from memories.supersede_all(state, superseding)
+    if superseding:
+        yield from memories.supersede_all(state, superseding)
     yield from caps.check_run(state)
     yield from caps.check_cap(state)
     return Decision(state.puts(), state.ignored, state.tails, batch.jobs, {**batch.note, **state.note})

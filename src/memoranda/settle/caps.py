@@ -7,9 +7,9 @@ from collections.abc import Iterable
 from memoranda.errors import LimitReached
 from memoranda.model.ledger import Verb
 from memoranda.model.memories import Memory, MemoryStatus
-from memoranda.model.questions import CountActive, CountRun, Deciding, OldestOwn, ask
+from memoranda.model.questions import CountActive, CountRun, Deciding, OldestOwn
 from memoranda.model.records import Record
-from memoranda.settle.desk import BatchState
+from memoranda.settle.desk import BatchState, ask
 
 
 def check_run(state: BatchState) -> Deciding[None]:

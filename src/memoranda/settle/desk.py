@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Generator, Iterable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 from uuid import UUID
 
 from memoranda.errors import Conflict, NotFound, Stale
@@ -12,8 +12,34 @@ from memoranda.model.changes import Batch
 from memoranda.model.jobs import JobDraft
 from memoranda.model.ledger import Ignored, Line, Verb
 from memoranda.model.messages import Thread
-from memoranda.model.questions import Deciding, EndOf, Holders, ThreadEnd, ask, load_all
+from memoranda.model.questions import Deciding, EndOf, Holders, Load, Question, ThreadEnd
 from memoranda.model.records import Record
+
+A = TypeVar("A")
+
+
+def ask(question: Question[A]) -> Generator[Question[Any], A, A]:
+    """Put one question and give its answer."""
+    return (yield question)
+
+
+def load_all(ids: Iterable[UUID]) -> Deciding[dict[UUID, Record]]:
+    """The records under these ids, asking nothing where there are none."""
+    wanted = tuple(dict.fromkeys(ids))
+    if not wanted:
+        return {}
+    return (yield from ask(Load(wanted)))
+
+
+def run_decision(deciding: Deciding[A], answer: Callable[[Question[Any]], Any]) -> A:
+    """Run a decision to its end, answering each question at once."""
+    try:
+        question = next(deciding)
+        while True:
+            question = deciding.send(answer(question))
+    except StopIteration as done:
+        decided: A = done.value
+        return decided
 
 
 @dataclass(slots=True)

@@ -16,8 +16,9 @@ from memoranda.model.memories import Memory
 from memoranda.model.messages import Message, Thread
 from memoranda.model.owner import Owner, View
 from memoranda.model.profiles import Key, ProfileDocument
-from memoranda.model.questions import Aged, Deciding, InThread, OtherHolders, RestingOn, ask, load_all
+from memoranda.model.questions import Aged, Deciding, InThread, OtherHolders, RestingOn
 from memoranda.model.records import Record, RecordType
+from memoranda.settle.desk import ask, load_all
 
 
 @dataclass(slots=True)

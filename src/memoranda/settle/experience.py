@@ -14,8 +14,8 @@ from memoranda.model.changes import (
 )
 from memoranda.model.experience import MOST_SOURCES, MOST_USERS, Evidence, ExperienceLine
 from memoranda.model.ledger import Verb
-from memoranda.model.questions import Deciding, ErasedAmong, ask
-from memoranda.settle.desk import BatchState
+from memoranda.model.questions import Deciding, ErasedAmong
+from memoranda.settle.desk import BatchState, ask
 
 
 def add(state: BatchState, change: AddExperience) -> Deciding[None]:

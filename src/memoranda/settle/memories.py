@@ -16,11 +16,11 @@ from memoranda.model.ledger import Verb
 from memoranda.model.memories import Memory, MemoryStatus
 from memoranda.model.messages import Thread
 from memoranda.model.owner import EVERYONE, Audience, narrowest
-from memoranda.model.questions import Deciding, LastUserTurn, RestingOn, ask
+from memoranda.model.questions import Deciding, LastUserTurn, RestingOn
 from memoranda.model.records import Record
 from memoranda.model.trust import lowest
 from memoranda.model.values import canonical, refused
-from memoranda.settle.desk import BatchState
+from memoranda.settle.desk import BatchState, ask
 from memoranda.text.scripts import comparable_text
 
 _AMENDABLE = frozenset({"pinned", "tags", "applies_when", "valid_from", "valid_to"})

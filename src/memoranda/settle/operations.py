@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from uuid import UUID
 
 from memoranda.errors import Erased, OperationReused
+from memoranda.model.asking import Usage
 from memoranda.model.changes import Batch
 from memoranda.model.digests import keyed
-from memoranda.model.ledger import Entry, Receipt, receipt_of
+from memoranda.model.ledger import USED, Entry, Receipt, ReceiptItem
 from memoranda.model.owner import Owner, owner_digest_parts
 
 
@@ -42,3 +44,18 @@ def repeated(entry: Entry, owner: Owner, operation: Operation, *, ended: bool) -
     if entry.lines and all(line.erased for line in entry.lines):
         raise Erased("what this operation wrote was forgotten; it does not come back")
     return receipt_of(entry, owner, repeated=True)
+
+
+def receipt_of(entry: Entry, owner: Owner, *, repeated: bool = False) -> Receipt:
+    """The receipt of an entry, the same at the first time and at every repetition."""
+    items = tuple(ReceiptItem(line.verb, line.type, line.id, line.after, line.erased) for line in entry.lines)
+    used = Usage.model_validate(entry.note[USED]) if USED in entry.note else Usage()
+    return Receipt(owner, entry.position, entry.at, items, entry.ignored, usage=used, repeated=repeated)
+
+
+def refuse_old_era(wanted: UUID | None, era: UUID | None) -> None:
+    """Refuse work that was begun before its owner was erased."""
+    if wanted is not None and wanted != era:
+        raise Erased(
+            "this work was begun before its owner's records were erased; it ends here, begin anew if wanted"
+        )

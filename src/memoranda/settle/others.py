@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from uuid import UUID
 
-from memoranda.errors import Conflict, Erased, InvalidInput, NotFound
+from memoranda.errors import Conflict, InvalidInput, NotFound
 from memoranda.model.changes import (
     Import,
     PatchProfile,
@@ -18,10 +18,10 @@ from memoranda.model.ledger import Verb
 from memoranda.model.memories import Memory
 from memoranda.model.messages import Message, Thread
 from memoranda.model.profiles import Key, ProfileDocument
-from memoranda.model.questions import Deciding, ErasedAmong, ErasedEras, PlaceTaken, ask
+from memoranda.model.questions import Deciding, ErasedAmong, ErasedEras, PlaceTaken
 from memoranda.model.records import Record
 from memoranda.model.values import comparable
-from memoranda.settle.desk import BatchState
+from memoranda.settle.desk import BatchState, ask
 
 #: The value of a field that is not there.
 _NOTHING = object()
@@ -188,11 +188,3 @@ def _seated(state: BatchState, message: Message) -> Deciding[Message | None]:
         return None
     state.tails[message.thread] = max(state.tails.get(message.thread, end.tail), message.seq)
     return message
-
-
-def refuse_old_era(wanted: UUID | None, era: UUID | None) -> None:
-    """Refuse work that was begun before its owner was erased."""
-    if wanted is not None and wanted != era:
-        raise Erased(
-            "this work was begun before its owner's records were erased; it ends here, begin anew if wanted"
-        )

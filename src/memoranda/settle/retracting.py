@@ -10,9 +10,9 @@ from memoranda.model.episodes import Episode
 from memoranda.model.ledger import Verb
 from memoranda.model.memories import Memory, MemoryStatus
 from memoranda.model.messages import Message
-from memoranda.model.questions import Deciding, RestingOn, ask
+from memoranda.model.questions import Deciding, RestingOn
 from memoranda.model.records import Record
-from memoranda.settle.desk import BatchState
+from memoranda.settle.desk import BatchState, ask
 
 #: In the note of an entry: the source that proved faulty.
 FAULTY = "faulty"

@@ -8,10 +8,10 @@ from functools import lru_cache
 from typing import Any
 from uuid import UUID
 
-from memoranda.errors import InvalidInput
-from memoranda.model.ledger import Actor, Entry, load_entry_body
+from memoranda.errors import Corrupt, InvalidInput
+from memoranda.model.ledger import STORED_VERBS, Actor, Entry, Ignored, Line, Verb
 from memoranda.model.owner import Audience, AudienceKind, Owner
-from memoranda.model.records import Record
+from memoranda.model.records import Record, RecordType
 from memoranda.model.values import moment
 from memoranda.settle.codec import decode
 
@@ -76,3 +76,62 @@ def cursor_of(cursor: str | None, newest_first: bool) -> bytes:
         return UUID(hex=cursor).bytes
     except ValueError:
         raise InvalidInput("cursor: not one that a page gave; begin without one", field="cursor") from None
+
+
+#: Made once: it writes each entry of the ledger.
+_compact = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False).encode
+
+
+def dump_entry(entry: Entry) -> str:
+    """The part of an entry that engines store as one text."""
+    body: dict[str, Any] = {
+        "l": [
+            [
+                STORED_VERBS.get(line.verb, line.verb),
+                line.type,
+                line.id.hex,
+                line.before,
+                line.after,
+                _hex(line.hash),
+                *([1] if line.erased else []),
+            ]
+            for line in entry.lines
+        ]
+    }
+    if entry.ignored:
+        body["i"] = [
+            [part.item, part.code, None if part.id is None else part.id.hex, part.field]
+            for part in entry.ignored
+        ]
+    if entry.note:
+        body["n"] = entry.note
+    return _compact(body)
+
+
+def load_entry_body(body: str) -> tuple[tuple[Line, ...], tuple[Ignored, ...], dict[str, Any]]:
+    """Lines, ignored parts and note of what ``dump_entry`` wrote."""
+    try:
+        loaded = json.loads(body)
+        lines = tuple(
+            Line(
+                Verb(part[0]),
+                RecordType(part[1]),
+                UUID(hex=part[2]),
+                part[3],
+                part[4],
+                None if part[5] is None else bytes.fromhex(part[5]),
+                len(part) > 6,
+            )
+            for part in loaded["l"]
+        )
+        ignored = tuple(
+            Ignored(part[0], part[1], None if part[2] is None else UUID(hex=part[2]), part[3])
+            for part in loaded.get("i", ())
+        )
+        return lines, ignored, loaded.get("n", {})
+    except (ValueError, TypeError, LookupError, AttributeError) as exc:
+        raise Corrupt("an entry of a ledger cannot be read, its row is damaged: restore a backup") from exc
+
+
+def _hex(value: bytes | None) -> str | None:
+    return None if value is None else value.hex()

@@ -17,10 +17,9 @@ from memoranda.model.questions import (
     PositionsTouching,
     RestingOn,
     VersionOf,
-    ask,
 )
 from memoranda.model.records import Record, RecordType
-from memoranda.settle.desk import BatchState
+from memoranda.settle.desk import BatchState, ask
 
 _FINAL = {
     Verb.APPEND: "messages are not undone but forgotten; forget them by their ids",

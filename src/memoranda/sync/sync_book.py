@@ -13,15 +13,15 @@ from memoranda.assembly import DEFAULT_FILE, give_up_copy
 from memoranda.assembly import copy as copy_book
 from memoranda.assembly import open as open_book
 from memoranda.book import Book
-from memoranda.book.accounts import SyncAccounts
 from memoranda.book.moving import CopyReport
 from memoranda.book.transfer import ImportReport
-from memoranda.model.erasure import ErasureReceipt
-from memoranda.model.facts import Findings
+from memoranda.model.erasure import ErasureReceipt, Scrubbed
+from memoranda.model.facts import BookFacts, Findings
 from memoranda.model.ledger import Entry, Receipt
 from memoranda.model.owner import Audience, Owner
 from memoranda.model.query import HistoryStep, Hits, Page, Why
 from memoranda.model.records import Record
+from memoranda.model.spending import Spent
 from memoranda.recall.context.compose import Context
 from memoranda.sync.background_loop import Face, Loop
 from memoranda.sync.sync_parts import (
@@ -42,7 +42,7 @@ Progress = Callable[[int, int], None]
 _LINES = 256
 
 
-class SyncBook(SyncAccounts, Face):
+class SyncBook(Face):
     """A book for programs without an event loop; see ``Book`` for what each verb does."""
 
     def __init__(self, book: Book, loop: Loop) -> None:
@@ -173,6 +173,18 @@ class SyncBook(SyncAccounts, Face):
 
     def rebuild(self, progress: Progress | None = None) -> Mapping[str, int]:
         return self._run(self.book.rebuild(progress))
+
+    def usage(self, owner: str | Owner | None = None, **how: Any) -> Sequence[Spent]:
+        return self._run(self.book.usage(owner, **how))
+
+    def owners(self) -> Sequence[Owner]:
+        return self._run(self.book.owners())
+
+    def facts(self) -> BookFacts:
+        return self._run(self.book.facts())
+
+    def scrub(self) -> Scrubbed:
+        return self._run(self.book.scrub())
 
     def embed(self, progress: Callable[[int], None] | None = None) -> int:
         return self._run(self.book.embed(progress))

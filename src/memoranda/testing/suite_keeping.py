@@ -25,9 +25,9 @@ from memoranda.model.erasure import Target
 from memoranda.model.ids import new_id
 from memoranda.model.jobs import JobDraft
 from memoranda.model.ledger import Actor, Entry
-from memoranda.model.memories import Use
 from memoranda.model.messages import ThreadStatus
 from memoranda.model.owner import EVERYONE, WHOLE, Owner, OwnerKind
+from memoranda.model.passages import Use
 from memoranda.model.profiles import Agent
 from memoranda.model.query import HistoryStep
 from memoranda.model.records import RecordType

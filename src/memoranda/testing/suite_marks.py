@@ -9,9 +9,9 @@ import pytest
 from memoranda.errors import Conflict, Moved, UnfinishedCopy
 from memoranda.model.ids import new_id
 from memoranda.model.jobs import JobDraft
-from memoranda.model.memories import Use
 from memoranda.model.moving import Arrival, Departure
 from memoranda.model.owner import WHOLE
+from memoranda.model.passages import Use
 from memoranda.model.spending import Spent
 from memoranda.ports import Engine
 from memoranda.testing.builders import ANN, SMALL, START, Pen

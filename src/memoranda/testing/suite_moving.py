@@ -9,7 +9,6 @@ from typing import Any
 from memoranda.model.changes import Import, Retract, Undo
 from memoranda.model.ids import new_id
 from memoranda.model.jobs import Job, JobDraft
-from memoranda.model.memories import Use
 from memoranda.model.moving import (
     OWN_UPKEEP,
     Arrival,
@@ -20,6 +19,7 @@ from memoranda.model.moving import (
     StonePiece,
 )
 from memoranda.model.owner import WHOLE, Audience
+from memoranda.model.passages import Use
 from memoranda.model.spending import Spent
 from memoranda.ports import Engine
 from memoranda.testing.builders import ANN, BEN, GUIDE, LARGE, SMALL, START, Pen, a_memory, vectors_of

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from memoranda.model.changes import CloseThread, Confirm, OpenThread, PatchProfile, Retract
 from memoranda.model.ids import new_id
-from memoranda.model.memories import Use
 from memoranda.model.messages import ThreadStatus
 from memoranda.model.owner import EVERYONE, Audience, View
+from memoranda.model.passages import Use
 from memoranda.model.values import micros
 from memoranda.ports import Engine
 from memoranda.testing.builders import (

@@ -34,9 +34,9 @@ from memoranda.model.erasure import Target
 from memoranda.model.experience import Evidence
 from memoranda.model.ids import new_id
 from memoranda.model.ledger import Actor
-from memoranda.model.memories import Use
 from memoranda.model.messages import ThreadStatus
 from memoranda.model.owner import EVERYONE, WHOLE, Audience, Owner, OwnerKind, View
+from memoranda.model.passages import Use
 from memoranda.model.profiles import Agent, Key, Schema
 from memoranda.model.query import Filter
 from memoranda.model.records import PASSAGE_TYPES, RecordType

@@ -10,13 +10,12 @@ from memoranda.engines.inmemory.answers import Answers
 from memoranda.engines.inmemory.tables import Era, Kept, Shelf, Tables, Version
 from memoranda.errors import Conflict
 from memoranda.model.changes import Batch
-from memoranda.model.ledger import Entry, Receipt, receipt_of
+from memoranda.model.ledger import Entry, Receipt
 from memoranda.model.owner import Owner
-from memoranda.model.questions import run_decision
 from memoranda.model.records import PASSAGE_TYPES
 from memoranda.settle import Put, StoredRow, decide_batch, encode
-from memoranda.settle.operations import operation_digest, operation_of, repeated
-from memoranda.settle.others import refuse_old_era
+from memoranda.settle.desk import run_decision
+from memoranda.settle.operations import operation_digest, operation_of, receipt_of, refuse_old_era, repeated
 
 
 def apply(tables: Tables, batch: Batch) -> Receipt:

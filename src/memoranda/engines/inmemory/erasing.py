@@ -14,10 +14,10 @@ from memoranda.engines.inmemory.applying import Storing
 from memoranda.engines.inmemory.tables import Era, Kept, Tables
 from memoranda.model.erasure import ErasureReceipt, Target
 from memoranda.model.ledger import Actor, Entry, Line, Verb
-from memoranda.model.questions import run_decision
 from memoranda.model.records import PASSAGE_TYPES, Record
 from memoranda.model.values import micros
 from memoranda.settle import ErasurePlan, Put, encode, plan_erasure
+from memoranda.settle.desk import run_decision
 from memoranda.settle.erasing import departure, plan_ageing, plan_whole_erasure
 
 

@@ -10,7 +10,8 @@ from uuid import UUID
 
 from memoranda.engines.inmemory.tables import Era, Tables, Work
 from memoranda.model.ids import new_id
-from memoranda.model.jobs import Job, JobDraft, JobState, due_at, told
+from memoranda.model.jobs import Job, JobDraft, JobState, told
+from memoranda.model.values import due_at
 from memoranda.model.vectors import EMBED, embed_job
 
 

@@ -9,8 +9,7 @@ from uuid import UUID
 
 from memoranda.engines.inmemory.tables import Era, Kept, SpentRow, Tables, Version, Work
 from memoranda.model.jobs import Job, JobState
-from memoranda.model.ledger import Actor, Entry, load_entry_body
-from memoranda.model.memories import Use
+from memoranda.model.ledger import Actor, Entry
 from memoranda.model.moving import (
     OWN_UPKEEP,
     BookFrame,
@@ -24,11 +23,12 @@ from memoranda.model.moving import (
     StonePiece,
     VersionPiece,
 )
+from memoranda.model.passages import Use
 from memoranda.model.spending import COUNTS, Sums, price_of
 from memoranda.model.values import moment
 from memoranda.model.vectors import Embedding
 from memoranda.settle import StoredRow, decode, encode
-from memoranda.settle.rows import audience_of, owner_of
+from memoranda.settle.rows import audience_of, load_entry_body, owner_of
 
 
 def lay_book(tables: Tables, frame: BookFrame) -> None:

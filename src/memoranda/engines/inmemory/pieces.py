@@ -8,7 +8,7 @@ from typing import Any
 from uuid import UUID
 
 from memoranda.engines.inmemory.tables import Era, Kept, Tables, Version, Work
-from memoranda.model.ledger import Entry, dump_entry
+from memoranda.model.ledger import Entry
 from memoranda.model.moving import (
     OWN_UPKEEP,
     BookFrame,
@@ -26,7 +26,7 @@ from memoranda.model.moving import (
 )
 from memoranda.model.spending import COUNTS, steps_of
 from memoranda.model.values import micros
-from memoranda.settle.rows import audience_columns
+from memoranda.settle.rows import audience_columns, dump_entry
 
 
 def book_frame(tables: Tables) -> BookFrame:

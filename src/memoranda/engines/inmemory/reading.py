@@ -10,9 +10,8 @@ from uuid import UUID
 from memoranda.engines.inmemory.tables import Era, Kept, Tables, Version
 from memoranda.errors import InvalidInput
 from memoranda.model.ledger import Entry
-from memoranda.model.memories import Use
 from memoranda.model.owner import View
-from memoranda.model.passages import PassageRows, Shelf, ShelfDelta, Sight
+from memoranda.model.passages import PassageRows, Shelf, ShelfDelta, Sight, Use
 from memoranda.model.query import Filter, HistoryStep, Page, place_of
 from memoranda.model.quoting import cited_by
 from memoranda.model.records import Record

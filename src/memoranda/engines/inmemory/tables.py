@@ -13,9 +13,8 @@ from memoranda.model.digests import keyed
 from memoranda.model.ids import new_id
 from memoranda.model.jobs import Job
 from memoranda.model.ledger import Entry
-from memoranda.model.memories import Use
 from memoranda.model.owner import Audience, Owner, View, owner_digest_parts
-from memoranda.model.passages import PassageRow
+from memoranda.model.passages import PassageRow, Use
 from memoranda.model.records import Record
 from memoranda.model.spending import Sums
 from memoranda.model.vectors import Embedding

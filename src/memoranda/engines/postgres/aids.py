@@ -9,8 +9,8 @@ from uuid import UUID
 from memoranda.engines.postgres import reading
 from memoranda.engines.postgres.rows import ShelfState
 from memoranda.engines.postgres.session import Row, Session
-from memoranda.model.memories import Use
 from memoranda.model.owner import Owner, View
+from memoranda.model.passages import Use
 from memoranda.model.values import micros
 
 

@@ -14,15 +14,21 @@ from memoranda.errors import Conflict
 from memoranda.model.changes import Batch
 from memoranda.model.digests import keyed
 from memoranda.model.ids import new_id
-from memoranda.model.ledger import Entry, Receipt, dump_entry, receipt_of
+from memoranda.model.ledger import Entry, Receipt
 from memoranda.model.owner import Owner, owner_digest_parts
 from memoranda.model.values import micros
 from memoranda.model.vectors import embed_job
 from memoranda.settle import Decision, decide_batch
 from memoranda.settle.caps import held_gain
-from memoranda.settle.operations import Operation, operation_digest, operation_of, repeated
-from memoranda.settle.others import refuse_old_era
-from memoranda.settle.rows import entry_of
+from memoranda.settle.operations import (
+    Operation,
+    operation_digest,
+    operation_of,
+    receipt_of,
+    refuse_old_era,
+    repeated,
+)
+from memoranda.settle.rows import dump_entry, entry_of
 
 
 def owner_row(row: Row | None) -> OwnerRow | None:

@@ -31,9 +31,8 @@ from memoranda.model.erasure import ErasureReceipt, Scrubbed, Target
 from memoranda.model.facts import BookFacts, Findings, ServerFacts
 from memoranda.model.jobs import Job, JobDraft, JobState, kept_text
 from memoranda.model.ledger import Entry, Receipt
-from memoranda.model.memories import Use
 from memoranda.model.owner import Owner, View
-from memoranda.model.passages import Choose, Shelf, ShelfDelta, Sight
+from memoranda.model.passages import Choose, Shelf, ShelfDelta, Sight, Use
 from memoranda.model.query import Filter, HistoryStep, Page
 from memoranda.model.records import Record
 from memoranda.model.spending import ALL_SPENT, Spent, SpentFilter, Sums

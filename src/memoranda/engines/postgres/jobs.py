@@ -10,8 +10,8 @@ from uuid import UUID
 
 from memoranda.engines.postgres.session import Row, Session
 from memoranda.model.ids import new_id
-from memoranda.model.jobs import Job, JobDraft, JobState, due_at, told
-from memoranda.model.values import micros, moment
+from memoranda.model.jobs import Job, JobDraft, JobState, told
+from memoranda.model.values import due_at, micros, moment
 from memoranda.model.vectors import EMBED, embed_job
 from memoranda.settle.rows import owner_of
 

@@ -15,8 +15,8 @@ from memoranda.engines.postgres.session import Session
 from memoranda.engines.postgres.storing import Storing, Writing
 from memoranda.errors import Conflict, Erased
 from memoranda.model.ledger import Entry, Verb
-from memoranda.model.memories import Use
 from memoranda.model.owner import Owner
+from memoranda.model.passages import Use
 from memoranda.model.records import PASSAGE_TYPES, Record
 from memoranda.model.values import micros, moment
 from memoranda.ports import TermsOf

@@ -11,9 +11,8 @@ from memoranda.engines.postgres.applying import find_owner
 from memoranda.engines.postgres.rows import IsSearched, ShelfState, conditions, view_parameters
 from memoranda.engines.postgres.session import Row, Session
 from memoranda.model.ledger import Entry
-from memoranda.model.memories import Use
 from memoranda.model.owner import Audience, Owner, View
-from memoranda.model.passages import Choose, PassageRows, Shelf, ShelfDelta, Sight
+from memoranda.model.passages import Choose, PassageRows, Shelf, ShelfDelta, Sight, Use
 from memoranda.model.query import Filter, HistoryStep, Page, place_of
 from memoranda.model.quoting import cited_by
 from memoranda.model.records import Record, RecordType

@@ -10,9 +10,9 @@ from uuid import UUID
 
 from memoranda.engines.postgres.session import Row, Session
 from memoranda.engines.postgres.sets import VectorRemoval
-from memoranda.model.ledger import Entry, dump_entry
+from memoranda.model.ledger import Entry
 from memoranda.model.records import PASSAGE_TYPES, Record
-from memoranda.settle.rows import entry_of
+from memoranda.settle.rows import dump_entry, entry_of
 
 #: Records or entries in one statement; this bounds the memory of the server and of this process.
 AT_ONCE = 500

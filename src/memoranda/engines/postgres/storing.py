@@ -11,13 +11,13 @@ import asyncpg
 
 from memoranda.engines.postgres.session import Session
 from memoranda.errors import Conflict
-from memoranda.model.ledger import Entry, dump_entry
+from memoranda.model.ledger import Entry
 from memoranda.model.owner import Audience
 from memoranda.model.records import PASSAGE_TYPES
 from memoranda.model.values import micros
 from memoranda.model.vectors import EMBED
 from memoranda.settle import Put, StoredRow, encode
-from memoranda.settle.rows import audience_columns
+from memoranda.settle.rows import audience_columns, dump_entry
 from memoranda.text.terms import RULE
 
 

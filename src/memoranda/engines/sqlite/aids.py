@@ -8,8 +8,8 @@ from uuid import UUID
 
 from memoranda.engines.sqlite import reading
 from memoranda.engines.sqlite.statements import sql
-from memoranda.model.memories import Use
 from memoranda.model.owner import Owner, View
+from memoranda.model.passages import Use
 from memoranda.model.values import micros
 
 

@@ -10,19 +10,25 @@ from memoranda.engines.sqlite import jobs
 from memoranda.engines.sqlite.answers import Answers, OwnerRow
 from memoranda.engines.sqlite.statements import sql
 from memoranda.errors import Conflict
-from memoranda.model import questions as q
 from memoranda.model.changes import Batch
 from memoranda.model.digests import keyed
 from memoranda.model.ids import new_id
-from memoranda.model.ledger import Entry, Receipt, dump_entry, receipt_of
+from memoranda.model.ledger import Entry, Receipt
 from memoranda.model.owner import Audience, Owner, owner_digest_parts
 from memoranda.model.records import PASSAGE_TYPES, Record
 from memoranda.model.values import micros
 from memoranda.settle import Decision, Put, StoredRow, decide_batch, encode
 from memoranda.settle.caps import held_gain
-from memoranda.settle.operations import Operation, operation_digest, operation_of, repeated
-from memoranda.settle.others import refuse_old_era
-from memoranda.settle.rows import audience_columns, entry_of
+from memoranda.settle.desk import run_decision
+from memoranda.settle.operations import (
+    Operation,
+    operation_digest,
+    operation_of,
+    receipt_of,
+    refuse_old_era,
+    repeated,
+)
+from memoranda.settle.rows import audience_columns, dump_entry, entry_of
 from memoranda.text.terms import RULE
 
 
@@ -55,7 +61,7 @@ def apply(connection: sqlite3.Connection, secret: bytes, batch: Batch) -> Receip
     owner = find_owner(connection, batch.owner)
     refuse_old_era(batch.era, owner.era if owner else None)
     answers = Answers(connection, secret, owner)
-    decision = q.run_decision(decide_batch(batch), answers)
+    decision = run_decision(decide_batch(batch), answers)
     if not decision.puts and not decision.jobs and operation.id is None:
         # Nothing is stored, not even the name of an owner that was not here.
         return Receipt(batch.owner, 0, batch.at, (), tuple(decision.ignored))

@@ -18,14 +18,14 @@ from memoranda.model.digests import keyed
 from memoranda.model.erasure import Erasures, Target
 from memoranda.model.ids import new_id
 from memoranda.model.jobs import JobDraft
-from memoranda.model.ledger import Actor, Entry, Line, Verb, dump_entry, load_entry_body
+from memoranda.model.ledger import Actor, Entry, Line, Verb
 from memoranda.model.owner import WHOLE
-from memoranda.model.questions import run_decision
 from memoranda.model.records import PASSAGE_TYPES, Record
 from memoranda.model.values import micros
 from memoranda.settle import ErasurePlan, Put, plan_erasure
+from memoranda.settle.desk import run_decision
 from memoranda.settle.erasing import departure, plan_ageing, plan_whole_erasure
-from memoranda.settle.rows import entry_of, owner_of, record_of
+from memoranda.settle.rows import dump_entry, entry_of, load_entry_body, owner_of, record_of
 
 #: The upkeep that clears the file of what was erased; it waits in the same commit as the erasure.
 SCRUB = JobDraft(kind="scrub", key="file")

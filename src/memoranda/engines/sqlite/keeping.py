@@ -19,8 +19,8 @@ from memoranda.engines.sqlite.proving import Proving
 from memoranda.engines.sqlite.statements import sql
 from memoranda.errors import Conflict, Erased
 from memoranda.model.ledger import Entry, Verb
-from memoranda.model.memories import Use
 from memoranda.model.owner import Owner
+from memoranda.model.passages import Use
 from memoranda.model.records import PASSAGE_TYPES, Record
 from memoranda.model.values import micros, moment, utc_now
 from memoranda.ports import TermsOf

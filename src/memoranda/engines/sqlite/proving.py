@@ -10,12 +10,11 @@ from uuid import UUID
 from memoranda.engines.sqlite.statements import sql
 from memoranda.errors import Corrupt
 from memoranda.model.facts import Findings
-from memoranda.model.ledger import load_entry_body
 from memoranda.model.owner import Owner
 from memoranda.model.records import PASSAGE_TYPES
 from memoranda.settle import StoredRow
 from memoranda.settle.proof import Proof, Written, checked, misplaced
-from memoranda.settle.rows import audience_of, owner_of
+from memoranda.settle.rows import audience_of, load_entry_body, owner_of
 
 _RECORDS = """
 SELECT r.owner, r.id, r.type, r.version, r.recorded_at, r.slot, r.thread, r.seq, r.kind, r.status, r.at, r.valid_from,

@@ -14,9 +14,8 @@ from memoranda.engines.sqlite.applying import find_owner
 from memoranda.engines.sqlite.rows import chunks, conditions, view_parameters
 from memoranda.engines.sqlite.statements import sql
 from memoranda.model.ledger import Entry
-from memoranda.model.memories import Use
 from memoranda.model.owner import Audience, Owner, View
-from memoranda.model.passages import Choose, PassageRows, Shelf, ShelfDelta, Sight
+from memoranda.model.passages import Choose, PassageRows, Shelf, ShelfDelta, Sight, Use
 from memoranda.model.query import Filter, HistoryStep, Page, place_of
 from memoranda.model.quoting import cited_by
 from memoranda.model.records import Record, RecordType

@@ -8,8 +8,8 @@ from typing import NamedTuple
 from uuid import UUID
 
 from memoranda.model.ledger import Actor, Entry
-from memoranda.model.memories import Use
 from memoranda.model.owner import Owner
+from memoranda.model.passages import Use
 from memoranda.model.records import Record
 from memoranda.model.values import moment
 

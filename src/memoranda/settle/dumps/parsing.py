@@ -12,9 +12,9 @@ from pydantic import ValidationError
 
 from memoranda.errors import InvalidInput
 from memoranda.model.ledger import Entry, Line, Verb
-from memoranda.model.memories import Use
 from memoranda.model.messages import Message
 from memoranda.model.owner import Owner
+from memoranda.model.passages import Use
 from memoranda.model.records import RecordType
 from memoranda.model.values import Value, refused
 from memoranda.settle.codec import CLASS_OF, from_portable

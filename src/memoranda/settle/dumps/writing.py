@@ -9,12 +9,13 @@ from dataclasses import replace
 from typing import Any
 from uuid import UUID
 
-from memoranda.model.ledger import Entry, dump_entry
-from memoranda.model.memories import Use
+from memoranda.model.ledger import Entry
 from memoranda.model.owner import Owner
+from memoranda.model.passages import Use
 from memoranda.model.records import Record
 from memoranda.settle.codec import portable
 from memoranda.settle.dumps.held import BookDump
+from memoranda.settle.rows import dump_entry
 
 
 def owner_line(owner: Owner, era: UUID) -> dict[str, Any]:

@@ -42,7 +42,7 @@ def doctor_command(session: Session) -> None:
 
 async def _examine(session: Session) -> tuple[BookFacts, list[Check]]:
     async with session.reading() as book:
-        await book.meaning.examine()
+        await book.embeddings.examine()
         facts = await book.facts()
         waiting = await book.engine.jobs(JobState.WAITING, MOST_JOBS)
         dead = await book.engine.jobs(JobState.DEAD, MOST_JOBS)

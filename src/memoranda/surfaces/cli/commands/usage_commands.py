@@ -54,7 +54,7 @@ def usage_command(session: Session, party: Owner | None, words: Sequence[str], b
         _print_usage(session.printer, by, sums, together)
 
 
-async def _usage(session: Session, party: Owner | None, only: Mapping[str, Any]) -> list[Spent]:
+async def _usage(session: Session, party: Owner | None, only: Mapping[str, Any]) -> Sequence[Spent]:
     async with session.reading() as book:
         return await book.usage(party, **only)
 
