@@ -123,7 +123,7 @@ class Door:
         return [error for error in found if error is not None]
 
     def _imported(self, record: Record, place: int) -> list[InvalidInput | None]:
-        """An import is held to lengths and kinds; what an owner may hold is not counted again."""
+        """Check an imported record's lengths and kind; the limit of memories per owner is not applied here."""
         if isinstance(record, Memory):
             return self._memory(record, place)
         if isinstance(record, Episode):

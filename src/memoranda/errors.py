@@ -41,7 +41,7 @@ class MemorandaError(Exception):
 
 
 class InvalidInput(MemorandaError, ValueError):
-    """What was given is malformed; nothing was written."""
+    """An argument is malformed; nothing was written."""
 
     code = "invalid"
 
@@ -74,7 +74,7 @@ class NotAllowed(MemorandaError, PermissionError):
 
 
 class Conflict(MemorandaError):
-    """The write does not fit what stands in the book; nothing was written."""
+    """The write contradicts the current state of the book; nothing was written."""
 
     code = "conflict"
 
@@ -92,7 +92,7 @@ class OperationReused(Conflict):
 
 
 class HasDependents(Conflict):
-    """Later changes rest on what was to be undone; undo them together, or first."""
+    """Later changes depend on the operation to undo; undo them together with it, or first."""
 
     code = "has_dependents"
 
@@ -103,7 +103,7 @@ class HasDependents(Conflict):
 
 
 class Erased(MemorandaError):
-    """What this write belongs to was forgotten, and does not come back."""
+    """The records this write belongs to were forgotten and do not come back."""
 
     code = "erased"
 

@@ -91,7 +91,7 @@ def settings(
 
 
 def _surroundings(section: str, of: type[BaseModel], environment: Mapping[str, str]) -> dict[str, Any]:
-    """What the environment says about a section."""
+    """Return a section's settings from the environment."""
     prefix = f"{PREFIX}{section}_".upper()
     values: dict[str, Any] = {}
     for variable, given in environment.items():

@@ -37,7 +37,7 @@ def _gauge(name: str) -> Any:
 
 
 def listened() -> bool:
-    """Whether anybody could be told: what costs something to find out need not be found out else."""
+    """True if telemetry is collected; costly measurements are skipped otherwise."""
     return _api("metrics") is not None
 
 

@@ -67,7 +67,7 @@ class Worker:
         return done
 
     async def run(self, stop: asyncio.Event, pause: float = 1.0, at_once: int = 1) -> None:
-        """Work until told to stop, or cancelled; the jobs in hand are finished first. Nothing else ends it."""
+        """Do jobs until ``stop`` is set or the task is cancelled; the current jobs are finished first."""
         await asyncio.gather(*(self._run(stop, pause) for _ in range(at_once)))
 
     async def _run(self, stop: asyncio.Event, pause: float) -> None:
@@ -105,7 +105,7 @@ class Worker:
 
     @contextlib.contextmanager
     def _listening(self) -> Iterator[asyncio.Event]:
-        """What is set when a job came due, as far as the engine tells: whoever is not told looks after a pause."""
+        """Yield an event that is set when a job becomes due, if the engine reports it; otherwise workers poll."""
         woken = asyncio.Event()
         if not isinstance(self._jobs, WakesOthers):
             yield woken
@@ -117,7 +117,7 @@ class Worker:
             leave()
 
     async def _tell_depth(self) -> None:
-        """How much waits, for how long, and what was given up, now and then, for whoever watches."""
+        """Report now and then how many jobs wait, for how long, and how many are dead."""
         now = self._clock()
         if not telemetry.listened() or (self._told_at is not None and now - self._told_at < _TELLING):
             return
@@ -216,7 +216,7 @@ class Worker:
 
 
 class _Failed(Exception):
-    """What a handler raised, told apart from what happens to the worker itself."""
+    """Wraps an exception of a handler, to tell it from a failure of the worker itself."""
 
     def __init__(self, kind: str, message: str) -> None:
         super().__init__(message)
@@ -234,6 +234,6 @@ async def _either(one: asyncio.Event, other: asyncio.Event, seconds: float) -> N
 
 
 def _is_cancelled() -> bool:
-    """Whether it is this very task that was cancelled, and not something that it waited for."""
+    """True if this task itself was cancelled, not something that it awaits."""
     task = asyncio.current_task()
     return task is not None and task.cancelling() > 0

@@ -137,7 +137,7 @@ class Book(Statements):
             )
 
     async def close(self) -> None:
-        """Finish the job in hand, if it is done soon, and all writes, and let go of the book."""
+        """Close the book: finish the current job if it ends soon, finish all writes, and release files and connections."""
         self._stop.set()
         self.embeddings.stop()
         tasks = [task for task in (self._working, self.embeddings.working) if task is not None]
@@ -159,7 +159,7 @@ class Book(Statements):
 
     @property
     def forms_by_model(self) -> bool:
-        """Whether a language model reads conversations; else rules do."""
+        """True if a language model forms memories from conversations; False if rules do."""
         return self._models is not None
 
     @property
@@ -272,11 +272,11 @@ class Book(Statements):
         return found
 
     async def embed(self, progress: Callable[[int], None] | None = None) -> int:
-        """Make now the vectors that passages still lack; returns how many. Without an embedder there are none."""
+        """Compute the missing vectors of passages now and return how many were made; without an embedder none are."""
         return await self.embeddings.catch_up(progress)
 
     async def reembed(self, progress: Callable[[int], None] | None = None) -> int:
-        """Make all vectors with this book's embedder, beside those that recall reads meanwhile; then switch.
+        """Compute all vectors with this book's embedder, while recall still reads the old ones; then switch to the new ones.
 
         A call that was interrupted goes on where it stopped when it is made again; returns how many it made itself.
         """
@@ -360,11 +360,11 @@ class Book(Statements):
         )
 
     async def why(self, owner: str | Owner, id: UUID | str, **who: Unpack[Who]) -> Why:
-        """Why the book holds a record: what it rests on, quoted, and how it came to be as it is."""
+        """Explain a record: its sources, quoted, and the changes that made it what it is."""
         return await explain(self.engine, as_owner(owner, self.tenant), as_view(who), as_id(id))
 
     async def history(self, owner: str | Owner, id: UUID | str, **who: Unpack[Who]) -> Sequence[HistoryStep]:
-        """Every change of a record, oldest first."""
+        """Return every change of a record, oldest first."""
         steps = await self.engine.history(as_owner(owner, self.tenant), as_view(who), as_id(id))
         if not steps:
             raise NotFound(f"there is nothing under {as_id(id)} that this view may see")

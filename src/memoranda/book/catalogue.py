@@ -48,7 +48,7 @@ class Profiles(RecordVerbs):
     """One document for each user, schema and audience."""
 
     async def get(self, owner: str | Owner, schema: str = "Profile", **who: Unpack[Who]) -> dict[str, Any]:
-        """What a view reads: the agent's own document over its groups' over the global one, field by field."""
+        """Return the fields a view reads. The agent's own document wins over its groups', and those win over the global one."""
         documents = await self.documents(owner, schema, **who)
         width = {"global": 0, "group": 1, "self": 2}
         merged: dict[str, Any] = {}
@@ -120,7 +120,7 @@ class Profiles(RecordVerbs):
     def _edit(
         self, owner: Owner, view: View, body: dict[str, Any], schema: str, audience: str | Audience | None
     ) -> ProfileDocument:
-        """What is to be set, as a document of its own."""
+        """Return a new document that holds only the fields to set."""
         readers = as_audience(audience, view) or (
             EVERYONE if view.agent is None else Audience.of_agent(view.agent)
         )
@@ -215,7 +215,7 @@ class Agents(Named[Agent]):
 
 
 class Schemas(Named[Schema]):
-    """What documents and notes look like, for each name; a schema that could not be used is refused."""
+    """The tenant's schemas of documents and notes, by name; a schema that cannot be used is refused."""
 
     async def put(self, name: str, *, operation: str | None = None, **fields: Any) -> Receipt:
         """Configure it; ``parameters`` are a JSON Schema or a Pydantic class."""

@@ -49,7 +49,7 @@ _AROUND = 4
 
 @dataclass(frozen=True, slots=True)
 class _Beside:
-    """What a context holds beside what answers its question."""
+    """The records a context includes besides the answers to its question."""
 
     #: Profiles and pinned memories.
     kept: Sequence[Record]
@@ -120,7 +120,7 @@ class Contexts:
     async def _beside(
         self, owner: Owner, view: View, thread: UUID | None, budget: int, limit: int, *, episodes: bool
     ) -> _Beside:
-        """What a context holds beside what answers its question, in one way to the engine and back."""
+        """Read everything a context includes besides the answers to its question, in one call to the engine."""
         scans = [Scan(owner, view, _KEPT, None, _MOST), Scan(owner, view, _NEWEST, None, limit)]
         if episodes:
             scans.append(Scan(owner, view, _LAST_EPISODES, None, max(limit // 4, 1)))
@@ -203,7 +203,7 @@ async def window(
 
 
 def _forms(message: Message) -> list[str]:
-    """What of a message may be sent: its text, or its framework's own form."""
+    """Return the longer of a message's text and its native form; either may be sent to the model."""
     return (
         [message.content] if message.native is None else [message.content, canonical(message.native).decode()]
     )
@@ -274,7 +274,7 @@ def _memories_of(found: Sequence[Hit]) -> list[Memory]:
 
 
 def _shown(found: Sequence[Hit]) -> list[Record]:
-    """What hits show, and what is shown with them; what says the same needs no second mention."""
+    """Return the records of the hits and of what is folded into them, without repeated statements."""
     return [
         record
         for hit in found
@@ -283,6 +283,6 @@ def _shown(found: Sequence[Hit]) -> list[Record]:
 
 
 def _question_of(turns: Sequence[Message]) -> str | None:
-    """What a thread is at: the newest thing that its user said."""
+    """Return the newest text the thread's user said, or None."""
     said = next((turn.content for turn in reversed(turns) if is_users_turn(turn)), None)
     return None if said is None else said[-_QUESTION:]

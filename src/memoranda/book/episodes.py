@@ -1,4 +1,4 @@
-"""What was done, and how it ended: kept, looked through, and asked whether it was tried before."""
+"""The verbs of a book over episodes: record, list, and ask whether something was tried before."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Recalling(Protocol):
 
 
 class Episodes(RecordVerbs):
-    """What was done, and how it ended. Called, it answers: did I already try this?"""
+    """The episodes of a book. Calling the object answers: did I already try this?"""
 
     def __init__(self, services: Services, recall: Recalling) -> None:
         super().__init__(services)

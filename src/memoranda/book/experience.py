@@ -1,4 +1,4 @@
-"""What an agent has learnt: lines that are added, approved and retired, and whom each of them serves."""
+"""The verbs of a book over experience: lines that an agent has learnt, and the users each may be shown for."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _AT_A_TIME = 1000
 
 
 class Experience(RecordVerbs):
-    """What an agent has learnt, line by line. Whoever calls these speaks for all users, but for ``list`` serving one."""
+    """The lines an agent has learnt. These verbs act for all users, except ``list`` with ``for_user``."""
 
     async def add(
         self,

@@ -1,4 +1,4 @@
-"""By what a book finds beside words: vectors that it makes, or none, and then it says why."""
+"""The embeddings of an open book: who computes them, when, and why there may be none."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class Embeddings:
         self._stop.set()
 
     async def close(self) -> None:
-        """Let go of what makes vectors."""
+        """Close the embedder."""
         if self.maker is not None:
             await self.maker.close()
 
@@ -86,7 +86,7 @@ class Embeddings:
         return replace(receipt, no_vectors_because=lack) if lack else replace(receipt, state="embedded")
 
     async def _embed(self, maker: MakesVectors, owner: Owner, ids: Sequence[UUID], made: Made | None) -> str:
-        """Make the vectors of these; returns why there are none: what was written stands in any case."""
+        """Compute the vectors of these records and return why there are none, or an empty text. The records stay stored either way."""
         try:
             # Whoever wrote them may not be among those who read them.
             records = await self._engine.get(owner, WHOLE, ids)
@@ -98,7 +98,7 @@ class Embeddings:
             return f"vectors are made later: {exc}"
 
     async def catch_up(self, made: Made | None = None) -> int:
-        """Make what passages still lack; returns how many vectors were made."""
+        """Compute the missing vectors of passages and return how many were made."""
         if self.maker is None or self.no_vectors_because:
             return 0
         done = await self.maker.catch_up(made)
@@ -121,7 +121,7 @@ class Embeddings:
             await self._worker.drain()
 
     async def renew(self, made: Made | None = None) -> int:
-        """Make all vectors beside those that recall reads meanwhile; then switch."""
+        """Compute all vectors anew while recall still reads the old ones; then switch."""
         if self.maker is None:
             raise EmbeddingFailed(f"there is nothing to make vectors with: {self.no_vectors_because}")
         done = await self.maker.renew(made)
@@ -161,7 +161,7 @@ class Embeddings:
                 self.failing = str(exc)
 
     async def _unread(self) -> str:
-        """Why recall reads no vectors of this embedding: another process may have changed the model meanwhile."""
+        """Return why recall reads no vectors of this embedding, or an empty text; another process may have changed the model."""
         sets = await self._engine.vector_sets()
         name = "" if self.maker is None else self.maker.embedding.name
         if any(one.state is SetState.ACTIVE and one.name == name for one in sets):
@@ -169,7 +169,7 @@ class Embeddings:
         return f"the book has no vectors of {name} now; open it again"
 
     async def facts(self, found: BookFacts) -> BookFacts:
-        """What a book is and holds, with what is to be known of its vectors."""
+        """Return the facts of the book, with the state of its vectors added."""
         sets = await self._engine.vector_sets()
         active = next((one for one in sets if one.state is SetState.ACTIVE), None)
         passages = _passages(found)

@@ -1,4 +1,4 @@
-"""What callers give, as the values that rooms take; what is malformed is refused here, by the name of its field."""
+"""Checks the arguments of callers and converts them; an error names the malformed field."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def as_view(who: Who) -> View:
 
 
 def as_actor(view: View) -> Actor:
-    """Who acts, where a view writes."""
+    """Return the actor of a view's writes."""
     if view.whole:
         return Actor("owner")
     return Actor("application") if view.agent is None else Actor("agent", view.agent)
@@ -185,7 +185,7 @@ def as_flag(value: Any, field: str) -> bool:
 
 
 def as_wait(wait_for: Any) -> str:
-    """What a write waits for beyond its durable commit."""
+    """Check ``wait_for`` and return it."""
     if wait_for not in ("stored", "embedded"):
         raise InvalidInput(f"wait_for: {wait_for!r} is neither stored nor embedded", field="wait_for")
     return str(wait_for)
@@ -195,7 +195,7 @@ _SAID = frozenset({"role", "content", "speaker", "agent", "observed_at", "trust"
 
 
 def message_of(draft: Mapping[str, Any], owner: Owner, thread: UUID, received: datetime) -> Message:
-    """A message as it was said; its time of receipt stands in for a missing time of saying."""
+    """Build a message from a draft. Without ``observed_at``, the time of receipt is used."""
     _check_fields(draft, _SAID)
     fields = dict(draft)
     if fields.get("observed_at") is None:
@@ -228,7 +228,7 @@ _DONE = frozenset("goal summary tool_calls outcome tags started_at ended_at thre
 
 
 def episode_of(draft: Mapping[str, Any], owner: Owner, agent: str | None, now: datetime) -> Episode:
-    """An episode as it was told."""
+    """Build an episode from a draft."""
     _check_fields(draft, _DONE)
     fields = {name: value for name, value in draft.items() if value is not None}
     fields.setdefault("ended_at", now)

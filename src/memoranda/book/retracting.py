@@ -1,4 +1,4 @@
-"""Takes back all that rests on a faulty source, in the owner's records and in what agents learnt of them; and undoes it."""
+"""Retracts everything derived only from a faulty source, in the owner's records and in agents' experience; and undoes that."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Retracting:
     async def retract_source(
         self, owner: Owner, view: View, source: UUID, reason: str, operation: str | None
     ) -> Receipt:
-        """Retract what rests on a source alone."""
+        """Retract every statement derived only from this source."""
         request = ["retract from", str(source), reason]
         # It has an id in any case: an operation that only agents' lines follow is in the ledger, too, to be undone.
         named = operation or f"retract from {new_id()}"

@@ -156,7 +156,7 @@ class Statements:
         operation: str | None = None,
         **who: Unpack[Who],
     ) -> Receipt:
-        """Say that a message or an episode is faulty: all that rests on it alone is no longer held, in one operation.
+        """Mark a message or an episode as faulty: every statement derived only from it is retracted, in one operation.
 
         The receipt's ``ignored`` tells what stays because it has other grounds; what agents learnt of it alone serves
         no more. Undoing the operation brings all of it back.

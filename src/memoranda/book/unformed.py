@@ -24,7 +24,7 @@ _THREADS: Final = Filter(types=frozenset({RecordType.THREAD}))
 
 
 async def is_formed(records: Records, thread: Thread) -> bool:
-    """Whether formation has covered all that was said in a thread."""
+    """True if formation has covered every message of a thread."""
     said = Filter(types=frozenset({RecordType.MESSAGE}), thread=thread.id, newest_first=True)
     page = await records.scan(thread.owner, WHOLE, said, None, 1)
     newest = page.records[0] if page.records else None

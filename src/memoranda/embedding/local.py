@@ -29,6 +29,9 @@ def processors() -> int:
     return min(allowed, _MOST_THREADS)
 
 
+_EMBEDDING = Embedding("local", "all-MiniLM-L6-v2", DIMENSION)
+
+
 class LocalEmbedder:
     """Makes vectors on one thread, in small batches, so that a question does not wait for many passages."""
 
@@ -40,7 +43,7 @@ class LocalEmbedder:
     @property
     def embedding(self) -> Embedding:
         """The embedding of its vectors."""
-        return Embedding("local", "all-MiniLM-L6-v2", DIMENSION)
+        return _EMBEDDING
 
     async def passages(self, texts: Sequence[str]) -> Floats:
         """Return one unit vector a row, in the order of the texts."""

@@ -1,4 +1,4 @@
-"""What a language model is asked, what it answered, and what that used."""
+"""Requests to language models, their answers, and what they used."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _AND = ", "
 
 
 class Usage(Value):
-    """What calls used, as far as the provider said; usages add up."""
+    """What calls used, as far as the provider reported it; usages can be added."""
 
     provider: str = ""
     model: str = ""
@@ -84,7 +84,7 @@ class ModelRequest(_Private):
 
 
 class ModelAnswer(_Private):
-    """What came back. It was paid for, whether it is of use or not."""
+    """A model's answer. It was paid for, even if it cannot be used."""
 
     #: As it came; empty where it was longer than anything that is read.
     text: Annotated[str, Field(repr=False)]

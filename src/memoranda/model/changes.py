@@ -135,7 +135,7 @@ class Retract:
 
 @dataclass(frozen=True, slots=True)
 class RetractSource:
-    """Say that a message or an episode is faulty: what rests on it alone is no longer held."""
+    """Mark a message or an episode as faulty: every statement derived only from it is retracted."""
 
     source: UUID
     reason: str = ""
@@ -237,7 +237,7 @@ Change = (
 
 @dataclass(frozen=True, slots=True)
 class Expect:
-    """What the caller has read, and builds upon."""
+    """The versions the caller has read; the batch is refused if they have changed."""
 
     #: Record id to the version that it must still have.
     versions: Mapping[UUID, int] = field(default_factory=dict)

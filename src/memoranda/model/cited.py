@@ -1,4 +1,4 @@
-"""Citing: what something rests on, with the words that were quoted of it."""
+"""Citations: the source messages of a statement, with quoted words."""
 
 from __future__ import annotations
 
@@ -23,6 +23,6 @@ class Cited(Value):
 
 
 def quotes_of(cited: Iterable[Cited], sources: Collection[UUID]) -> tuple[Cited, ...]:
-    """What was quoted of these sources, each quote once, and no more than are kept."""
+    """Return the quotes from these sources, each once, up to the number that is kept."""
     quoted = (one for one in cited if one.quote and one.message in sources)
     return tuple({(one.message, one.quote): one for one in quoted}.values())[:MOST_QUOTES]

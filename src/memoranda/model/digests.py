@@ -1,4 +1,4 @@
-"""Digests: identities of fixed size, and keyed digests that tell nothing to who lacks the book's secret."""
+"""Digests: identities of fixed size, and keyed digests that reveal nothing without the book's secret."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ class Outcome(StrEnum):
 
 
 class ToolCall(Value):
-    """One call of a tool, with what went in and what came out."""
+    """One call of a tool, with its inputs and output."""
 
     tool: Name
     inputs: Data = None
@@ -34,7 +34,7 @@ class ToolCall(Value):
 
 
 class Episode(Record):
-    """What was to be done, what was done, and how it ended; immutable but for retention and erasure."""
+    """The record of a finished run: goal, actions and outcome. It never changes, except by retention and erasure."""
 
     type: ClassVar[RecordType] = RecordType.EPISODE
 
@@ -71,7 +71,7 @@ class WholeCall(Value):
 
 
 class Overflow(Record):
-    """What an episode had to leave out of its tool calls; it lives and goes with the episode."""
+    """The parts of tool calls that an episode had no room for; it is erased with the episode."""
 
     type: ClassVar[RecordType] = RecordType.OVERFLOW
 

@@ -13,7 +13,7 @@ from memoranda.model.owner import Owner, View
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """What is to be forgotten: some records (a thread among them takes all that is in it), or all of an owner's."""
+    """The records to erase: some by id (a thread includes everything in it), or all of an owner's."""
 
     owner: Owner
     view: View
@@ -26,7 +26,7 @@ class Target:
 
 @dataclass(frozen=True, slots=True)
 class ErasureReceipt:
-    """What forgetting removed, where, and what may still hold it."""
+    """The result of an erasure: what was removed, where, and which places may still contain it."""
 
     owner: Owner
     at: datetime
@@ -53,20 +53,20 @@ class ErasureReceipt:
 
 @dataclass(frozen=True, slots=True)
 class Scrubbed:
-    """What clearing the engine's own files came to."""
+    """The result of clearing the engine's own files of erased data."""
 
     #: Why they may hold traces still, and what to do about it; empty where they hold none.
     pending_because: str = ""
 
     @property
     def complete(self) -> bool:
-        """Whether nothing of what was erased before is in them."""
+        """True if the files contain nothing that was erased."""
         return not self.pending_because
 
 
 @dataclass(frozen=True, slots=True)
 class Erasures:
-    """What was erased from a book: whole eras, and records one by one."""
+    """The erasures of a book: whole eras, and single records."""
 
     eras: tuple[UUID, ...] = ()
     records: tuple[UUID, ...] = ()

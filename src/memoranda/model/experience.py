@@ -101,7 +101,7 @@ class ExperienceLine(Record):
         return next((part for part in self.evidence if part.owner == owner), None)
 
     def outlives(self, left: Iterable[Evidence]) -> bool:
-        """Whether it stays with the evidence that is left: not where it may tell of someone whose part has gone."""
+        """True if the line stays with the remaining evidence. It does not if it may reveal something about a user whose evidence is gone."""
         staying = {part.owner for part in left}
         told = any(part.guarded_at is None for part in self.evidence if part.owner not in staying)
         return bool(staying) and (self.approved_at is not None or not told)
@@ -113,12 +113,12 @@ class ExperienceLine(Record):
 
     @property
     def guarded(self) -> bool:
-        """Whether it passed the guard for everyone from whom it stems."""
+        """True if the line passed the privacy check for every user in its evidence."""
         return bool(self.evidence) and all(part.guarded_at is not None for part in self.evidence)
 
 
 def serves(line: ExperienceLine, owner: Owner, users: int = 3) -> bool:
-    """Whether a line may be read where an agent works for an owner.
+    """True if a line may be shown to an agent that works for this owner.
 
     It serves those from whom it stems; others only when it was approved, or passed the guard for each of at least so
     many users. Nothing of this is stored: with a user's evidence goes what it gave to others.

@@ -9,7 +9,7 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class Findings:
-    """What ``verify`` found."""
+    """The result of ``verify``."""
 
     records: int
     versions: int
@@ -20,7 +20,7 @@ class Findings:
 
 @dataclass(frozen=True, slots=True)
 class BookFacts:
-    """What a book is and holds, for people and for gauges."""
+    """Facts about a book and its content, for people and for monitoring."""
 
     engine: str
     address: str
@@ -35,7 +35,7 @@ class BookFacts:
 
 @dataclass(frozen=True, slots=True)
 class ServerFacts:
-    """What a server says of itself, as far as a book's safety hangs on it."""
+    """The settings of a database server that a book's safety depends on."""
 
     version: str
     #: The version as a number: 160004 is 16.4, and 180000 any 18 before its first release too.

@@ -19,7 +19,7 @@ from memoranda.model.values import Document, FilledText, Moment, Name, Text, Val
 
 
 class WantedSchema(Value):
-    """What is formed under one name; an agent's are told in every prompt, and those that are due are asked for."""
+    """A schema as formation sees it. Every prompt describes the agent's schemas and asks for those that are due."""
 
     name: Name
     description: Text = ""
@@ -99,12 +99,12 @@ class _Resting(Value):
 
     @property
     def quotes(self) -> tuple[Cited, ...]:
-        """What was quoted of them."""
+        """The quotes from these messages."""
         return quotes_of(self.cited, self.sources)
 
 
 class Draft(_Resting):
-    """A statement worth keeping, before it is held against what is known."""
+    """A statement worth keeping, before it is compared with the memories that exist."""
 
     content: FilledText
     kind: Name = "fact"
@@ -156,7 +156,7 @@ class Lesson(_Resting):
 
 
 class EpisodeDraft(Value):
-    """What was to be done and how it ended."""
+    """The goal and the outcome of a thread."""
 
     goal: FilledText
     summary: Text = ""
@@ -165,7 +165,7 @@ class EpisodeDraft(Value):
 
 
 class LeftOut(Value):
-    """What did not come through, and why."""
+    """A part of an answer that was dropped, and why."""
 
     #: Where it stood in the answer, such as ``notes[3]``.
     part: Text
@@ -178,7 +178,7 @@ class LeftOut(Value):
 
 
 class Formed(Value):
-    """What came of reading a conversation; an empty one says that there was nothing to learn."""
+    """The result of reading a conversation. If it is empty, there was nothing to learn."""
 
     notes: tuple[Draft, ...] = ()
     confirmations: tuple[Confirmation, ...] = ()
@@ -196,7 +196,7 @@ class Formed(Value):
 
     @property
     def empty(self) -> bool:
-        """Whether there is nothing in it to write."""
+        """True if there is nothing to write."""
         made = (self.notes, self.confirmations, self.taken_back, self.patches, self.experience)
         return not any(made) and self.episode is None
 

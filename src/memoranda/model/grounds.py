@@ -1,4 +1,4 @@
-"""Grounds: which records each field of a document rests on, and of a list each of its items."""
+"""The source records of each field of a document and, for a list, of each item."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def places(value: Any) -> int:
 
 
 def all_of(grounds: Mapping[str, Grounds]) -> tuple[UUID, ...]:
-    """All that a document rests on, each once."""
+    """Return all source records of a document, each once."""
     return joined(source for entries in grounds.values() for entry in entries for source in entry)
 
 
@@ -29,7 +29,7 @@ def joined(sources: Iterable[UUID]) -> tuple[UUID, ...]:
 
 
 def of_change(before: Any, held: Grounds, after: Any, sources: tuple[UUID, ...]) -> Grounds:
-    """What a value rests on that takes another's place; an item that stays keeps what it rests on.
+    """Return the sources of a value that replaces another; an item that stays keeps its sources.
 
     Part of an object may be what it was before: a changed one rests on what it did, and on what changed it.
     """
@@ -63,7 +63,7 @@ def _of_items(
 
 
 def said_again(value: Any, held: Grounds, again: Any, sources: tuple[UUID, ...]) -> Grounds:
-    """What a value rests on when it, or some items of it, were said again; what stands by itself goes on to do so."""
+    """Return the sources of a value after it, or some of its items, were said again; a value without sources stays without."""
     if not isinstance(value, (list, tuple)):
         return _more(held, sources) if comparable(value) == comparable(again) else held
     items = {comparable(item) for item in again} if isinstance(again, (list, tuple)) else set()

@@ -1,4 +1,4 @@
-"""Jobs: work that a commit makes due, kept in the same commit, done by whoever leases it."""
+"""Jobs: work that a commit makes due. It is stored in the same commit and done by the worker that leases it."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ def told(reason: str) -> str:
 
 
 def kept_text(payload: Mapping[str, Any]) -> str:
-    """What is to be kept with a job, as JSON in ASCII; raises TypeError where it is none."""
+    """Return a job's payload as ASCII JSON; raise TypeError if it is not JSON."""
     text = json.dumps(payload, separators=(",", ":"))
     if len(text) > KEPT_LENGTH:
         raise LimitReached(

@@ -1,4 +1,4 @@
-"""Learning: changes to what agents know from experience, and to what that rests on."""
+"""Changes to agents' experience and to its evidence."""
 
 from __future__ import annotations
 

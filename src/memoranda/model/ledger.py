@@ -15,7 +15,7 @@ from memoranda.model.records import RecordType
 
 
 class Verb(StrEnum):
-    """What a change did to one record. The ledger stores most verbs by these values; see ``STORED_VERBS``."""
+    """The kinds of change to one record. The ledger stores most of them by these values; see ``STORED_VERBS``."""
 
     OPEN = "open"
     APPEND = "append"
@@ -53,7 +53,7 @@ STORED_VERBS = {Verb.CONFIRM: "corroborate"}
 
 @dataclass(frozen=True, slots=True)
 class Actor:
-    """Who made a change: the owner, an agent, the application, or the book's own upkeep."""
+    """The author of a change: the owner, an agent, the application, or the book itself."""
 
     kind: Literal["owner", "agent", "application", "system"] = "application"
     id: str | None = None
@@ -61,7 +61,7 @@ class Actor:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """What an entry did to one record: from one version to another; 0 means that it was not there."""
+    """The change of one record by a ledger entry: its versions before and after. Version 0 means it did not exist."""
 
     verb: Verb
     type: RecordType
@@ -150,7 +150,7 @@ class Entry:
 
 
 def aged_of(entry: Entry) -> dict[UUID, UUID]:
-    """The messages that an entry let leave by age, each with its thread; they stand in the order of the note."""
+    """Return the messages an entry removed because of their age, each with its thread, in the order of the note."""
     threads = (UUID(thread) for thread, count in entry.note.get(AGED, ()) for _ in range(count))
     gone = (line.id for line in entry.lines if line.verb is Verb.AGE)
     return dict(zip(gone, threads, strict=False))
@@ -158,7 +158,7 @@ def aged_of(entry: Entry) -> dict[UUID, UUID]:
 
 @dataclass(frozen=True, slots=True)
 class ReceiptItem:
-    """What became of one record."""
+    """The change of one record by a write."""
 
     verb: Verb
     type: RecordType
@@ -169,7 +169,7 @@ class ReceiptItem:
 
 @dataclass(frozen=True, slots=True)
 class Receipt:
-    """What a write returns: it is durable, and this is what it did."""
+    """The result of a write. When the caller has it, the write is durable."""
 
     owner: Owner
     #: The operation's place in the owner's ledger; 0 where nothing was applied and none was kept.

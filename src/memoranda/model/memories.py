@@ -1,4 +1,4 @@
-"""Memories: statements worth keeping, with when they apply, how long they hold, and what they rest on."""
+"""Memories: statements worth keeping, with when they apply, how long they are valid, and their sources."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Cardinality(StrEnum):
 
 
 class MemoryStatus(StrEnum):
-    """Whether a memory is held, and if not, why."""
+    """The status of a memory: active, or why it is not."""
 
     ACTIVE = "active"
     #: A newer statement took its place.
@@ -104,7 +104,7 @@ class Memory(Record):
 
     @property
     def active(self) -> bool:
-        """Whether the statement is held."""
+        """True if the statement is active."""
         return self.status is MemoryStatus.ACTIVE and not self.withdrawn
 
     def identity(self) -> tuple[Any, ...] | None:
@@ -125,7 +125,7 @@ class Memory(Record):
         return self.changed(past=past_of(self, earlier))
 
     def without(self, gone: Container[UUID]) -> Memory | None:
-        """This statement without what is gone, and with no earlier versions; None where it rests on nothing else."""
+        """Return this statement without the erased sources and without earlier versions, or None if no source is left."""
         grounds = self.stands_on()
         if grounds and all(ground in gone for ground in grounds):
             return None

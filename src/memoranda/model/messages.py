@@ -69,7 +69,7 @@ Role = Literal["user", "assistant", "system", "tool"]
 
 
 class Message(Record):
-    """One turn of a thread, as it was said; it is never changed, only forgotten."""
+    """One message of a thread. It never changes; it can only be forgotten."""
 
     type: ClassVar[RecordType] = RecordType.MESSAGE
 

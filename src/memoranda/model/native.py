@@ -37,7 +37,7 @@ class NativePart:
 
 
 def sort_of(form: Mapping[str, Any]) -> str:
-    """What a part of a message says of itself, in lower case: its type, its kind and its role."""
+    """Return the type, kind and role of a message part, in lower case."""
     return " ".join(str(form.get(name, "")) for name in ("type", "part_kind", "role")).lower()
 
 

@@ -1,4 +1,4 @@
-"""Whose a record is, who may read it, and as whom a reader looks."""
+"""Owners of records, audiences that may read them, and views of readers."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ DEFAULT_TENANT = "default"
 
 
 class OwnerKind(StrEnum):
-    """What sort of party owns records."""
+    """The kinds of owner."""
 
     USER = "user"
     AGENT = "agent"
@@ -24,7 +24,7 @@ class OwnerKind(StrEnum):
 
 
 class Owner(Value):
-    """Whose record it is; the unit of ledgers, of erasure and of isolation."""
+    """The owner of records. Each owner has one ledger; erasure and isolation work by owner."""
 
     tenant: Name = DEFAULT_TENANT
     kind: OwnerKind = OwnerKind.USER
@@ -48,7 +48,7 @@ class AudienceKind(StrEnum):
 
 
 class Audience(Value):
-    """Who may read a record: one agent, some groups, or all the owner's agents."""
+    """The readers of a record: one agent, some groups, or all the owner's agents."""
 
     kind: AudienceKind
     agent: Name | None = None
@@ -82,7 +82,7 @@ class Audience(Value):
         return EVERYONE
 
     def readable_by(self, view: View) -> bool:
-        """Whether a view sees what has this audience."""
+        """True if a view may read records with this audience."""
         if view.whole or self.kind is AudienceKind.GLOBAL:
             return True
         if view.agent is None:
@@ -92,7 +92,7 @@ class Audience(Value):
         return not set(self.groups).isdisjoint(view.groups)
 
     def within(self, wider: Audience, view: View) -> bool:
-        """Whether everyone who reads this may read what has the ``wider`` audience, as far as a view can tell.
+        """True if every reader of this audience is also a reader of ``wider``, as far as a view can tell.
 
         Which groups an agent is in only the agent's own view says; the owner decides for every agent.
         """

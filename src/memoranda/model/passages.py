@@ -1,4 +1,4 @@
-"""Passages as an index follows them: the rows of a shelf, and what came to it since a mark."""
+"""Passages as recall's index reads them: the rows of a shelf, and its changes since a revision."""
 
 from __future__ import annotations
 
@@ -116,7 +116,7 @@ class PassageRows(Sequence[PassageRow]):
 
 @dataclass(frozen=True, slots=True)
 class ShelfDelta:
-    """What came to a shelf since a mark."""
+    """The changes of a shelf since a revision."""
 
     mark: int
     #: This is the entire shelf; what was held of it before is void.

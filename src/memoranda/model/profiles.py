@@ -20,7 +20,7 @@ Trigger: TypeAlias = Literal["silence", "close", "request"]
 
 
 class ProfileDocument(Record):
-    """What is known of a user under one schema, as one document."""
+    """One document about a user, under one schema."""
 
     type: ClassVar[RecordType] = RecordType.PROFILE
 
@@ -53,7 +53,7 @@ class ProfileDocument(Record):
         return all_of(self.grounds)
 
     def grounds_of(self, name: str) -> Grounds:
-        """What a field rests on; of one that people or programs set, nothing at each place."""
+        """Return the sources of a field, one tuple for each item; they are empty if people or programs set it."""
         return self.grounds.get(name) or ((),) * places(self.body.get(name))
 
     def following(self, earlier: Record) -> Any:
@@ -77,7 +77,7 @@ class ProfileDocument(Record):
 
 
 class Schema(Record):
-    """What documents or notes of one name look like."""
+    """The schema of the documents or notes of one name."""
 
     type: ClassVar[RecordType] = RecordType.SCHEMA
 

@@ -1,4 +1,4 @@
-"""What a reader asks for: filters, pages, and the answers' shapes."""
+"""Filters of reads, and the shapes of their answers: pages, history, hits."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class Filter:
 
     @property
     def by_places(self) -> bool:
-        """Whether it asks for the messages of one thread, which come in the order of their places."""
+        """True if the filter selects the messages of one thread; these are ordered by their places."""
         return self.thread is not None and self.types == frozenset({RecordType.MESSAGE})
 
 
@@ -82,7 +82,7 @@ class HistoryStep:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Something that a record rests on, quoted."""
+    """A source of a record, quoted."""
 
     id: UUID
     type: RecordType
@@ -98,7 +98,7 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Why:
-    """Why the book holds a record: what it rests on, who wrote it, and how it came to be as it is."""
+    """The explanation of a record: its sources and its history."""
 
     record: Record
     sources: tuple[Source, ...]

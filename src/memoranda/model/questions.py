@@ -1,4 +1,4 @@
-"""What pure rules ask of a store while they decide: questions that an engine answers inside its transaction."""
+"""The questions that a decision asks of the store. An engine answers them inside its transaction."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Holders(Question[dict[bytes, Record]]):
 
 @dataclass(frozen=True, slots=True)
 class ThreadEnd:
-    """What an append needs to know of a thread."""
+    """The facts about a thread that an append needs."""
 
     audience: Audience
     agent: str | None
@@ -85,7 +85,7 @@ class CountRun(Question[int]):
 
 @dataclass(frozen=True, slots=True)
 class RestingOn(Question[list[Record]]):
-    """Every record that rests on one of these, of whichever owner."""
+    """Every record, of any owner, that has one of these as a source."""
 
     ids: tuple[UUID, ...]
 
@@ -106,7 +106,7 @@ class PositionsTouching(Question[list[int]]):
 
 @dataclass(frozen=True, slots=True)
 class VersionOf(Question[Record | None]):
-    """One version of a record, the current one or an earlier one."""
+    """One version of a record: the current one or an earlier one."""
 
     id: UUID
     version: int
@@ -131,7 +131,7 @@ class Aged(Question[dict[UUID, UUID]]):
 
 @dataclass(frozen=True, slots=True)
 class PlaceTaken(Question[bool]):
-    """Whether a message stands at this place of a thread."""
+    """True if a message has this place in a thread."""
 
     thread: UUID
     seq: int
@@ -146,6 +146,6 @@ class ErasedEras(Question[frozenset[UUID]]):
 
 @dataclass(frozen=True, slots=True)
 class InThread(Question[list[UUID]]):
-    """The messages, episodes and memories of a thread, by id."""
+    """The ids of a thread's messages, episodes and memories."""
 
     thread: UUID

@@ -19,7 +19,7 @@ MOST_CITED = 3
 
 
 def source_of(record: Record, sources: tuple[Source, ...] = ()) -> Source:
-    """A record, quoted; ``sources`` are what it rests on in turn."""
+    """Quote a record; ``sources`` are its own sources."""
     return Source(record.id, record.type, _by(record), _at(record), quote(_text(record)), sources)
 
 

@@ -1,4 +1,4 @@
-"""What every record has: an identity, an owner, an audience and a version."""
+"""The base of all records: id, owner, audience and version."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class Record(Value):
     withdrawn: bool = False
 
     def identity(self) -> tuple[Any, ...] | None:
-        """What only one living record of an owner may be, beside its type; None where nothing must be."""
+        """Return the values that must be unique among an owner's living records of this type, or None."""
         return None
 
     def slot(self) -> bytes | None:
@@ -69,7 +69,7 @@ class Record(Value):
         return ()
 
     def stands_on(self) -> tuple[UUID, ...]:
-        """What this version rests on; erasure reaches what earlier ones rested on, too."""
+        """Return the sources of this version; ``rests_on`` adds those of earlier versions, which erasure follows too."""
         return self.rests_on()
 
     def following(self, earlier: Record) -> Any:
@@ -86,7 +86,7 @@ class Record(Value):
 
 
 def past_of(record: Record, earlier: Record) -> tuple[UUID, ...]:
-    """What only the versions before a record's newest rest on, where another is put behind them."""
+    """Return the sources that only earlier versions of a record have, after a new version is added."""
     now = set(record.stands_on())
     return tuple(dict.fromkeys(id for id in (*earlier.rests_on(), *record.rests_on()) if id not in now))
 

@@ -1,4 +1,4 @@
-"""What calls to language models used and cost, by whose conversation, which agent, day, task and model."""
+"""Spending on language models, by owner, agent, day, task and model."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ By: TypeAlias = Literal["agent", "day", "model", "owner", "task", "tenant"]
 
 
 class Sums(Value):
-    """What calls came to; sums add up."""
+    """The totals of calls; totals can be added."""
 
     #: Calls that were begun.
     calls: int = Field(default=0, ge=0)
@@ -47,7 +47,7 @@ class Sums(Value):
 
     @classmethod
     def of(cls, usage: Usage) -> Sums:
-        """What calls came to that were answered, and are not counted here."""
+        """Return the totals of answers, without counting calls."""
         price = _known(usage)
         return Sums(
             answers=usage.calls,
@@ -78,7 +78,7 @@ COUNTS = ("calls", "answers", "tokens_in", "tokens_cached", "tokens_out", "unpri
 
 
 class Spent(Sums):
-    """What calls came to that have all this in common."""
+    """The totals of the calls of one owner, agent, day, task and model."""
 
     tenant: Name
     #: Whose conversation it was about; None once they were erased.
@@ -99,7 +99,7 @@ class Spent(Sums):
         return self
 
     def answered(self, usage: Usage) -> Spent:
-        """What the answers to calls that were begun like this came to; the calls are not counted again."""
+        """Return these calls with their answers' totals; the calls are not counted again."""
         # Whoever counts nothing has answered all the same.
         return self.holding(Sums.of(usage if usage.calls else usage.model_copy(update={"calls": 1})))
 

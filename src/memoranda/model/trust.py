@@ -1,4 +1,4 @@
-"""How far a record is to be believed: the way it came in, never what its text claims; and the limits of every way in."""
+"""Trust of records, by the way they came in and never by their text; and the limits of writes."""
 
 from __future__ import annotations
 

@@ -110,7 +110,7 @@ Moment = Annotated[AwareDatetime, AfterValidator(_utc)]
 
 
 def text_fault(value: str) -> str | None:
-    """What is wrong with a text, in words; None where nothing is."""
+    """Return what is wrong with a text, or None."""
     try:
         _text(value)
     except ValueError as exc:
@@ -145,7 +145,7 @@ _spell = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=Fa
 
 
 def canonical(value: Any) -> bytes:
-    """The one JSON spelling of a value, for digests and identities."""
+    """Return the canonical JSON of a value, for digests and identities."""
     return _spell(value).encode()
 
 

@@ -27,7 +27,7 @@ _MOST = 127
 
 @dataclass(frozen=True)
 class Embedding:
-    """What makes vectors that can be compared with each other: another one's are of another world."""
+    """The identity of an embedding model. Only vectors of the same embedding can be compared."""
 
     provider: str
     model: str
@@ -66,7 +66,7 @@ class Embedding:
 
 
 class SetState(StrEnum):
-    """What a set of vectors is for."""
+    """The states of a set of vectors."""
 
     #: Recall reads it.
     ACTIVE = "active"
@@ -87,7 +87,7 @@ class VectorSet:
 
 
 def embed_job(name: str) -> JobDraft:
-    """The upkeep that makes the vectors which a set lacks."""
+    """Return the job that computes the missing vectors of a set."""
     return JobDraft(kind=EMBED, key=name)
 
 

@@ -1,4 +1,4 @@
-"""Pure decisions: from changes and what stands in the book to what shall stand; engines answer, store and commit."""
+"""Pure decisions: they compute from a batch and the stored records what to store. Engines answer questions, store and commit."""
 
 from memoranda.settle.batch import decide_batch
 from memoranda.settle.codec import StoredRow, decode, encode

@@ -28,7 +28,7 @@ def check_run(state: BatchState) -> Deciding[None]:
 
 
 def check_cap(state: BatchState) -> Deciding[None]:
-    """Hold the owner's cap, whatever would go past it: let go of the writer's own oldest, or refuse."""
+    """Keep the owner's memories within the limit: evict the writer's own oldest memories, or raise ``LimitReached``."""
     net = sum(held_gain(put.before, put.record) for put in state.puts())
     if net <= 0:
         return
@@ -59,7 +59,7 @@ def check_cap(state: BatchState) -> Deciding[None]:
 
 
 def held_gain(before: Record | None, after: Record | None) -> int:
-    """By how much a change moves the count of memories that are held."""
+    """Return by how much a change moves the count of active memories."""
     was = isinstance(before, Memory) and before.active
     now = isinstance(after, Memory) and after.active
     return int(now) - int(was)

@@ -80,7 +80,7 @@ class StoredRow(NamedTuple):
 
     @property
     def held(self) -> bool:
-        """Whether this version is held."""
+        """True if this version is active."""
         return self.status not in ENDED
 
 
@@ -162,7 +162,7 @@ def encode(record: Record, secret: bytes) -> StoredRow:
 
 
 def content_hash(secret: bytes, type_: str, audience: Audience, body: str) -> bytes:
-    """What the ledger keeps of a version's content."""
+    """Return the keyed digest that the ledger stores of a version's content."""
     return keyed(secret, "content", type_.encode(), _readers(audience), body.encode())
 
 

@@ -1,4 +1,4 @@
-"""The state on which one batch is settled: what was loaded, what became of it, and what the ledger will say."""
+"""The state of a batch while it is decided: loaded records, pending writes and ledger lines."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class Put:
 
 @dataclass(slots=True)
 class Decision:
-    """What shall stand. An engine stores it whole, with the ledger entry that its puts make."""
+    """The decision about a batch. An engine stores all of it, with a ledger entry made from its puts."""
 
     puts: list[Put] = field(default_factory=list)
     ignored: list[Ignored] = field(default_factory=list)
@@ -97,7 +97,7 @@ class BatchState:
     _slots: dict[bytes, UUID] = field(default_factory=dict)
 
     def current(self, id: UUID) -> Record | None:
-        """A record as it stands on the state, seen or not."""
+        """Return the record with this batch's changes, whether the view may see it or not."""
         put = self._puts.get(id)
         return put.record if put else self.loaded.get(id)
 
@@ -123,17 +123,17 @@ class BatchState:
         return record
 
     def verb_of(self, id: UUID) -> Verb | None:
-        """What this batch did to a record so far; None for nothing."""
+        """Return what this batch has done to a record so far, or None."""
         put = self._puts.get(id)
         return put.verb if put else None
 
     def made(self, id: UUID) -> bool:
-        """Whether this batch makes the record."""
+        """True if this batch creates the record."""
         put = self._puts.get(id)
         return put is not None and put.before is None
 
     def holder(self, slot: bytes | None) -> Deciding[Record | None]:
-        """The record that holds a slot as things stand on the state, seen or not."""
+        """Return the record that occupies a slot, with this batch's changes, whether the view may see it or not."""
         if slot is None:
             return None
         taken = self._puts.get(self._slots[slot]) if slot in self._slots else None
@@ -181,7 +181,7 @@ class BatchState:
         self._puts[record.id] = Put(record, None, Verb.IMPORT, terms)
 
     def puts(self) -> list[Put]:
-        """What this batch puts so far."""
+        """Return the writes of this batch so far."""
         return list(self._puts.values())
 
     def ignore(self, code: str, id: UUID | None = None, field: str | None = None) -> None:

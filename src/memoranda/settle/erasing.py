@@ -1,4 +1,4 @@
-"""What an erasure takes with it: from what is forgotten to all that rests on it alone."""
+"""Plans an erasure: the records to erase, and everything derived only from them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from memoranda.settle.desk import ask, load_all
 
 @dataclass(slots=True)
 class ErasurePlan:
-    """What is to go, and what stays with fewer grounds."""
+    """The records to erase, and the records that stay with fewer sources."""
 
     #: Everything that goes, by id.
     doomed: dict[UUID, Record] = field(default_factory=dict)
@@ -37,7 +37,7 @@ class ErasurePlan:
     superseded: list[UUID] = field(default_factory=list)
 
     def __contains__(self, id: object) -> bool:
-        """Whether nothing may rest on it any more."""
+        """True if the record is erased or has left by age."""
         return id in self.doomed or id in self.aged
 
     def losing_threads(self) -> set[UUID]:
@@ -50,7 +50,7 @@ class ErasurePlan:
 
 
 def plan_erasure(view: View, ids: tuple[UUID, ...]) -> Deciding[ErasurePlan]:
-    """Walk from the records that are to be forgotten to what rests on them."""
+    """Plan the erasure of these records and of everything derived only from them."""
     plan = ErasurePlan()
     records = yield from load_all(ids)
     aged = (yield from ask(Aged())) if view.whole and len(records) < len(set(ids)) else {}
@@ -76,7 +76,7 @@ def plan_erasure(view: View, ids: tuple[UUID, ...]) -> Deciding[ErasurePlan]:
 
 
 def plan_ageing(view: View, ids: tuple[UUID, ...]) -> Deciding[ErasurePlan]:
-    """Let messages leave by age that their threads' watermarks have passed, and nothing that rests on them."""
+    """Plan the removal of old messages that were formed already; records derived from them stay."""
     if not view.whole:
         raise NotAllowed("only the owner's own view lets messages leave by age")
     plan = ErasurePlan()
@@ -94,7 +94,7 @@ def plan_ageing(view: View, ids: tuple[UUID, ...]) -> Deciding[ErasurePlan]:
 
 
 def departure(plan: ErasurePlan, owner: Owner, *, ageing: bool) -> tuple[tuple[Line, ...], dict[str, Any]]:
-    """What the owner's ledger says of what goes: its lines, and their note."""
+    """Return the ledger lines of an erasure, and their note."""
     verb = Verb.AGE if ageing else Verb.ERASE
     own = [record for record in plan.doomed.values() if record.owner == owner]
     note: dict[str, Any] = {}
@@ -113,7 +113,7 @@ def _place(record: Record) -> tuple[UUID, int]:
 
 
 def plan_whole_erasure(owner: Owner, view: View, records: dict[UUID, Record]) -> Deciding[ErasurePlan]:
-    """What an owner's whole erasure takes with it beyond the owner's own records."""
+    """Plan the erasure of an owner, including other owners' records that name them."""
     if not view.whole:
         raise NotAllowed("only the owner's own view may forget everything; ask for it by name")
     plan = ErasurePlan(doomed=dict(records))
@@ -175,7 +175,7 @@ def _spread(plan: ErasurePlan, wave: list[UUID]) -> Deciding[None]:
 
 
 def _empty_summaries(plan: ErasurePlan, aged: Collection[UUID]) -> Deciding[None]:
-    """Let go of every summary that covers a message that goes; of one that left by age nobody knows its place any more."""
+    """Empty every summary that covers an erased message. The place of a message that left by age is unknown, so any summary goes."""
     said = [record for record in plan.doomed.values() if isinstance(record, Message)]
     firsts: dict[UUID, int] = dict.fromkeys(aged, 1)
     for message in said:
@@ -187,14 +187,14 @@ def _empty_summaries(plan: ErasurePlan, aged: Collection[UUID]) -> Deciding[None
 
 
 def _lives_in(record: Record, thread: UUID) -> bool:
-    """Whether a record goes with its thread whatever else it rests on: what was said there, and its episodes."""
+    """True if a record is erased with its thread in any case: a message of it, or its episode."""
     if isinstance(record, Message):
         return True
     return isinstance(record, Episode) and record.thread == thread
 
 
 def _falls(plan: ErasurePlan, record: Record) -> bool:
-    """Whether nothing is left for a record to rest on; where something is, note how it shall stand."""
+    """True if a record has no source left; otherwise note the record without the erased sources."""
     base = plan.stripped.get(record.id, record)
     if isinstance(base, (Memory, ProfileDocument, ExperienceLine)):
         left = base.without(plan)

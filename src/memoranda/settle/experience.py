@@ -1,4 +1,4 @@
-"""What becomes of changes to experience: lines are added, confirmed, approved and retired one by one."""
+"""Decides changes to experience: lines are added, confirmed, approved and retired."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from memoranda.settle.desk import BatchState, ask
 
 
 def add(state: BatchState, change: AddExperience) -> Deciding[None]:
-    """Add a line to an agent's experience; one whose every ground was forgotten meanwhile is not added."""
+    """Add a line to an agent's experience, unless all its evidence has been forgotten."""
     line, evidence = change.line, []
     for part in line.evidence:
         left = yield from _still_there(part)
@@ -40,7 +40,7 @@ def add(state: BatchState, change: AddExperience) -> Deciding[None]:
 
 
 def add_evidence(state: BatchState, change: AddEvidence) -> Deciding[None]:
-    """Let a line rest on a user's records, too; the same given again changes nothing."""
+    """Add a user's records to a line's evidence; records it has already change nothing."""
     line: ExperienceLine = yield from state.need(change.line, ExperienceLine, "line")
     if line.retired_at is not None:
         state.ignore("retired", line.id)
@@ -61,7 +61,7 @@ def add_evidence(state: BatchState, change: AddEvidence) -> Deciding[None]:
 
 
 def _bounded(evidence: Sequence[Evidence]) -> tuple[Evidence, ...]:
-    """As much evidence as a line keeps; if none of it says that the line may tell of somebody, the first that does, too."""
+    """Return as much evidence as a line keeps, and always one part that failed the privacy check if there is one."""
     kept, rest = evidence[:MOST_USERS], evidence[MOST_USERS:]
     told = [] if any(part.guarded_at is None for part in kept) else [p for p in rest if p.guarded_at is None]
     return (*kept, *told[:1])
@@ -81,7 +81,7 @@ def _merged(held: Evidence, given: Evidence) -> Evidence:
 
 
 def doubt_evidence(state: BatchState, change: DoubtEvidence) -> Deciding[None]:
-    """Let records count no more as evidence of a line, or again."""
+    """Mark records as faulty evidence of a line, or as valid again."""
     line: ExperienceLine = yield from state.need(change.line, ExperienceLine, "line")
     held = line.part_of(change.owner)
     meant = set(change.records)
@@ -98,7 +98,7 @@ def _in(evidence: Evidence, some: set[UUID], inside: bool) -> tuple[UUID, ...]:
 
 
 def _put(state: BatchState, line: ExperienceLine, part: Evidence, verb: Verb) -> None:
-    """Let one user's evidence stand in its place, or at the end."""
+    """Replace one user's evidence, or append it."""
     parts = {each.owner: each for each in line.evidence} | {part.owner: part}
     state.put(line.changed(evidence=tuple(parts.values())), verb)
 

@@ -1,4 +1,4 @@
-"""What becomes of changes to memories: keys, supersession, trust and audiences."""
+"""Decides changes to memories: keys, supersession, trust and audiences."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def _audience(state: BatchState, change: Remember, grounds: list[Record]) -> Aud
 
 
 def _refused_before(memory: Memory) -> Deciding[bool]:
-    """Whether the same statement, resting on one of the same sources, was retracted or undone."""
+    """True if the same statement from one of the same sources was retracted or undone before."""
     said = comparable_text(memory.content)
     for other in (yield from ask(RestingOn(memory.sources))):
         if (
@@ -240,7 +240,7 @@ def amend(state: BatchState, change: Amend) -> Deciding[None]:
 
 
 def change_audience(state: BatchState, change: ChangeAudience) -> Deciding[None]:
-    """Let others read a memory, as far as what it rests on may be read."""
+    """Change the audience of a memory; it may not be wider than the audiences of its sources."""
     memory: Memory = yield from state.need(change.memory, Memory, "memory")
     yield from state.fetch(memory.stands_on())
     for source in memory.stands_on():

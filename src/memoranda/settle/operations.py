@@ -1,4 +1,4 @@
-"""Operation ids: how a request that comes again is known, and what it is told."""
+"""Operation ids: recognise a repeated request and return its first receipt."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from memoranda.model.owner import Owner, owner_digest_parts
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """What the ledger keeps of an operation id and its request; both None where no id was given."""
+    """The digests of an operation id and its request; both are None if no id was given."""
 
     id: bytes | None
     request: bytes | None
 
 
 def operation_digest(secret: bytes, owner: Owner, operation: str) -> bytes:
-    """What the ledger keeps of an operation id; it tells nothing without the book's secret."""
+    """Return the keyed digest of an operation id, which reveals nothing without the book's secret."""
     return keyed(secret, "operation", owner_digest_parts(owner), operation.encode())
 
 
@@ -47,7 +47,7 @@ def repeated(entry: Entry, owner: Owner, operation: Operation, *, ended: bool) -
 
 
 def receipt_of(entry: Entry, owner: Owner, *, repeated: bool = False) -> Receipt:
-    """The receipt of an entry, the same at the first time and at every repetition."""
+    """Return the receipt of an entry; it is the same for the first request and every repetition."""
     items = tuple(ReceiptItem(line.verb, line.type, line.id, line.after, line.erased) for line in entry.lines)
     used = Usage.model_validate(entry.note[USED]) if USED in entry.note else Usage()
     return Receipt(owner, entry.position, entry.at, items, entry.ignored, usage=used, repeated=repeated)

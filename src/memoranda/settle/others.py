@@ -1,4 +1,4 @@
-"""What becomes of changes to profiles, agents, schemas and keys, and of imported records."""
+"""Decides changes to profiles, agents, schemas and keys, and imports of records."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def _patched(state: BatchState, document: ProfileDocument, change: PatchProfile)
 
 
 def _same(one: ProfileDocument, other: ProfileDocument) -> bool:
-    """Whether two documents hold the same on the same grounds; a new schema alone makes no new version."""
+    """True if two documents have the same fields and sources; a new schema alone makes no new version."""
     return (
         comparable(one.body) == comparable(other.body)
         and one.pinned == other.pinned

@@ -1,4 +1,4 @@
-"""What falls with a faulty source: every memory that rests on it alone, and what rests on those alone."""
+"""Decides what is retracted with a faulty source: every memory derived only from it, directly or indirectly."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _NOT_HELD = (MemoryStatus.RETRACTED, MemoryStatus.UNDONE)
 
 
 def retract_source(state: BatchState, change: RetractSource) -> Deciding[None]:
-    """Retract what rests on a source alone, and tell what stays because it has other grounds."""
+    """Retract everything derived only from a source, and report what stays because it has other sources."""
     source: Record = yield from state.need(change.source, Record, "source")
     if not isinstance(source, (Message, Episode)):
         raise InvalidInput(
@@ -59,7 +59,7 @@ def _settle(
 
 
 def _resting(state: BatchState, ids: tuple[UUID, ...]) -> Deciding[list[Record]]:
-    """The memories and episodes of this owner that rest on these, as far as the view sees them."""
+    """Return this owner's memories and episodes that have one of these as a source and that the view may see."""
     found: list[Record] = []
     for record in (yield from ask(RestingOn(ids))):
         if isinstance(record, (Memory, Episode)) and record.owner == state.batch.owner:
@@ -73,12 +73,12 @@ def _resting(state: BatchState, ids: tuple[UUID, ...]) -> Deciding[list[Record]]
 
 
 def _bears(state: BatchState, record: Record, fallen: dict[UUID, Record]) -> Deciding[bool]:
-    """Whether a record still has a ground that is held and is not faulty."""
+    """True if a record still has an active source that is not faulty."""
     others = [id for id in record.stands_on() if id not in fallen]
     yield from state.fetch(others)
     return any((ground := state.current(id)) is not None and _held(ground) for id in others)
 
 
 def _held(record: Record) -> bool:
-    """What a statement was corrected by does not unsay what was concluded from it; what was taken back does."""
+    """True if a record still counts as a source. A superseded statement does; a retracted one does not."""
     return not record.withdrawn and not (isinstance(record, Memory) and record.status in _NOT_HELD)

@@ -1,4 +1,4 @@
-"""What becomes of changes to threads, messages and episodes."""
+"""Decides changes to threads, messages and episodes."""
 
 from __future__ import annotations
 
@@ -156,7 +156,7 @@ def summarise(state: BatchState, change: SummariseThread) -> Deciding[None]:
 
 
 def record_episode(state: BatchState, change: RecordEpisode) -> Deciding[None]:
-    """Keep an episode no wider, and no more trusted, than what it rests on."""
+    """Keep an episode with an audience no wider, and a trust no higher, than its sources'."""
     episode: Episode = change.episode
     grounds: list[Record] = []
     for source in episode.rests_on():

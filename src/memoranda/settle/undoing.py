@@ -45,7 +45,7 @@ def undo(state: BatchState, change: Undo) -> Deciding[None]:
 
 
 def _deeds(entry: Entry) -> list[Line]:
-    """What an operation did, but for moving a thread's watermark and its summary.
+    """Return the ledger lines of an entry, except those that only advanced formation progress or a summary.
 
     What was formed can be undone; the watermark stays. Moved back, it would let the same be formed again, unasked.
     """
@@ -91,7 +91,7 @@ def _check(state: BatchState, entries: list[Entry]) -> Deciding[None]:
 
 
 def _later(state: BatchState, entries: list[Entry]) -> Deciding[set[int]]:
-    """Positions that built upon these entries: what touched a record after they did, or what rests on it."""
+    """Return later positions that depend on these entries: they changed the same records, or records derived from them."""
     first: dict[UUID, int] = {}
     for entry in entries:
         for line in _deeds(entry):
@@ -118,7 +118,7 @@ def _but_watermarks(positions: set[int], thread: UUID) -> Deciding[set[int]]:
 
 
 def _resting_on(state: BatchState, made: Line, known: dict[UUID, int]) -> Deciding[tuple[UUID, ...]]:
-    """What stands on a record that an operation made; of a thread, what is in it."""
+    """Return the records derived from a record that an operation made; for a thread, also the records in it."""
     resting = [record for record in (yield from ask(RestingOn((made.id,)))) if made.id in record.stands_on()]
     if made.type is RecordType.THREAD:
         inside = yield from ask(InThread(made.id))
