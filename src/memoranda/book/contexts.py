@@ -203,7 +203,7 @@ async def window(
 
 
 def _forms(message: Message) -> list[str]:
-    """Return the longer of a message's text and its native form; either may be sent to the model."""
+    """Return the forms in which a message may be sent to a model: its text, and its native form if it has one."""
     return (
         [message.content] if message.native is None else [message.content, canonical(message.native).decode()]
     )

@@ -99,7 +99,7 @@ class Spent(Sums):
         return self
 
     def answered(self, usage: Usage) -> Spent:
-        """Return these calls with their answers' totals; the calls are not counted again."""
+        """Return the totals of the answers to these calls; the calls themselves are not counted again."""
         # Whoever counts nothing has answered all the same.
         return self.holding(Sums.of(usage if usage.calls else usage.model_copy(update={"calls": 1})))
 

@@ -98,18 +98,20 @@ class Session:
             exits.note(f"{_waiting(passages)}; {_LATER}")
             return receipt
         with self.progress("embedding") as progress:
-            reached = await book.meaning.reached(receipt, "embedded", lambda made: progress(made, passages))
+            reached = await book.embeddings.reached(
+                receipt, "embedded", lambda made: progress(made, passages)
+            )
         if reached.no_vectors_because:
             exits.note(f"stored, and found by its words alone for now: {reached.no_vectors_because}")
             return reached
         with contextlib.suppress(StorageError):
             # Otherwise the job stays, and whoever leases it finds nothing to do.
-            await book.meaning.end_job()
+            await book.embeddings.end_job()
         return reached
 
     async def embed_missing(self, book: Book, *, wait: bool) -> None:
         """Make all vectors that are missing, or say how many are left for later."""
-        if book.no_vectors_because or not (lack := await book.meaning.lack()):
+        if book.no_vectors_because or not (lack := await book.embeddings.lack()):
             return
         if not wait:
             exits.note(f"{_waiting(lack)}; {_LATER}")

@@ -103,12 +103,12 @@ def reembed_command(session: Session) -> None:
 
 async def _reembed(session: Session) -> tuple[int, dict[str, Any]]:
     async with session.writing() as book:
-        lack = await book.meaning.lack()
+        lack = await book.embeddings.lack()
         try:
             with session.progress("embedding") as progress:
                 made = await book.reembed(lambda made: progress(made, lack))
         except EmbeddingFailed as exc:
-            if book.meaning.maker is None:
+            if book.embeddings.maker is None:
                 raise
             raise type(exc)(f"{exc}; what was made is kept, run it again to go on") from exc
         return made, (await book.facts()).details["vectors"]
