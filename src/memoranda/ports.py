@@ -1,4 +1,4 @@
-"""Every wall of the house, on one page: what an engine, an embedder and a finder are to the rooms that use them."""
+"""The ports: every protocol between the rooms and an engine, an embedder, a finder or a language model."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ from memoranda.model.vectors import Embedding, VectorSet
 
 
 class Scan(NamedTuple):
-    """What a scan asks."""
+    """The arguments of one scan."""
 
     owner: Owner
     view: View
@@ -48,230 +48,239 @@ class Scan(NamedTuple):
 
 
 class Records(Protocol):
-    """What was written, and the one way of writing it. Every call is bounded by an owner and a view."""
+    """Records: the only way to write them, and reads. Every call concerns one owner and sees what one view may see."""
 
     async def apply(self, batch: Batch) -> Receipt:
-        """Apply all changes or none; the receipt comes after the durable commit."""
+        """Apply a batch: all its changes or none.
+
+        - The receipt is returned after the durable commit.
+        - A batch whose operation id was applied before changes nothing and returns the first receipt.
+        - ``Erased`` is raised if the batch names an era that has ended.
+        """
 
     async def get(self, owner: Owner, view: View, ids: Sequence[UUID]) -> dict[UUID, Record]:
-        """The current versions that the view sees; others are left out, whether they exist or not."""
+        """Return the current versions of these records; records the view may not see are left out, like missing ones."""
 
     async def scan(self, owner: Owner, view: View, filter: Filter, cursor: str | None, limit: int) -> Page:
-        """The view's records in the order of their ids."""
+        """Return a page of the records that the view may see and the filter selects, in the order of their ids."""
 
     async def scans(self, asked: Sequence[Scan]) -> list[Page]:
-        """Several scans of one moment, each bounded by its own owner and view: one way to the engine and back."""
+        """Return the pages of several scans, all read at one moment and in one round trip."""
 
     async def count(self, owner: Owner, view: View, filter: Filter) -> int:
-        """How many records a scan would give."""
+        """Return how many records a scan would return."""
 
     async def history(self, owner: Owner, view: View, id: UUID) -> list[HistoryStep]:
-        """Every change of a record that the view sees, oldest first."""
+        """Return every change of a record, oldest first; an empty list if the view may not see it."""
 
     async def entries(self, owner: Owner, after: int, limit: int) -> list[Entry]:
-        """The owner's ledger after a position, oldest first."""
+        """Return the owner's ledger entries after a position, oldest first."""
 
     async def find_operation(self, owner: Owner, operation: str) -> Receipt | None:
-        """The first receipt of an operation id; None where it was never applied."""
+        """Return the first receipt of an operation id, or None if it was never applied."""
 
 
 # ── Passages ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
 class Passages(Protocol):
-    """What recall's index follows."""
+    """The changes of shelves, which recall's index reads."""
 
     async def look(
-        self, owner: Owner, view: View, held: Callable[[int], int | None], choose: Choose
+        self, owner: Owner, view: View, cached: Callable[[int], int | None], choose: Choose
     ) -> Sight:
-        """What ``since`` gives, and with it the records that ``choose`` picks, their uses and what they cite.
+        """Return what ``since`` returns, and the records that ``choose`` picks from it, their use and their sources.
 
-        All of it is of one moment, and one way to the engine and back.
-
-        ``choose`` may be called in any thread, while the event loop goes on.
+        - All of it is read at one moment and in one round trip.
+        - ``choose`` may be called in any thread, and more than once.
         """
 
     async def since(
-        self, owner: Owner, view: View, held: Callable[[int], int | None]
+        self, owner: Owner, view: View, cached: Callable[[int], int | None]
     ) -> list[tuple[Shelf, ShelfDelta]]:
-        """The view's shelves, all of one moment, each with what came since the mark that the caller holds of it.
+        """Return the view's shelves, read at one moment, each with its changes since the caller's revision.
 
-        ``held`` gives the mark held for a shelf's number, None for a shelf that is not held.
+        ``cached(number)`` returns the revision of a shelf that the caller has cached, or None.
         """
 
 
-# ── TermsAndUse: written in batches, without a ledger entry ─────────────────────────────────────────────────────────────
+# ── Terms and use: written in batches, without a ledger entry ─────────────────────────────────────────────────────
 
 
 class TermsAndUse(Protocol):
-    """Terms and use: beside the records; terms can be made again, the last batch of use may be lost."""
+    """Search terms of passages and use of memories: stored beside the records, in batches and without a ledger entry."""
 
     async def note_use(self, owner: Owner, view: View, uses: Mapping[UUID, Use]) -> int:
-        """Keep how memories have served; returns for how many the view allowed it. No shelf's mark moves."""
+        """Store the use of memories and return how many the view may see. No shelf's revision changes."""
 
     async def uses(self, owner: Owner, view: View, ids: Sequence[UUID]) -> dict[UUID, Use]:
-        """How memories have served; those never used are left out."""
+        """Return the use of memories; memories that were never used are left out."""
 
     async def most_used(self, owner: Owner, view: View, filter: Filter, limit: int) -> list[UUID]:
-        """Memories that were used, the most used first; among equals the one used last."""
+        """Return memories by their use, the most used first; among equals the one used last comes first."""
 
     async def stale_terms(self, rule: int, limit: int) -> list[Record]:
-        """Passages whose terms an earlier rule made, across owners; for upkeep only."""
+        """Return passages of all owners whose terms were made by an earlier rule; for upkeep only."""
 
     async def put_terms(self, rule: int, terms: Mapping[UUID, bytes]) -> int:
-        """Put terms made anew for passages that still exist; returns how many did."""
+        """Store new terms of the passages that still exist and return how many did."""
 
 
 class Vectors(Protocol):
-    """Vectors in sets, one set an embedding: beside the records, made again from them, without a ledger entry.
+    """Vectors of passages, in one set for each embedding: stored beside the records, without a ledger entry.
 
-    Recall reads the active set while another is being made; a vector goes with its passage, in every set.
+    Recall reads the active set while another is being filled. Erasing a passage erases its vectors in every set.
     """
 
     async def vector_sets(self) -> list[VectorSet]:
-        """The book's sets, the active one first."""
+        """Return the book's sets, the active one first."""
 
     async def begin_set(self, embedding: Embedding) -> VectorSet:
-        """The embedding's set, made empty where it is not there; the first set of a book is active at once."""
+        """Return the embedding's set; create it empty if it does not exist. The first set of a book is active at once."""
 
     async def lacking(self, embedding: Embedding, limit: int) -> list[Record]:
-        """Passages without a vector in a set that the book has, across owners, oldest first; for upkeep only."""
+        """Return passages of all owners without a vector in this set, oldest first; for upkeep only."""
 
     async def put_vectors(self, embedding: Embedding, vectors: Mapping[UUID, bytes]) -> int:
-        """Put packed vectors of passages that still exist into a set that does; returns how many."""
+        """Store packed vectors of passages that still exist, if the set does too; return how many."""
 
     async def switch_set(self, embedding: Embedding) -> bool:
-        """Let recall read this set from now on, in one step; all others go. False where there is no such set."""
+        """Make this set the active one and delete all others, in one commit. False if there is no such set."""
 
     async def drop_set(self, embedding: Embedding) -> bool:
-        """Give up a set that is being made; False where there is none, or recall reads it."""
+        """Delete a set that is not active. False if there is none, or it is the active one."""
 
 
 class Readable(Records, Passages, TermsAndUse, Protocol):
-    """What recall reads of an engine."""
+    """The ports of an engine that recall reads."""
 
 
 # ── Jobs ─────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
 class Jobs(Protocol):
-    """Work that commits made due; each is leased by one worker at a time."""
+    """Jobs: work that commits made due. One worker at a time holds the lease of a job."""
 
     async def put(self, draft: JobDraft, at: datetime) -> None:
-        """Put a job of the book's own upkeep; others come with ``apply``."""
+        """Add a job of the book's own upkeep; other jobs are added by ``apply``."""
 
     async def lease(self, kinds: Sequence[str], worker: str, at: datetime, seconds: float) -> Job | None:
-        """The longest due job of these kinds, for this worker alone until the lease ends; of an owner's, one at a time."""
+        """Lease a job to this worker for some seconds and return it, or None. It is the longest due job for which:
+
+        - its kind is one of these, and it is due;
+        - no other worker has a lease on it that has not expired;
+        - no other job of its owner is leased.
+        """
 
     async def renew(self, job: Job, at: datetime, seconds: float) -> bool:
-        """Prolong a lease; False where it was lost."""
+        """Extend a lease. False if it was lost."""
 
     async def finish(self, job: Job) -> bool:
-        """Take a done job away, or make it due again if it was put anew meanwhile; False where the lease was lost."""
+        """Remove a finished job, or make it due again if it was added again since it was leased. False if the lease was lost."""
 
     async def fail(self, job: Job, error: str, at: datetime, retry_at: datetime | None) -> bool:
-        """Give a job back for a later attempt, or to the dead letters where there is none."""
+        """Return a failed job: it is due again at ``retry_at``, or dead if that is None. False if the lease was lost."""
 
     async def postpone(self, job: Job, at: datetime, reason: str = "") -> bool:
-        """Give a job back that cannot be done before a moment, however often it is put; no attempt is counted."""
+        """Return a job that cannot be done before a moment, even if it is added again; no attempt is counted. False if the lease was lost."""
 
     async def keep(
         self, job: Job, payload: Mapping[str, Any], records: Sequence[UUID], spent: Spent | None = None
     ) -> bool:
-        """Keep what was learnt with a leased job, in place of what was kept before, until it is done.
+        """Store a payload with a leased job until the job is finished; it replaces the payload before.
 
-        ``records`` are all that it tells of: it goes when one of them is erased, and the job stays. False, and
-        nothing is kept, where the lease was lost or one of them is gone already: what was learnt is void.
-        What was ``spent`` on it is counted in the same commit, and also where nothing is kept.
+        - ``records`` are all records that the payload quotes: erasing one of them deletes the payload, not the job.
+        - False, and nothing is stored, if the lease was lost or one of them is erased already.
+        - ``spent`` is counted in the same commit, also if nothing is stored.
         """
 
     async def jobs(self, state: JobState | None, limit: int) -> list[Job]:
-        """Jobs by their state, longest due first, without what is kept with them."""
+        """Return jobs in a state, or all, the longest due first, without their stored payloads."""
 
     async def replay(self, id: UUID, at: datetime) -> bool:
-        """Make a job due that is dead, or waits for later, for whatever reason; its attempts begin anew."""
+        """Make a dead or waiting job due now and reset its attempts. False if there is no such job."""
 
     async def drop(self, id: UUID) -> bool:
-        """Throw a dead job away."""
+        """Delete a dead job. False if there is no such job."""
 
 
 class Spending(Protocol):
-    """What language models used and cost. Who is erased leaves the tenant's sums, without name or agent."""
+    """Spending on language models. Erasing an owner keeps the tenant's totals, without the owner's name and agent."""
 
     async def note_spent(self, spent: Spent) -> None:
-        """Add to what stands for the owner's present era, agent, day, task and model; durable when it returns."""
+        """Add to the totals of the owner's current era, agent, day, task and model. Durable when the call returns."""
 
     async def spent(self, tenant: str, only: SpentFilter = ALL_SPENT) -> list[Spent]:
-        """What the tenant's calls came to, in the order of their places."""
+        """Return the tenant's spending, ordered by day, owner, agent, task and model."""
 
     async def spent_in_all(self, tenant: str, only: SpentFilter = ALL_SPENT) -> Sums:
-        """All of it together, added up where it stands."""
+        """Return the sum of it, computed by the engine."""
 
 
 # ── Erasure ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
 class Erasure(Protocol):
-    """Forgetting for good."""
+    """Erasure of records, for good."""
 
     async def erase(self, target: Target, at: datetime) -> ErasureReceipt:
-        """Remove the target and all that rests on it alone, in one commit."""
+        """Erase the target and everything derived only from it, in one commit."""
 
     async def scrub(self) -> Scrubbed:
-        """Clear the engine's own files of what was erased; says what stands in the way of it."""
+        """Clear the engine's own files of erased data; the result names what prevents it."""
 
 
 # ── Maintenance: whole books ─────────────────────────────────────────────────────────────────────────────────────────
 
 
 class Maintenance(Protocol):
-    """What is done to a book as a whole."""
+    """Operations on a whole book."""
 
     async def owners(self, tenant: str) -> list[Owner]:
-        """The tenant's owners that have records."""
+        """Return the tenant's owners that have records."""
 
     async def verify(self, progress: Callable[[int, int], None] | None = None) -> Findings:
-        """Compare every record with the ledger."""
+        """Compare every record with the ledger and return the findings."""
 
     async def rebuild(self, progress: Callable[[int, int], None] | None = None) -> Mapping[str, int]:
-        """Make what is derived from stored records by code anew, except terms."""
+        """Recompute everything that code derives from stored records, except terms."""
 
     async def facts(self) -> BookFacts:
-        """What the book is and holds."""
+        """Return facts about the book and its content."""
 
     def dump(self, owner: Owner, *, private: bool) -> AsyncIterator[dict[str, Any]]:
-        """Everything of one owner, as of one moment; ``private`` adds the digests that only this book understands."""
+        """Yield everything of one owner, read at one moment; ``private`` adds the digests that only this book can check."""
 
     def dump_book(self) -> AsyncIterator[dict[str, Any]]:
-        """What belongs to no owner: the secret under which digests were made, and what was erased."""
+        """Yield what belongs to no owner: the secret of the digests, and the erasures."""
 
     async def adopt_book(self, line: Mapping[str, Any]) -> bool:
-        """Take in what ``dump_book`` gave; only an empty book takes the secret. False where it was not empty."""
+        """Store what ``dump_book`` yielded. Only an empty book takes the secret; False if it was not empty."""
 
     async def adopt(
         self, owner: Owner, lines: Sequence[dict[str, Any]], terms: TermsOf
     ) -> Mapping[str, int] | None:
-        """Take in a whole owner as dumped, ledger and all; None where the owner is here already."""
+        """Store a whole dumped owner with its ledger. None, and nothing is stored, if the owner exists already."""
 
     async def close(self) -> None:
-        """Finish what was begun, and let go of files and connections."""
+        """Finish running calls and close files and connections."""
 
 
 @runtime_checkable
 class CopiesItself(Protocol):
-    """An engine that can write a copy of its whole book while it is in use."""
+    """Capability of an engine: write a copy of its whole book while the book is in use."""
 
     async def backup(self, target: Path, progress: Callable[[int, int], None] | None = None) -> None:
-        """Write a verified copy; the target must not exist."""
+        """Write a verified copy. The target must not exist."""
 
     async def known_backups(self) -> tuple[str, ...]:
-        """Where the book's own copies lie."""
+        """Return the paths of the book's own copies."""
 
     async def erasures(self) -> Erasures:
-        """Everything that was ever erased from this book, by ids that tell nothing."""
+        """Return everything that was ever erased from this book, as ids without content."""
 
     async def reapply(self, erasures: Erasures, at: datetime) -> int:
-        """Erase what a copy still holds of what its original has erased; returns how many records went."""
+        """Erase from a copy what its original has erased since; return how many records were erased."""
 
 
 class Moves(Protocol):
@@ -322,53 +331,53 @@ class Moves(Protocol):
 
 
 class Engine(Records, Passages, TermsAndUse, Vectors, Jobs, Spending, Erasure, Maintenance, Moves, Protocol):
-    """A database behind the one storage wall."""
+    """A database that stores books."""
 
     #: The engine's name in addresses and reports.
     name: str
 
 
-# ── Small walls ──────────────────────────────────────────────────────────────────────────────────────────────────
+# ── Small ports ──────────────────────────────────────────────────────────────────────────────────────────────────
 
-#: The packed terms of a record; None where it is no passage.
+#: Returns the packed terms of a record, or None if it is no passage.
 TermsOf = Callable[[Record], bytes | None]
 
 
 class Clock(Protocol):
-    """Tells the time, in aware UTC."""
+    """A clock in timezone-aware UTC."""
 
     def __call__(self) -> datetime:
-        """The moment that it is."""
+        """Return the current time."""
 
 
 class MakesVectors(Protocol):
-    """Makes what an embedding's set of a book lacks."""
+    """Computes the missing vectors of a book's set."""
 
     @property
     def embedding(self) -> Embedding:
-        """What its vectors can be compared with."""
+        """The embedding of its vectors; only vectors of the same embedding can be compared."""
 
     async def query(self, question: str) -> NDArray[np.float32]:
-        """A question's vector."""
+        """Return the vector of a question."""
 
     async def make(self, records: Sequence[Record], progress: Callable[[int], None] | None = None) -> int:
-        """Make the vectors of exactly these; returns how many were put."""
+        """Compute and store the vectors of these records; return how many were stored."""
 
     async def catch_up(self, progress: Callable[[int], None] | None = None) -> int:
-        """Make what is lacking; returns how many vectors were put."""
+        """Compute and store all missing vectors; return how many were stored."""
 
     async def renew(self, progress: Callable[[int], None] | None = None) -> int:
-        """Make the set beside the one that recall reads, then let recall read it, in one step."""
+        """Fill a new set while recall reads the active one, then make the new set the active one."""
 
     async def check(self) -> None:
-        """Raise what is known to be wrong with the embedder, as far as it can tell without working."""
+        """Raise the known fault of the embedder, as far as it can tell without computing a vector."""
 
     async def close(self) -> None:
-        """Let go of what it holds."""
+        """Release its resources."""
 
 
 class Finder(Protocol):
-    """Finds passages for a question; recall is one."""
+    """Finds passages for a question; recall implements it."""
 
     async def find(
         self,
@@ -386,36 +395,36 @@ class Finder(Protocol):
         why_not: Sequence[UUID] | None = None,
         now: datetime,
     ) -> Hits:
-        """The best passages, best first; ``vector`` is the question's, ``vectors`` names its set."""
+        """Return the best passages, best first. ``vector`` is the question's vector, ``vectors`` the name of its set."""
 
 
 @runtime_checkable
 class Embedder(Protocol):
-    """Turns texts into vectors of unit length. It may fail at any time: what is stored never waits for it."""
+    """Turns texts into vectors of unit length. It may fail at any time; no write waits for it."""
 
     @property
     def embedding(self) -> Embedding:
-        """What its vectors can be compared with."""
+        """The embedding of its vectors; only vectors of the same embedding can be compared."""
 
     async def passages(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """One vector a row, in the order of the texts."""
+        """Return one vector per row, in the order of the texts."""
 
     async def query(self, text: str) -> NDArray[np.float32]:
-        """A question's vector."""
+        """Return the vector of a question."""
 
     async def close(self) -> None:
-        """Let go of what it holds."""
+        """Release its resources."""
 
 
 @runtime_checkable
 class Models(Protocol):
-    """Answers questions in JSON. It may fail at any time: what is stored never waits for it."""
+    """Language models that answer in JSON. They may fail at any time; no write waits for them."""
 
     async def ask(self, request: ModelRequest) -> ModelAnswer:
-        """Ask once; what goes wrong before an answer came is ``ModelDown`` or ``ModelRefused``."""
+        """Ask once and return the answer; raise ``ModelDown`` or ``ModelRefused`` if there is none."""
 
     def named(self, task: str) -> str:
-        """Provider and name of the model that a task is asked of."""
+        """Return the provider and name of the model for a task."""
 
     async def close(self) -> None:
-        """Let go of what it holds."""
+        """Release its resources."""

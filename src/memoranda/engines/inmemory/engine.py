@@ -83,17 +83,17 @@ class InMemoryEngine(Moving):
     # ── passages and aids ────────────────────────────────────────────────────────────────────────────────────────
 
     async def since(
-        self, owner: Owner, view: View, held: Callable[[int], int | None]
+        self, owner: Owner, view: View, cached: Callable[[int], int | None]
     ) -> list[tuple[Shelf, ShelfDelta]]:
         with self._lock:
-            return reading.since(self._tables, self._era(owner), view, held)
+            return reading.since(self._tables, self._era(owner), view, cached)
 
     async def look(
-        self, owner: Owner, view: View, held: Callable[[int], int | None], choose: Choose
+        self, owner: Owner, view: View, cached: Callable[[int], int | None], choose: Choose
     ) -> Sight:
         with self._lock:
             era = self._era(owner)
-            shelves = reading.since(self._tables, era, view, held)
+            shelves = reading.since(self._tables, era, view, cached)
             chosen = choose(shelves)
             return Sight(shelves, None) if chosen is None else reading.seen(era, view, shelves, chosen)
 

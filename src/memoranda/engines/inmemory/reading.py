@@ -132,14 +132,14 @@ def entries(era: Era, after: int, limit: int) -> list[Entry]:
 
 
 def since(
-    tables: Tables, era: Era, view: View, held: Callable[[int], int | None]
+    tables: Tables, era: Era, view: View, cached: Callable[[int], int | None]
 ) -> list[tuple[Shelf, ShelfDelta]]:
     """The view's shelves, each with what came since the mark that is held of it."""
     found = []
     active = tables.active
     for shelf in era.shelves.values():
         if shelf.audience.readable_by(view):
-            mark = held(shelf.number)
+            mark = cached(shelf.number)
             if mark is not None and mark < shelf.renewed:
                 mark = None
             after = mark or 0

@@ -118,17 +118,17 @@ class PostgresEngine(Moving):
     # ── passages and aids ────────────────────────────────────────────────────────────────────────────────────────
 
     async def since(
-        self, owner: Owner, view: View, held: Callable[[int], int | None]
+        self, owner: Owner, view: View, cached: Callable[[int], int | None]
     ) -> list[tuple[Shelf, ShelfDelta]]:
         return await self._server.read(
-            lambda s: reading.since(s, owner, view, held, self.large_shelves.is_searched)
+            lambda s: reading.since(s, owner, view, cached, self.large_shelves.is_searched)
         )
 
     async def look(
-        self, owner: Owner, view: View, held: Callable[[int], int | None], choose: Choose
+        self, owner: Owner, view: View, cached: Callable[[int], int | None], choose: Choose
     ) -> Sight:
         return await self._server.read(
-            lambda s: reading.look(s, owner, view, held, choose, self.large_shelves.is_searched)
+            lambda s: reading.look(s, owner, view, cached, choose, self.large_shelves.is_searched)
         )
 
     async def note_use(self, owner: Owner, view: View, uses: Mapping[UUID, Use]) -> int:

@@ -186,22 +186,22 @@ async def entries(session: Session, owner: Owner, after: int, limit: int) -> lis
     return [entry_of(found, owner) for found in await session.all("entries_after", row.no, after, limit)]
 
 
-Held = Callable[[int], int | None]
+Cached = Callable[[int], int | None]
 
 
 async def since(
-    session: Session, owner: Owner, view: View, held: Held, is_searched: IsSearched
+    session: Session, owner: Owner, view: View, cached: Cached, is_searched: IsSearched
 ) -> list[tuple[Shelf, ShelfDelta]]:
     """Return the changes of the view's shelves since the cached marks; none for shelves that the server searches."""
-    return await _since(session, await visible(session, owner, view), held, is_searched)
+    return await _since(session, await visible(session, owner, view), cached, is_searched)
 
 
 async def look(
-    session: Session, owner: Owner, view: View, held: Held, choose: Choose, is_searched: IsSearched
+    session: Session, owner: Owner, view: View, cached: Cached, choose: Choose, is_searched: IsSearched
 ) -> Sight:
     """Return the changes of the view's shelves, and the records that ``choose`` picks when it has seen them."""
     seen = await visible(session, owner, view)
-    shelves = await _since(session, seen, held, is_searched)
+    shelves = await _since(session, seen, cached, is_searched)
     chosen = await asyncio.to_thread(choose, shelves)
     if chosen is None:
         return Sight(shelves, None)
@@ -211,12 +211,12 @@ async def look(
 
 
 async def _since(
-    session: Session, seen: Visible, held: Held, is_searched: IsSearched
+    session: Session, seen: Visible, cached: Cached, is_searched: IsSearched
 ) -> list[tuple[Shelf, ShelfDelta]]:
     found = []
     active: str | None = None
     for shelf in seen.shelves.values():
-        mark = held(shelf.number)
+        mark = cached(shelf.number)
         if mark is not None and mark < shelf.renewed:
             mark = None
         state = ShelfState(seen.owner, shelf.number, shelf.passages, shelf.indexed)

@@ -118,14 +118,14 @@ class SqliteEngine(Moving):
     # ── passages and aids ────────────────────────────────────────────────────────────────────────────────────────
 
     async def since(
-        self, owner: Owner, view: View, held: Callable[[int], int | None]
+        self, owner: Owner, view: View, cached: Callable[[int], int | None]
     ) -> list[tuple[Shelf, ShelfDelta]]:
-        return await self._file.read(lambda c: reading.since(c, owner, view, held))
+        return await self._file.read(lambda c: reading.since(c, owner, view, cached))
 
     async def look(
-        self, owner: Owner, view: View, held: Callable[[int], int | None], choose: Choose
+        self, owner: Owner, view: View, cached: Callable[[int], int | None], choose: Choose
     ) -> Sight:
-        return await self._file.read(lambda c: reading.look(c, owner, view, held, choose))
+        return await self._file.read(lambda c: reading.look(c, owner, view, cached, choose))
 
     async def note_use(self, owner: Owner, view: View, uses: Mapping[UUID, Use]) -> int:
         return await self._write(lambda c: aids.note_use(c, owner, view, uses))

@@ -210,22 +210,22 @@ def entries(connection: sqlite3.Connection, owner: Owner, after: int, limit: int
 
 
 def since(
-    connection: sqlite3.Connection, owner: Owner, view: View, held: Callable[[int], int | None]
+    connection: sqlite3.Connection, owner: Owner, view: View, cached: Callable[[int], int | None]
 ) -> list[tuple[Shelf, ShelfDelta]]:
     """What came to the view's shelves."""
-    return _since(connection, visible(connection, owner, view), held)
+    return _since(connection, visible(connection, owner, view), cached)
 
 
 def look(
     connection: sqlite3.Connection,
     owner: Owner,
     view: View,
-    held: Callable[[int], int | None],
+    cached: Callable[[int], int | None],
     choose: Choose,
 ) -> Sight:
     """What came to the view's shelves, and the records that are chosen in sight of it."""
     visible_ = visible(connection, owner, view)
-    shelves = _since(connection, visible_, held)
+    shelves = _since(connection, visible_, cached)
     chosen = choose(shelves)
     if chosen is None:
         return Sight(shelves, None)
@@ -241,11 +241,11 @@ def look(
 
 
 def _since(
-    connection: sqlite3.Connection, shelves: dict[int, Seen], held: Callable[[int], int | None]
+    connection: sqlite3.Connection, shelves: dict[int, Seen], cached: Callable[[int], int | None]
 ) -> list[tuple[Shelf, ShelfDelta]]:
     found = []
     for seen in shelves.values():
-        mark = held(seen.number)
+        mark = cached(seen.number)
         if mark is not None and mark < seen.renewed:
             mark = None
         if mark == seen.mark:
