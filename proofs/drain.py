@@ -18,7 +18,7 @@ from memoranda.model.jobs import Job, JobState
 from memoranda.model.memories import Memory
 from memoranda.model.owner import Owner
 from memoranda.model.records import RecordType
-from memoranda.testing.comparing import held
+from memoranda.testing.comparing import all_records
 from proofs._book.forming import Ticking
 from proofs._book.opening import without_syncs, without_threads
 from tests.fakes.scripted_models import Said, ScriptedModels, entries
@@ -142,7 +142,7 @@ class _Hour:
     async def _judge(self, book: Book) -> None:
         """Check that every message became one memory."""
         for owner, words in self._said.items():
-            memories = await held(book, Owner(id=owner), RecordType.MEMORY)
+            memories = await all_records(book, Owner(id=owner), RecordType.MEMORY)
             known = Counter(one.content for one in memories if isinstance(one, Memory) and one.active)
             if known != Counter(f"Likes {word}" for word in words):
                 lacking = sorted(Counter(f"Likes {word}" for word in words) - known)

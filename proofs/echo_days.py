@@ -22,7 +22,7 @@ from memoranda.model.memories import Memory
 from memoranda.model.owner import Owner
 from memoranda.model.records import RecordType
 from memoranda.model.trust import Trust
-from memoranda.testing.comparing import held
+from memoranda.testing.comparing import all_records
 from proofs._book.forming import Ticking
 from tests.fakes.scripted_models import Said, ScriptedModels, entries
 
@@ -201,7 +201,7 @@ class _Days:
     # ── the evening ──────────────────────────────────────────────────────────────────────────────────────────────
 
     async def _active(self, book: Book) -> list[Memory]:
-        memories = await held(book, _ANN, RecordType.MEMORY)
+        memories = await all_records(book, _ANN, RecordType.MEMORY)
         return [one for one in memories if isinstance(one, Memory) and one.active]
 
     async def _judge(self, book: Book) -> None:

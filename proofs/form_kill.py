@@ -20,7 +20,7 @@ from memoranda import Book
 from memoranda.model.memories import Memory
 from memoranda.model.owner import Owner
 from memoranda.model.records import RecordType
-from memoranda.testing.comparing import differences, held, told
+from memoranda.testing.comparing import all_records, differences, records_as_texts
 from proofs._book.forming import Fate, Manner, Moment, Ticking, forming, work
 from proofs._book.opening import without_syncs, without_threads
 
@@ -89,7 +89,7 @@ def _compared(folder: Path, kills: int, seed: int, manner: Manner) -> _Yard:
     asyncio.run(disturbed.run(kills))
     calm = _Yard(folder / f"{manner} calm.db", random.Random(seed), "careful")
     asyncio.run(calm.run(0, disturbed.days))
-    found, wanted = asyncio.run(disturbed.told()), asyncio.run(calm.told())
+    found, wanted = asyncio.run(disturbed.records_as_texts()), asyncio.run(calm.records_as_texts())
     if differing := differences(found, wanted):
         raise Misformed(f"{len(differing)} records differ: {differing[0]}")
     disturbed.held = found.total()
@@ -204,21 +204,23 @@ class _Yard:
 
     # ── the end ──────────────────────────────────────────────────────────────────────────────────────────────────
 
-    async def told(self) -> Counter[str]:
+    async def records_as_texts(self) -> Counter[str]:
         """Return the book's content, after checking that the book is sound."""
         async with forming(self.path, Ticking(self._now(0)), None) as book:
             if faults := (await book.verify()).faults:
                 raise Misformed(f"the ledger does not hold: {faults[0]}")
             for owner in _OWNERS:
                 memories = [
-                    one for one in await held(book, owner, RecordType.MEMORY) if isinstance(one, Memory)
+                    one
+                    for one in await all_records(book, owner, RecordType.MEMORY)
+                    if isinstance(one, Memory)
                 ]
                 twice = [
                     text for text, number in Counter(one.content for one in memories).items() if number > 1
                 ]
                 if twice:
                     raise Misformed(f"{twice[0]!r} is there more than once")
-            return await told(book, versions=True)
+            return await records_as_texts(book, versions=True)
 
     def judge(self) -> None:
         """Compare the bought answers with those lost by a kill."""

@@ -16,7 +16,7 @@ from memoranda.book import Book
 from memoranda.model.asking import ModelRequest
 from memoranda.model.jobs import Job, JobState
 from memoranda.surfaces.cli import health_checks as health
-from memoranda.testing.comparing import differences, told
+from memoranda.testing.comparing import differences, records_as_texts
 from tests.conftest import HandClock
 from tests.fakes import model_replies as replies
 from tests.fakes.model_replies import Reply
@@ -148,7 +148,7 @@ async def undisturbed() -> Counter[str]:
         await talked(book)
         await settle(book, clock, 31)
         assert await jobs(book) == []
-        return await told(book)
+        return await records_as_texts(book)
 
 
 async def recovered(book: Book, clock: HandClock, server: ModelServer) -> None:
@@ -195,7 +195,7 @@ async def test_what_goes_wrong_at_a_provider_leaves_no_trace_once_it_is_well(
             await assert_nothing_is_lost_to_a_reader(book)
     async with opened(clock, tmp_path / "book.db") as book:
         await recovered(book, clock, server)
-        assert differences(await told(book), wanted) == []
+        assert differences(await records_as_texts(book), wanted) == []
         assert (await book.verify()).faults == ()
 
 
@@ -226,7 +226,7 @@ async def test_an_answer_in_prose_is_as_good_as_a_bare_one(server: ModelServer, 
     async with opened(clock) as book:
         await talked(book)
         await settle(book, clock, 31)
-        assert differences(await told(book), wanted) == []
+        assert differences(await records_as_texts(book), wanted) == []
 
 
 @pytest.mark.parametrize("name", ["invalid JSON", "half of an answer", "a huge answer", "ids of nothing"])
@@ -241,7 +241,7 @@ async def test_what_is_wrong_once_is_handed_back_and_put_right_within_the_run(
         await talked(book)
         await settle(book, clock, 31)
         assert len(server.asked) == before + 2
-        assert differences(await told(book), wanted) == []
+        assert differences(await records_as_texts(book), wanted) == []
 
 
 async def test_of_an_answer_that_is_never_wholly_right_what_is_right_is_kept(
@@ -259,12 +259,12 @@ async def test_of_an_answer_that_is_never_wholly_right_what_is_right_is_kept(
         thread = await talked(book)
         await settle(book, clock, 31)
         assert await jobs(book) == [] and len(server.asked) - before == 3
-        (lacking,) = differences(await told(book), wanted)
+        (lacking,) = differences(await records_as_texts(book), wanted)
         assert lacking.startswith("lacks: memory") and "Likes jazz" in lacking
         server.script = well
         await thread.form_again()
         await settle(book, clock, 1)
-        assert differences(await told(book), wanted) == []
+        assert differences(await records_as_texts(book), wanted) == []
 
 
 async def test_a_provider_says_when_to_come_back_and_is_not_asked_before(

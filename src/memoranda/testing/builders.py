@@ -1,4 +1,4 @@
-"""Small builders of what the suites write, and a pen that writes it."""
+"""Builders of records for the suites, and a pen that writes them."""
 
 from __future__ import annotations
 
@@ -37,41 +37,41 @@ FOR_A = Audience.of_agent("a")
 FOR_B = Audience.of_agent("b")
 SMALL = Embedding("local", "small", 4)
 LARGE = Embedding("remote", "large", 6)
-#: As many as a test may need; what is limited is tested with limits of its own.
+#: Limits that no test reaches; limits themselves are tested with others.
 ROOMY = Limits(writes_per_run=10_000, memories_per_owner=10_000)
 
 
 def packed(text: str) -> bytes:
-    """The terms of a text as passages carry them."""
+    """Return the packed terms of a text, as passages store them."""
     return pack(terms_of(text))
 
 
 def terms_of_record(record: Record) -> bytes | None:
-    """The terms of a passage; None for what is none."""
+    """Return the packed terms of a record; None if it is not a passage."""
     text = record.passage_text()
     return None if text is None else packed(text)
 
 
 def vector(embedding: Embedding, seed: int) -> bytes:
-    """A vector of unit length, packed; another for another seed."""
+    """Return a packed vector of unit length that depends on the seed."""
     numbers = np.random.default_rng(seed).normal(size=embedding.dimension)
     return pack_vector((numbers / np.linalg.norm(numbers)).astype(np.float32))
 
 
 def vectors_of(embedding: Embedding, *ids: UUID) -> Mapping[UUID, bytes]:
-    """A vector for each id, told by nothing but the id."""
+    """Return a vector for each id that depends on the id only."""
     return {id: vector(embedding, id.int % 2**32) for id in ids}
 
 
 def a_memory(owner: Owner, content: str, at: datetime = START, **fields: Any) -> Memory:
-    """A statement, as the door would bring it."""
+    """Return a memory, as the door would pass it on."""
     return Memory.model_validate(
         {"id": new_id(), "owner": owner, "content": content, "observed_at": at, **fields}
     )
 
 
 def a_message(owner: Owner, thread: UUID, content: str, at: datetime = START, **fields: Any) -> Message:
-    """A message that a user says, unless it is told otherwise."""
+    """Return a message; by default one of a user."""
     given = {
         "id": new_id(),
         "owner": owner,
@@ -84,12 +84,12 @@ def a_message(owner: Owner, thread: UUID, content: str, at: datetime = START, **
 
 
 def a_thread(owner: Owner, at: datetime = START, **fields: Any) -> Thread:
-    """A conversation."""
+    """Return a thread."""
     return Thread.model_validate({"id": new_id(), "owner": owner, "started_at": at, **fields})
 
 
 def an_episode(owner: Owner, goal: str = "book a table", at: datetime = START, **fields: Any) -> Episode:
-    """The record of a run that succeeded."""
+    """Return an episode of a successful run."""
     given = {"id": new_id(), "owner": owner, "goal": goal, "outcome": Outcome.SUCCEEDED}
     return Episode.model_validate({**given, "started_at": at, "ended_at": at, **fields})
 
@@ -102,7 +102,7 @@ def a_line(
     guarded: bool = True,
     **fields: Any,
 ) -> ExperienceLine:
-    """A line of an agent's experience, that passed the guard unless it is told otherwise."""
+    """Return a line of an agent's experience; by default one that passed the guard."""
     at = START if guarded else None
     seen = tuple(Evidence(owner=whose, sources=(id,), guarded_at=at) for whose, id in evidence)
     given = {"id": new_id(), "owner": owner, "field": "heuristics", "line": line, "observed_at": START}
@@ -110,7 +110,7 @@ def a_line(
 
 
 class Pen:
-    """Writes for one owner into one book; its clock moves by a second with every batch."""
+    """Writes for one owner into one book; its clock advances by a second with each batch."""
 
     def __init__(
         self, engine: Engine, owner: Owner = ANN, *, view: View = WHOLE, limits: Limits = ROOMY
@@ -122,12 +122,12 @@ class Pen:
         self.now = START
 
     def tick(self, seconds: float = 1.0) -> datetime:
-        """Let time pass."""
+        """Advance the clock."""
         self.now += timedelta(seconds=seconds)
         return self.now
 
     def batch(self, *changes: Change, **fields: Any) -> Batch:
-        """A batch of this owner's, to be applied later."""
+        """Return a batch of this owner, to be applied later."""
         actor = Actor("application", "the suite")
         batch = Batch(self.owner, self.view, actor, self.tick(), changes, self.limits)
         return replace(batch, **fields)
@@ -137,27 +137,27 @@ class Pen:
         return await self.engine.apply(self.batch(*changes, **fields))
 
     async def open(self, **fields: Any) -> UUID:
-        """Begin a thread."""
+        """Open a thread and return its id."""
         return (await self.write(OpenThread(a_thread(self.owner, self.now, **fields)))).id
 
     def saying(self, thread: UUID, *contents: str, **fields: Any) -> Append:
-        """The change that adds messages."""
+        """Return the change that appends messages."""
         messages = tuple(a_message(self.owner, thread, content, self.now, **fields) for content in contents)
         return Append(thread, messages, tuple(packed(message.passage_text()) for message in messages))
 
     async def say(self, thread: UUID, *contents: str, **fields: Any) -> tuple[UUID, ...]:
-        """Add messages to a thread."""
+        """Append messages to a thread and return their ids."""
         return (await self.write(self.saying(thread, *contents, **fields))).ids()
 
     def remembering(
         self, content: str, *, audience: Audience | None = None, run: str | None = None, **fields: Any
     ) -> Remember:
-        """The change that keeps a statement."""
+        """Return the change that remembers a statement."""
         memory = a_memory(self.owner, content, self.now, **fields)
         return Remember(memory, packed(memory.passage_text()), audience, run)
 
     async def remember(self, content: str, **fields: Any) -> UUID:
-        """Keep a statement."""
+        """Remember a statement and return its id."""
         return (await self.write(self.remembering(content, **fields))).id
 
     async def erase(self, *ids: UUID, view: View | None = None) -> ErasureReceipt:
@@ -171,31 +171,31 @@ class Pen:
         return await self.engine.erase(target, self.tick())
 
     async def find(self, id: UUID, view: View | None = None) -> Record | None:
-        """A record as it stands; None where the view does not see one."""
+        """Return the current record; None if the view does not see one."""
         return (await self.engine.get(self.owner, view or self.view, [id])).get(id)
 
     async def read(self, id: UUID) -> Any:
-        """A record that must be there, of whichever type."""
+        """Return a record of any type; fail if it does not exist."""
         found = await self.find(id)
         assert found is not None, f"{id} is not there"
         return found
 
     async def scan(self, view: View | None = None, **conditions: Any) -> list[Any]:
-        """All records that meet conditions, of whichever types."""
+        """Return all records that meet the conditions."""
         page = await self.engine.scan(self.owner, view or self.view, Filter(**conditions), None, 10_000)
         return list(page.records)
 
     async def ledger(self) -> list[Entry]:
-        """The owner's whole ledger."""
+        """Return the owner's whole ledger."""
         return await self.engine.entries(self.owner, 0, 10_000)
 
     async def era(self) -> UUID:
-        """The owner's present era."""
+        """Return the owner's current era."""
         return (await self.ledger())[0].era
 
 
 class Follower:
-    """Keeps shelves as an index does: it fetches what came since its marks, and lets go of what left."""
+    """Follows shelves as an index does: reads what is new since the last call, and drops what was removed."""
 
     def __init__(self, engine: Engine, owner: Owner = ANN, view: View = WHOLE) -> None:
         self._engine = engine
@@ -203,7 +203,7 @@ class Follower:
         self._view = view
         self._marks: dict[int, int] = {}
         self.shelves: dict[Audience, dict[UUID, PassageRow]] = {}
-        #: What the last call brought and took, of all shelves.
+        #: The passages that the last call added and removed, of all shelves.
         self.came: list[UUID] = []
         self.left: list[UUID] = []
 
@@ -211,13 +211,13 @@ class Follower:
         """Bring the shelves up to date."""
         self.came, self.left = [], []
         for shelf, delta in await self._engine.since(self._owner, self._view, self._marks.get):
-            held = {} if delta.whole else self.shelves.get(shelf.audience, {})
+            passages = {} if delta.whole else self.shelves.get(shelf.audience, {})
             for raw in delta.gone:
-                held.pop(UUID(bytes=raw), None)
+                passages.pop(UUID(bytes=raw), None)
                 self.left.append(UUID(bytes=raw))
             for row in delta.rows:
-                held[UUID(bytes=row.id)] = row
+                passages[UUID(bytes=row.id)] = row
                 self.came.append(UUID(bytes=row.id))
-            self.shelves[shelf.audience] = held
+            self.shelves[shelf.audience] = passages
             self._marks[shelf.number] = delta.mark
         return self.shelves

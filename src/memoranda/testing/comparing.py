@@ -1,4 +1,4 @@
-"""Compares books record by record, however their records are called and whenever they were made."""
+"""Compare books record by record, independent of ids and of when the records were made."""
 
 from __future__ import annotations
 
@@ -12,26 +12,26 @@ from memoranda.model.owner import WHOLE, Owner
 from memoranda.model.query import Filter
 from memoranda.model.records import Record, RecordType
 
-#: What differs between two makings of the same record.
-_OF_ITS_MAKING = frozenset({"id", "recorded_at"})
-#: By the first of these that it has, a record is called.
+#: Fields that differ when the same record is made twice.
+_NOT_COMPARED = frozenset({"id", "recorded_at"})
+#: A record is named by the first of these fields that it has.
 _NAMED_BY = ("content", "goal", "line", "schema_name", "name")
 _PAGE = 500
 
 
-async def told(book: Book, *, versions: bool = False) -> Counter[str]:
-    """All that a book holds, one text a record; ``versions``: also how often each was changed."""
-    records = [record for owner in await book.owners() for record in await held(book, owner)]
+async def records_as_texts(book: Book, *, versions: bool = False) -> Counter[str]:
+    """Return all records of a book as texts, without ids; ``versions`` adds how often each was changed."""
+    records = [record for owner in await book.owners() for record in await all_records(book, owner)]
     names = {str(record.id): _name(record) for record in records}
-    left_out = _OF_ITS_MAKING if versions else _OF_ITS_MAKING | {"version"}
+    left_out = _NOT_COMPARED if versions else _NOT_COMPARED | {"version"}
     return Counter(
         f"{record.type.value} {json.dumps(_named(_body(record, left_out), names), sort_keys=True)}"
         for record in records
     )
 
 
-async def held(book: Book, owner: Owner, *types: RecordType) -> list[Record]:
-    """All records of an owner, whoever may see them; of some types alone where they are named."""
+async def all_records(book: Book, owner: Owner, *types: RecordType) -> list[Record]:
+    """Return all records of an owner, for every audience; only those of ``types`` if any are given."""
     only = Filter(types=frozenset(types or RecordType))
     found: list[Record] = []
     cursor: str | None = None
@@ -44,7 +44,7 @@ async def held(book: Book, owner: Owner, *types: RecordType) -> list[Record]:
 
 
 def differences(found: Counter[str], wanted: Counter[str]) -> list[str]:
-    """What one has more of, and what the other has: nothing where both hold the same."""
+    """Return the texts that only one of the two has; empty if both are equal."""
     more = [f"more: {text}" for text in (found - wanted).elements()]
     return more + [f"lacks: {text}" for text in (wanted - found).elements()]
 
@@ -52,7 +52,7 @@ def differences(found: Counter[str], wanted: Counter[str]) -> list[str]:
 def _body(record: Record, left_out: frozenset[str]) -> dict[str, Any]:
     body: dict[str, Any] = record.model_dump(mode="json")
     for part in body.get("evidence", ()):
-        # When the guard passed it is a matter of its making, too; whether it did is not.
+        # The time at which the guard passed it differs, too; whether it passed does not.
         part["guarded_at"] = part["guarded_at"] is not None
     return {name: value for name, value in body.items() if name not in left_out}
 
@@ -63,7 +63,7 @@ def _name(record: Record) -> str:
 
 
 def _named(value: Any, names: dict[str, str]) -> Any:
-    """The same with names where ids stand; an id of nothing that is held stays one, without saying which."""
+    """Return the value with names instead of ids; an unknown id becomes ``<gone>``."""
     if isinstance(value, dict):
         return {name: _named(inner, names) for name, inner in value.items()}
     if isinstance(value, list):

@@ -16,7 +16,7 @@ from memoranda.model.values import NAME_LENGTH
 from memoranda.ports import Engine
 from memoranda.testing.builders import Follower, Pen
 from memoranda.testing.suite import Suite
-from memoranda.testing.suite_spending import begun
+from memoranda.testing.suite_spending import started_call
 
 _LIKE_A_PIN: dict[str, Any] = {"pinned": True, "in": [{"pinned": True}]}
 #: What text formats escape.
@@ -83,8 +83,8 @@ class ExtremeSuite(Suite):
         await Pen(engine).remember("tea")
         names = [a_long_name(number) for number in range(3)]
         for _ in range(2):
-            await engine.note_spent(begun(agent=names[0], task=names[1], model=names[2]))
-        await engine.note_spent(begun(agent=names[0], task=names[2], model=names[1]))
+            await engine.note_spent(started_call(agent=names[0], task=names[1], model=names[2]))
+        await engine.note_spent(started_call(agent=names[0], task=names[2], model=names[1]))
         found = await engine.spent("default")
         assert sorted((one.agent, one.task, one.model, one.calls) for one in found) == sorted(
             [(*names, 2), (names[0], names[2], names[1], 1)]

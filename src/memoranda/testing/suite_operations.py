@@ -1,4 +1,4 @@
-"""Operation ids: a request that comes again is applied once, and what was forgotten does not come back with it."""
+"""Operation ids: a repeated request is applied once, and does not bring back what was forgotten."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from memoranda.testing.suite import Suite
 
 
 class OperationSuite(Suite):
-    """The same id with the same request is one operation."""
+    """Tests that the same id with the same request is one operation."""
 
     async def test_the_same_request_again_gets_the_first_receipt(self, engine: Engine) -> None:
         pen = Pen(engine)

@@ -49,17 +49,17 @@ TENANT = Owner(kind=OwnerKind.TENANT, id="default")
 
 
 def a_patch(fields: dict[str, object], *unset: str, pin: bool = False) -> PatchProfile:
-    """A patch of the profile that all agents read."""
+    """Return a patch of the profile that all agents read."""
     return PatchProfile(new_id(), "Profile", EVERYONE, fields, unset, pin, "hash")
 
 
 def a_key(owner: Owner, **fields: object) -> Key:
-    """A key that opens one user."""
+    """Return a service key for one user."""
     return Key.model_validate({"id": new_id(), "owner": owner, "name": "phone", "digest": "0" * 64, **fields})
 
 
 class OtherSuite(Suite):
-    """What else is kept, and what comes from elsewhere."""
+    """Tests of profiles, named records, keys, experience, and imported records."""
 
     async def test_patches_set_and_unset_the_fields_of_one_document(self, engine: Engine) -> None:
         pen = Pen(engine)

@@ -1,4 +1,4 @@
-"""Reading: filters, pages, and values that nobody can change from outside."""
+"""Reads: filters, pages, and returned values that nobody can change from outside."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from memoranda.testing.suite import Suite
 
 
 class ReadingSuite(Suite):
-    """What is asked for is what is given."""
+    """Tests that reads return exactly what was asked for."""
 
     async def test_a_record_meets_all_conditions_of_a_filter(self, engine: Engine) -> None:
         pen = Pen(engine)

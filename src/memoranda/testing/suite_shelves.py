@@ -1,4 +1,4 @@
-"""Shelves as an index follows them, and the aids beside records: terms and use."""
+"""Shelves as an index follows them; terms and usage of records."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from memoranda.text.terms import RULE
 
 
 class ShelfSuite(Suite):
-    """An index that follows the marks always holds what a fresh reader would."""
+    """Tests that an index which follows the marks always has what a new reader would read."""
 
     async def test_a_new_reader_gets_the_whole_shelf_and_then_only_what_came(self, engine: Engine) -> None:
         pen = Pen(engine)
@@ -160,7 +160,7 @@ class ShelfSuite(Suite):
         shelf = (await follower.follow())[EVERYONE]
         assert (follower.came, shelf[said].terms) == ([said], packed("green tea"))
         assert (await pen.read(said)).version == 1
-        # Terms of a newer rule are not stale to a program of an older one.
+        # An older program does not treat the terms of a newer rule as stale.
         assert (await engine.facts()).stale_terms == 0
         assert await engine.put_terms(RULE - 1, {memory: packed("cake")}) == 1
         assert (await engine.facts()).stale_terms == 1
@@ -182,7 +182,7 @@ class ShelfSuite(Suite):
         assert await engine.uses(pen.owner, pen.view, [tea]) == {tea: again}
         assert (await pen.read(tea)).version == 1
         assert len(await pen.ledger()) == 3
-        # An index that follows the shelf has nothing to take in anew.
+        # An index that follows the shelf reads nothing again.
         await follower.follow()
         assert follower.came == []
         await pen.write(Confirm(tea))

@@ -1,4 +1,4 @@
-"""What language models used and cost: every call that was begun and every answer counted, once, to the last decimal."""
+"""Spending: each started call and each answer is counted once, exact to the last decimal."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ DAY = START.date()
 PRICED = Usage(calls=1, tokens_in=900, tokens_cached=300, tokens_out=80, price=Decimal("0.000123456789"))
 
 
-def begun(owner: Owner | None = ANN, **fields: Any) -> Spent:
-    """A call of today that was begun."""
+def started_call(owner: Owner | None = ANN, **fields: Any) -> Spent:
+    """Return a started call of today."""
     tenant = "default" if owner is None else owner.tenant
     given = {
         "tenant": tenant,
@@ -38,24 +38,24 @@ def begun(owner: Owner | None = ANN, **fields: Any) -> Spent:
     return Spent.model_validate({**given, **fields})  # fmt: skip
 
 
-async def written(engine: Engine, *owners: Owner) -> None:
-    """Let owners be in the book."""
+async def add_owners(engine: Engine, *owners: Owner) -> None:
+    """Add owners to the book."""
     for owner in owners:
         await Pen(engine, owner).remember("something")
 
 
-async def everything(engine: Engine, tenant: str = "default") -> Sums:
-    """The tenant's sums, which are the same by both ways of asking."""
+async def all_sums(engine: Engine, tenant: str = "default") -> Sums:
+    """Return the tenant's sums, after checking that both queries agree."""
     found = await engine.spent_in_all(tenant)
     assert found == total(await engine.spent(tenant))
     return found
 
 
 class SpendingSuite(Suite):
-    """What was paid stands in the book, whatever becomes of what was bought."""
+    """Tests that every cost is counted, even if its answer is not used."""
 
     async def test_what_has_all_in_common_is_added_up_and_nothing_else_is(self, engine: Engine) -> None:
-        await written(engine, ANN, BEN)
+        await add_owners(engine, ANN, BEN)
         others: tuple[dict[str, Any], ...] = (
             {},
             {"owner": BEN},
@@ -66,45 +66,47 @@ class SpendingSuite(Suite):
         )
         for _ in range(2):
             for other in others:
-                await engine.note_spent(begun(**other))
+                await engine.note_spent(started_call(**other))
         found = await engine.spent("default")
-        assert found == sorted((begun(**other, calls=2) for other in others), key=lambda spent: spent.place)
-        assert await everything(engine) == Sums(calls=12)
+        assert found == sorted(
+            (started_call(**other, calls=2) for other in others), key=lambda spent: spent.place
+        )
+        assert await all_sums(engine) == Sums(calls=12)
 
     async def test_an_answer_is_counted_in_the_commit_that_keeps_it(self, engine: Engine) -> None:
         pen = Pen(engine)
         about = await pen.remember("tea")
         await put(pen)
         job = await leased(pen)
-        await engine.note_spent(begun())
-        assert (await everything(engine)).unanswered == 1
-        assert await engine.keep(job, {"text": "tea"}, (about,), begun().answered(PRICED))
+        await engine.note_spent(started_call())
+        assert (await all_sums(engine)).unanswered == 1
+        assert await engine.keep(job, {"text": "tea"}, (about,), started_call().answered(PRICED))
         (found,) = await engine.spent("default")
         assert (found.calls, found.answers, found.unanswered, found.unpriced) == (1, 1, 0, 0)
         assert (found.tokens_in, found.tokens_cached, found.tokens_out) == (900, 300, 80)
         assert (found.price, found.currency) == (Decimal("0.000123456789"), "USD")
 
     async def test_prices_add_up_to_the_twelfth_decimal(self, engine: Engine) -> None:
-        await written(engine, ANN)
+        await add_owners(engine, ANN)
         prices = [Decimal(f"0.{number:012}") for number in (1, 1, 999_999_999_999)]
         prices += [Decimal("0.1"), Decimal("0.2"), Decimal("8000000.000000000001")]
         for number, price in enumerate(prices):
             task = "large" if price > 1 else str(number % 2)
-            await engine.note_spent(begun(calls=0, answers=1, task=task, price=price))
+            await engine.note_spent(started_call(calls=0, answers=1, task=task, price=price))
         expected = Decimal("8000001.300000000002")
-        found = await everything(engine)
+        found = await all_sums(engine)
         assert (found.price, found.answers) == (expected, 6)
 
     async def test_an_unknown_price_is_counted_as_unknown(self, engine: Engine) -> None:
-        await written(engine, ANN)
+        await add_owners(engine, ANN)
         for usage in (PRICED, PRICED.model_copy(update={"price": None})):
-            await engine.note_spent(begun(calls=0).answered(usage))
-        found = await everything(engine)
+            await engine.note_spent(started_call(calls=0).answered(usage))
+        found = await all_sums(engine)
         assert (found.answers, found.unpriced, found.price) == (2, 1, PRICED.price)
 
     async def test_several_writers_at_once_lose_nothing(self, engine: Engine) -> None:
-        await written(engine, ANN)
-        spent = begun(answers=1, tokens_in=7, price=Decimal("0.000000000001"))
+        await add_owners(engine, ANN)
+        spent = started_call(answers=1, tokens_in=7, price=Decimal("0.000000000001"))
         await asyncio.gather(*(engine.note_spent(spent) for _ in range(50)))
         (found,) = await engine.spent("default")
         assert (found.calls, found.answers, found.tokens_in) == (50, 50, 350)
@@ -116,7 +118,7 @@ class SpendingSuite(Suite):
         await put(pen)
         job = await leased(pen, seconds=10)
         await pen.erase(gone)
-        spent = begun(calls=0).answered(PRICED)
+        spent = started_call(calls=0).answered(PRICED)
         assert not await engine.keep(job, {"text": "tea"}, (gone,), spent)
         pen.tick(10)
         taken = await leased(pen, "two")
@@ -134,22 +136,22 @@ class SpendingSuite(Suite):
         self, engine: Engine
     ) -> None:
         pen, other = Pen(engine), Pen(engine, BEN)
-        await written(engine, ANN, BEN)
+        await add_owners(engine, ANN, BEN)
         for agent in ("a", "her own", None):
-            await engine.note_spent(begun(agent=agent).answered(PRICED))
-        await engine.note_spent(begun(BEN))
-        await engine.note_spent(begun(agent=None))
-        before = await everything(engine)
+            await engine.note_spent(started_call(agent=agent).answered(PRICED))
+        await engine.note_spent(started_call(BEN))
+        await engine.note_spent(started_call(agent=None))
+        before = await all_sums(engine)
         receipt = await pen.erase_all()
         assert receipt.removed["names on spending"] == 3
-        assert await everything(engine) == before
+        assert await all_sums(engine) == before
         gone, ben = sorted(await engine.spent("default"), key=lambda spent: spent.owner is not None)
-        assert gone == begun(None, agent=None, calls=1).holding(gone)
-        assert (gone.answers, gone.calls, ben) == (3, 1, begun(BEN))
+        assert gone == started_call(None, agent=None, calls=1).holding(gone)
+        assert (gone.answers, gone.calls, ben) == (3, 1, started_call(BEN))
         assert await engine.spent("default", SpentFilter(owner=ANN)) == []
         assert "names on spending" in (await other.erase_all()).removed
         assert [spent.owner for spent in await engine.spent("default")] == [None]
-        assert await everything(engine) == before
+        assert await all_sums(engine) == before
 
     async def test_what_comes_after_the_owner_was_erased_is_counted_without_a_name(
         self, engine: Engine
@@ -157,11 +159,11 @@ class SpendingSuite(Suite):
         pen = Pen(engine)
         await put(pen)
         job = await leased(pen)
-        await engine.note_spent(begun())
+        await engine.note_spent(started_call())
         await pen.erase_all()
-        answer = begun(calls=0).answered(PRICED)
+        answer = started_call(calls=0).answered(PRICED)
         assert not await engine.keep(job, {"text": "tea"}, (), answer)
-        await engine.note_spent(begun())
+        await engine.note_spent(started_call())
         (found,) = await engine.spent("default")
         assert (found.owner, found.agent, found.calls, found.answers) == (None, None, 2, 1)
 
@@ -169,21 +171,21 @@ class SpendingSuite(Suite):
         pen = Pen(engine)
         await put(pen)
         job = await leased(pen)
-        await engine.note_spent(begun())
+        await engine.note_spent(started_call())
         await pen.erase_all()
         await pen.remember("new here")
-        await engine.keep(job, {"text": "tea"}, (), begun(calls=0).answered(PRICED))
+        await engine.keep(job, {"text": "tea"}, (), started_call(calls=0).answered(PRICED))
         assert await engine.spent_in_all("default", SpentFilter(owner=ANN)) == Sums()
-        await engine.note_spent(begun(task="new"))
+        await engine.note_spent(started_call(task="new"))
         (found,) = await engine.spent("default", SpentFilter(owner=ANN))
         assert (found.task, found.answers) == ("new", 0)
 
     async def test_it_is_asked_for_by_owner_agent_and_days(self, engine: Engine) -> None:
-        await written(engine, ANN, BEN)
+        await add_owners(engine, ANN, BEN)
         days = [date(2025, 1, 31), date(2025, 2, 1), date(2025, 3, 1)]
         for number, day in enumerate(days):
-            await engine.note_spent(begun(ANN, day=day, calls=10**number, agent="a"))
-            await engine.note_spent(begun(BEN, day=day, calls=2 * 10**number, agent="b"))
+            await engine.note_spent(started_call(ANN, day=day, calls=10**number, agent="a"))
+            await engine.note_spent(started_call(BEN, day=day, calls=2 * 10**number, agent="b"))
         for only, calls in (
             ({"owner": ANN}, 111),
             ({"agent": "b"}, 222),
@@ -199,14 +201,14 @@ class SpendingSuite(Suite):
 
     async def test_a_tenant_has_its_own_sums(self, engine: Engine) -> None:
         twin = Owner(tenant="Default", id=ANN.id)
-        await written(engine, ANN, twin)
-        await engine.note_spent(begun())
-        await engine.note_spent(begun(twin, calls=5))
+        await add_owners(engine, ANN, twin)
+        await engine.note_spent(started_call())
+        await engine.note_spent(started_call(twin, calls=5))
         await Pen(engine, twin).erase_all()
-        await engine.note_spent(begun(None, calls=3))
-        assert (await everything(engine)).calls == 4
-        assert (await everything(engine, "Default")).calls == 5
-        assert await everything(engine, "other") == Sums()
+        await engine.note_spent(started_call(None, calls=3))
+        assert (await all_sums(engine)).calls == 4
+        assert (await all_sums(engine, "Default")).calls == 5
+        assert await all_sums(engine, "other") == Sums()
         for asked in (SpentFilter(owner=ANN), SpentFilter(owner=twin)):
             assert await engine.spent("Default", asked) == []
             assert await engine.spent_in_all("Default", asked) == Sums()
@@ -215,7 +217,7 @@ class SpendingSuite(Suite):
         pen = Pen(engine)
         await pen.remember("tea")
         lines = [line async for line in engine.dump(ANN, private=True)]
-        await engine.note_spent(begun())
+        await engine.note_spent(started_call())
         assert [line async for line in engine.dump(ANN, private=True)] == lines
         await another.adopt(ANN, lines, terms_of_record)
         assert await another.spent("default") == []

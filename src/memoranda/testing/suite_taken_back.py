@@ -1,4 +1,4 @@
-"""What was taken back: what it told of a source goes with the source all the same, and what stands stays."""
+"""Undone changes: content from a forgotten source is erased from them too, and other content stays."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from memoranda.testing.suite import Suite
 
 
 class TakenBackSuite(Suite):
-    """Undo leaves earlier versions, and erasure reaches what those rested on."""
+    """Tests that erasure reaches the earlier versions that undo leaves, by their sources."""
 
     async def test_what_a_confirmation_quoted_goes_with_its_source_after_an_undo(
         self, engine: Engine

@@ -1,4 +1,4 @@
-"""Threads, messages and episodes; batches that apply whole or not at all; what a caller expects."""
+"""Threads, messages and episodes; batches that apply whole or not at all; expected versions."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ MESSAGE = frozenset({RecordType.MESSAGE})
 
 
 class ThreadSuite(Suite):
-    """What was said, in its order, and the work that it belongs to."""
+    """Tests of threads with their messages in order, episodes, batches, and expected versions."""
 
     async def test_messages_stand_in_the_order_in_which_they_were_said(self, engine: Engine) -> None:
         pen = Pen(engine)

@@ -1,4 +1,4 @@
-"""Undo: a whole operation is reversed as a new one, alone or together with what was built upon it."""
+"""Undo: a new operation reverses a whole earlier one, alone or together with its dependents."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ from memoranda.testing.suite import Suite
 
 
 class UndoSuite(Suite):
-    """What was done can be taken back, in the order that it was done in."""
+    """Tests that operations can be undone, in an order that respects their dependents."""
 
     async def test_a_remembered_statement_is_undone_and_restored(self, engine: Engine) -> None:
         pen = Pen(engine)

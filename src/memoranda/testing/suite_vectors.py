@@ -1,4 +1,4 @@
-"""Vectors in sets: begun, filled, read by an index, switched between, and gone with their passages."""
+"""Sets of vectors: started, filled, read by an index, switched, and removed with their passages."""
 
 from __future__ import annotations
 
@@ -34,18 +34,18 @@ from memoranda.testing.builders import (
 from memoranda.testing.suite import Suite
 
 
-async def lacking(engine: Engine, embedding: Embedding, limit: int = 100) -> list[UUID]:
-    """What has no vector in a set."""
+async def without_vectors(engine: Engine, embedding: Embedding, limit: int = 100) -> list[UUID]:
+    """Return the ids of passages without a vector in a set."""
     return [record.id for record in await engine.lacking(embedding, limit)]
 
 
 async def embed_jobs(engine: Engine) -> list[Job]:
-    """The jobs that wait for an embedder."""
+    """Return the jobs that wait for an embedder."""
     return [job for job in await engine.jobs(None, 100) if job.kind == EMBED]
 
 
 class VectorSuite(Suite):
-    """Vectors stand beside the records: made late, made again, and never without their passage."""
+    """Tests that vectors can be made later and again, and never exist without their passage."""
 
     async def test_the_first_set_of_a_book_is_active_and_others_are_made_beside_it(
         self, engine: Engine
@@ -69,18 +69,18 @@ class VectorSuite(Suite):
         episode = an_episode(pen.owner)
         await pen.write(RecordEpisode(episode, packed(episode.passage_text())))
         passages = [*said, private, episode.id]
-        assert await lacking(engine, SMALL) == []
+        assert await without_vectors(engine, SMALL) == []
         await engine.begin_set(SMALL)
-        assert await lacking(engine, SMALL) == passages
-        assert await lacking(engine, SMALL, 2) == passages[:2]
-        # The newest first: what is older still lacks.
+        assert await without_vectors(engine, SMALL) == passages
+        assert await without_vectors(engine, SMALL, 2) == passages[:2]
+        # The newest come first; older passages are still without a vector.
         await engine.put_vectors(SMALL, vectors_of(SMALL, *passages[2:]))
-        assert await lacking(engine, SMALL) == passages[:2]
+        assert await without_vectors(engine, SMALL) == passages[:2]
         await engine.put_vectors(SMALL, vectors_of(SMALL, passages[1]))
         await engine.put_vectors(SMALL, vectors_of(SMALL, passages[0]))
-        assert await lacking(engine, SMALL) == []
+        assert await without_vectors(engine, SMALL) == []
         (third,) = await pen.say(thread, "thanks")
-        assert await lacking(engine, SMALL) == [third]
+        assert await without_vectors(engine, SMALL) == [third]
 
     async def test_vectors_are_put_only_for_passages_that_are_there_and_into_sets_that_are(
         self, engine: Engine
@@ -149,14 +149,14 @@ class VectorSuite(Suite):
         assert follower.came == [tea, cake]
         assert [shelf[id].vector for id in (tea, cake)] == [made[tea], None]
         assert (await theirs.follow())[FOR_A][private].vector == made[private]
-        # Who still makes vectors for the old set makes them for nothing.
+        # Vectors for the old set are ignored.
         assert await engine.put_vectors(SMALL, vectors_of(SMALL, cake)) == 0
-        assert await lacking(engine, SMALL) == []
-        assert await lacking(engine, LARGE) == [cake]
+        assert await without_vectors(engine, SMALL) == []
+        assert await without_vectors(engine, LARGE) == [cake]
         await engine.put_vectors(LARGE, vectors_of(LARGE, cake))
         await follower.follow()
         assert follower.came == [cake]
-        # One that slept through all of it holds nothing old either.
+        # An index that missed all of this has no old vectors either.
         assert (await late.follow())[EVERYONE] == (await Follower(engine).follow())[EVERYONE]
 
     async def test_a_switch_to_the_active_set_or_to_none_moves_nothing(self, engine: Engine) -> None:
@@ -182,9 +182,9 @@ class VectorSuite(Suite):
         assert await engine.drop_set(LARGE)
         assert not await engine.drop_set(LARGE)
         assert [found.name for found in await engine.vector_sets()] == [SMALL.name]
-        # Begun again, it begins empty.
+        # A set that is started again is empty.
         assert (await engine.begin_set(LARGE)).count == 0
-        assert await lacking(engine, LARGE) == [tea]
+        assert await without_vectors(engine, LARGE) == [tea]
 
     async def test_erasure_takes_the_vectors_of_every_set_and_counts_them(self, engine: Engine) -> None:
         pen, other = Pen(engine), Pen(engine, BEN)
@@ -198,7 +198,7 @@ class VectorSuite(Suite):
         receipt = await pen.erase(one)
         assert receipt.removed["vectors"] == 2
         assert [found.count for found in await engine.vector_sets()] == [3, 1]
-        # What stays without one of its sources says what it said.
+        # A memory that stays without one of its sources keeps its text.
         kept = (await self._rows(engine))[both]
         assert kept.vector == vectors_of(SMALL, both)[both]
         assert await engine.put_vectors(SMALL, vectors_of(SMALL, one)) == 0
@@ -234,7 +234,7 @@ class VectorSuite(Suite):
         await pen.remember("tea")
         leased = await engine.lease([EMBED], "one", pen.tick(), 60)
         assert leased is not None
-        assert await lacking(engine, SMALL) != []
+        assert await without_vectors(engine, SMALL) != []
         await pen.remember("cake")
         await engine.finish(leased)
         again = await engine.lease([EMBED], "one", pen.tick(), 60)
@@ -258,7 +258,7 @@ class VectorSuite(Suite):
         assert not [line for line in lines if "vector" in str(line)]
         await another.begin_set(SMALL)
         await another.adopt(ANN, lines, terms_of_record)
-        assert await lacking(another, SMALL) == [said, episode.id]
+        assert await without_vectors(another, SMALL) == [said, episode.id]
         assert [row.vector for row in (await self._rows(another)).values()] == [None, None]
         job = await another.lease([EMBED], "one", pen.tick(), 60)
         assert job is not None
@@ -273,7 +273,7 @@ class VectorSuite(Suite):
         await engine.rebuild()
         assert (await self._rows(engine))[tea].vector == made[tea]
         assert [found.count for found in await engine.vector_sets()] == [1]
-        assert await lacking(engine, SMALL) == []
+        assert await without_vectors(engine, SMALL) == []
 
     async def test_many_vectors_are_put_at_once(self, engine: Engine) -> None:
         pen = Pen(engine)

@@ -1,4 +1,4 @@
-"""Who sees what: one table of audiences and views, held against every read and every write of every type of record."""
+"""Visibility: a table of audiences and views, checked with every read and write of every record type."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ AUDIENCES = {
     "global": EVERYONE,
 }
 
-#: The view, and the audiences that it sees.
+#: Each view, and the audiences that it sees.
 VIEWS: dict[str, tuple[View, set[str]]] = {
     "nobody in particular": (View(), {"global"}),
     "agent a": (View(agent="a"), {"self a", "global"}),
@@ -85,12 +85,12 @@ class Written:
     type: RecordType
     audience: str
     id: UUID
-    #: Changes that touch it.
+    #: Changes that affect it.
     touching: list[Change] = field(default_factory=list)
 
 
 class VisibilitySuite(Suite):
-    """Nobody sees what they may not, on whatever way they try."""
+    """Tests that no read and no write reaches a record outside the view."""
 
     async def test_every_view_reads_and_touches_what_its_audiences_allow_and_nothing_else(
         self, engine: Engine
@@ -224,7 +224,7 @@ class VisibilitySuite(Suite):
 
 
 def refused(error: type[Exception], case: str) -> RefusedIn:
-    """That a write is refused, saying which one was not."""
+    """Expect an error; without one, fail with the name of the case."""
     return RefusedIn(error, case)
 
 

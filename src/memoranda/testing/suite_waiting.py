@@ -1,4 +1,4 @@
-"""Work that cannot be done yet, and what a worker keeps with its job until it is done."""
+"""Postponed jobs, and answers that a worker keeps with a job until it is done."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ async def put(pen: Pen, key: str = "thread 1", **fields: Any) -> None:
 
 
 async def leased(pen: Pen, worker: str = "one", seconds: float = 60.0) -> Job:
-    """Ask for work that must be there."""
+    """Lease a job; fail if none is due."""
     job = await pen.engine.lease(["form"], worker, pen.now, seconds)
     assert job is not None
     return job
 
 
 class WaitingSuite(Suite):
-    """Jobs that wait for others, with what was paid for already."""
+    """Tests of postponed jobs with kept answers."""
 
     async def test_a_postponed_job_waits_for_its_moment_and_no_attempt_is_counted(
         self, engine: Engine

@@ -19,7 +19,7 @@ from memoranda.model.values import micros
 from memoranda.ports import Engine
 from memoranda.testing.builders import ANN, BEN, SMALL, Follower, Pen, a_thread, an_episode, vectors_of
 from memoranda.testing.suite_keeping import a_full_life, everything
-from memoranda.testing.suite_vectors import lacking
+from memoranda.testing.suite_vectors import without_vectors
 
 STRANGE = 'Ann "B" \\ ☕ ü 👩‍🚀 / \u2028'
 
@@ -90,7 +90,7 @@ async def test_a_book_of_the_first_format_is_filled_in(tmp_path: Path):
     pen.now = ledgers[1][-1].at
     new = await pen.remember("anew", key="k")
     await engine.begin_set(SMALL)
-    everyone = await lacking(engine, SMALL)
+    everyone = await without_vectors(engine, SMALL)
     assert everyone[-1] == new
     assert await engine.put_vectors(SMALL, vectors_of(SMALL, *everyone)) == len(everyone)
     assert (await engine.verify()).faults == ()

@@ -13,7 +13,7 @@ import pytest
 
 from memoranda.engines.sqlite.engine import SqliteEngine
 from memoranda.testing.builders import LARGE, SMALL, Follower, Pen, vectors_of
-from memoranda.testing.suite_vectors import embed_jobs, lacking
+from memoranda.testing.suite_vectors import embed_jobs, without_vectors
 from tests.engines.sqlite.companion import embed
 from tests.engines.sqlite.test_processes import together
 
@@ -56,7 +56,7 @@ async def test_processes_that_make_vectors_together_leave_none_out(
     assert sum(shares) >= len(said)
     (shelf,) = (await Follower(engine).follow()).values()
     assert {id: row.vector for id, row in shelf.items()} == vectors_of(SMALL, *said)
-    assert await lacking(engine, SMALL) == []
+    assert await without_vectors(engine, SMALL) == []
     assert (await engine.verify()).faults == ()
     assert len(await embed_jobs(engine)) == 1
     await engine.close()
@@ -98,7 +98,7 @@ async def test_verify_finds_what_does_not_fit_and_rebuilding_puts_it_right(tmp_p
     await engine.rebuild()
     assert (await engine.verify()).faults == ()
     # What was lost with it is lacking again.
-    await engine.put_vectors(SMALL, vectors_of(SMALL, *await lacking(engine, SMALL)))
+    await engine.put_vectors(SMALL, vectors_of(SMALL, *await without_vectors(engine, SMALL)))
     assert [found.count for found in await engine.vector_sets()] == [1]
     await engine.close()
 
