@@ -33,6 +33,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 
+def installing(extra: str) -> str:
+    """How to install this package with an extra, for a message; no package index has it."""
+    return f"pip install 'PATH[{extra}]', PATH being a checkout or a wheel of Memoranda"
+
+
 class MemorandaError(Exception):
     """The root: catch it to catch everything that Memoranda raises on purpose."""
 

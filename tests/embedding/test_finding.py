@@ -64,7 +64,7 @@ async def test_a_machine_without_the_libraries_says_what_to_install(monkeypatch:
     monkeypatch.setattr(finding, "missing_libraries", lambda: ["onnxruntime"])
     found = await find()
     assert isinstance(found, NoEmbedder)
-    assert "onnxruntime not installed" in found.reason and "memoranda[embed]" in found.reason
+    assert "onnxruntime not installed" in found.reason and "PATH[embed]" in found.reason
 
 
 async def test_none_is_words_alone(weights_folder: Path) -> None:

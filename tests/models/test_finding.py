@@ -90,7 +90,7 @@ def test_settings_are_read_from_file_and_environment() -> None:
             """sys.modules['pydantic_ai'] = None; from memoranda.models import find
 try: find('openai:x')
 except ValueError as exc: print(exc)""",
-            "pip install 'memoranda[models]'",
+            "pip install 'PATH[models]'",
         ),
     ],
     ids=["lazily", "missing"],

@@ -9,7 +9,7 @@ from memoranda.engines.inmemory import InMemoryEngine
 from memoranda.engines.postgres.address import ESCAPES
 from memoranda.engines.postgres.address import parse as server_place
 from memoranda.engines.sqlite.engine import SqliteEngine
-from memoranda.errors import InvalidInput, NotABook
+from memoranda.errors import InvalidInput, NotABook, installing
 from memoranda.model.moving import Whereabouts
 from memoranda.model.moving import unfinished as refuse_unfinished
 from memoranda.ports import Engine
@@ -116,7 +116,7 @@ async def _postgres_at(url: str, *, create: bool, read_only: bool) -> Engine:
     except ModuleNotFoundError as exc:
         if exc.name != "asyncpg":
             raise
-        raise _refused("a book on PostgreSQL needs its driver: pip install 'memoranda[postgres]'") from exc
+        raise _refused(f"a book on PostgreSQL needs its driver: {installing('postgres')}") from exc
     return await PostgresEngine.open(url, create=create, read_only=read_only)
 
 

@@ -13,7 +13,7 @@ from memoranda.embedding.local import LocalEmbedder
 from memoranda.embedding.minilm import missing_libraries
 from memoranda.embedding.remote import RemoteEmbedder
 from memoranda.embedding.weights import places
-from memoranda.errors import EmbeddingFailed, InvalidInput
+from memoranda.errors import EmbeddingFailed, InvalidInput, installing
 from memoranda.model.values import Value
 from memoranda.model.vectors import LARGEST_DIMENSION
 from memoranda.ports import Embedder
@@ -98,7 +98,7 @@ def _local(folder: Path | None, chosen: EmbeddingSettings) -> LocalEmbedder:
 def _problem(folder: Path | None) -> str:
     """Say what the local model needs and how to get it; empty if it is complete."""
     if libraries := missing_libraries():
-        return f"{' and '.join(libraries)} not installed; run: pip install 'memoranda[embed]'"
+        return f"{' and '.join(libraries)} not installed; run: {installing('embed')}"
     problems = [place.problem() for place in places(folder)]
     if not all(problems):
         return ""

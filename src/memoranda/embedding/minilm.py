@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from memoranda.embedding import weights
 from memoranda.embedding.texts import wellformed
-from memoranda.errors import EmbeddingFailed
+from memoranda.errors import EmbeddingFailed, installing
 
 #: The libraries that the model needs besides its files.
 LIBRARIES = ("onnxruntime", "tokenizers")
@@ -131,7 +131,7 @@ def _library(name: str) -> Any:
         return import_module(name)
     except ImportError as exc:
         raise EmbeddingFailed(
-            f"{name} cannot be imported ({exc}); install it with: pip install 'memoranda[embed]'"
+            f"{name} cannot be imported ({exc}); install it with: {installing('embed')}"
         ) from exc
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memoranda.embedding.texts import wellformed
-from memoranda.errors import EmbedderDown, EmbeddingFailed, InvalidInput
+from memoranda.errors import EmbedderDown, EmbeddingFailed, InvalidInput, installing
 from memoranda.model.vectors import Embedding
 
 Floats = NDArray[np.float32]
@@ -151,7 +151,7 @@ def _pydantic_ai(room: str) -> Any:
         return import_module(f"pydantic_ai.{room}")
     except ImportError as exc:
         raise InvalidInput(
-            f"embed: a provider's model needs PydanticAI ({exc}); install it with: pip install 'memoranda[models]'",
+            f"embed: a provider's model needs PydanticAI ({exc}); install it with: {installing('models')}",
             field="embed",
         ) from exc
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
-from memoranda.errors import InvalidInput
+from memoranda.errors import InvalidInput, installing
 
 
 def pydantic_ai(room: str) -> Any:
@@ -14,7 +14,7 @@ def pydantic_ai(room: str) -> Any:
         return import_module(f"pydantic_ai.{room}")
     except ImportError as exc:
         raise InvalidInput(
-            f"models: a language model needs PydanticAI ({exc}); install it with: pip install 'memoranda[models]'",
+            f"models: a language model needs PydanticAI ({exc}); install it with: {installing('models')}",
             field="models",
         ) from exc
 

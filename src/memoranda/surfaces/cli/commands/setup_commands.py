@@ -13,7 +13,7 @@ from memoranda.embedding import EmbeddingSettings
 from memoranda.embedding.installing import install
 from memoranda.embedding.minilm import LIBRARIES, missing_libraries
 from memoranda.embedding.weights import WeightsFolder, cache_folder, check, places
-from memoranda.errors import NotFound, WeightsUnfit
+from memoranda.errors import NotFound, WeightsUnfit, installing
 from memoranda.settings import settings
 from memoranda.surfaces.cli import exits
 from memoranda.surfaces.cli.options import opens_book
@@ -82,7 +82,7 @@ def install_command(session: Session, cache: bool) -> None:
 
 def _advise(session: Session, *, there: bool) -> None:
     if missing_libraries():
-        session.printer.say("the libraries come with: pip install 'memoranda[embed]'", "strong")
+        session.printer.say(f"the libraries come with: {installing('embed')}", "strong")
     if not there:
         session.printer.say("the files come with: memoranda weights install", "strong")
 
