@@ -12,7 +12,7 @@ asyncpg = pytest.importorskip("asyncpg", reason="the driver is not installed: as
 from memoranda.engines.postgres.address import parse  # noqa: E402
 from memoranda.engines.postgres.engine import PostgresEngine  # noqa: E402
 from memoranda.engines.postgres.faults import from_server, translated  # noqa: E402
-from memoranda.engines.postgres.way import Way  # noqa: E402
+from memoranda.engines.postgres.way import Connector  # noqa: E402
 
 
 def test_what_is_the_books_own_is_told_from_what_is_the_drivers():
@@ -125,7 +125,7 @@ def test_the_name_of_an_application_is_the_addresss_own():
     assert parse("postgresql:///books").application == "memoranda"
     place = parse("postgresql:///books?application_name=night%20shift")
     assert (place.application, place.urls) == ("night shift", ("postgresql:///books",))
-    settings = Way(place, read_only=False)._settings
+    settings = Connector(place, read_only=False)._settings
     assert settings["application_name"] == "night shift"
 
 

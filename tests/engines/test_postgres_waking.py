@@ -104,7 +104,7 @@ async def test_what_was_rolled_back_and_what_is_due_later_wakes_nobody(
     woken = await listening(one)
 
     async def put_and_fail(session: Session) -> None:
-        await session.text("SELECT pg_notify(?, '')", other.server.waking.channel)
+        await session.text("SELECT pg_notify(?, '')", other.server.listener.channel)
         raise ValueError("no")
 
     with pytest.raises(ValueError, match="no"):
@@ -136,7 +136,7 @@ async def test_a_storm_of_notices_is_one_waking_and_one_more(two: tuple[Postgres
 
     async def storm(session: Session) -> None:
         asked = "SELECT pg_notify(?, number::text) FROM generate_series(1, 1000) AS number"
-        await session.text(asked, other.server.waking.channel)
+        await session.text(asked, other.server.listener.channel)
 
     await other.server.write(storm)
     await woken.once_more()

@@ -122,7 +122,7 @@ async def test_upkeep_is_not_waited_for_without_end_where_its_server_cannot_be_a
     async def refused(*_: object) -> None:
         raise InvalidInput("address: its file of passwords is gone", field="address")
 
-    monkeypatch.setattr(way_.Way, "_to", refused)
+    monkeypatch.setattr(way_.Connector, "_to", refused)
     with pytest.raises(InvalidInput):  # it is ended, and cannot be begun again
         await engine.server.read(without_answer, long=True)
     monkeypatch.undo()

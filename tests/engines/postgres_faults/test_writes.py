@@ -149,6 +149,6 @@ async def test_a_write_of_which_a_part_failed_is_not_told_as_kept(address: str, 
         with suppress(asyncpg.PostgresError):
             await session.text("SELECT 1 / 0")
 
-    with pytest.raises(StorageError, match="kept nothing"):
+    with pytest.raises(StorageError, match="stored nothing"):
         await engine.server.write(careless)
     assert await engine.server.read(lambda s: s.text("SELECT 1 FROM tombstones")) == []

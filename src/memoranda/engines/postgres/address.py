@@ -1,4 +1,4 @@
-"""What an address says of a book on a server: what is the book's own in it, and what is the driver's."""
+"""Parses the address of a book on a server into the book's options and the driver's addresses."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ from memoranda.errors import InvalidInput
 SCHEMA = "memoranda"
 #: and the one it had by default before the product was renamed.
 FORMER_SCHEMA = "commonplace"
-#: Where an address does not say otherwise: how many connections a book opens at most,
+#: Defaults: the most connections of a book,
 CONNECTIONS = 8
-#: how many seconds a statement may take that is no upkeep,
+#: seconds that a statement may take, except in upkeep,
 LONGEST_STATEMENT = 30.0
-#: and how many seconds anything waits for a connection, a lock or the way in.
+#: and seconds to wait for a free connection, for a lock, or for a new connection.
 LONGEST_WAIT = 30.0
 
-#: What else would be taken for a part of an address.
+#: Advice for characters that separate the parts of an address.
 ESCAPES = "write : / ? # [ ] @ and % in a user or password as %3A %2F %3F %23 %5B %5D %40 %25"
 
 _USUAL_PORT = "5432"
-#: As many as a server with its own settings has locks for while they are made.
+#: A server with default settings has locks to create so many.
 _MOST_PARTITIONS = 256
 _MOST_CONNECTIONS = 1000
 _LONGEST_SECONDS = 86_400.0
-#: What a book sets for its own sessions, and the option that says it where there is one.
+#: Settings that a book makes for its sessions, each with the option of an address for it, if there is one.
 _OWN_SETTINGS = {
     "search_path": "schema",
     "statement_timeout": "longest_statement",
@@ -49,33 +49,32 @@ _HOST = re.compile(r"(?:\[[^\[\]]*\]|[^:\[\]]*)(?::(\d{0,5}))?")
 
 
 class Place(NamedTuple):
-    """A book's place on a server."""
+    """The parsed address of a book on a server."""
 
-    #: As the driver wants it, one a host, in the order in which they are tried.
+    #: Addresses for the driver, one for each host, in the order in which they are tried.
     urls: tuple[str, ...]
     schema: str
     #: True if the address names the schema; a schema that is named keeps its name.
     names_schema: bool
-    #: In how many parts a book that is made is spread by owner; 0: in none.
+    #: The number of partitions by owner of a new book; 0 for none.
     partitions: int
     connections: int
     longest_statement: float
     longest_wait: float
-    #: As which the server's own lists show the book's connections.
+    #: The name of the book's connections in the server's own lists.
     application: str
-    #: Whether the address itself says which kind of server it wants.
+    #: True if the address says which kind of server to use (``target_session_attrs``).
     chooses: bool
-    #: The place alone, whatever the environment says, as an address that can be opened: to be shown, and to be told from
-    #: other places. It has no user, and no password.
+    #: The address without user and password, and with what the environment adds: for messages, and to compare places.
     name: str
 
 
 def parse(url: str) -> Place:
-    """Tell what is the book's in an address from what is the driver's."""
+    """Parse an address: split the book's options from the driver's."""
     try:
         parts = urlsplit(url)
     except ValueError:
-        # The parser's own words may hold a password.
+        # The parser's message may contain a password.
         raise _refused(f"it cannot be read; {ESCAPES}") from None
     query = dict(parse_qsl(parts.query, keep_blank_values=True))
     hosts = _hosts(parts)
@@ -108,22 +107,22 @@ def _refuse_own(query: dict[str, str]) -> None:
 
 
 def _refuse_service(query: dict[str, str], hosts: list[str]) -> None:
-    """A service's file says where the book is, or was: two services would have one name."""
+    """Refuse services: the file of a service may change, and several services may name the same place."""
     if "service" in query:
         raise _refused(
-            "a place is not told by a service; write the host, port and database of the service out"
+            "service= is not supported; write the host, port and database of the service into the address"
         )
-    # The driver does not read its file, and other programs do: the book would not be where they have it.
+    # The driver does not read the service file, but other programs do: they would reach another server.
     if os.environ.get("PGSERVICE") and not hosts and not query.get("host"):
-        raise _refused("PGSERVICE is set, and names no place here; write host, port and database out")
+        raise _refused("PGSERVICE is not supported; write host, port and database into the address")
 
 
 def _hosts(parts: SplitResult) -> list[str]:
-    """The hosts that stand before the database's name; refused where a password may have slipped among them."""
+    """Return the hosts before the database's name; refuse them if a part of a password may be among them."""
     whose, _, where = parts.netloc.rpartition("@")
     hosts = where.split(",")
     found = [_HOST.fullmatch(host) for host in hosts]
-    # The driver takes all that stands behind the first @ for hosts.
+    # The driver takes everything after the first @ for hosts.
     if "@" in whose or parts.fragment or None in found:
         raise _refused(f"this is not host:port; {ESCAPES}")
     if any(one is not None and int(one[1] or 0) >= 65_536 for one in found):
@@ -132,7 +131,7 @@ def _hosts(parts: SplitResult) -> list[str]:
 
 
 def _urls(parts: SplitResult, query: dict[str, str], hosts: list[str]) -> tuple[str, ...]:
-    """The address of each host alone, so that one that is silent leaves time for the others."""
+    """Return one address for each host, so that a silent host leaves time for the others."""
     user = parts.netloc.rpartition("@")[:2]
     if hosts:
         each = [(f"{''.join(user)}{host}", query) for host in hosts]
@@ -155,7 +154,7 @@ def _urls(parts: SplitResult, query: dict[str, str], hosts: list[str]) -> tuple[
 
 
 def _found(hosts: Sequence[str], query: dict[str, str]) -> list[tuple[str, str]]:
-    """Each host and its port as the driver finds them, in the address or else in the environment."""
+    """Return each host and its port as the driver finds them, in the address or else in the environment."""
     ports: list[str] = []
     if not hosts:
         hosts = [host for host in query.get("host", "").split(",") if host]

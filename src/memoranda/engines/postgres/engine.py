@@ -216,7 +216,7 @@ class PostgresEngine(Moving):
         return await self._server.write(lambda s: jobs.drop(s, id))
 
     def when_due(self, wake: Callable[[], None]) -> Callable[[], None]:
-        return self._server.waking.when_due(wake)
+        return self._server.listener.when_due(wake)
 
     # ── spending ─────────────────────────────────────────────────────────────────────────────────────────────────
 

@@ -1,4 +1,4 @@
-"""The versions of the schema: whose it is, how far it has come, and how it is brought forward."""
+"""Creates the schema of a book on a server, and upgrades it to the latest version."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from memoranda.engines.postgres.faults import AGAIN
 from memoranda.engines.postgres.session import UNLIMITED
 from memoranda.errors import NotABook, ReadOnly, StorageError, VersionMismatch
 
-#: How often bringing forward is begun again where it and others stood in each other's way.
+#: Attempts at an upgrade that conflicts with other transactions.
 _ATTEMPTS = 5
 
 
@@ -39,12 +39,12 @@ def book_migrations() -> tuple[Migration, ...]:
     )
 
 
-async def bring_forward(
+async def upgrade_schema(
     connection: Any, place: Place, silence: float, *, create: bool, read_only: bool
 ) -> int:
-    """Make the book, or bring it to the latest version; whoever comes second finds it done. Returns the version.
+    """Create the book, or upgrade it to the latest version, unless another process did it first; returns the version.
 
-    ``silence``: how long the server may leave a look unanswered; bringing forward takes as long as it needs.
+    ``silence``: seconds to wait for the answer to a check; the upgrade itself has no time limit.
     """
     latest = len(book_migrations())
     if await former.is_in_former_schema(connection, place, silence):
@@ -66,17 +66,17 @@ async def bring_forward(
             )
     for left in reversed(range(_ATTEMPTS)):
         try:
-            await _bring_forward(connection, place, silence)
+            await _upgrade_schema(connection, place, silence)
             break
         except AGAIN:
-            # Those who read may hold one table and wait for the next.
+            # A reader may hold the lock of one table and wait for another.
             if not left:
                 raise
     return latest
 
 
-async def _bring_forward(connection: Any, place: Place, silence: float) -> None:
-    # Whoever waited for another sees what they did, whatever isolation the role is set to.
+async def _upgrade_schema(connection: Any, place: Place, silence: float) -> None:
+    # In this isolation a process that waited for another sees the changes of the other.
     async with connection.transaction(isolation="read_committed"):
         await connection.execute(UNLIMITED)
         # Older programs make their books under these locks, too: their names stay as they were.
@@ -90,10 +90,10 @@ async def _bring_forward(connection: Any, place: Place, silence: float) -> None:
 
 
 async def _check_choice(connection: Any, place: Place, silence: float) -> None:
-    """Statements name no schema: what they would meet must be the one that is meant."""
+    """Raise unless the connection uses the book's schema: statements name none."""
     if await connection.fetchval("SELECT current_schema()", timeout=silence) != place.schema:
         raise StorageError(
-            f"{place.name} does not take search_path from a connection, for a pooler stands before it maybe: "
+            f"{place.name} ignores the search_path of a connection; perhaps there is a pooler before it: "
             f"ALTER ROLE … SET search_path = {place.schema}, or connect without the pooler."
         )
 
@@ -129,7 +129,7 @@ async def _migrate(connection: Any, place: Place, version: int, silence: float) 
 
 
 async def _version(connection: Any, place: Place, silence: float) -> int:
-    """How far the schema has come: 0 where nothing is there yet."""
+    """Return the version of the schema; 0 if it is empty."""
     tables = await former.tables_of(connection, place.schema, silence)
     if not tables:
         return 0

@@ -6,7 +6,7 @@ import asyncio
 from contextlib import suppress
 
 from memoranda.engines.postgres.faults import LOST
-from memoranda.engines.postgres.way import Connection, Way
+from memoranda.engines.postgres.way import Connection, Connector
 from memoranda.errors import Busy, StorageError
 
 #: A connection that was idle for longer is closed.
@@ -18,8 +18,8 @@ _LONGEST_LIFE_SECONDS = 3600.0
 class Pool:
     """At most ``most`` connections; a caller that waits longer than ``wait`` seconds for one gets ``Busy``."""
 
-    def __init__(self, way: Way, most: int, wait: float, place: str) -> None:
-        self._way = way
+    def __init__(self, connector: Connector, most: int, wait: float, place: str) -> None:
+        self._connector = connector
         self._most = most
         self._wait = wait
         self._place = place
@@ -53,7 +53,7 @@ class Pool:
             if not connection.is_closed():
                 return connection
             self._end(connection)
-        connection = await self._way.connect()
+        connection = await self._connector.connect()
         self._born[connection] = asyncio.get_running_loop().time()
         return connection
 
@@ -69,7 +69,7 @@ class Pool:
             self._end(self._idle.pop(0)[0])
         self._turns.release()
 
-    def let_go_of_idle(self) -> None:
+    def close_idle(self) -> None:
         """Close all idle connections: an error that broke one has probably broken the others."""
         while self._idle:
             self._end(self._idle.pop()[0])

@@ -1,4 +1,4 @@
-"""A book's place on a server: transactions on its connections, and what is done when one goes wrong."""
+"""Runs transactions of an open book on its server, and repeats those that can be repeated."""
 
 from __future__ import annotations
 
@@ -19,41 +19,41 @@ from memoranda.engines.postgres.faults import (
     outcome_unknown,
     translated,
 )
-from memoranda.engines.postgres.migrations import bring_forward
+from memoranda.engines.postgres.migrations import upgrade_schema
 from memoranda.engines.postgres.pool import Pool
 from memoranda.engines.postgres.session import ALWAYS_UNLIMITED, UNLIMITED, Session
-from memoranda.engines.postgres.waking import Waking
-from memoranda.engines.postgres.way import Connection, Way
+from memoranda.engines.postgres.waking import JobListener
+from memoranda.engines.postgres.way import Connection, Connector
 from memoranda.errors import OutcomeUnknown, StorageError
 
 T = TypeVar("T")
 Work = Callable[[Session], Awaitable[T]]
 
-#: How often a transaction is begun again that others stood in the way of.
+#: Attempts at a transaction that conflicts with others.
 ATTEMPTS = 5
-#: How often it is begun again after its connection was lost, or its server turned out to be a replica.
+#: Further attempts after its connection was lost, or its server was found to be a replica.
 _FRESH_ATTEMPTS = 1
-#: Seconds between tries to reach a server that was here before: a restart takes as long, a failover may take longer.
+#: Seconds between attempts to reach a server again: together as long as a restart; a failover may take longer.
 _PAUSES = (0.05, 0.1, 0.2, 0.4, 0.8, 1.6)
-#: Nothing hangs on the end of a transaction that keeps nothing.
+#: Seconds to wait for the end of a transaction that stores nothing.
 _FAREWELL_SECONDS = 5.0
 
 _READ = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
-#: A server or role that is set to tell of commits before they are on the disk is not followed in that.
+#: A setting of the server or role that acknowledges commits before they are on the disk is overruled.
 _WRITE = (
     "BEGIN ISOLATION LEVEL READ COMMITTED{}; SET LOCAL memoranda.whole = 'on'; "
     "SELECT set_config('synchronous_commit', 'on', true) WHERE current_setting('synchronous_commit') = 'off'"
 )
 _WHOLE = "; SET LOCAL memoranda.whole = 'on'"
-#: Upkeep is attended instead; whoever vanishes within it gives way to others all the same.
+#: Upkeep has no time limits, but is watched; if its client vanishes, the transaction still ends.
 _LONG = f"; {UNLIMITED}; SET LOCAL idle_in_transaction_session_timeout = '10min'"
 #: Writes share this lock and an erasure has it alone: no write can build on records that are being removed. It keeps the
 #: name it had before the product was renamed: a program of then and one of now exclude each other while a book is upgraded.
 _TOGETHER = "; SELECT pg_advisory_xact_lock_shared(hashtext('commonplace book'), hashtext(current_schema()))"
 _ALONE = "; SELECT pg_advisory_xact_lock(hashtext('commonplace book'), hashtext(current_schema()))"
-#: Held until its connection ends.
+#: Held until its connection is closed.
 _TURN = "SELECT pg_try_advisory_lock(hashtext('turn ' || current_schema()), hashtext($1))"
-#: Asked once the lock is held: a book that moves, or that a copy is making, is written by nobody else.
+#: Checked once the lock is held: a book that moves, or that a copy is creating, must not be written by others.
 _UNMARKED = f"""; DO $$
 DECLARE mark text;
 BEGIN
@@ -64,50 +64,50 @@ END $$"""  # noqa: S608 - a constant of ours
 
 
 class Server:
-    """One open book's side of its server."""
+    """The connections and transactions of one open book."""
 
-    def __init__(self, way: Way, pool: Pool, schema: str, place: str, version: int) -> None:
-        self._way = way
+    def __init__(self, connector: Connector, pool: Pool, schema: str, place: str, version: int) -> None:
+        self._connector = connector
         self._pool = pool
-        self._farewell = min(_FAREWELL_SECONDS, way.silence)
-        self.patience = way.patience
+        self._farewell = min(_FAREWELL_SECONDS, connector.silence)
+        self.patience = connector.patience
         self.schema = schema
         #: The address without a password.
         self.place = place
         self.version = version
-        self.waking = Waking(way, schema)
+        self.listener = JobListener(connector, schema)
 
     @classmethod
     async def open(
         cls, url: str, *, create: bool = True, read_only: bool = False, connections: int | None = None
     ) -> Server:
-        """Connect, and bring the schema forward."""
+        """Connect, and create or upgrade the schema."""
         place = parse(url)
-        way = Way(place, read_only=read_only)
-        pool = Pool(way, connections or place.connections, place.longest_wait, place.name)
+        connector = Connector(place, read_only=read_only)
+        pool = Pool(connector, connections or place.connections, place.longest_wait, place.name)
         with translated(place.name):
             connection = await pool.take()
             try:
-                async with way.attended(connection):
-                    version = await bring_forward(
-                        connection, place, way.silence, create=create, read_only=read_only
+                async with connector.watched(connection):
+                    version = await upgrade_schema(
+                        connection, place, connector.silence, create=create, read_only=read_only
                     )
             except BaseException:
                 connection.terminate()
                 raise
             finally:
                 pool.give_back(connection)
-        return cls(way, pool, place.schema, place.name, version)
+        return cls(connector, pool, place.schema, place.name, version)
 
     async def close(self) -> None:
-        """Let what is under way end, and let go of the connections."""
-        await self.waking.close()
+        """Wait for open transactions, and close the connections."""
+        await self.listener.close()
         await self._pool.close()
-        # Connections that were ended let go of their sockets in the loop's next turn.
+        # Closed connections free their sockets in the loop's next iteration.
         await asyncio.sleep(0)
 
     async def read(self, work: Work[T], *, whole: bool = False, long: bool = False) -> T:
-        """Read of one moment; ``whole`` is for what reads across owners, ``long`` for what may take its time.
+        """Read from one snapshot; ``whole`` is for reads across owners, ``long`` removes the time limits.
 
         ``work`` may be called again from its beginning.
         """
@@ -117,7 +117,7 @@ class Server:
             try:
                 await connection.execute("COMMIT", timeout=self._farewell)
             except (asyncpg.PostgresError, *LOST):
-                connection.terminate()  # what was asked has been answered
+                connection.terminate()  # the answer is complete
 
         return await self._repeated(begin, lambda on: self._transact(on, work, keep_nothing, long=long))
 
@@ -133,43 +133,43 @@ class Server:
     ) -> T:
         """Write all or nothing; returns after the commit. ``work`` may be called again from its beginning.
 
-        Whoever writes ``alone`` may take their time. What is ``repeatable`` is known again where it was written already.
-        Only what moves a book is not ``guarded`` against its being moved. ``patience``: how many seconds it waits for
-        each lock, for whoever comes later waits behind it.
+        ``alone`` takes the book's exclusive lock, and removes the time limits as ``long`` does. ``repeatable`` work
+        recognizes what an earlier attempt stored. ``guarded`` raises if the book moves; only moving itself is not
+        guarded. ``patience``: seconds to wait for each lock, because later transactions wait behind this one.
         """
         long = long or alone
-        # Said here too: what a connection was set to does not come through every pooler.
-        begin = _WRITE.format(" READ ONLY" if self._way.read_only else "") + (_LONG if long else "")
+        # Repeated here, because not every pooler passes the settings of a connection on.
+        begin = _WRITE.format(" READ ONLY" if self._connector.read_only else "") + (_LONG if long else "")
         begin += "" if patience is None else f"; SET LOCAL lock_timeout = {round(patience * 1000)}"
         begin += _ALONE if alone else _TOGETHER
         begin += _UNMARKED if guarded else ""
 
         async def keep(connection: Connection) -> None:
-            await self._commit(connection, None if long else self._way.silence)
+            await self._commit(connection, None if long else self._connector.silence)
 
         return await self._repeated(
             begin, lambda on: self._transact(on, work, keep, long=long), repeatable=repeatable
         )
 
     async def outside(self, *statements: str, turn: str = "", unless: str = "") -> None:
-        """Run what no transaction can hold, however long it takes; what the server warns of was not done.
+        """Run statements outside a transaction, without time limits; raises if the server warns that it skipped any.
 
-        Of those who come with the same ``turn`` the first does it, where ``unless`` finds nothing, and the others leave it.
+        Of several callers with the same ``turn`` only the first runs them, and only if ``unless`` finds no row.
         """
         warnings: list[str] = []
         with translated(self.place):
-            connection = await self._way.connect()
+            connection = await self._connector.connect()
             try:
                 connection.add_log_listener(lambda _, told: _note(warnings, told))
-                async with self._way.attended(connection):
-                    await connection.execute(ALWAYS_UNLIMITED, timeout=self._way.silence)
-                    if turn and not await connection.fetchval(_TURN, turn, timeout=self._way.silence):
+                async with self._connector.watched(connection):
+                    await connection.execute(ALWAYS_UNLIMITED, timeout=self._connector.silence)
+                    if turn and not await connection.fetchval(_TURN, turn, timeout=self._connector.silence):
                         return
-                    if unless and await connection.fetchval(unless, timeout=self._way.silence):
+                    if unless and await connection.fetchval(unless, timeout=self._connector.silence):
                         return
                     for statement in statements:
                         await connection.execute(statement)
-                    await asyncio.sleep(0)  # what was told with it is heard in the loop's next turn
+                    await asyncio.sleep(0)  # warnings are delivered in the loop's next iteration
             finally:
                 connection.terminate()
         if warnings:
@@ -180,7 +180,7 @@ class Server:
     async def _repeated(
         self, begin: str, attempt: Callable[[Connection], Awaitable[T]], *, repeatable: bool = False
     ) -> T:
-        """Begin again what may go well then, a bounded number of times."""
+        """Repeat an attempt that may succeed then, a bounded number of times."""
         contended, fresh = ATTEMPTS - 1, _FRESH_ATTEMPTS
         unknown: OutcomeUnknown | None = None
         while True:
@@ -215,9 +215,11 @@ class Server:
         long: bool,
     ) -> T:
         try:
-            async with self._way.attended(connection) if long else nullcontext():
+            async with self._connector.watched(connection) if long else nullcontext():
                 try:
-                    found = await work(Session(connection, self.schema, None if long else self._way.silence))
+                    found = await work(
+                        Session(connection, self.schema, None if long else self._connector.silence)
+                    )
                 except BaseException as exc:
                     await self._give_up(connection, exc)
                     raise
@@ -230,7 +232,7 @@ class Server:
             self._pool.give_back(connection)
 
     async def _begun(self, begin: str) -> Connection:
-        """A connection with an open transaction; while the server is gone for a moment, it is looked for again."""
+        """Return a connection with an open transaction; retries while the server is gone for a moment."""
         for pause in (*_PAUSES, None):
             try:
                 return await self._begin(begin)
@@ -245,7 +247,7 @@ class Server:
     async def _begin(self, begin: str) -> Connection:
         connection = await self._pool.take()
         try:
-            await connection.execute(begin, timeout=self._way.silence)
+            await connection.execute(begin, timeout=self._connector.silence)
         except BaseException as exc:
             self._distrust(connection, exc)
             self._pool.give_back(connection)
@@ -253,7 +255,7 @@ class Server:
         return connection
 
     async def _give_up(self, connection: Connection, exc: BaseException) -> None:
-        """Leave no transaction open: a connection whose state is not known is not used again."""
+        """Roll back; a connection whose state is not known is closed instead."""
         if not isinstance(exc, Exception) or is_lost(exc):
             connection.terminate()
             return
@@ -263,10 +265,10 @@ class Server:
             connection.terminate()
 
     def _distrust(self, connection: Connection, exc: BaseException) -> None:
-        """End a connection whose state is not known, and those that may have gone the way of this one."""
+        """Close a connection whose state is not known, and the idle ones, which are probably broken, too."""
         is_common = is_lost(exc) or isinstance(exc, (asyncpg.ReadOnlySQLTransactionError, OutcomeUnknown))
         if is_common:
-            self._pool.let_go_of_idle()
+            self._pool.close_idle()
         if is_common or not isinstance(exc, Exception):
             connection.terminate()
 
@@ -279,17 +281,17 @@ class Server:
                 raise outcome_unknown(self.place, exc) from exc
             raise
         if ended != "COMMIT":
-            # So ends a transaction in which a statement failed, and nobody minded.
-            raise StorageError(f"{self.place} has kept nothing of this: a part of it failed.")
+            # The server answers ROLLBACK if a statement failed and its error was ignored.
+            raise StorageError(f"{self.place} stored nothing, because a statement of the transaction failed.")
 
 
 def _is_lost_at_once(exc: BaseException | None) -> bool:
-    """Whether a connection was lost, and not waited for in vain: a silent server would only be waited for again."""
+    """True if a connection was lost without a timeout; a silent server would only cost the same wait again."""
     return exc is not None and is_lost(exc) and not isinstance(exc, SILENT)
 
 
 def _is_worth_a_fresh_try(exc: BaseException | None) -> bool:
-    """Nothing of it was kept, and another connection may do; or a table is gone that an older moment knew."""
+    """True if nothing was stored and another connection may succeed, or a table was dropped after the snapshot."""
     return _is_lost_at_once(exc) or isinstance(
         exc, (asyncpg.ReadOnlySQLTransactionError, asyncpg.UndefinedTableError)
     )

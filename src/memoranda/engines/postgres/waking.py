@@ -1,4 +1,4 @@
-"""Wakes the workers of an open book when any process commits a job that is due; nothing rests on it."""
+"""Notifies the workers of an open book when any process commits a due job; workers also look by themselves."""
 
 from __future__ import annotations
 
@@ -10,40 +10,40 @@ from typing import Any
 import asyncpg
 
 from memoranda.engines.postgres.faults import LOST
-from memoranda.engines.postgres.way import Way
+from memoranda.engines.postgres.way import Connector
 from memoranda.errors import InvalidInput
 
 Wake = Callable[[], None]
 
-#: What comes within so many seconds is one waking.
+#: Notices within so many seconds become one.
 _TOGETHER_SECONDS = 0.05
-#: Between tries to listen again.
+#: Seconds between attempts to listen again.
 _FIRST_PAUSE_SECONDS = 0.5
 _LONGEST_PAUSE_SECONDS = 30.0
-#: Whoever only listens does not notice that nobody speaks any more.
+#: Seconds between checks that the connection still works; a connection that only listens would not notice its loss.
 _ASKING_SECONDS = 30.0
-#: As far as a server reads a channel's name.
+#: Characters of a channel's name that a server uses.
 _NAME_LENGTH = 63
 
 _log = logging.getLogger("memoranda.postgres")
 
 
-class Waking:
-    """Listens, on a connection of its own, while there is anybody to be woken."""
+class JobListener:
+    """Listens for notices of due jobs on a connection of its own, while any worker wants them."""
 
-    def __init__(self, way: Way, schema: str) -> None:
-        self._way = way
-        #: As ``put_job`` and ``replay_job`` name it.
+    def __init__(self, connector: Connector, schema: str) -> None:
+        self._connector = connector
+        #: The channel that the statements ``put_job`` and ``replay_job`` use.
         self.channel = f"memoranda_{schema}"[:_NAME_LENGTH]
         self._wakes: list[Wake] = []
         self._listening: asyncio.Task[None] | None = None
-        #: Those that were told to end, and have a connection to end first.
+        #: Cancelled tasks that are still closing their connection.
         self._ending: set[asyncio.Task[None]] = set()
         self._pausing: asyncio.TimerHandle | None = None
         self._is_due = False
 
     def when_due(self, wake: Wake) -> Callable[[], None]:
-        """Call ``wake`` in this event loop from now on; what is returned ends that."""
+        """Call ``wake`` in this event loop when jobs are due; returns a function that ends this."""
         self._wakes.append(wake)
         if self._listening is None:
             self._listening = asyncio.create_task(self._listen())
@@ -57,7 +57,7 @@ class Waking:
         return leave
 
     async def close(self) -> None:
-        """Listen no more."""
+        """Stop listening."""
         self._wakes.clear()
         self._stop()
         if self._ending:
@@ -77,23 +77,23 @@ class Waking:
         pause = _FIRST_PAUSE_SECONDS
         while True:
             try:
-                connection = await self._way.connect()
+                connection = await self._connector.connect()
                 try:
-                    await self._hear(connection)
+                    await self._subscribe(connection)
                     pause = _FIRST_PAUSE_SECONDS
-                    # Something may have come due while nobody listened.
+                    # A job may have become due before the connection listened.
                     self._notice()
                     await self._until_lost(connection)
                 finally:
                     connection.terminate()
             except (asyncpg.PostgresError, InvalidInput, *LOST) as exc:
-                # A file of certificates or passwords, too, may be missing only while it is replaced.
-                _log.info("workers look for jobs by themselves until the server is heard again: %s", exc)
+                # A file of certificates or passwords may be missing only while it is replaced.
+                _log.info("no notices from the server; workers look for jobs by themselves: %s", exc)
             await asyncio.sleep(pause)
             pause = min(2 * pause, _LONGEST_PAUSE_SECONDS)
 
-    async def _hear(self, connection: Any) -> None:
-        async with asyncio.timeout(self._way.silence):
+    async def _subscribe(self, connection: Any) -> None:
+        async with asyncio.timeout(self._connector.silence):
             await connection.add_listener(self.channel, self._notice)
 
     async def _until_lost(self, connection: Any) -> None:
@@ -103,10 +103,10 @@ class Waking:
             try:
                 await asyncio.wait_for(lost.wait(), _ASKING_SECONDS)
             except TimeoutError:
-                await connection.execute("SELECT 1", timeout=self._way.silence)
+                await connection.execute("SELECT 1", timeout=self._connector.silence)
 
     def _notice(self, *_: object) -> None:
-        """Wake at once, and then once more for all that comes shortly after."""
+        """Notify at once, and once more for all notices that come shortly after."""
         self._is_due = True
         if self._pausing is None:
             self._wake()
