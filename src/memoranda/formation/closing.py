@@ -29,7 +29,7 @@ from memoranda.text.tokens import estimate
 _GOAL: Final = 300
 #: The most sources that an episode names.
 _MOST_SOURCES: Final = 10_000
-#: When more than a window is not summarised, all but this part of the window is, so the next summary is not due soon.
+#: A summary leaves one part in so many of the window unsummarised, so the next one is not due soon.
 _KEPT_PART: Final = 4
 
 #: Returns the index where a window of so many tokens begins: never between a tool call and its result.
@@ -40,12 +40,12 @@ class Closer:
     """Records episodes of closed threads and summaries of long ones."""
 
     def __init__(
-        self, door: Door, reader: ThreadReader, model_calls: ModelCalls | None, windowed: WindowStart
+        self, door: Door, reader: ThreadReader, model_calls: ModelCalls | None, window_start: WindowStart
     ) -> None:
         self._door = door
         self._reader = reader
         self._model_calls = model_calls
-        self._windowed = windowed
+        self._window_start = window_start
 
     async def finish(self, job: Job, thread: Thread, settings: FormingSettings, usage: RunUsage) -> None:
         """Do what is due once all messages of a thread are formed."""
@@ -100,7 +100,7 @@ class Closer:
         thread = excerpt.thread
         if sum(estimate(message.content) for message in excerpt.new) <= window:
             return
-        left = excerpt.new[: self._windowed(excerpt.new, max(window // _KEPT_PART, 1))]
+        left = excerpt.new[: self._window_start(excerpt.new, max(window // _KEPT_PART, 1))]
         if not left:
             return
         left = tuple(oldest_within(left, budget))
