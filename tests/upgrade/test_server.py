@@ -226,6 +226,42 @@ async def test_an_upgrade_waits_for_what_an_older_program_is_writing(database: P
     await engine.close()
 
 
+async def test_a_write_that_waits_while_the_book_is_upgraded_is_refused(database: Place):
+    await put_schema(database.url, "ours")
+    reader, writer = await as_old(database.url, "ours"), await as_old(database.url, "ours")
+    await reader.execute(f"{OLD_READ}; SELECT count(*) FROM jobs")
+    # It has kept writers out already, and waits for the reader.
+    upgrading = asyncio.create_task(PostgresEngine.open(database.at_schema("ours")))
+    await asyncio.sleep(0.5)
+    writing = asyncio.create_task(writer.execute(OLD_WRITE))
+    await asyncio.sleep(0.5)
+    assert not (upgrading.done() or writing.done())
+    await reader.execute("COMMIT")
+    with pytest.raises(asyncpg.RaiseError, match="upgraded this book"):
+        await writing
+    await (await upgrading).close()
+    for connection in (reader, writer):
+        await connection.close()
+
+
+async def test_an_upgrade_and_a_reader_that_wait_for_each_other_both_come_to_an_end(database: Place):
+    await put_schema(database.url, "ours")
+    reader = await as_old(database.url, "ours")
+    await reader.execute(f"{OLD_READ}; SELECT count(*) FROM jobs")
+    upgrading = asyncio.create_task(PostgresEngine.open(database.at_schema("ours")))
+    await asyncio.sleep(0.5)
+    # The table is the upgrade's, and the other that it wants is the reader's: the server gives one of the two up.
+    try:
+        await reader.execute("SELECT * FROM book")
+        await reader.execute("COMMIT")
+    except asyncpg.PostgresError:
+        await reader.execute("ROLLBACK")
+    engine = await upgrading
+    assert (await engine.verify()).faults == ()
+    await engine.close()
+    await reader.close()
+
+
 @pytest.mark.parametrize("as_superuser", [False, True])
 async def test_an_older_program_that_is_open_cannot_write_to_an_upgraded_book(
     as_superuser: bool, database: Place
