@@ -85,6 +85,12 @@ def test_as_json_it_is_one_object_with_the_machine(tmp_path: Path, capsys: pytes
     assert [row["unit"] for row in told["measured"]["batches"]] == ["ms"]
 
 
+def test_shelves_of_a_size_that_is_asked_for_are_measured(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    assert main(["--quick", "--json", "--folder", str(tmp_path), "--passages", "7", "large"]) == 0
+    rows = json.loads(capsys.readouterr().out)["measured"]["large"]
+    assert [row["name"] for row in rows] == ["recall: searched by its engine, 7 passages"]
+
+
 def test_an_unknown_measurement_is_refused_with_those_there_are(capsys: pytest.CaptureFixture[str]):
     with pytest.raises(SystemExit):
         main(["sped"])
