@@ -1,1 +1,1 @@
-"""How well Memoranda finds and forms: sets of its own, and what measures on them."""
+"""Evaluations of recall and formation: our own sets, and the programs that measure on them."""

@@ -1,4 +1,4 @@
-"""Corpora of questions as one shape: LoCoMo's file, or a set of our own."""
+"""Corpora of questions in one form: LoCoMo's file, or a set of our own."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from typing import Any
 
 from memoranda.errors import InvalidInput
 
-#: The file of LoCoMo that published figures are of.
+#: The file of LoCoMo that published figures use.
 LOCOMO_SHA256 = "79fa87e9"
-#: The conversations that anything may be tuned on.
+#: The conversations that may be used for tuning.
 TUNED_ON = ("conv-26", "conv-30")
 #: The category whose evidence is bait.
 ADVERSARIAL = "5"
@@ -52,7 +52,7 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Conversation:
-    """What one owner said, and what is asked about it."""
+    """The turns of one owner, and the questions about them."""
 
     id: str
     turns: tuple[Turn, ...]
@@ -61,22 +61,22 @@ class Conversation:
 
 @dataclass(frozen=True, slots=True)
 class Corpus:
-    """Conversations of one file."""
+    """The conversations of one file."""
 
     name: str
     sha256: str
     conversations: tuple[Conversation, ...]
-    #: What of the file could not be used, and how often.
+    #: Parts of the file that could not be used, with their counts.
     left_out: Mapping[str, int]
 
     @property
     def asked(self) -> int:
-        """How many questions there are."""
+        """Number of questions."""
         return sum(len(conversation.questions) for conversation in self.conversations)
 
 
 def load(path: Path) -> Corpus:
-    """The corpus in a file: LoCoMo's list of conversations, or an object with a name."""
+    """Read the corpus in a file: LoCoMo's list of conversations, or an object with a name."""
     try:
         raw = path.read_bytes()
         found = json.loads(raw)
@@ -172,13 +172,13 @@ def _questions(asked: Iterable[Any], turns: Sequence[Turn], left_out: Counter[st
         else:
             left_out["pieces of evidence that are no turn"] += len(named - ids)
             yield Question(text, frozenset(named & ids), _category(about.get("category")))
-    # A count of nothing is no news.
+    # Leave out counts of zero.
     for reason in [reason for reason, times in left_out.items() if not times]:
         del left_out[reason]
 
 
 def _evidence(named: Any, ids: set[str]) -> Iterator[str]:
-    """The ids in what annotators wrote: "D8:6; D9:17" is two ids, "D:11:26" is D11:26, "D30:05" is D30:5."""
+    """Return the ids in an annotator's text: "D8:6; D9:17" is two ids, "D:11:26" is D11:26, "D30:05" is D30:5."""
     for each in named if isinstance(named, list | tuple) else (named,):
         written = _text(each)
         if written in ids:
@@ -240,7 +240,7 @@ def _id_of(about: dict[str, Any], session: int, place: int) -> str:
 
 
 def _free(id: str, seen: set[str]) -> str:
-    """An id that no earlier turn of the conversation has."""
+    """Return an id that no earlier turn of the conversation has."""
     free = next(name for name in (id, *(f"{id} ({n})" for n in range(2, len(seen) + 3))) if name not in seen)
     seen.add(free)
     return free
@@ -261,7 +261,7 @@ def _moment(found: Any) -> datetime | None:
 
 
 def _text(found: Any) -> str:
-    """A value as one text; a list of captions is one caption, and what is no text or number is none."""
+    """Return a value as one text; a list of captions becomes one caption, and anything but text and numbers none."""
     if isinstance(found, list):
         return ", ".join(part for part in map(_text, found) if part)
     return str(found).strip() if isinstance(found, str | int | float) else ""

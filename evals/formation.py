@@ -1,4 +1,4 @@
-"""What forming costs beside a scheme of three calls: ``--data PATH [--json]``; with ``--model``, how good its notes are."""
+"""Cost of forming, compared with a scheme of three calls: ``--data PATH [--json]``; with ``--model``, quality of its notes."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 if not __package__:
-    # Run as a file, it is not yet known where its siblings are.
+    # When run as a file, Python does not know the package's folder yet.
     sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from tokenizers import Tokenizer
@@ -36,7 +36,7 @@ from tests.fakes import model_replies as replies
 from tests.fakes.model_server import Asked, ModelServer
 from tests.fakes.scripted_models import handle
 
-#: The conversation that is formed where nobody names another; it is one of those that may be tuned on.
+#: The default conversation; it is one of those that may be used for tuning.
 CONVERSATION = "conv-26"
 #: The stub serves under this name; what it answers is scripted.
 MODEL = "openai-chat:gpt-4o-mini"
@@ -45,7 +45,7 @@ OWNER, AGENT = "asker", "friend"
 
 @dataclass(slots=True)
 class Clock:
-    """Tells the time of the conversation."""
+    """A clock that shows the time of the conversation."""
 
     now: datetime
 
@@ -56,7 +56,7 @@ class Clock:
 
 @dataclass(slots=True)
 class Bill:
-    """What one way of forming sent and received."""
+    """Requests and answers of one way of forming."""
 
     calls: int = 0
     tokens_in: int = 0
@@ -66,7 +66,7 @@ class Bill:
     sessions: list[int] = field(default_factory=list)
 
     def told(self, messages: int) -> dict[str, Any]:
-        """For people and programs."""
+        """Return the figures for people and programs."""
         number = max(len(self.sessions), 1)
         return {
             "calls": self.calls,
@@ -82,7 +82,7 @@ class Bill:
 
 
 class Measured:
-    """Forms a conversation through the book, and beside it by three calls a session, against one stub."""
+    """Forms a conversation through the book, and by three calls per session, with the same stub."""
 
     def __init__(self, sessions: Sequence[Session], count: Any, *, one_thread: bool) -> None:
         self._sessions = sessions
@@ -97,7 +97,7 @@ class Measured:
         self.memories = 0
 
     def reply(self, asked: Asked) -> replies.Reply:
-        """What the script answers, to either way of forming: the observations of the session."""
+        """Return the scripted answer to either way of forming: the observations of the session."""
         if self._scheme:
             value = self._memories(self._scheme.popleft())
         elif "<turns>" in asked.content:
@@ -114,7 +114,7 @@ class Measured:
         return {"memories": [{"context": "", "category": "fact", "content": text} for text in told]}
 
     def _notes(self, asked: Asked) -> dict[str, Any]:
-        """Those whose turns are shown."""
+        """Return the observations whose turns are shown."""
         request = ModelRequest(
             task="any", instructions="-", content=asked.content, answer_schema={}, largest=1
         )
@@ -151,7 +151,7 @@ class Measured:
         return [record for record in page.records if isinstance(record, Memory) and record.active]
 
     async def _three_calls(self, server: ModelServer, session: Session, known: Sequence[Memory]) -> None:
-        """The same answers, so that both books grow alike; the memories are those that were known before the session."""
+        """Make the three calls with the same answers, so that both books grow alike, and the memories known before the session."""
         earlier = [memory for memory in known if memory.observed_at < (session.turns[0].at or utc_now())]
         before = len(server.asked)
         models = RemoteModels(MODEL)
@@ -174,7 +174,7 @@ class Measured:
 
 
 def counter() -> Any:
-    """Counts tokens with the local embedding model's tokenizer."""
+    """Return a counter of tokens that uses the local embedding model's tokenizer."""
     for place in places():
         file = None if place.folder is None else place.folder / "tokenizer.json"
         if file is not None and file.exists():
@@ -186,7 +186,7 @@ def counter() -> Any:
 
 
 async def measure(path: Path, name: str, folder: Path, *, one_thread: bool) -> dict[str, Any]:
-    """What forming one conversation costs."""
+    """Measure the cost of forming one conversation."""
     sessions = sessions_of(path, name)
     measured = Measured(sessions, counter(), one_thread=one_thread)
     with ModelServer(measured.reply) as server, _surroundings(server.environment):
@@ -222,7 +222,7 @@ def _surroundings(environment: Mapping[str, str]) -> Iterator[None]:
 
 
 async def judge(path: Path, model: str, items: int) -> dict[str, Any]:
-    """How many of a model's notes state what a labelled text states, and how much of that it finds."""
+    """Measure how many of a model's notes match a labelled statement, and how many statements it finds."""
     labelled = json.loads(path.read_text("utf-8"))["items"][:items]
     right = found = expected = 0
     for item in labelled:
@@ -247,7 +247,7 @@ async def judge(path: Path, model: str, items: int) -> dict[str, Any]:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Measure, and tell."""
+    """Measure, and print the result."""
     parser = argparse.ArgumentParser(prog="python -m evals.formation", description=__doc__)
     parser.add_argument(
         "--data", type=Path, required=True, help="LoCoMo's file; with --model, a labelled set"
@@ -272,7 +272,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def told(found: Mapping[str, Any]) -> str:
-    """The figures as lines."""
+    """Return the figures as lines."""
     if "precision" in found:
         return "  ".join(f"{name} {value}" for name, value in found.items())
     lines = [

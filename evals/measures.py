@@ -1,4 +1,4 @@
-"""How good a ranking is: recall, all of it, rank and gain, of documents and within a budget of tokens."""
+"""Quality measures of a ranking: recall, complete recall, rank and gain, of documents and within a token budget."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ BUDGETS = (1000, 2000)
 
 @dataclass(frozen=True, slots=True)
 class Ranked:
-    """What one question found, best first, beside what answers it."""
+    """The hits of one question, best first, and the documents that answer it."""
 
     found: Sequence[str]
     #: What each of the found costs.
@@ -23,11 +23,11 @@ class Ranked:
     gold: frozenset[str]
 
     def recall(self, cut: int) -> float:
-        """The share of the gold among the first so many."""
+        """Return the share of the gold documents among this many first hits."""
         return len(self.gold.intersection(self.found[:cut])) / len(self.gold)
 
     def within(self, budget: int) -> float:
-        """The share of the gold among what fits into so many tokens, in order, until one does not fit."""
+        """Return the share of the gold documents among the hits that fit into a token budget, in order."""
         left, seen = budget, set()
         for id, cost in zip(self.found, self.tokens, strict=True):
             if cost > left:
@@ -37,18 +37,18 @@ class Ranked:
         return len(self.gold & seen) / len(self.gold)
 
     def gain(self, cut: int) -> float:
-        """Normalised discounted cumulative gain, every gold document worth the same."""
+        """Return the normalised discounted cumulative gain, with equal gain for every gold document."""
         got = sum(1 / math.log2(place + 2) for place, id in enumerate(self.found[:cut]) if id in self.gold)
         best = sum(1 / math.log2(place + 2) for place in range(min(cut, len(self.gold))))
         return got / best
 
     def reciprocal(self) -> float:
-        """One over the rank of the first gold document; 0 where none was found."""
+        """Return one over the rank of the first gold document; 0 if none was found."""
         return next((1 / place for place, id in enumerate(self.found, 1) if id in self.gold), 0.0)
 
 
 def summary(ranked: Iterable[Ranked]) -> Mapping[str, float | None]:
-    """The means over questions, in percent but for n; None where there was no question."""
+    """Return the means over questions, in percent except n; None if there was no question."""
     all_ = list(ranked)
     figures = {f"r{cut}": [one.recall(cut) for one in all_] for cut in CUTS}
     figures |= {f"any{cut}": [float(one.recall(cut) > 0) for one in all_] for cut in CUTS}

@@ -1,4 +1,4 @@
-"""What a process holds of this machine; without anything but the standard library."""
+"""Memory and disk use of a process, with the standard library only."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 
 
 def resident() -> int | None:
-    """Bytes of this process in memory; None where the system does not tell."""
+    """Return the bytes of this process in memory; None if the system does not say."""
     try:
         pages = Path("/proc/self/statm").read_text("ascii").split()[1]
     except OSError:
@@ -16,5 +16,5 @@ def resident() -> int | None:
 
 
 def size_of(folder: Path) -> int:
-    """Bytes of all files below a folder."""
+    """Return the bytes of all files below a folder."""
     return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())

@@ -1,4 +1,4 @@
-"""What is wrongly merged, and what wrongly retired: ``[--data PATH] [--half dev|held|all] [--json]``, on a labelled set of our own."""
+"""Wrong merges and wrong retirements: ``[--data PATH] [--half dev|held|all] [--json]``, on a labelled set of our own."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Final
 
 if not __package__:
-    # Run as a file, it is not yet known where its siblings are.
+    # When run as a file, Python does not know the package's folder yet.
     sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from evals.pairs import EXPECTED, FAULTS, RULES, Outcome, judge
@@ -27,7 +27,7 @@ COLUMNS: Final = (*(way.name for way in WAYS), RULES)
 
 
 async def measure(items: Sequence[Mapping[str, Any]], address: str | Path) -> dict[str, list[Outcome]]:
-    """Every pair under every column, each column in a book of its own."""
+    """Run every pair under every column, each column in a book of its own."""
     found = {}
     for column in COLUMNS:
         place = address / f"{column}.db" if isinstance(address, Path) else address
@@ -40,7 +40,7 @@ async def measure(items: Sequence[Mapping[str, Any]], address: str | Path) -> di
 
 
 def report(found: Mapping[str, Sequence[Outcome]]) -> dict[str, Any]:
-    """The figures of each column: of all pairs, and of each relation."""
+    """Return the figures of each column: of all pairs, and of each relation."""
     figures = {}
     for column, outcomes in found.items():
         relations = sorted({one.relation for one in outcomes})
@@ -92,7 +92,7 @@ _SHOWN: Final = (
 
 
 def lines(figures: Mapping[str, Any]) -> list[str]:
-    """The figures as tables, one for each column."""
+    """Return the figures as tables, one for each column."""
     about = {way.name: f"{way.name}: {way.about}" for way in WAYS}
     head = f"{'':14}" + "".join(f"{title:>{max(8, len(title) + 2)}}" for _, title in _SHOWN)
     table = []
@@ -109,7 +109,7 @@ def lines(figures: Mapping[str, Any]) -> list[str]:
 
 
 def misses(found: Mapping[str, Iterable[Outcome]], items: Iterable[Mapping[str, Any]]) -> list[str]:
-    """What went wrong, with its statements."""
+    """Return everything that went wrong, with its statements."""
     texts = {item["id"]: (item["old"]["content"], item["new"]["content"]) for item in items}
     return [
         f"{column} {one.id} {one.relation}: {', '.join(sorted(one.faults))} {' '.join(one.told)}\n"
@@ -121,7 +121,7 @@ def misses(found: Mapping[str, Iterable[Outcome]], items: Iterable[Mapping[str, 
 
 
 def load(path: Path, half: str) -> list[dict[str, Any]]:
-    """The pairs of a half, or of both, each with all that is read of it."""
+    """Return the pairs of one half, or of both."""
     items = json.loads(path.read_text("utf-8"))["items"]
     for item in items:
         texts = [item[name] for name in ("id", "relation", "expect", "split")]
@@ -134,7 +134,7 @@ def load(path: Path, half: str) -> list[dict[str, Any]]:
 
 
 async def _measured(items: Sequence[Mapping[str, Any]]) -> tuple[dict[str, list[Outcome]], bool]:
-    """What came of all pairs in a book in memory, and whether books in files say the same."""
+    """Return the outcome of all pairs in a book in memory, and True if books in files agree."""
     found = await measure(items, "memory://")
     with tempfile.TemporaryDirectory() as folder:
         return found, found == await measure(items, Path(folder))

@@ -1,4 +1,4 @@
-"""Pairs of statements said one after the other to a book: what becomes of the first when the second is formed."""
+"""Gives pairs of statements to a book, and observes the first one when the second is formed."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ from memoranda.model.trust import Limits
 from memoranda.ports import Engine
 from memoranda.testing.builders import a_message, a_thread
 
-#: What a label may say to be right.
+#: Outcomes that a label may name as right.
 EXPECTED: Final = ("keep-both", "confirm", "supersede", "retract-old")
 #: The column without any model.
 RULES: Final = "rules"
-#: What may become of a pair that is not right.
+#: Outcomes that are wrong.
 FAULTS: Final = ("wrong_retirements", "missed_retirements", "wrong_merges", "missed_duplicates", "not_noted")
 _FIRST: Final = datetime(2026, 3, 2, 9, tzinfo=UTC)
 _SECOND: Final = _FIRST + timedelta(days=30)
@@ -48,29 +48,29 @@ _NOTES: Final = WantedSchema(
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What became of one pair under one column."""
+    """The outcome of one pair under one column."""
 
     id: str
     relation: str
-    #: What is right: keep-both, confirm, supersede or retract-old.
+    #: The right outcome: keep-both, confirm, supersede or retract-old.
     expect: str
-    #: All that the first statement made is still held.
+    #: True if all memories of the first statement are still active.
     kept: bool
-    #: The second message bears what the first statement made.
+    #: True if the second message became a source of the first statement's memory.
     again: bool
-    #: Memories that the second message made, and that are held.
+    #: Active memories made from the second message.
     made: int
-    #: Codes of what was left out on the way.
+    #: Codes of notes that were left out.
     told: tuple[str, ...] = ()
 
     @property
     def stays(self) -> bool:
-        """Whether what the first statement says is still true."""
+        """Return True if the first statement is still true."""
         return self.expect in {"keep-both", "confirm"}
 
     @property
     def faults(self) -> frozenset[str]:
-        """What went wrong with it."""
+        """Return everything that went wrong with it."""
         twice = self.expect == "confirm"
         wrong = {
             "wrong_retirements": self.stays and not self.kept,
@@ -84,7 +84,7 @@ class Outcome:
 
 @dataclass(slots=True)
 class _Pair:
-    """One pair in a book of many: its owner is nobody else's."""
+    """One pair in a book of many; it has an owner of its own."""
 
     door: Door
     engine: Engine
@@ -92,7 +92,7 @@ class _Pair:
     told: list[str] = field(default_factory=list)
 
     async def say(self, content: str, at: datetime) -> Reading:
-        """Append one message in a conversation of its own, and read it beside all that is held."""
+        """Append one message in a conversation of its own, and gather it with all active memories."""
         thread = a_thread(self.owner, at)
         await self._write(OpenThread(thread))
         said = a_message(self.owner, thread.id, content, at)
@@ -109,7 +109,7 @@ class _Pair:
         )
 
     async def form(self, reading: Reading, form: Callable[[Prompt], Formed]) -> None:
-        """Form notes, hold them against what is known, and write what comes of it."""
+        """Form notes, reconcile them with the current memories, and write the changes."""
         prompt = compose(reading)
         assert prompt is not None
         formed = form(prompt)
@@ -119,14 +119,14 @@ class _Pair:
             await self._write(*found.changes, expect=Expect(versions=found.versions))
 
     async def say_first(self, way: Way | None, item: Mapping[str, Any]) -> None:
-        """Say the first statement; what rules do not understand is put into the book by a model all the same."""
+        """Give the first statement to the book; if rules do not understand it, the scripted model stores it."""
         reading = await self.say(spoken(item["old"]["content"]), _FIRST)
         await self.form(reading, lambda prompt: _formed(way, item, "old", prompt))
         if way is None and not await self.memories():
             await self.form(reading, lambda prompt: _formed(WAYS[0], item, "old", prompt))
 
     async def memories(self) -> list[Memory]:
-        """All that was ever noted."""
+        """Return all memories, also those no longer active."""
         asked = Filter(types=frozenset({RecordType.MEMORY}))
         page = await self.engine.scan(self.owner, WHOLE, asked, None, 1_000)
         return [record for record in page.records if isinstance(record, Memory)]
@@ -136,7 +136,7 @@ class _Pair:
 
 
 async def judge(item: Mapping[str, Any], column: str, engine: Engine) -> Outcome:
-    """Say the first statement of a pair, then the second, and look at what is held."""
+    """Give a pair's first statement to the book, then the second, and read the active memories."""
     way = next((way for way in WAYS if way.name == column), None)
     pair = _Pair(Door(engine, Limits(), lambda: _NOW), engine, Owner(id=item["id"]))
     await pair.say_first(way, item)
@@ -151,14 +151,14 @@ async def judge(item: Mapping[str, Any], column: str, engine: Engine) -> Outcome
 
 
 def _formed(way: Way | None, item: Mapping[str, Any], which: str, prompt: Prompt) -> Formed:
-    """What a scripted model, or the rules where there is none, make of a prompt."""
+    """Return the notes of the scripted model, or of the rules if there is no model."""
     if way is None:
         return formed_by_rules(prompt.reading, Limits())
     return read_answer(answer(way, item, which, prompt), prompt)
 
 
 def _twice(item: Mapping[str, Any]) -> dict[str, Any]:
-    """The pair of a statement with itself: one statement, unless it tells what happens again and again."""
+    """Return the pair of a statement with itself: one memory, unless the statement recurs."""
     expect = "keep-both" if item["relation"] == "recurring" else "confirm"
     return {**item, "new": item["old"], "expect": expect}
 

@@ -1,4 +1,4 @@
-"""One store at work in a process and an environment of its own: takes in a corpus with vectors, is asked, and is timed.
+"""Runs one store in a process and an environment of its own: stores a corpus with vectors, asks questions, and times them.
 
 It needs the standard library and the store's own package, and is started by ``evals.peers``.
 """
@@ -28,7 +28,7 @@ _BATCH = 200
 
 
 class Given:
-    """The vectors of all texts, made beforehand; each is handed out as a list of its own, as from a provider."""
+    """The vectors of all texts, made beforehand; each is returned as a new list, as from a provider."""
 
     def __init__(self, texts: Sequence[str], numbers: array[float]) -> None:
         self.dimension = len(numbers) // max(len(texts), 1)
@@ -37,12 +37,12 @@ class Given:
         self._ready: tuple[str, list[float]] = ("", [])
 
     def prepare(self, text: str) -> list[float]:
-        """Have a question's vector at hand, so that unpacking it is not timed."""
+        """Unpack a question's vector, so that this is not timed."""
         self._ready = text, self._unpacked(text)
         return self._ready[1]
 
     def of(self, text: str) -> list[float]:
-        """The vector of a text."""
+        """Return the vector of a text."""
         return self._ready[1] if self._ready[0] == text else self._unpacked(text)
 
     def _unpacked(self, text: str) -> list[float]:
@@ -51,22 +51,22 @@ class Given:
 
 
 class Store(Protocol):
-    """What is compared."""
+    """A memory that is compared."""
 
     async def open(self, folder: Path, given: Given) -> None:
-        """Begin empty, in this folder where it keeps anything."""
+        """Open an empty store in this folder."""
 
     async def add(self, owner: str, turns: Sequence[Mapping[str, Any]]) -> None:
-        """Take in what one owner said, with its vectors, so that it can be asked at once."""
+        """Store one owner's turns with their vectors, so that they can be searched at once."""
 
     async def ask(self, owner: str, question: str, vector: list[float]) -> list[str]:
-        """The ids of the best turns, best first."""
+        """Return the ids of the best turns, best first."""
 
     def note(self) -> str:
-        """What a reader of its figures should know; empty where nothing."""
+        """Return a note for readers of its figures; empty if there is none."""
 
     async def close(self) -> None:
-        """Keep what is to be kept, and let go."""
+        """Save everything and close."""
 
 
 class Memoranda:
@@ -244,7 +244,7 @@ STORES: dict[str, tuple[str, str, Any]] = {
 
 
 async def run(store: Store, task: Mapping[str, Any], given: Given, folder: Path) -> dict[str, Any]:
-    """Take everything in, ask everything once, and say what it took."""
+    """Store everything, ask every question once, and return times and sizes."""
     before = resident()
     await store.open(folder, given)
     began = time.perf_counter()
@@ -277,7 +277,7 @@ async def run(store: Store, task: Mapping[str, Any], given: Given, folder: Path)
 
 
 def main(name: str, exchange: Path) -> int:
-    """Do the task that lies in a folder, and leave the answer there."""
+    """Do the task in a folder, and write the answer there."""
     package, module, make = STORES[name]
     if find_spec(module.partition(".")[0]) is None:
         answer: dict[str, Any] = {"missing": f"{package} is not installed in this environment"}

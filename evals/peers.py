@@ -1,4 +1,4 @@
-"""The same corpus and the same vectors through other memories: ``--data PATH [--only NAME] [--json]``."""
+"""Compares memories on the same corpus and the same vectors: ``--data PATH [--only NAME] [--json]``."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 if not __package__:
-    # Run as a file, it is not yet known where its siblings are.
+    # When run as a file, Python does not know the package's folder yet.
     sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from evals.corpora import ADVERSARIAL, Corpus, Turn, load
@@ -25,7 +25,7 @@ from evals.measures import Ranked, summary
 from memoranda import MemorandaError
 from memoranda.embedding import NoEmbedder, find
 
-#: What is compared, in this order: the name that is given, and the one that is shown.
+#: The compared memories, in this order: the name of the option, and the name in the table.
 PEERS = {
     "memoranda": "Memoranda",
     "memoranda-meaning": "Memoranda, meaning alone",
@@ -33,22 +33,22 @@ PEERS = {
     "chroma": "Chroma",
     "mem0": "mem0, raw add",
 }
-#: Those that run where this runs.
+#: Memories that run in this environment.
 OURS = frozenset({"memoranda", "memoranda-meaning"})
 ROOT = Path(__file__).parent.parent
-#: The longest that one of them may take.
+#: Time limit of one memory.
 MINUTES = 30.0
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """How one of them did, or why it did not."""
+    """The figures of one memory, or the reason why there are none."""
 
     name: str
     version: str = ""
-    #: Why there are no figures; empty where there are.
+    #: The reason why there are no figures; empty if there are some.
     reason: str = ""
-    #: What a reader of the figures should know.
+    #: A note for readers of the figures.
     note: str = ""
     r5: float | None = None
     r10: float | None = None
@@ -56,7 +56,7 @@ class Row:
     ndcg10: float | None = None
     p50_ms: float | None = None
     p95_ms: float | None = None
-    #: Of all the process's threads, for a question; steadier than the clock on a busy machine.
+    #: CPU time of all threads per question; on a busy machine it varies less than wall time.
     cpu_ms: float | None = None
     ingest_seconds: float | None = None
     disk_bytes: int | None = None
@@ -64,12 +64,12 @@ class Row:
 
 
 def document(turn: Turn) -> str:
-    """The text that a vector is made of and that peers keep: who speaks and what is said."""
+    """Return the text that is embedded and that peers store: the speaker and the words."""
     return f"{turn.speaker}: {turn.text}" if turn.speaker else turn.text
 
 
 def task_of(corpus: Corpus) -> dict[str, Any]:
-    """The corpus as a process of any environment reads it: an owner for each conversation."""
+    """Return the corpus in the form that every environment's process reads: one owner per conversation."""
     owners: list[dict[str, Any]] = []
     for number, conversation in enumerate(corpus.conversations, 1):
         turns = [
@@ -91,14 +91,14 @@ def task_of(corpus: Corpus) -> dict[str, Any]:
 
 
 def message(turn: Turn) -> dict[str, str]:
-    """A turn as Memoranda takes it in."""
+    """Return a turn as a message for Memoranda."""
     when = {} if turn.at is None else {"observed_at": turn.at.isoformat()}
     who = {} if turn.speaker is None else {"speaker": turn.speaker}
     return {"role": turn.role, "content": turn.text, **when, **who}
 
 
 async def write_task(corpus: Corpus, exchange: Path) -> None:
-    """Make every vector once, with the local model, and leave all that is needed in a folder."""
+    """Make every vector once, with the local model, and write everything needed to a folder."""
     embedder = await find()
     if isinstance(embedder, NoEmbedder):
         raise MemorandaError(f"there are no vectors to give: {embedder.reason}")
@@ -110,7 +110,7 @@ async def write_task(corpus: Corpus, exchange: Path) -> None:
 
 
 def python_of(name: str, given: Mapping[str, Path], folder: Path | None) -> Path | None:
-    """The interpreter of a peer's environment: as given, or in the folder of environments."""
+    """Return the interpreter of a peer's environment: as given, or in the folder of environments."""
     if name in OURS:
         return Path(sys.executable)
     if name in given:
@@ -123,7 +123,7 @@ def python_of(name: str, given: Mapping[str, Path], folder: Path | None) -> Path
 
 
 def run(name: str, python: Path | None, corpus: Corpus, exchange: Path, minutes: float = MINUTES) -> Row:
-    """One of them in a process of its own; whatever goes wrong there is a row, too."""
+    """Run one memory in a process of its own; a failure there is a row, too."""
     shown = PEERS[name]
     if python is None:
         return Row(shown, reason=f"not installed; give --environment {name}=PYTHON")
@@ -149,7 +149,7 @@ def run(name: str, python: Path | None, corpus: Corpus, exchange: Path, minutes:
 
 
 def row_of(shown: str, corpus: Corpus, answer: Mapping[str, Any]) -> Row:
-    """The figures of what one of them answered."""
+    """Return the figures of one memory's answers."""
     if "missing" in answer:
         return Row(shown, reason=answer["missing"])
     asked = [
@@ -182,12 +182,12 @@ def row_of(shown: str, corpus: Corpus, answer: Mapping[str, Any]) -> Row:
 
 
 def _percentile(sorted_: Sequence[float], share: float) -> float | None:
-    """A sample, never a mean of two."""
+    """Return a percentile that is one of the samples, never a mean of two."""
     return round(sorted_[min(len(sorted_) - 1, int(share * len(sorted_)))], 2) if sorted_ else None
 
 
 def lines(rows: Sequence[Row]) -> list[str]:
-    """The table for people."""
+    """Return the table as lines of text."""
     columns = (
         "R@5",
         "R@10",
@@ -220,7 +220,7 @@ def lines(rows: Sequence[Row]) -> list[str]:
 def compared(
     corpus: Corpus, names: Sequence[str], given: Mapping[str, Path], folder: Path | None
 ) -> list[Row]:
-    """One after another, each in a process of its own."""
+    """Run all memories one after another, each in a process of its own."""
     with tempfile.TemporaryDirectory() as work:
         exchange = Path(work)
         asyncio.run(write_task(corpus, exchange))
@@ -228,7 +228,7 @@ def compared(
 
 
 def environment(written: str) -> tuple[str, Path]:
-    """An option's ``NAME=PYTHON``."""
+    """Parse an option's ``NAME=PYTHON``."""
     name, equals, python = written.partition("=")
     if not equals or name not in PEERS.keys() - OURS:
         raise argparse.ArgumentTypeError(f"give NAME=PYTHON, NAME one of {', '.join(PEERS.keys() - OURS)}")

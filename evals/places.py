@@ -1,4 +1,4 @@
-"""Where books of a measurement are made, on whichever engine, and how they are cleared away."""
+"""Creates the books of a measurement on any engine, and removes them afterwards."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _SERVERS = ("postgresql://", "postgres://")
 
 @asynccontextmanager
 async def new_book(engine: str = "", **how: Any) -> AsyncIterator[Book]:
-    """A book that is there for a while: in a file, or in a schema of its own of the database that ``engine`` names."""
+    """Create a temporary book: in a file, or in a schema of its own in the database that ``engine`` names."""
     if not engine:
         with tempfile.TemporaryDirectory() as folder:
             async with memoranda.open(Path(folder, "book.db"), **how) as book:

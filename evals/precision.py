@@ -1,4 +1,4 @@
-"""Whether the local model should run in float32 or in int8: ranking and speed of both, ``--data PATH [--json]``.
+"""Compares the local model in float32 and in int8: ranking and speed of both, ``--data PATH [--json]``.
 
 The quantized graphs are made by onnxruntime's own tool, which needs onnx beside the extra ``embed``.
 """
@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 if not __package__:
-    # Run as a file, it is not yet known where its siblings are.
+    # When run as a file, Python does not know the package's folder yet.
     sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from evals.corpora import TUNED_ON, Corpus, load
@@ -74,12 +74,12 @@ class Graph:
         self._session = runtime.InferenceSession(str(graph), options, providers=["CPUExecutionProvider"])
 
     def tokens(self, text: str) -> list[int]:
-        """A text's tokens."""
+        """Return a text's tokens."""
         found: list[int] = self._tokenizer.encode(text).ids
         return found
 
     def vectors(self, texts: Sequence[str]) -> Floats:
-        """One unit vector a row, in batches like the product's."""
+        """Return one unit vector per row, in batches like the product's."""
         encoded = [self.tokens(text) for text in texts]
         found = np.empty((len(texts), DIMENSION), dtype=np.float32)
         for group in batches(encoded):
@@ -92,20 +92,20 @@ class Graph:
         return found
 
     async def passages(self, texts: Sequence[str]) -> Floats:
-        """One unit vector a row, in the order of the texts."""
+        """Return one unit vector per row, in the order of the texts."""
         return self.vectors(texts)
 
     async def query(self, text: str) -> Floats:
-        """A question's unit vector."""
+        """Return a question's unit vector."""
         found: Floats = self.vectors([text])[0]
         return found
 
     async def close(self) -> None:
-        """Nothing is held that the next collection would not take."""
+        """Do nothing: there is nothing to close."""
 
 
 def weights_folder() -> Path:
-    """Where the model's published files are."""
+    """Return the folder of the model's published files."""
     found = next((place.folder for place in places() if place.folder and not place.problem()), None)
     if found is None:
         raise SystemExit("the model's weights are not installed; run: memoranda weights install")
@@ -113,7 +113,7 @@ def weights_folder() -> Path:
 
 
 def make_graphs(into: Path, folder: Path) -> dict[str, tuple[Path, float]]:
-    """The graph in float32 and quantized, each with the seconds that its making took."""
+    """Make the graph in float32 and quantized; return each with the seconds that this took."""
     onnx, drawing = import_module("onnx"), import_module("tools.embedding_graph")
     quantization = import_module("onnxruntime.quantization")
     began = time.perf_counter()
@@ -137,7 +137,7 @@ def make_graphs(into: Path, folder: Path) -> dict[str, tuple[Path, float]]:
 
 
 def speed(graph: Path, folder: Path) -> dict[str, float]:
-    """What one process takes for it: to load it, for a question, and for a batch."""
+    """Measure in one process the time to load a graph, for a question, and for a batch."""
     before, began = resident(), time.perf_counter()
     embedder = Graph(graph, folder)
     embedder.vectors([QUESTION])
@@ -155,7 +155,7 @@ def speed(graph: Path, folder: Path) -> dict[str, float]:
 
 
 def _best_ms(work: Callable[[], Any], rounds: int) -> float:
-    """The least of many: what it takes while nothing else has the processor."""
+    """Return the least of many times, which is the one without other work on the processor."""
     taken = []
     for _ in range(rounds):
         began = time.perf_counter()
@@ -165,7 +165,7 @@ def _best_ms(work: Callable[[], Any], rounds: int) -> float:
 
 
 def speeds(graphs: Sequence[Path], folder: Path) -> list[dict[str, float]]:
-    """The best speed of each graph, in processes of its own."""
+    """Return the best speed of each graph, in processes of its own."""
     taken = [[_in_a_process(graph, folder) for graph in graphs] for _ in range(TURNS)]
     best = {"passages_a_second": max}
     return [
@@ -182,7 +182,7 @@ def _in_a_process(graph: Path, folder: Path) -> dict[str, float]:
 
 
 async def ranking(graph: Path, folder: Path, corpora: Sequence[Corpus]) -> dict[str, dict[str, Any]]:
-    """Each corpus's headline by meaning alone and by the blend."""
+    """Return each corpus's main figures by meaning only and by the blend."""
     found = {}
     embedder = Graph(graph, folder)
     for corpus in corpora:
@@ -194,7 +194,7 @@ async def ranking(graph: Path, folder: Path, corpora: Sequence[Corpus]) -> dict[
 
 
 def compared(corpora: Sequence[Corpus], *, ranked: bool = True) -> list[dict[str, Any]]:
-    """One row for each graph, float32 first."""
+    """Return one row for each graph, float32 first."""
     folder = weights_folder()
     asked = [
         question.text for corpus in corpora for one in corpus.conversations for question in one.questions
@@ -228,7 +228,7 @@ def _likeness(one: Floats, other: Floats) -> dict[str, float]:
 
 
 def lines(rows: Sequence[dict[str, Any]]) -> list[str]:
-    """The comparison as tables for people."""
+    """Return the comparison as tables for people."""
     told = []
     for row in rows:
         like, among = row["likeness"], row["likeness_alone_and_among_others"]

@@ -1,4 +1,4 @@
-"""How well recall finds what answers a question, through the public API: ``--data PATH [--sets] [--engine URL] [--json]``."""
+"""Quality of recall, measured through the public API: ``--data PATH [--sets] [--engine URL] [--json]``."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 if not __package__:
-    # Run as a file, it is not yet known where its siblings are.
+    # When run as a file, Python does not know the package's folder yet.
     sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from evals.corpora import ADVERSARIAL, LOCOMO_SHA256, TUNED_ON, Conversation, Corpus, Question, load
@@ -22,9 +22,9 @@ from evals.places import new_book
 from memoranda import Book, MemorandaError
 
 MODES = ("hybrid", "words", "meaning")
-#: What an application gets that does not say which types it wants.
+#: The mode of an application that does not name types.
 ALL_TYPES = "all types"
-#: Whose everything is: each conversation has a book of its own.
+#: The owner of everything: each conversation has a book of its own.
 OWNER = "asker"
 #: Questions and answers of our own.
 SETS = Path(__file__).parent / "sets"
@@ -36,7 +36,7 @@ _BATCH = 200
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """One question and what it found."""
+    """One question and its hits."""
 
     conversation: str
     question: Question
@@ -44,7 +44,7 @@ class Answered:
 
 
 async def fill(book: Book, conversation: Conversation) -> dict[str, str]:
-    """Say everything, each session as a thread of its own; gives the turn of each record."""
+    """Append everything, each session in a thread of its own; return the turn of each record."""
     turn_of: dict[str, str] = {}
     for session, turns in groupby(conversation.turns, key=lambda turn: turn.session):
         thread = await book.thread(OWNER, name=f"session {session}")
@@ -75,14 +75,14 @@ async def ask(book: Book, conversation: Conversation, turn_of: dict[str, str], *
 
 
 def _tokens(text: str) -> int:
-    """About what a model's tokenizer makes of it: four characters a token, and a few for the frame."""
+    """Return roughly the tokens of a text: four characters a token, and a few for the frame."""
     return len(text) // 4 + 4
 
 
 async def measure(
     corpus: Corpus, modes: Sequence[str], *, embed: Any = "auto", engine: str = ""
 ) -> dict[str, list[Answered]]:
-    """Every question in every mode, and once as an application asks: all types."""
+    """Ask every question in every mode, and once with all types, as an application does."""
     answered: dict[str, list[Answered]] = {mode: [] for mode in (*modes, ALL_TYPES)}
     for conversation in corpus.conversations:
         async with new_book(engine, embed=embed) as book:
@@ -99,14 +99,14 @@ async def measure(
 
 
 def compared(one: Mapping[str, list[Answered]], other: Mapping[str, list[Answered]]) -> dict[str, int]:
-    """To how many questions two engines gave the same turns in the same order, in every mode together."""
+    """Return how many questions got the same turns in the same order from two engines, over all modes."""
     pairs = [pair for mode in one for pair in zip(one[mode], other[mode], strict=True)]
     same = sum(list(first.ranked.found) == list(second.ranked.found) for first, second in pairs)
     return {"rankings": len(pairs), "rankings_identical": same}
 
 
 def report(corpus: Corpus, answered: dict[str, list[Answered]]) -> dict[str, Any]:
-    """The figures of a corpus as one object."""
+    """Return the figures of a corpus as one object."""
     main = answered[next(iter(answered))]
     about = {
         "corpus": corpus.name,
@@ -151,7 +151,7 @@ def _figures(answered: Iterable[Answered]) -> dict[str, float | None]:
 
 
 def _over_best_arm(modes: Mapping[str, Mapping[str, float | None]]) -> dict[str, float]:
-    """By how many points the blend is above the better of its arms; nothing unless all were measured."""
+    """Return the points by which the blend is above its better scorer; nothing unless all were measured."""
     if not {"hybrid", "words", "meaning"} <= modes.keys():
         return {}
     blend, arms = modes["hybrid"], (modes["words"], modes["meaning"])
@@ -162,7 +162,7 @@ def _over_best_arm(modes: Mapping[str, Mapping[str, float | None]]) -> dict[str,
 
 
 def lines(found: dict[str, Any]) -> list[str]:
-    """A report as a table for people."""
+    """Return a report as a table for people."""
     rows = [
         (name, figures) for name, figures in found.items() if isinstance(figures, dict) and "n" in figures
     ]
@@ -191,14 +191,14 @@ def _shown(figure: float | None) -> str:
 
 
 async def measured(data: Path, modes: Sequence[str], *, sets: bool, engine: str = "") -> dict[str, Any]:
-    """A file's report, with those of the sets of our own inside where they are wanted."""
+    """Return a file's report, with those of our own sets inside if requested."""
     corpora = [load(data), *(load(SETS / f"{name}.json") for name in SET_NAMES if sets)]
     first, *others = [await _reported(corpus, modes, engine) for corpus in corpora]
     return first | ({"sets": {other["corpus"]: other for other in others}} if others else {})
 
 
 async def _reported(corpus: Corpus, modes: Sequence[str], engine: str) -> dict[str, Any]:
-    """A corpus's report; of another engine beside how many of its rankings are those of a file."""
+    """Return a corpus's report; for another engine, with the number of rankings identical to a file's."""
     answered = await measure(corpus, modes, engine=engine)
     if not engine:
         return report(corpus, answered)

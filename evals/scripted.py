@@ -1,4 +1,4 @@
-"""What scripted models say of labelled pairs of statements: each answer follows from the labels by one rule for a relation."""
+"""Scripted models for labelled pairs of statements: each answer follows from the labels by one rule for each relation."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _HISSING: Final = ("sses", "shes", "ches", "xes", "zes", "oes")
 
 @dataclass(frozen=True, slots=True)
 class Way:
-    """How one scripted model answers."""
+    """The behaviour of one scripted model."""
 
     name: str
     about: str
@@ -62,7 +62,7 @@ WAYS: Final = (
 
 
 def answer(way: Way, item: Mapping[str, Any], which: str, prompt: Prompt) -> dict[str, Any]:
-    """The answer to a prompt whose one new message says the ``old`` or the ``new`` statement of a pair."""
+    """Return the answer to a prompt whose one new message is the ``old`` or the ``new`` statement of a pair."""
     statement, shown = item[which], list(prompt.candidates)
     (handle,) = prompt.new
     quote = " ".join(prompt.messages[handle].content.split())[:QUOTE_LENGTH]
@@ -88,7 +88,7 @@ def answer(way: Way, item: Mapping[str, Any], which: str, prompt: Prompt) -> dic
 
 
 def bounds(content: str, message: str) -> dict[str, str]:
-    """The words that bound a statement: until when it holds, else when it applies, else all of it."""
+    """Return the words that limit a statement: until when it is true, else when it applies, else all of it."""
     end = _END.search(message)
     if end is not None:
         return {"valid_until": end.group().rstrip(".")}
@@ -97,7 +97,7 @@ def bounds(content: str, message: str) -> dict[str, str]:
 
 
 def spoken(content: str) -> str:
-    """A note as its user would say it: "User's dog drinks" as "My dog drinks", "User likes" as "I like"."""
+    """Return a note as its user would say it: "User's dog drinks" as "My dog drinks", "User likes" as "I like"."""
     text = content
     one = _ONE.match(text)
     if one is not None:
@@ -107,7 +107,7 @@ def spoken(content: str) -> str:
 
 
 def _said(words: Sequence[str]) -> list[str]:
-    """The words after "user", the first verb among them as after "I"."""
+    """Return the words after "user", with the first verb changed to fit "I"."""
     place = next((place for place, word in enumerate(words) if word not in _LITTLE), 0)
     return [*words[:place], _first_person(words[place]), *words[place + 1 :]] if words else []
 

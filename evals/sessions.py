@@ -1,4 +1,4 @@
-"""A conversation of LoCoMo's session by session, each with what annotators observed in it."""
+"""A LoCoMo conversation session by session, each with the annotators' observations."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from memoranda.errors import InvalidInput
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """What was said at one sitting, and what annotators observed in it."""
+    """The turns of one session, and the annotators' observations."""
 
     number: int
     turns: tuple[Turn, ...]
-    #: Whom it is about, what it says, and the turn on which it rests.
+    #: The person, the observation, and the turn that it comes from.
     observed: tuple[tuple[str, str, str], ...]
 
 
 def sessions_of(path: Path, name: str) -> list[Session]:
-    """One conversation of LoCoMo's, session by session, with its observations."""
+    """Return one LoCoMo conversation, session by session, with its observations."""
     conversation = next((one for one in load(path).conversations if one.id == name), None)
     if conversation is None:
         raise InvalidInput(f"data: {path} has no conversation {name}", field="data")

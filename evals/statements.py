@@ -1,4 +1,4 @@
-"""How well the rules understand what people state of themselves: ``--data PATH [--half dev|held] [--json]``."""
+"""Quality of the rules that find what people state about themselves: ``--data PATH [--half dev|held] [--json]``."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from pathlib import Path
 from typing import Any
 
 if not __package__:
-    # Run as a file, it is not yet known where its siblings are.
+    # When run as a file, Python does not know the package's folder yet.
     sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from memoranda.formation.rules import extract
 
 HALVES = ("dev", "held")
-#: Of the held half, what was seen while rules were written, and so does not count.
+#: Texts of the held-out half that were seen while rules were written, and so do not count.
 SEEN = frozenset({"s002"})
 #: The labelled set of our own.
 SET = Path(__file__).parent / "sets" / "statements.json"
@@ -29,7 +29,7 @@ _NO_MATTER = frozenset({"a", "an", "the", "my", "our", "to", "that", "always", "
 
 @dataclass(frozen=True, slots=True)
 class Scored:
-    """One text with what it states and what was found, as (kind, value)."""
+    """One text with its statements and those that were found, as (kind, value)."""
 
     text: str
     trap: str | None
@@ -42,7 +42,7 @@ class Scored:
 
 
 def same_value(value: str) -> str:
-    """The one form in which values are compared: no case, punctuation or quotes, no article before it."""
+    """Return the form in which values are compared: without case, punctuation, quotes and a leading article."""
     letters = (
         " " if unicodedata.category(letter)[0] in "PSZC" and letter not in "'&" else letter
         for letter in unicodedata.normalize("NFKC", value.replace("’", "'")).casefold()
@@ -54,7 +54,7 @@ def same_value(value: str) -> str:
 
 
 def score(items: Iterable[Mapping[str, Any]]) -> list[Scored]:
-    """Every text read by the rules."""
+    """Read every text by the rules."""
     return [
         Scored(
             item["text"],
@@ -67,7 +67,7 @@ def score(items: Iterable[Mapping[str, Any]]) -> list[Scored]:
 
 
 def report(scored: Sequence[Scored], half: str) -> dict[str, Any]:
-    """The figures as one object."""
+    """Return the figures as one object."""
     expected = Counter(kind for one in scored for kind, _ in one.expected)
     found = Counter(kind for one in scored for kind, _ in one.found)
     right = Counter(kind for one in scored for kind, _ in one.right)
@@ -94,7 +94,7 @@ def _untrapped(scored: Sequence[Scored]) -> dict[str, Any]:
 
 
 def _near(one: Scored) -> int:
-    """How many statements of a text were found, where of two values of a kind one may hold the other's words."""
+    """Return how many statements of a text were found, if one of two values may contain the other's words."""
     left = set(one.found)
     count = 0
     for kind, value in sorted(one.expected):
@@ -130,7 +130,7 @@ def _figures(expected: int, found: int, right: int) -> dict[str, Any]:
 
 
 def lines(figures: Mapping[str, Any]) -> list[str]:
-    """The figures as a table."""
+    """Return the figures as a table."""
     columns = ("expected", "found", "right", "precision", "recall", "f1")
     rows = [("near", figures["near"]), ("untrapped", figures["untrapped"])]
     rows += [(kind, figures["kinds"][kind]) for kind in figures["kinds"]]
@@ -146,7 +146,7 @@ def lines(figures: Mapping[str, Any]) -> list[str]:
 
 
 def misses(scored: Iterable[Scored]) -> list[str]:
-    """What was missed and what was wrongly found, with its text."""
+    """Return missed and wrongly found statements, with their texts."""
     shown = []
     for one in scored:
         if one.expected != one.found:

@@ -1,4 +1,4 @@
-"""The scheme that forming is compared with: after each session three calls, each with the whole session and all memories."""
+"""The scheme for comparison: after each session three calls, each with the whole session and all memories."""
 
 from __future__ import annotations
 
@@ -116,7 +116,7 @@ _TASKS = (
 
 
 def questions(turns: Sequence[Turn], known: Sequence[Memory]) -> Iterator[ModelRequest]:
-    """The three calls after a session."""
+    """Return the three calls after a session."""
     memories = "\n\n".join(_memory(memory) for memory in known)
     experience = json.dumps({name: [] for name in _EXPERIENCE_SCHEMA["properties"]})
     profile = json.dumps(dict.fromkeys(_PROFILE_SCHEMA["properties"], ""))
