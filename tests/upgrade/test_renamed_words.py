@@ -29,7 +29,7 @@ GIN_POSITION = 11
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
     place = tmp_path / "old.db"
-    place.write_bytes(lzma.decompress((Path(__file__).parent / "renamed-words.db.xz").read_bytes()))
+    place.write_bytes(lzma.decompress((Path(__file__).parent / "old/renamed-words.sqlite.xz").read_bytes()))
     return place
 
 
