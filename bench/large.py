@@ -1,4 +1,4 @@
-"""A large shelf that its server searches, beside the same shelf held in a process: time, memory, and what is found."""
+"""Search of a large shelf on the server, compared with the same shelf in memory: time, memory and agreement."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from memoranda.capabilities import SearchesLargeShelves
 from memoranda.model.owner import WHOLE, Owner
 from memoranda.recall.recall import Recall
 
-#: Of the ten best that a held shelf gives, the share that is to be among the ten found, in per cent.
+#: Target share of the ten best hits that the server's search must also find, in per cent.
 OVERLAP = 95.0
 _NEVER = 10**9
 _MODES = ("hybrid", "words", "meaning")
@@ -30,7 +30,7 @@ _PROCESSES, _LATER = 5, 20
 
 
 def large(place: Place) -> Iterator[Row]:
-    """Shelves of growing size; only on a server whose database has the extension ``vector``."""
+    """Measure shelves of growing size; only on a server whose database has the extension ``vector``."""
     stand_in = StandIn(place.seed)
     for size in place.scale.shelves:
         path = place.book(f"large-{size}")
@@ -43,7 +43,7 @@ def large(place: Place) -> Iterator[Row]:
 
 
 async def _make(path: Address, size: int, place: Place, stand_in: StandIn) -> list[Row]:
-    """Write the shelf and its vectors, and let the server index it; the last row says why not where it cannot."""
+    """Write the shelf and its vectors, and let the server index it; if it cannot, the last row says why."""
     name = f"recall: searched by its engine, {size:,} passages"
     async with memoranda.open(path, embed=stand_in, worker=False) as book:
         engine = book.engine
@@ -70,20 +70,20 @@ async def _make(path: Address, size: int, place: Place, stand_in: StandIn) -> li
 
 @dataclass(frozen=True, slots=True)
 class _Process:
-    """What a fresh process took for its first question, and for those after it."""
+    """Time and memory of a fresh process for its first question and for later ones."""
 
     #: Milliseconds.
     first: float
     later: list[float]
-    #: Bytes by which the process grew, and by which it had grown at most; None where the system does not tell.
+    #: Growth of the process in bytes, now and at its peak; None if the system does not say.
     growth: int | None
     peak: int | None
-    #: Bytes of the indexes that it holds.
+    #: Bytes of its indexes in memory.
     held: int
 
 
 def _first(path: Address, size: int, seed: int) -> Iterator[Row]:
-    """Fresh processes in turn: one lets the server search, the next reads the whole shelf first."""
+    """Measure fresh processes in turn: one lets the server search, the next reads the whole shelf first."""
     ways = {"searched by its engine": 1, "held": _NEVER}
     found: dict[str, list[_Process]] = {way: [] for way in ways}
     for number in range(_PROCESSES):
@@ -136,7 +136,7 @@ def _answer(path: Address, seed: int, least: int, number: int) -> _Process:
 
 
 def _forget_peak() -> int | None:
-    """Let the system count the most memory from now on; returns the memory now, None where it cannot."""
+    """Let the system count peak memory from now on; return the memory now, or None if it cannot."""
     try:
         Path("/proc/self/clear_refs").write_text("5", "ascii")
     except OSError:
@@ -153,7 +153,7 @@ def _peak_bytes() -> int | None:
 
 
 async def _compare(path: Address, size: int, place: Place, stand_in: StandIn) -> list[Row]:
-    """The same questions in both ways, mode by mode: the time of each, and how many hits are the same."""
+    """Ask the same questions in both ways, mode by mode; compare the times and the hits."""
     name = f"searched by its engine, {size:,} passages"
     async with memoranda.open(path, embed=stand_in, worker=False) as book:
         engine = book.engine
