@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 
-from memoranda.capabilities import WakesOthers
+from memoranda.capabilities import NotifiesWorkers
 from memoranda.engines.inmemory import InMemoryEngine
 from memoranda.model.jobs import Job, JobDraft
 from memoranda.model.values import utc_now
@@ -35,7 +35,7 @@ class Telling(InMemoryEngine):
 
 async def test_a_worker_that_is_told_works_at_once_and_leaves_when_it_is_stopped():
     engine, stop, done = Telling(), asyncio.Event(), asyncio.Event()
-    assert isinstance(engine, WakesOthers)
+    assert isinstance(engine, NotifiesWorkers)
 
     async def work(job: Job) -> None:
         done.set()
@@ -75,7 +75,7 @@ async def test_what_comes_due_while_a_worker_looks_is_not_slept_over():
 
 async def test_a_worker_that_is_told_nothing_looks_after_its_pause():
     engine, stop, done = InMemoryEngine(), asyncio.Event(), asyncio.Event()
-    assert not isinstance(engine, WakesOthers)
+    assert not isinstance(engine, NotifiesWorkers)
 
     async def work(job: Job) -> None:
         done.set()

@@ -16,7 +16,7 @@ from memoranda.model.query import Filter
 
 
 @runtime_checkable
-class WakesOthers(Protocol):
+class NotifiesWorkers(Protocol):
     """An engine whose commits notify the workers of all processes; a worker that gets no notice finds the job later."""
 
     def when_due(self, wake: Callable[[], None]) -> Callable[[], None]:

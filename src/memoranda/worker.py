@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 from uuid import uuid4
 
 from memoranda import telemetry
-from memoranda.capabilities import WakesOthers
+from memoranda.capabilities import NotifiesWorkers
 from memoranda.errors import Erased, Moved, StorageError
 from memoranda.model.jobs import GivenUp, Job, JobState, Postponed
 from memoranda.ports import Clock, Jobs
@@ -107,7 +107,7 @@ class Worker:
     def _listening(self) -> Iterator[asyncio.Event]:
         """Yield an event that is set when a job becomes due, if the engine reports it; otherwise workers poll."""
         woken = asyncio.Event()
-        if not isinstance(self._jobs, WakesOthers):
+        if not isinstance(self._jobs, NotifiesWorkers):
             yield woken
             return
         leave = self._jobs.when_due(woken.set)

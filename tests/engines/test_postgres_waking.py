@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from memoranda.capabilities import WakesOthers
+from memoranda.capabilities import NotifiesWorkers
 from memoranda.model.jobs import Job, JobDraft, JobState
 from memoranda.model.values import utc_now
 from memoranda.testing.builders import Pen
@@ -70,7 +70,7 @@ async def test_a_commit_elsewhere_wakes_a_worker_that_would_not_look_for_an_hour
     two: tuple[PostgresEngine, PostgresEngine],
 ):
     one, other = two
-    assert isinstance(one, WakesOthers)
+    assert isinstance(one, NotifiesWorkers)
     done, stop = asyncio.Event(), asyncio.Event()
 
     async def work(job: Job) -> None:

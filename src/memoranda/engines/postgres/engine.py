@@ -1,4 +1,4 @@
-"""The PostgreSQL engine: one book on a server, for many processes, every wall of ``ports`` in front of it."""
+"""The PostgreSQL engine: one book on a server for many processes, with all protocols of ``ports``."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ from memoranda.model.vectors import Embedding, VectorSet
 from memoranda.ports import Scan, TermsOf
 from memoranda.settle.rows import owner_of, record_of
 
-#: What no book can see of its server.
+#: Places that may still contain erased content, and that no book can see.
 UNSEEN = (
     "exports and copies that others made of this book",
     "the server's log of changes (pg_wal), archives of it, replicas and backups",
@@ -50,7 +50,7 @@ UNSEEN = (
 
 
 async def _secret(session: Session) -> bytes:
-    """The key of the book's digests; read in each transaction, for an import may have brought another."""
+    """Return the key of the book's digests; read in each transaction, because an import may have replaced it."""
     return bytes(await session.value("secret"))
 
 
@@ -77,7 +77,7 @@ class PostgresEngine(Moving):
 
     @property
     def server(self) -> Server:
-        """The open server."""
+        """Return the open server."""
         return self._server
 
     async def close(self) -> None:
@@ -153,7 +153,7 @@ class PostgresEngine(Moving):
     async def begin_set(self, embedding: Embedding) -> VectorSet:
         if (found := await self._server.read(lambda s: sets.find(s, embedding))) is not None:
             return found
-        # Alone: whatever is written now would not be among what a new set lacks.
+        # With the exclusive lock: passages stored at this moment would not be listed as missing in the new set.
         return await self._server.write(lambda s: sets.begin(s, embedding), alone=True)
 
     async def lacking(self, embedding: Embedding, limit: int) -> list[Record]:
@@ -277,7 +277,7 @@ class PostgresEngine(Moving):
         return BookFacts(engine=self.name, address=self._server.place, format=self._server.version, **found)
 
     async def examine(self) -> ServerFacts:
-        """What the server says of itself."""
+        """Return the server's version, settings and present connections."""
         return await self._server.read(examining.examine, whole=True)
 
     async def dump(self, owner: Owner, *, private: bool) -> AsyncIterator[dict[str, Any]]:

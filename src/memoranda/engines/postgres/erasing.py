@@ -14,7 +14,7 @@ from uuid import UUID
 from memoranda.engines.postgres import jobs, spending
 from memoranda.engines.postgres.answers import Answers, OwnerRow, run_decision
 from memoranda.engines.postgres.applying import add_entry, find_owner, lock_owner, owner_row
-from memoranda.engines.postgres.removing import Removing, places, scrub_ledger, scrub_lines, some
+from memoranda.engines.postgres.removing import RecordRemoval, batches, locate, scrub_ledger, scrub_lines
 from memoranda.engines.postgres.session import Session
 from memoranda.engines.postgres.storing import Storing
 from memoranda.model.digests import keyed
@@ -29,7 +29,7 @@ from memoranda.settle.rows import record_of
 
 @dataclass(slots=True)
 class Erased:
-    """The result of an erasure, before the server's files are cleared."""
+    """The removed and kept records; the server's files are not cleared yet."""
 
     removed: Counter[str]
     kept: tuple[UUID, ...]
@@ -73,7 +73,7 @@ class _Erasing:
         return self._done(plan)
 
     async def everything(self) -> Erased:
-        """Forget everything of an owner, and end the era."""
+        """Erase all records of the owner, and end the era."""
         target, no = self._target, self._owner.no
         rows = await self._session.all("all_of_owner", no)
         records = {record.id: record for record in map(record_of, rows)}
@@ -101,11 +101,13 @@ class _Erasing:
             )
         await self._strip(plan.stripped)
         ageing = self._target.ageing
-        await Removing(self._session, self._removed, with_links_to=not ageing).remove(plan.doomed.values())
-        for ids in some([*(() if ageing else plan.doomed), *plan.aged]):
+        await RecordRemoval(self._session, self._removed, with_links_to=not ageing).remove(
+            plan.doomed.values()
+        )
+        for ids in batches([*(() if ageing else plan.doomed), *plan.aged]):
             digests = [keyed(self._secret, "record", id.bytes) for id in ids]
             await self._session.run("bury_all", digests, micros(self._at))
-        await self._let_go_of_jobs(plan)
+        await self._delete_jobs(plan)
         for owner in {record.owner for record in plan.doomed.values()}:
             # Other owners too: agents that had learnt from these records.
             found = await find_owner(self._session, owner)
@@ -115,7 +117,7 @@ class _Erasing:
     async def _strip(self, stripped: dict[UUID, Record]) -> None:
         """Store records without their erased sources, and empty their earlier versions, which may quote those sources."""
         by_owner: dict[int, dict[int, Record]] = {}
-        where = await places(self._session, stripped)
+        where = await locate(self._session, stripped)
         for id, record in stripped.items():
             no, _, owner_no = where[id]
             by_owner.setdefault(owner_no, {})[no] = record
@@ -135,7 +137,7 @@ class _Erasing:
         storing = Storing(self._session, self._secret, owner_no)
         writings = [storing.writing(put, position, relink=True) for put in puts]
         await storing.store(writings)
-        for numbers in some(records):
+        for numbers in batches(records):
             self._removed["versions"] += await self._session.run("blank_versions", owner_no, numbers)
         lines = tuple(
             Line(
@@ -152,7 +154,7 @@ class _Erasing:
         await add_entry(self._session, owner_no, entry)
         await self._session.run("move_owner", position, 0, owner_no)
 
-    async def _let_go_of_jobs(self, plan: ErasurePlan) -> None:
+    async def _delete_jobs(self, plan: ErasurePlan) -> None:
         """Delete jobs about erased records; jobs of a thread that loses only a part stay, without answers and errors."""
         doomed = [id.bytes for id in plan.doomed]
         losing = [id.bytes for id in plan.losing_threads()]

@@ -21,7 +21,7 @@ from memoranda.errors import (
 from memoranda.model.moving import refusal
 
 #: Errors after which the whole transaction can be repeated: nothing of it was stored.
-AGAIN = (asyncpg.SerializationError, asyncpg.DeadlockDetectedError)
+RETRYABLE = (asyncpg.SerializationError, asyncpg.DeadlockDetectedError)
 
 #: The SQLSTATE that our own SQL raises where a book is marked as moving; the message is that mark.
 MARKED = "CP001"
@@ -42,7 +42,7 @@ LOST = (
     OSError,
 )
 #: The error of a server that did not answer in time.
-SILENT = TimeoutError
+NO_ANSWER = TimeoutError
 #: The setting that limits how many tables and indexes all transactions together may use.
 _LOCKS = "max_locks_per_transaction"
 _CREDENTIALS = (asyncpg.InvalidPasswordError, asyncpg.InvalidAuthorizationSpecificationError)
@@ -50,7 +50,7 @@ _BUSY = (
     asyncpg.TooManyConnectionsError,
     asyncpg.LockNotAvailableError,
     asyncpg.OutOfMemoryError,
-    *AGAIN,
+    *RETRYABLE,
 )
 _DAMAGED = (asyncpg.DataCorruptedError, asyncpg.IndexCorruptedError)
 _ABSENT = (asyncpg.InvalidCatalogNameError, asyncpg.UndefinedTableError, asyncpg.InvalidSchemaNameError)
@@ -106,7 +106,7 @@ def _of_the_work(exc: Exception, place: str) -> StorageError | None:
 
 
 def _of_the_connection(exc: Exception, place: str) -> StorageError | None:
-    if isinstance(exc, SILENT):
+    if isinstance(exc, NO_ANSWER):
         return Busy(f"{place} does not answer: check that it runs and can be reached, and try again.")
     if isinstance(exc, asyncpg.CannotConnectNowError):
         return Busy(f"{place} is starting or stopping ({exc}): try again.")

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from memoranda.engines.postgres import former
 from memoranda.engines.postgres.address import FORMER_SCHEMA, Place
-from memoranda.engines.postgres.faults import AGAIN
+from memoranda.engines.postgres.faults import RETRYABLE
 from memoranda.engines.postgres.session import UNLIMITED
 from memoranda.errors import NotABook, ReadOnly, StorageError, VersionMismatch
 
@@ -68,7 +68,7 @@ async def upgrade_schema(
         try:
             await _upgrade_schema(connection, place, silence)
             break
-        except AGAIN:
+        except RETRYABLE:
             # A reader may hold the lock of one table and wait for another.
             if not left:
                 raise

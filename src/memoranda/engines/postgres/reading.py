@@ -152,7 +152,7 @@ async def count(session: Session, owner: Owner, view: View, filter: Filter) -> i
 
 
 async def history(session: Session, owner: Owner, view: View, id: UUID) -> list[HistoryStep]:
-    """Return every version of a record, each with the ledger line that wrote it."""
+    """Return all versions of a record, each with the ledger line that wrote it."""
     seen = await visible(session, owner, view)
     rows = await _in_shelves(session, "get", [id.bytes], seen)
     if not rows:

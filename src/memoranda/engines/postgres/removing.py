@@ -20,23 +20,23 @@ AT_ONCE = 500
 _T = TypeVar("_T")
 
 
-def some(things: Iterable[_T]) -> Iterator[list[_T]]:
+def batches(things: Iterable[_T]) -> Iterator[list[_T]]:
     """Yield all items in lists of bounded length."""
     every = list(things)
     for start in range(0, len(every), AT_ONCE):
         yield every[start : start + AT_ONCE]
 
 
-async def places(session: Session, ids: Collection[UUID]) -> dict[UUID, tuple[int, int, int]]:
+async def locate(session: Session, ids: Collection[UUID]) -> dict[UUID, tuple[int, int, int]]:
     """Return number, shelf and owner of records, which must exist."""
     found = {}
-    for part in some(ids):
+    for part in batches(ids):
         rows = await session.all("where_are", [id.bytes for id in part])
         found.update({UUID(bytes=row[0]): (row[1], row[2], row[3]) for row in rows})
     return found
 
 
-class Removing:
+class RecordRemoval:
     """Removes records from the tables, and counts the removed rows by table."""
 
     def __init__(self, session: Session, removed: Counter[str], *, with_links_to: bool) -> None:
@@ -49,8 +49,8 @@ class Removing:
 
     async def remove(self, records: Collection[Record]) -> None:
         """Remove records and all rows that belong to them."""
-        for part in some(records):
-            where = await places(self._session, [record.id for record in part])
+        for part in batches(records):
+            where = await locate(self._session, [record.id for record in part])
             by_owner: dict[int, list[Record]] = {}
             for record in part:
                 by_owner.setdefault(where[record.id][2], []).append(record)
@@ -88,12 +88,12 @@ async def scrub_lines(session: Session, ids: Collection[UUID], *, every_version:
     """Remove the content digests of erased records from their ledger entries; returns the number of entries."""
     gone = frozenset(ids)
     positions: dict[int, set[int]] = {}
-    for part in some(gone):
+    for part in batches(gone):
         for owner, position in await session.all("positions_of_records", ids=[id.bytes for id in part]):
             positions.setdefault(owner, set()).add(position)
     for owner in sorted(positions):
-        for places_ in some(sorted(positions[owner])):
-            rows = await session.all("entries_at", owner, places_)
+        for some_positions in batches(sorted(positions[owner])):
+            rows = await session.all("entries_at", owner, some_positions)
             await _rewrite(session, owner, [_scrubbed(row, gone, every_version) for row in rows])
     return sum(map(len, positions.values()))
 

@@ -11,10 +11,10 @@ import asyncpg
 
 from memoranda.engines.postgres.address import parse
 from memoranda.engines.postgres.faults import (
-    AGAIN,
     LOST,
     MARKED,
-    SILENT,
+    NO_ANSWER,
+    RETRYABLE,
     is_lost,
     outcome_unknown,
     translated,
@@ -197,7 +197,7 @@ class Server:
                     raise
                 unknown = exc
             except StorageError as exc:
-                if isinstance(exc.__cause__, AGAIN):
+                if isinstance(exc.__cause__, RETRYABLE):
                     contended -= 1
                     is_over = contended < 0
                 else:
@@ -287,7 +287,7 @@ class Server:
 
 def _is_lost_at_once(exc: BaseException | None) -> bool:
     """True if a connection was lost without a timeout; a silent server would only cost the same wait again."""
-    return exc is not None and is_lost(exc) and not isinstance(exc, SILENT)
+    return exc is not None and is_lost(exc) and not isinstance(exc, NO_ANSWER)
 
 
 def _is_worth_a_fresh_try(exc: BaseException | None) -> bool:

@@ -30,7 +30,7 @@ async def find(session: Session, embedding: Embedding) -> VectorSet | None:
 
 
 async def begin(session: Session, embedding: Embedding) -> VectorSet:
-    """Return the set of an embedding, created empty if needed; the caller must hold the book's exclusive lock."""
+    """Return an embedding's set, created empty if needed; the caller must hold the book's exclusive lock."""
     if await session.run("add_vector_set", embedding.name, embedding.dimension):
         await session.run("all_unmade", set=await session.value("vector_set", embedding.name))
     found = await find(session, embedding)
