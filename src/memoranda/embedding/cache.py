@@ -35,6 +35,8 @@ class CachedEmbedder:
 
     def __init__(self, embedder: Embedder, limit: int, *, closes: bool = True) -> None:
         self.embedder = embedder
+        #: The embedding of its vectors; only vectors of one embedding can be compared.
+        self.embedding: Embedding = embedder.embedding
         # The application closes an embedder that it passed itself: others may use it.
         self._closes = closes
         self._limit = limit
@@ -42,11 +44,6 @@ class CachedEmbedder:
         # Random, so that a key reveals nothing about its text.
         self._secret = os.urandom(16)
         self._era = 0
-
-    @property
-    def embedding(self) -> Embedding:
-        """The embedding of its vectors; only vectors of one embedding can be compared."""
-        return self.embedder.embedding
 
     @property
     def size(self) -> int:

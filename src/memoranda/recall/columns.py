@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
-from typing import TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +13,6 @@ Numbers = NDArray[np.int64]
 Mask = NDArray[np.bool_]
 Kept = Mask | slice
 Code = str | bytes | None
-Scalar = TypeVar("Scalar", bound=np.generic)
 
 #: Approximate bytes that the interpreter takes for one distinct value and its dictionary entry.
 _VALUE_BYTES = 150
@@ -90,13 +88,3 @@ class Series:
     def at_least(self, bound: int) -> Mask | None:
         """Return a mask of the rows at or above a bound; None: all rows."""
         return None if self.least >= bound else self.numbers >= bound
-
-
-def summed(at: Numbers, amounts: NDArray[np.float64], size: int) -> NDArray[np.float64]:
-    """For each number below ``size`` return the sum of its amounts, added in the order given."""
-    return cast(NDArray[np.float64], np.bincount(at, amounts, minlength=size))
-
-
-def one_of(arrays: Sequence[NDArray[Scalar]]) -> NDArray[Scalar]:
-    """Concatenate arrays; a single one is not copied."""
-    return arrays[0] if len(arrays) == 1 else np.concatenate(arrays)

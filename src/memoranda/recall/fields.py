@@ -6,12 +6,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, reduce
 from itertools import accumulate, chain
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from memoranda.recall.columns import Mask, Numbers, Scalar, one_of
+from memoranda.recall.columns import Mask, Numbers
 from memoranda.recall.facets import called_by
 from memoranda.recall.filters import PassageFilter, admitted
 from memoranda.recall.segments import ALONE, PLACE_BITS, Segment
@@ -31,6 +31,7 @@ _MOST_FILTERS = 16
 FIELD_BYTES = 90
 
 Line = NDArray[np.float64]
+Scalar = TypeVar("Scalar", bound=np.generic)
 
 
 @dataclass(frozen=True, slots=True)
@@ -286,3 +287,8 @@ def length_penalty(lengths: Line, living: int, total: float) -> Line:
     penalty = lengths * (K1 * B * living / total)
     penalty += K1 * (1 - B)
     return penalty
+
+
+def one_of(arrays: Sequence[NDArray[Scalar]]) -> NDArray[Scalar]:
+    """Concatenate arrays; a single one is not copied."""
+    return arrays[0] if len(arrays) == 1 else np.concatenate(arrays)

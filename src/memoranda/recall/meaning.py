@@ -7,8 +7,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from memoranda.recall.columns import one_of
-from memoranda.recall.fields import Field, Line, Neighbourhood, with_near
+from memoranda.recall.fields import Field, Line, Neighbourhood, one_of, with_near
 from memoranda.recall.vectors import QuestionVector, Vectors
 
 Scores = NDArray[np.float64]

@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from memoranda.recall.columns import Numbers, one_of, summed
-from memoranda.recall.fields import K1, Field, Line, Neighbourhood, counts_with_near, with_near
+from memoranda.recall.columns import Numbers
+from memoranda.recall.fields import K1, Field, Line, Neighbourhood, counts_with_near, one_of, with_near
 from memoranda.text.terms import TermGroup
 
 
@@ -122,16 +122,21 @@ def estimated_word_scores(field: Field, found: WordMatches) -> tuple[Line, Line]
     shares = found.weights.take(found.words)
     shares *= found.counts
     shares /= field.own_penalty.take(found.places) + found.counts
-    # ``summed`` adds in the order given: word by word.
-    own = summed(found.places, shares, field.hole + 1)
+    # ``_summed`` adds in the order given: word by word.
+    own = _summed(found.places, shares, field.hole + 1)
     return own, with_near(own, field.ends)
+
+
+def _summed(at: Numbers, amounts: NDArray[np.float64], size: int) -> NDArray[np.float64]:
+    """For each number below ``size`` return the sum of its amounts, added in the order given."""
+    return cast(NDArray[np.float64], np.bincount(at, amounts, minlength=size))
 
 
 def _by_word(
     words: Numbers, columns: Numbers, counts: NDArray[np.float64], different: int, width: int
 ) -> NDArray[np.float64]:
     """Return how often each column contains each word: one row a word."""
-    return summed(words * width + columns, counts, different * width).reshape(different, width)
+    return _summed(words * width + columns, counts, different * width).reshape(different, width)
 
 
 def _scores(
