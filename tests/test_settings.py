@@ -37,7 +37,7 @@ async def refused(**how: object) -> InvalidInput:
         ("[limits]\nbatch = true", "limits.batch", "give a number, not True"),
         ('[limits]\nbatch = "5"', "limits.batch", "give a number"),
         ("[limits]\nbatch = 1.5", "limits.batch", "integer"),
-        ("[limits", "settings", "no TOML"),
+        ("[limits", "settings", "not valid TOML"),
         ("[forming]\nwindow_hours = inf", "forming.window_hours", "less than or equal|finite"),
         ("[forming]\nwindow_hours = 1e308", "forming.window_hours", "less than or equal"),
         ("[models]\ntimeout_seconds = inf", "models.timeout_seconds", "less than or equal|finite"),

@@ -28,7 +28,7 @@ async def undo(s: Session) -> None:
     answer = await s.told(
         s.book(party).undo(party, position, with_dependents=together, **who(view)), party, view, "undo"
     )
-    if isinstance(answer, Conflict) and "leave ids to the book" in str(answer):
+    if isinstance(answer, Conflict) and "let the book make ids" in str(answer):
         raise Leak(f"undo of {position} by {party.parts} restored another record: {answer}")
     if isinstance(answer, HasDependents):
         _check_built_upon(s, party, position, answer.positions)

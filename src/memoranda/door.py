@@ -25,7 +25,7 @@ from memoranda.ports import Clock, Records
 from memoranda.settle.cutting import cut
 from memoranda.text.terms import pack_text
 
-#: Text longer than this is made into terms beside the event loop.
+#: The terms of longer texts are computed in another thread.
 _LONG = 50_000
 
 

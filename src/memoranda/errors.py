@@ -67,7 +67,7 @@ class LimitReached(InvalidInput):
 
 
 class NotFound(MemorandaError, LookupError):
-    """There is nothing under this id that the view may see."""
+    """The view may see no record with this id."""
 
     code = "not_found"
 
@@ -126,7 +126,7 @@ class OutcomeUnknown(StorageError):
 
 
 class Busy(StorageError):
-    """Another process held the book for too long: try again."""
+    """Another process locked the book for too long: try again."""
 
     code = "busy"
 
@@ -179,7 +179,7 @@ class VersionMismatch(StorageError):
 
 
 class EmbeddingFailed(MemorandaError):
-    """No vectors were made; what is stored is safe, and recall by words goes on."""
+    """No vectors were computed. Stored records are safe, and recall by words still works."""
 
     code = "embedding"
 

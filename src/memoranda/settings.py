@@ -1,4 +1,4 @@
-"""Reads settings from a file and the environment into whichever class a room gives; identity never comes from here."""
+"""Reads settings from a file and the environment; a caller's identity is never read from here."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def read_file(path: str | Path, sections: Collection[str]) -> dict[str, Any]:
     except FileNotFoundError:
         raise InvalidInput(f"settings: there is no file {path}", field="settings") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as exc:
-        raise InvalidInput(f"settings: {path} is no TOML: {exc}", field="settings") from exc
+        raise InvalidInput(f"settings: {path} is not valid TOML: {exc}", field="settings") from exc
     except (OSError, ValueError) as exc:
         # A ValueError is a path that no system takes, such as one with a NUL.
         raise InvalidInput(f"settings: {path} cannot be read: {exc}", field="settings") from exc

@@ -42,7 +42,7 @@ def listened() -> bool:
 
 
 def measure(name: str, value: float) -> None:
-    """Tell how much of something there is now."""
+    """Record the current value of a gauge."""
     gauge = _gauge(name)
     if gauge is not None:
         gauge.set(value)

@@ -31,7 +31,7 @@ ATTEMPTS = 8
 MOVED_SECONDS = 60.0
 #: Pauses stop growing here, before their arithmetic overflows.
 _LARGEST_EXPONENT = 16
-#: How often the depth of the queue is told, and as far as it is counted.
+#: How often the length of the queue is reported, and the most jobs that are counted.
 _TELLING = timedelta(seconds=30)
 _MOST_COUNTED = 10_000
 
@@ -157,7 +157,7 @@ class Worker:
             await asyncio.wait([renewing])
 
     async def _handle(self, job: Job) -> None:
-        """In a task of its own, for only so one can tell whether a cancellation is the job's or the worker's."""
+        """Run the job in its own task, to tell a cancellation of the job from one of the worker."""
 
         async def handled() -> None:
             await self._handlers[job.kind](job)
@@ -189,7 +189,7 @@ class Worker:
         await self._jobs.fail(job, error, now, now + timedelta(seconds=pause))
 
     async def _put_off(self, job: Job, postponed: Postponed) -> None:
-        """A moment that is past, or never comes, would have it asked without end, or not at all."""
+        """Postpone a job; the time of its next attempt is bounded: a past time would repeat at once without end, and an infinite one never."""
         now = self._clock()
         soonest, latest = (
             now + timedelta(seconds=seconds)

@@ -142,7 +142,7 @@ async def test_the_questions_vector_can_be_given_with_it_and_not_without(tmp_pat
         assert "green tea" in text and "metric units" not in text
         with pytest.raises(memoranda.InvalidInput, match="vector"):
             await book.context("ana", "tea", vector=[1.0])
-        with pytest.raises(memoranda.InvalidInput, match="give the query too"):
+        with pytest.raises(memoranda.InvalidInput, match="give query, too"):
             await book.context("ana", vector=near_tea)
 
 

@@ -87,13 +87,13 @@ async def test_what_is_forgotten_meanwhile_keeps_nothing_else(
     book: memoranda.Book, target: memoranda.Book, monkeypatch: pytest.MonkeyPatch
 ):
     await said(book, "ann")
-    found = unformed.unformed
+    found = unformed.pending_threads
 
     async def forgetting(records: Records, owner: Owner) -> AsyncIterator[list[Thread]]:
         async for threads in found(records, owner):
             await target.forget(owner, threads[0].id, view="owner")
             yield threads
 
-    monkeypatch.setattr(unformed, "unformed", forgetting)
+    monkeypatch.setattr(unformed, "pending_threads", forgetting)
     await target.import_(await exported(book))
     assert len(await forming_jobs(target)) == 1

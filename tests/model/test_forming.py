@@ -27,7 +27,7 @@ def test_a_reading_tells_the_new_messages_from_their_context():
     ("wrong", "words"),
     [
         ({"messages": (said(2), said(1))}, "in the order"),
-        ({"messages": (said(1), said(1))}, "once each"),
+        ({"messages": (said(1), said(1))}, "given twice"),
         ({"messages": (said(1), said(2, context=True))}, "come before"),
         (
             {"messages": (ReadMessage(message=a_message(ANN, new_id(), "elsewhere", seq=1)),)},

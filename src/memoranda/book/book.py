@@ -130,7 +130,7 @@ class Book(Statements):
         await self.close()
 
     def start_worker(self) -> None:
-        """Work off jobs beside the application until the book is closed."""
+        """Start a worker in this process; it does jobs until the book is closed."""
         if self._working is None:
             self._working = asyncio.create_task(
                 self.worker.run(self._stop, at_once=_AT_ONCE if self._models else 1)
@@ -143,7 +143,7 @@ class Book(Statements):
         tasks = [task for task in (self._working, self.embeddings.working) if task is not None]
         self._working = self.embeddings.working = None
         try:
-            # A loop that is gone, or another thread's, never tells that the worker is done.
+            # An event loop that has ended, or another thread's, never reports that the worker has ended.
             if tasks and tasks[0].get_loop() is asyncio.get_running_loop():
                 _, late = await asyncio.wait(tasks, timeout=_LAST_JOB_SECONDS)
                 for task in late:
@@ -164,7 +164,7 @@ class Book(Statements):
 
     @property
     def no_vectors_because(self) -> str:
-        """Why recall goes by words alone; empty where it goes by meaning too."""
+        """Why recall compares no vectors; empty if it does."""
         return self.embeddings.no_vectors_because
 
     # ── what was said ────────────────────────────────────────────────────────────────────────────────────────────
@@ -187,9 +187,7 @@ class Book(Statements):
         if id is not None:
             return await taken_up(self._services, party, as_id(id), view)
         if status not in ("created", "running"):
-            raise InvalidInput(
-                f"status: a thread begins as created or running, not {status!r}", field="status"
-            )
+            raise InvalidInput(f"status: a new thread is created or running, not {status!r}", field="status")
         readers = as_audience(audience, view) or (
             EVERYONE if view.agent is None else Audience.of_agent(view.agent)
         )
@@ -305,7 +303,7 @@ class Book(Statements):
         if query is not None:
             as_text(query, "query")
         elif vector is not None:
-            raise InvalidInput("vector: it is a query's; give the query too", field="vector")
+            raise InvalidInput("vector: it needs the query it belongs to; give query, too", field="vector")
         where = None
         if thread is not None:
             where = thread.id if isinstance(thread, ThreadHandle) else as_id(thread, "thread")
@@ -326,7 +324,7 @@ class Book(Statements):
         wanted = as_id(id)
         found = await self.engine.get(as_owner(owner, self.tenant), as_view(who), [wanted])
         if wanted not in found:
-            raise NotFound(f"there is nothing under {wanted} that this view may see")
+            raise NotFound(f"no record {wanted} that this view may see")
         return found[wanted]
 
     async def list(
@@ -367,15 +365,15 @@ class Book(Statements):
         """Return every change of a record, oldest first."""
         steps = await self.engine.history(as_owner(owner, self.tenant), as_view(who), as_id(id))
         if not steps:
-            raise NotFound(f"there is nothing under {as_id(id)} that this view may see")
+            raise NotFound(f"no record {as_id(id)} that this view may see")
         return steps
 
     async def ledger(
         self, owner: str | Owner, *, after: int = 0, limit: int = 100, **who: Unpack[Who]
     ) -> Sequence[Entry]:
-        """An owner's operations after a position, for the owner's own view; they hold no content."""
+        """Return an owner's ledger entries after a position; only the owner's own view may. They contain no content."""
         if not as_view(who).whole:
-            raise NotAllowed("the ledger tells of records of every audience: ask for it with view='owner'")
+            raise NotAllowed("the ledger lists records of every audience; read it with view='owner'")
         return await self.engine.entries(
             as_owner(owner, self.tenant), as_count(after, "after"), as_limit(limit)
         )
@@ -400,7 +398,7 @@ class Book(Statements):
         backups: bool = False,
         **who: Unpack[Who],
     ) -> ErasureReceipt:
-        """Remove for good: memories, messages, episodes or threads by id, with all that rests on them alone, or
+        """Erase memories, messages, episodes or threads by id, with everything derived only from them, or
         ``everything`` of the owner. ``backups`` rewrites the book's own backups without it."""
         party, view = as_owner(owner, self.tenant), as_view(who)
         wanted = as_ids(ids)
@@ -431,7 +429,7 @@ class Book(Statements):
         return await self.backups.backup(as_path(target, "target"), progress)
 
     async def verify(self, progress: Callable[[int, int], None] | None = None) -> Findings:
-        """Hold every record against the ledger."""
+        """Compare every record with the ledger and return the findings."""
         return await self.engine.verify(progress)
 
     async def rebuild(self, progress: Callable[[int, int], None] | None = None) -> Mapping[str, int]:

@@ -70,7 +70,7 @@ class Profiles(RecordVerbs):
     async def report(
         self, owner: str | Owner, schema: str = "Profile", **who: Unpack[Who]
     ) -> list[tuple[ProfileDocument, DocumentReport]]:
-        """How each document that a view reads stands to its schema; one that does not fit is read all the same."""
+        """Return the documents a view reads, each with its faults against its schema; a faulty one is returned too."""
         known = await Named(self._services, Schema).get(schema)
         held_to = DEFAULTS.get(schema) if known is None else schema_from_record(known)
         documents = await self.documents(owner, schema, **who)
@@ -144,7 +144,7 @@ class Profiles(RecordVerbs):
         request: Sequence[Any],
         operation: str | None,
     ) -> Receipt:
-        """Refuse what would make the document fit its schema less, and write the rest; what does not fit already may stay."""
+        """Write an edit, unless it adds faults against the schema. Faults that the document already has may stay."""
         schema = edit.schema_name
         known = await Named(self._services, Schema).get(schema)
         before = held.body if held else {}
@@ -178,7 +178,7 @@ class Named(RecordVerbs, Generic[N]):
         """Make it, or replace the one of that name."""
         unknown = sorted(set(fields) - (set(self._of.model_fields) - set(Record.model_fields) - {"name"}))
         if unknown:
-            raise InvalidInput(f"{unknown[0]}: no such field to give", field=unknown[0])
+            raise InvalidInput(f"{unknown[0]}: unknown field", field=unknown[0])
         try:
             record = self._of(id=new_id(), owner=self._tenant, name=name, **fields)
         except ValidationError as exc:

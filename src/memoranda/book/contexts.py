@@ -166,7 +166,7 @@ async def window(
     summary: str | None,
     ttl: timedelta | None = None,
 ) -> Window:
-    """The newest turns of a thread that fit beside the summary of the older ones.
+    """Return the newest messages of a thread that fit into the budget, with a summary of the older ones.
 
     Without a given one it is the thread's own, where turns are left out. A silence of more than ``ttl`` ends it.
     """
@@ -232,7 +232,7 @@ async def newest_turns(
         spent += sum(map(cost, read))
         cursor = page.cursor
         if not turns and thread not in await services.engine.get(owner, view, [thread]):
-            raise NotFound(f"there is no thread {thread} that this view may see")
+            raise NotFound(f"no thread {thread} that this view may see")
         # Beyond the budget one reads on only to where a user's turn began what is the newest now.
         enough = spent > budget and any(map(is_users_turn, turns))
         if cursor is None or enough or len(turns) >= _MOST_TURNS:

@@ -76,7 +76,7 @@ class Episodes(RecordVerbs):
         found = await self._recall(
             owner,
             "" if like is None else as_text(like, "like"),
-            # Of several tags recall asks for any; those that lack one are left out here.
+            # Recall accepts any of several tags; episodes without all of them are removed here.
             limit=most if len(wanted) < 2 else _MOST,
             types=RecordType.EPISODE.value,
             only=only,
@@ -119,7 +119,7 @@ class Episodes(RecordVerbs):
         party, view, wanted = as_owner(owner, self._services.tenant), as_view(who), as_id(id)
         there = await self._services.engine.get(party, view, [wanted])
         if not isinstance(there.get(wanted), Episode):
-            raise NotFound(f"there is no episode {wanted} that this view may see")
+            raise NotFound(f"no episode {wanted} that this view may see")
         slot = slot_of(RecordType.OVERFLOW, str(wanted))
         only = Filter(types=frozenset({RecordType.OVERFLOW}), slots=(slot,))
         found = await self._all(party, view, only, 1)

@@ -69,13 +69,13 @@ class Experience(RecordVerbs):
         *,
         operation: str | None = None,
     ) -> Receipt:
-        """Say that a line was learnt from these users' records, too, and hold it against them."""
+        """Add users' records to a line's evidence, and run the privacy check against these users."""
         id, now = as_id(line, "line"), self._services.door.clock()
         grounds = [await self._ground(user, ids) for user, ids in evidence.items()]
         return await self._hold(agent, id, grounds, now, ["evidence", str(id), _told(evidence)], operation)
 
     async def check_privacy(self, agent: str, line: UUID | str, *, operation: str | None = None) -> Receipt:
-        """Hold a line against the records of everyone it stems from once more, as they are now."""
+        """Run the privacy check of a line again, against the current records of every user in its evidence."""
         id, now = as_id(line, "line"), self._services.door.clock()
         held = await self._line(agent, id)
         return await self._hold(agent, id, held.evidence, now, ["guard", str(id)], operation)

@@ -21,7 +21,7 @@ from memoranda.model.vectors import SetState
 from memoranda.ports import Engine, MakesVectors
 from memoranda.worker import Worker
 
-#: Is told how many vectors were made so far.
+#: Called with the number of vectors made so far.
 Made = Callable[[int], None]
 
 #: What a write does to a passage that is then found by what it says.
@@ -44,25 +44,25 @@ class Embeddings:
         self._engine = engine
         self.maker = maker
         self._worker = worker
-        #: Why recall goes by words alone; empty where it goes by meaning too.
+        #: Why recall compares no vectors; empty if it does.
         self.no_vectors_because = no_vectors_because
         #: Why the embedder made no vector of the last question; empty where it did.
         self.failing = ""
         self._wanted = False
         self._stop = asyncio.Event()
-        #: The work on what is stored meanwhile, where this process does it.
+        #: The task that computes vectors of newly stored passages, if this process runs it.
         self.working: asyncio.Task[None] | None = None
 
     # ── life ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
     def start(self) -> None:
-        """Make vectors of what is stored, beside the application, as soon as recall reads this embedding's."""
+        """Start computing vectors of stored passages in the background, if recall reads this embedding's vectors."""
         self._wanted = True
         if self._worker is not None and not self.no_vectors_because and self.working is None:
             self.working = asyncio.create_task(self._worker.run(self._stop))
 
     def stop(self) -> None:
-        """Let the work in hand be the last."""
+        """Stop after the current job."""
         self._wanted = False
         self._stop.set()
 
@@ -74,7 +74,7 @@ class Embeddings:
     # ── making ───────────────────────────────────────────────────────────────────────────────────────────────────
 
     async def reached(self, receipt: Receipt, wait_for: str, made: Made | None = None) -> Receipt:
-        """The receipt, which says how far its passages have come; they get their vectors now where that is asked."""
+        """Return the receipt with the state of its passages; compute their vectors now if ``wait_for`` asks for it."""
         if wait_for == "stored" and not self.no_vectors_because:
             return receipt
         ids = kept(receipt)
@@ -88,7 +88,7 @@ class Embeddings:
     async def _embed(self, maker: MakesVectors, owner: Owner, ids: Sequence[UUID], made: Made | None) -> str:
         """Compute the vectors of these records and return why there are none, or an empty text. The records stay stored either way."""
         try:
-            # Whoever wrote them may not be among those who read them.
+            # The writer may have no right to read them.
             records = await self._engine.get(owner, WHOLE, ids)
             if await maker.make(list(records.values()), made) or not records:
                 return ""
@@ -123,7 +123,7 @@ class Embeddings:
     async def renew(self, made: Made | None = None) -> int:
         """Compute all vectors anew while recall still reads the old ones; then switch."""
         if self.maker is None:
-            raise EmbeddingFailed(f"there is nothing to make vectors with: {self.no_vectors_because}")
+            raise EmbeddingFailed(f"this book has no embedder: {self.no_vectors_because}")
         done = await self.maker.renew(made)
         self.no_vectors_because = ""
         await self.end_job()
@@ -138,7 +138,7 @@ class Embeddings:
     ) -> NDArray[np.float32] | None:
         """A question's vector, if it is not given; None where there is none, which is an error only if it is needed."""
         if needed and (why := self.no_vectors_because or await self._unread()):
-            raise EmbeddingFailed(f"mode: there is no recall by meaning here: {why}")
+            raise EmbeddingFailed(f"mode: recall by meaning is not possible here: {why}")
         if given is not None or self.maker is None or self.no_vectors_because:
             return given
         try:

@@ -55,7 +55,7 @@ def as_view(who: Who) -> View:
         raise TypeError(f"unexpected argument {min(unknown)!r}")
     asked = who.get("view")
     if asked is not None and asked != "owner":
-        raise InvalidInput(f"view: {asked!r} is no view; the one to ask for by name is 'owner'", field="view")
+        raise InvalidInput(f"view: {asked!r} is unknown; the only view with a name is 'owner'", field="view")
     groups = as_names(who.get("groups") or (), "groups")
     try:
         return View(agent=who.get("agent"), groups=tuple(sorted(set(groups))), whole=asked is not None)
@@ -78,13 +78,13 @@ def as_audience(audience: str | Audience | None, view: View) -> Audience | None:
         return Audience.everyone()
     if audience == "self":
         if view.agent is None:
-            raise InvalidInput("audience: 'self' is an agent's; name the agent", field="audience")
+            raise InvalidInput("audience: 'self' needs an agent; give agent", field="audience")
         return Audience.of_agent(view.agent)
     if audience == "group":
         if not view.groups:
-            raise InvalidInput("audience: 'group' needs groups; name them", field="audience")
+            raise InvalidInput("audience: 'group' needs groups; give groups", field="audience")
         return Audience.of_groups(view.groups)
-    raise InvalidInput(f"audience: {audience!r} is none of self, group, global", field="audience")
+    raise InvalidInput(f"audience: {audience!r} is not one of self, group, global", field="audience")
 
 
 def as_names(values: Any, field: str) -> tuple[str, ...]:
@@ -105,14 +105,14 @@ def as_text(value: Any, field: str) -> str:
 
 
 def as_cursor(value: Any) -> str | None:
-    """Where a page goes on."""
+    """Check a page's cursor and return it."""
     return None if value is None else as_text(value, "cursor")
 
 
 def as_count(value: Any, field: str, least: int = 0) -> int:
-    """A whole number that an engine can hold."""
+    """Check a whole number: at least ``least``, and not too large for an engine."""
     if type(value) is not int or not least <= value < 2**62:
-        raise InvalidInput(f"{field}: {value!r} is no whole number from {least}", field=field)
+        raise InvalidInput(f"{field}: {value!r} is not a whole number of at least {least}", field=field)
     return value
 
 
@@ -144,7 +144,7 @@ def as_id(value: UUID | str, field: str = "id") -> UUID:
     try:
         return UUID(value)
     except (ValueError, AttributeError, TypeError):
-        raise InvalidInput(f"{field}: {value!r} is no id of this book", field=field) from None
+        raise InvalidInput(f"{field}: {value!r} is not a valid id", field=field) from None
 
 
 def as_ids(values: Iterable[UUID | str] | UUID | str, field: str = "ids") -> tuple[UUID, ...]:
@@ -173,7 +173,8 @@ def as_types(types: Iterable[str | RecordType] | str | None) -> frozenset[Record
     except ValueError:
         known = ", ".join(type_.value for type_ in RecordType)
         raise InvalidInput(
-            f"types: {', '.join(map(str, names))} are not all among {known}", field="types"
+            f"types: {', '.join(map(str, names))} contain an unknown type; the types are {known}",
+            field="types",
         ) from None
 
 
@@ -187,7 +188,7 @@ def as_flag(value: Any, field: str) -> bool:
 def as_wait(wait_for: Any) -> str:
     """Check ``wait_for`` and return it."""
     if wait_for not in ("stored", "embedded"):
-        raise InvalidInput(f"wait_for: {wait_for!r} is neither stored nor embedded", field="wait_for")
+        raise InvalidInput(f"wait_for: {wait_for!r} is not 'stored' or 'embedded'", field="wait_for")
     return str(wait_for)
 
 
@@ -242,7 +243,7 @@ def _check_fields(draft: Mapping[str, Any], known: frozenset[str]) -> None:
     unknown = sorted(set(draft) - known, key=str)
     if unknown:
         raise InvalidInput(
-            f"{unknown[0]}: no such field; known are {', '.join(sorted(known))}", field=str(unknown[0])
+            f"{unknown[0]}: unknown field; the fields are {', '.join(sorted(known))}", field=str(unknown[0])
         )
 
 

@@ -112,7 +112,7 @@ class Statements:
         operation: str | None = None,
         **who: Unpack[Who],
     ) -> Receipt:
-        """Change what stands around a memory: pinned, tags, applies_when, valid_from, valid_to."""
+        """Change a memory's fields other than its content: pinned, tags, applies_when, valid_from, valid_to."""
         changed = as_fields(fields)
         return await self._change(
             owner, Amend(as_id(id), changed), ["amend", str(id), changed], operation, who
@@ -143,7 +143,7 @@ class Statements:
         operation: str | None = None,
         **who: Unpack[Who],
     ) -> Receipt:
-        """Say that a memory is no longer held; it stays in its history."""
+        """Retract a memory: it is not active any more, and its history stays."""
         change = Retract(as_id(id), reason)
         return await self._change(owner, change, ["retract", str(id), reason], operation, who)
 
@@ -175,7 +175,7 @@ class Statements:
     ) -> Receipt:
         """Reverse a whole operation by its ledger position; ``with_dependents`` reverses the later changes that build on it too."""
         change = Undo(as_count(position, "position", 1), with_dependents)
-        # With an id of its own it is in the ledger even where only agents' lines follow it, to be undone in turn.
+        # With an operation id it is in the ledger even if it only affects agents' lines, so that it can be undone too.
         named = operation or f"undo {new_id()}"
         receipt = await self._change(owner, change, ["undo", position, with_dependents], named, who)
         await self._retracting.undone(self._owner(owner), receipt.position)

@@ -65,7 +65,9 @@ class ThreadHandle:
         elif content is None and not fields:
             drafts = role_or_messages
         else:
-            raise InvalidInput("messages: give fields within each message", field="messages")
+            raise InvalidInput(
+                "messages: with a list of messages, give fields inside each message", field="messages"
+            )
         if not drafts:
             raise InvalidInput("messages: none given", field="messages")
         received = self._services.door.clock()
@@ -100,7 +102,7 @@ class ThreadHandle:
         )
 
     async def get(self) -> Thread:
-        """The thread as it stands."""
+        """Return the current version of the thread."""
         return await _seen(self._services, self.owner, self.id, self._view)
 
     async def messages(self, *, cursor: str | None = None, limit: int = 100) -> Page:
@@ -168,7 +170,7 @@ class ThreadHandle:
             ended = ThreadStatus(status)
         except ValueError:
             raise InvalidInput(
-                f"status: {status!r} is no status that a thread ends in", field="status"
+                f"status: {status!r} is not a final status; use completed or failed", field="status"
             ) from None
         now = self._services.door.clock()
         made = None
@@ -225,5 +227,5 @@ async def taken_up(services: Services, owner: Owner, id: UUID, view: View) -> Th
 async def _seen(services: Services, owner: Owner, id: UUID, view: View) -> Thread:
     record = (await services.engine.get(owner, view, [id])).get(id)
     if not isinstance(record, Thread):
-        raise NotFound(f"there is no thread {id} that this view may see")
+        raise NotFound(f"no thread {id} that this view may see")
     return record

@@ -31,7 +31,7 @@ async def is_formed(records: Records, thread: Thread) -> bool:
     return not isinstance(newest, Message) or newest.seq <= thread.formed_through
 
 
-async def unformed(records: Records, owner: Owner) -> AsyncIterator[list[Thread]]:
+async def pending_threads(records: Records, owner: Owner) -> AsyncIterator[list[Thread]]:
     """The threads of an owner that are not formed to their end, in parts."""
     cursor: str | None = None
     while True:
@@ -50,10 +50,10 @@ async def unformed(records: Records, owner: Owner) -> AsyncIterator[list[Thread]
 
 async def make_due(records: Records, door: Door, forming: Forming, owners: Collection[Owner]) -> None:
     """Have the threads of some owners formed after the usual silence, where their agents wish it."""
-    # With the owners, agents may have come that wish otherwise.
+    # The import may have brought agents with settings of their own.
     forming.changed()
     for owner in owners:
-        async for threads in unformed(records, owner):
+        async for threads in pending_threads(records, owner):
             due = [(thread, await forming.jobs(thread.agent, thread.id)) for thread in threads]
             due = [(thread, jobs) for thread, jobs in due if jobs]
             try:

@@ -1,4 +1,4 @@
-"""Uses: notes that memories were placed in prompts, beside whatever comes next."""
+"""Records in the background that memories were placed in prompts."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Uses:
         self._noting: set[asyncio.Task[None]] = set()
 
     def note(self, owner: Owner, view: View, placed: Sequence[Memory]) -> None:
-        """Note that memories were used, beside whatever comes next: no reader waits for it, or fails from it.
+        """Record in the background that memories were used: no reader waits for it or fails because of it.
 
         What several contexts place within a moment is noted together.
         """

@@ -80,7 +80,7 @@ class SummariseThread:
     summary: str
     #: The place of the last message that it covers.
     through: int
-    #: The place through which the summary goes that the caller built upon; 0 for none.
+    #: The last place covered by the summary the caller read; 0 for none.
     after: int = 0
 
 
@@ -97,7 +97,7 @@ class RecordEpisode:
 
 @dataclass(frozen=True, slots=True)
 class Remember:
-    """Keep a statement; it supersedes what its key held and what it names."""
+    """Keep a statement; it supersedes the memory with its key and the memories it names."""
 
     memory: Memory
     terms: bytes = b""
@@ -127,7 +127,7 @@ class Confirm:
 
 @dataclass(frozen=True, slots=True)
 class Retract:
-    """Say that a memory is no longer held."""
+    """Retract a memory."""
 
     memory: UUID
     reason: str = ""
@@ -143,7 +143,7 @@ class RetractSource:
 
 @dataclass(frozen=True, slots=True)
 class Amend:
-    """Change what stands around a memory's content: pinned, tags, applies_when, valid_from, valid_to."""
+    """Change a memory's fields other than its content: pinned, tags, applies_when, valid_from, valid_to."""
 
     memory: UUID
     fields: Mapping[str, Any]
@@ -169,7 +169,7 @@ class PatchProfile:
     #: A person's own edit: its fields win over what is derived.
     pin: bool = False
     schema_hash: str = ""
-    #: What the fields that it sets rest on; none where people or programs set them.
+    #: The sources of the fields that it sets; none if people or programs set them.
     sources: tuple[UUID, ...] = ()
     #: What is there already and was said again by these sources: fields with their values, of a list with its items.
     again: Mapping[str, Any] = field(default_factory=dict)
@@ -266,5 +266,5 @@ class Batch:
     request: bytes = b""
     #: The era that the caller works for; None: whichever it is.
     era: UUID | None = None
-    #: What the ledger notes beside it: never content.
+    #: Facts that the ledger stores with the entry; never content.
     note: Mapping[str, Any] = field(default_factory=dict)

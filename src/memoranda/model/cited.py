@@ -16,7 +16,7 @@ MOST_QUOTES = 100
 
 
 class Cited(Value):
-    """A message on which something rests, and its words, where they were quoted."""
+    """A source message, and the quoted words if there are any."""
 
     message: UUID
     quote: Text = Field(default="", max_length=QUOTE_LENGTH)

@@ -18,7 +18,7 @@ def request_digest(request: bytes) -> bytes:
 
 
 def schema_digest(parameters: bytes) -> str:
-    """The digest that tells one version of a schema's parameters from another."""
+    """Return the digest of a schema's parameters."""
     return blake2b(parameters, digest_size=SIZE, person=b"schema").hexdigest()
 
 

@@ -20,7 +20,7 @@ class Target:
     actor: Actor
     ids: tuple[UUID, ...] = ()
     everything: bool = False
-    #: Messages that leave by age: only those behind their thread's watermark go, and what rests on them stays.
+    #: Remove messages by age: only formed messages are removed, and records derived from them stay.
     ageing: bool = False
 
 
@@ -34,10 +34,10 @@ class ErasureReceipt:
     removed: Mapping[str, int]
     #: Records that rested on what is gone and on something else, and stay without it.
     kept: tuple[UUID, ...]
-    #: ``complete``, or ``pending`` while the engine's own files may still hold traces: ``scrub`` completes it.
+    #: ``complete``, or ``pending`` while the engine's own files may still contain erased data; ``scrub`` completes it.
     state: str
     pending_because: str = ""
-    #: Places known to hold it still, such as the book's own backups.
+    #: Places that still contain it, such as the book's own backups.
     still_in: tuple[str, ...] = ()
     #: What cannot be seen from here.
     unchecked: tuple[str, ...] = ()
@@ -55,7 +55,7 @@ class ErasureReceipt:
 class Scrubbed:
     """The result of clearing the engine's own files of erased data."""
 
-    #: Why they may hold traces still, and what to do about it; empty where they hold none.
+    #: Why they may still contain erased data, and what to do; empty if they do not.
     pending_because: str = ""
 
     @property

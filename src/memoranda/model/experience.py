@@ -36,7 +36,7 @@ class Evidence(Value):
 
     owner: Owner
     sources: tuple[UUID, ...] = ()
-    #: When the line was held against this user's records and told nothing of theirs; None where it did not pass.
+    #: When the privacy check passed for this user; None if it did not.
     guarded_at: Moment | None = None
     #: Sources that proved faulty: they count for nothing, unless they are trusted again.
     faulty: tuple[UUID, ...] = ()
@@ -44,7 +44,7 @@ class Evidence(Value):
     @model_validator(mode="after")
     def _grounded(self) -> Self:
         if not self.sources and not self.faulty:
-            raise ValueError("evidence names at least one record")
+            raise ValueError("evidence needs at least one record")
         return self
 
     @property

@@ -31,10 +31,10 @@ class WantedSchema(Value):
 
 
 class ReadMessage(Value):
-    """A message as it is read: to learn from, or only to understand what comes after it."""
+    """A message that formation reads: to learn from it, or only as context."""
 
     message: Message
-    #: Covered by an earlier run: shown, and no ground for anything new.
+    #: True if an earlier run covered it: it is shown, but nothing new may cite it.
     context: bool = False
 
 
@@ -50,7 +50,7 @@ class Reading(Value):
     profiles: tuple[ProfileDocument, ...] = ()
     experience: tuple[ExperienceLine, ...] = ()
     schemas: tuple[WantedSchema, ...] = ()
-    #: The thread's summary so far: to understand what comes after it.
+    #: The thread's summary so far, as context.
     summary: Text = ""
     now: Moment
     #: The language in which notes are to be written; None for the one that was spoken.
@@ -64,7 +64,7 @@ class Reading(Value):
         ):
             raise ValueError("a message belongs to another thread")
         if places != sorted(set(places)):
-            raise ValueError("messages are given once each, in the order of their thread")
+            raise ValueError("messages are not in the order of their thread, or one is given twice")
         marks = [read.context for read in self.messages]
         if marks != sorted(marks, reverse=True):
             raise ValueError("messages that are context come before those that are new")
@@ -94,7 +94,7 @@ class _Resting(Value):
 
     @property
     def sources(self) -> tuple[UUID, ...]:
-        """The messages on which it rests, each once."""
+        """Return the source messages, each once."""
         return tuple(dict.fromkeys(one.message for one in self.cited))
 
     @property
@@ -118,7 +118,7 @@ class Draft(_Resting):
     valid_to: Moment | None = None
     #: Candidates whose place it takes.
     supersedes: tuple[UUID, ...] = Field(default=(), max_length=100)
-    #: Of the schema that it follows, beside its content.
+    #: The name of the schema it follows; ``data`` is the structured part.
     schema_name: Name | None = None
     data: Document | None = None
     #: The lowest of its sources.
@@ -136,7 +136,7 @@ class Confirmation(_Resting):
 
 
 class TakenBack(_Resting):
-    """A candidate that the user no longer stands by."""
+    """A candidate that the user has withdrawn."""
 
     memory: UUID
 

@@ -8,13 +8,13 @@ from uuid import UUID
 
 from memoranda.model.values import comparable
 
-#: Of a list that holds something: for each item, in its place, what it rests on. Of any other value: one such entry.
-#: An entry of nothing stands by itself: people or programs set it.
+#: The sources of a value: for a list that is not empty, one entry for each item; for any other value, one entry.
+#: An empty entry means that people or programs set the value.
 Grounds: TypeAlias = tuple[tuple[UUID, ...], ...]
 
 
 def places(value: Any) -> int:
-    """How many entries the grounds of a value have."""
+    """Return how many source entries a value has."""
     return len(value) if isinstance(value, (list, tuple)) and value else 1
 
 

@@ -54,7 +54,7 @@ def new_id() -> UUID:
 
 
 def derived_id(at: datetime, identity: bytes) -> UUID:
-    """The identifier of what is made again from the same grounds: its time, then a digest of what it is."""
+    """Return an identifier that is the same whenever it is derived from the same time and identity."""
     tail = int.from_bytes(blake2b(identity, digest_size=10, person=b"derived id").digest(), "big")
     value = (int(at.timestamp() * 1000) & (1 << 48) - 1) << 80 | 0x7 << 76 | (tail >> 62 & 0xFFF) << 64
     return UUID(int=value | 0b10 << 62 | tail & (1 << 62) - 1)

@@ -24,7 +24,7 @@ MOST_JOBS = 100_000
 
 
 class JobState(StrEnum):
-    """Where a job stands."""
+    """The states of a job."""
 
     WAITING = "waiting"
     LEASED = "leased"
@@ -39,7 +39,7 @@ class JobDraft:
     kind: str
     key: str
     payload: dict[str, Any] = field(default_factory=dict)
-    #: The records that it is about; it goes when one of them is erased. Work on a whole thread names the thread
+    #: The records that it is about. Erasing one of them deletes the job. Work on a whole thread names the thread
     #: alone: it outlives the messages that are forgotten one by one, and reads what is left.
     records: tuple[UUID, ...] = ()
     #: Seconds from now until it is due.
@@ -74,7 +74,7 @@ class Job:
     error: str = ""
     #: Times that it was given back unharmed, to wait.
     postponed: int = 0
-    #: What earlier work on it has kept with it; only whoever leases it gets it.
+    #: The payload that earlier work has stored with it; only ``lease`` returns it.
     kept: dict[str, Any] | None = None
 
     @property
@@ -84,7 +84,7 @@ class Job:
 
 
 class Postponed(Exception):
-    """Raised by who does a job: it cannot be done yet, through no fault of its own; it waits, and no attempt is counted."""
+    """Raised by a handler: the job cannot be done yet. It waits, and no attempt is counted."""
 
     def __init__(self, reason: str, *, until: datetime) -> None:
         super().__init__(reason)
@@ -98,7 +98,7 @@ class GivenUp(Exception):
 
 def told(reason: str) -> str:
     """Why a job failed, or waits, as every engine can keep it."""
-    # What a model or a provider said is part of it: characters that no text may hold are marked, and halves joined.
+    # The reason may quote a model or a provider, so characters that no text may contain are replaced and surrogate halves joined.
     whole = reason.replace("\x00", "\ufffd").encode("utf-16", "surrogatepass").decode("utf-16", "replace")
     return whole[:ERROR_LENGTH]
 

@@ -38,7 +38,7 @@ class Verb(StrEnum):
     IMPORT = "import"
     UNSOURCE = "unsource"
     ERASE = "erase"
-    #: A message left by age; what rests on it stays.
+    #: A message was removed by age; records derived from it stay.
     AGE = "age"
 
     @classmethod
@@ -83,22 +83,22 @@ IGNORED = {
     "self": "a memory cannot supersede itself",
     "unknown": "no memory under this id that this view may see",
     "superseded": "it was superseded before",
-    "retracted": "it is not held any more",
-    "cycle": "it is the newest of a circle, and stays",
-    "not_formed_again": "the same statement was retracted or undone, and rests on the same sources",
+    "retracted": "it is not active any more",
+    "cycle": "it is the newest memory of a circle of supersessions, and stays",
+    "not_formed_again": "the same statement from the same sources was retracted or undone before",
     "pinned": "a person set this field; only people change it",
-    "unchanged": "it is so already",
-    "grounded": "it rests on something else as well, and stays",
-    "immutable": "an episode stays as it was recorded",
-    "retired": "it was taken out of service, and stays so",
+    "unchanged": "it already has this value",
+    "grounded": "it has other sources, and stays",
+    "immutable": "an episode cannot be changed",
+    "retired": "it was retired, and stays retired",
     "enough": "it has as much evidence as a line keeps",
-    "present": "the same record is here already",
-    "differs": "another record is here under this id",
-    "place": "another message stands at its place in the thread",
-    "taken": "another record holds this key or name",
-    "erased": "it was forgotten, and does not come back",
-    "empty": "it says nothing, and takes no other's place",
-    "sourceless": "what it rests on is not here",
+    "present": "the same record exists already",
+    "differs": "another record has this id",
+    "place": "another message has its place in the thread",
+    "taken": "another record has this key or name",
+    "erased": "it was forgotten, and cannot be added again",
+    "empty": "it is empty, and replaces nothing",
+    "sourceless": "its sources are not in this book",
 }
 
 
@@ -177,7 +177,7 @@ class Receipt:
     at: datetime
     items: tuple[ReceiptItem, ...]
     ignored: tuple[Ignored, ...] = ()
-    #: How far what was written had come: stored, and so found by its words; or embedded, and found by its meaning too.
+    #: ``stored``: recall finds it by words; ``embedded``: recall finds it by vectors, too.
     #: This and the next are of the moment, not of the ledger: receipts of one operation are equal without them.
     state: Literal["stored", "embedded"] = field(default="stored", compare=False)
     #: Why passages of this write have no vectors, and are found by their words alone; empty where nothing is amiss.
@@ -192,7 +192,7 @@ class Receipt:
         """The id of the record that the write made or changed first, or that it left as it was."""
         found = [item.id for item in self.items] or [part.id for part in self.ignored if part.id is not None]
         if not found:
-            raise NotFound("this write made and changed nothing; its receipt says why")
+            raise NotFound("this write changed nothing; see receipt.ignored")
         return found[0]
 
     def ids(self, kind: RecordType | str | None = None) -> tuple[UUID, ...]:

@@ -20,7 +20,7 @@ SOURCES = 10_000
 
 
 class Cardinality(StrEnum):
-    """How many statements of its sort hold at a time."""
+    """How many statements of its sort are true at a time."""
 
     ONE = "one"
     MANY = "many"
@@ -33,7 +33,7 @@ class MemoryStatus(StrEnum):
     ACTIVE = "active"
     #: A newer statement took its place.
     SUPERSEDED = "superseded"
-    #: Someone said that it is no longer held.
+    #: It was retracted.
     RETRACTED = "retracted"
     #: The operation that made it was undone.
     UNDONE = "undone"
@@ -41,7 +41,7 @@ class MemoryStatus(StrEnum):
     EVICTED = "evicted"
 
 
-#: The statuses of memories that are held.
+#: The statuses of active memories.
 HELD = frozenset({MemoryStatus.ACTIVE.value})
 
 
@@ -63,7 +63,7 @@ class Memory(Record):
     tags: tuple[Name, ...] = Field(default=(), max_length=100)
     #: The agent that wrote it.
     agent: Name | None = None
-    #: The thread in which it was told.
+    #: The thread in which it was said.
     thread: UUID | None = None
     valid_from: Moment | None = None
     valid_to: Moment | None = None
@@ -71,7 +71,7 @@ class Memory(Record):
     sources: tuple[UUID, ...] = Field(default=(), max_length=SOURCES)
     #: What only earlier versions rested on.
     past: tuple[UUID, ...] = ()
-    #: The words of its sources on which it rests; they stay when a message leaves by age.
+    #: Quotes from its sources; they stay when a message is removed by age.
     quotes: tuple[Cited, ...] = Field(default=(), max_length=MOST_QUOTES)
     #: The language of what was said, as far as it is known.
     language: Name | None = None
@@ -82,7 +82,7 @@ class Memory(Record):
     supersedes: tuple[UUID, ...] = ()
     superseded_by: UUID | None = None
     status: MemoryStatus = MemoryStatus.ACTIVE
-    #: Why it is no longer held.
+    #: Why it was retracted or evicted.
     reason: Text = ""
 
     @field_validator("key")
@@ -99,7 +99,7 @@ class Memory(Record):
     @model_validator(mode="after")
     def _quoted(self) -> Memory:
         if any(one.message not in self.sources for one in self.quotes):
-            raise ValueError("quotes what is none of its sources")
+            raise ValueError("a quote is not from one of the sources")
         return self
 
     @property

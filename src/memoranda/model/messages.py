@@ -14,7 +14,7 @@ from memoranda.model.values import Data, Document, FilledText, Moment, Name, Tex
 
 
 class ThreadStatus(StrEnum):
-    """Where a thread stands."""
+    """The status of a thread."""
 
     CREATED = "created"
     RUNNING = "running"
@@ -26,7 +26,7 @@ class ThreadStatus(StrEnum):
 #: In these a thread is finished.
 FINISHED = (ThreadStatus.COMPLETED, ThreadStatus.FAILED)
 
-#: Where a thread may go from where it stands; a finished one may be taken up again.
+#: Allowed changes of a thread's status; a finished thread may run again.
 STATUS_STEPS: dict[ThreadStatus, frozenset[ThreadStatus]] = {
     ThreadStatus.CREATED: frozenset({ThreadStatus.RUNNING, ThreadStatus.COMPLETED, ThreadStatus.FAILED}),
     ThreadStatus.RUNNING: frozenset({ThreadStatus.PAUSED, ThreadStatus.COMPLETED, ThreadStatus.FAILED}),
@@ -54,7 +54,7 @@ class Thread(Record):
     ended_at: Moment | None = None
     #: Its watermark: the place of the last message that formation has covered; 0 for none.
     formed_through: int = Field(default=0, ge=0)
-    #: What older turns come to, and the place of the last message that it covers; 0 for none.
+    #: The summary of older messages, and the place of the last message it covers; 0 for none.
     summary: Text = ""
     summary_through: int = Field(default=0, ge=0)
 
@@ -78,11 +78,11 @@ class Message(Record):
     seq: int = Field(default=0, ge=0)
     role: Role
     content: FilledText
-    #: Who speaks, where the role does not tell.
+    #: The speaker, if the role is not enough.
     speaker: Name | None = None
     agent: Name | None = None
     observed_at: Moment
-    #: The time of receipt stands in for the time of saying.
+    #: True if the time of receipt is used because no time was given.
     observed_assumed: bool = False
     trust: Trust = Trust.USER
     #: The message in its framework's own form, tool calls and all.

@@ -20,7 +20,7 @@ _RESULTS: Final = (
 _CALLS: Final = ("tool_use", "tool-call", "tool_call", "function_call")
 #: What a message of a tool's says of itself.
 _TOOL: Final = "tool"
-#: Under these names stand calls, and a result, that need not say what they are.
+#: The names of fields that contain calls or a result without saying so.
 _CALLS_UNDER: Final = frozenset({"tool_calls", "functionCall", "function_call"})
 _RESULT_UNDER: Final = frozenset({"functionResponse", "function_response"})
 
@@ -49,7 +49,7 @@ def native_parts(native: Any) -> Iterator[NativePart]:
     elif isinstance(native, Mapping):
         sort = sort_of(native)
         own = _named(native, sort)
-        # What has no id, and a message of a tool's, may only hold those that have.
+        # Parts without an id, and messages of a tool, may only contain parts that have one.
         holds = own is None or not own.id or _TOOL in sort.split()
         inside = list(_inside(native)) if holds else []
         yield from inside or ([] if own is None else [own])

@@ -16,12 +16,12 @@ from memoranda.model.values import Moment, Value
 
 #: What is not used has half its strength after so long.
 HALF_LIFE = timedelta(days=30)
-#: How much of what a memory lacks of full strength a use gives back.
+#: The share of a memory's lost strength that one use restores.
 REFRESH = 0.3
 
 
 class Use(Value):
-    """How a memory has served: kept beside it, without a version."""
+    """The use of a memory; stored beside it, without a version."""
 
     #: Strength at the moment of last use, from 0 to 1.
     strength: float = Field(default=1.0, ge=0.0, le=1.0)
@@ -64,11 +64,11 @@ class PassageRow(NamedTuple):
     terms: bytes
     #: Of the active set; None while it is not made.
     vector: bytes | None = None
-    #: What ``settle.codec.facets_of`` makes of it; empty where it has none.
+    #: The text that ``facets_of`` makes of it; empty if it has no facets.
     facets: str = ""
     #: When the book first learnt it.
     learnt: int = 0
-    #: When it ceased to be held; None while it is.
+    #: When it stopped being active; None while it is.
     ended: int | None = None
 
 
@@ -119,15 +119,15 @@ class ShelfDelta:
     """The changes of a shelf since a revision."""
 
     mark: int
-    #: This is the entire shelf; what was held of it before is void.
+    #: This is the entire shelf; drop everything cached of it.
     whole: bool
-    #: Added or changed; a changed passage comes again, whole. Engines give ``PassageRows``.
+    #: Added or changed passages; a changed passage is repeated as a whole. Engines return ``PassageRows``.
     rows: Sequence[PassageRow]
     #: Ids that left.
     gone: Sequence[bytes]
     #: The set that the rows' vectors are of; empty where the book has none, or nothing came.
     vectors: str = ""
-    #: It is too large to be held: the engine searches it, and gives no rows.
+    #: The shelf is too large to cache: the engine searches it and returns no rows.
     large: bool = False
 
 

@@ -30,7 +30,7 @@ class ProfileDocument(Record):
     body: Document = Field(default_factory=dict)
     #: Fields that a person set; only people change them.
     pinned: tuple[Name, ...] = ()
-    #: What the fields rest on that were derived; those that people or programs set are not named.
+    #: The sources of derived fields; fields that people or programs set are not listed.
     grounds: dict[Text, Grounds] = Field(default_factory=dict)
     #: What only earlier versions rested on.
     past: tuple[UUID, ...] = ()
@@ -39,7 +39,7 @@ class ProfileDocument(Record):
     def _fitting(self) -> ProfileDocument:
         for name, entries in self.grounds.items():
             if name not in self.body or len(entries) != places(self.body[name]) or not any(entries):
-                raise ValueError(f"the grounds of {name!r} do not fit the field")
+                raise ValueError(f"the sources of {name!r} do not fit the field")
         return self
 
     def identity(self) -> tuple[Any, ...] | None:

@@ -31,7 +31,7 @@ class Filter:
     #: Said, observed or begun at or after, and before.
     since: datetime | None = None
     until: datetime | None = None
-    #: True for memories at a moment means that they held then.
+    #: A moment at which memories were valid.
     valid_at: datetime | None = None
     #: Memories with one of these keys.
     keys: frozenset[str] | None = None
@@ -41,11 +41,11 @@ class Filter:
     agent: str | None = None
     #: With at least one of these.
     tags: frozenset[str] | None = None
-    #: Come in by one of these ways.
+    #: With one of these trusts.
     trust: frozenset[str] | None = None
-    #: What was true at this moment: memories valid then, held or superseded since; what has no validity passes.
+    #: What was true at this moment: memories valid then, active or superseded since; records without validity pass.
     as_of: datetime | None = None
-    #: What the book knew at this moment: learnt by then, and held then.
+    #: What the book knew at this moment: stored by then, and active then.
     known_at: datetime | None = None
     #: Of memories, those that are pinned.
     pinned: bool = False
@@ -60,7 +60,7 @@ class Filter:
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """Some records, and where to go on."""
+    """A page of records, and the cursor of the next page."""
 
     records: tuple[Record, ...]
     #: Give it to the next call; None at the end.
@@ -90,9 +90,9 @@ class Source:
     by: str
     at: datetime
     quote: str
-    #: What this source rests on in turn.
+    #: The sources of this source.
     sources: tuple[Source, ...] = ()
-    #: It is not here any more: it left by age, or did not come along. Quoted is what rests on it kept of its words.
+    #: True if it is not in the book any more: it was removed by age, or not imported. The quote is the one the record kept.
     gone: bool = False
 
 
@@ -124,9 +124,9 @@ class Because(StrEnum):
 
     #: It says the same in the same words.
     SAME = "same"
-    #: The other rests on it.
+    #: It is a source of the other passage.
     SOURCE = "source"
-    #: It rests on the other, which answers better.
+    #: It was derived from the other passage, which answers better.
     CONCLUSION = "conclusion"
 
 
@@ -155,9 +155,9 @@ class Hit:
     #: Of a memory: its strength when it was found, which raised its score, and how often it was used.
     strength: float | None = None
     uses: int = 0
-    #: What was found too and says the same, or is what this rests on.
+    #: Passages that were found too and say the same, or are sources of this one.
     folded: tuple[Folded, ...] = ()
-    #: What it rests on, quoted, as far as the view may see it; the first few.
+    #: Its first few sources, quoted, as far as the view may see them.
     sources: tuple[Source, ...] = ()
     #: The conditions that it met.
     conditions: Mapping[str, Any] = field(default_factory=dict)
@@ -178,7 +178,7 @@ class Hit:
 class WhyMissing(StrEnum):
     """Why a passage is not among those that recall gave."""
 
-    #: There is nothing of this id that the view may see.
+    #: The view may see no record with this id.
     UNKNOWN = "unknown"
     #: It is no message, memory or episode.
     NOT_A_PASSAGE = "not_a_passage"
@@ -220,7 +220,7 @@ def place_of(cursor: str | None) -> int | None:
     if cursor is None:
         return None
     if not cursor.isascii() or not cursor.isdecimal() or len(cursor) > 18:
-        raise InvalidInput("cursor: not one that a page gave; begin without one", field="cursor")
+        raise InvalidInput("cursor: it was not returned by a page; begin without a cursor", field="cursor")
     return int(cursor)
 
 

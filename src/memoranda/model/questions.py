@@ -34,7 +34,7 @@ class Load(Question[dict[UUID, Record]]):
 
 @dataclass(frozen=True, slots=True)
 class Holders(Question[dict[bytes, Record]]):
-    """The living records that hold these slots."""
+    """The living records that occupy these slots."""
 
     slots: tuple[bytes, ...]
 

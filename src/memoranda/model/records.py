@@ -65,7 +65,7 @@ class Record(Value):
         return None if parts is None or self.withdrawn else slot_of(self.type, *parts)
 
     def rests_on(self) -> tuple[UUID, ...]:
-        """The records without any of which this one would not stand."""
+        """Return the source records; if none of them is left, this record is erased too."""
         return ()
 
     def stands_on(self) -> tuple[UUID, ...]:
@@ -73,7 +73,7 @@ class Record(Value):
         return self.rests_on()
 
     def following(self, earlier: Record) -> Any:
-        """This record as the version after another, on whose sources the ones before still rest."""
+        """Return this record as the next version after ``earlier``; it keeps the sources of earlier versions."""
         return self
 
     def passage_text(self) -> str | None:

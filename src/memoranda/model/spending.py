@@ -22,7 +22,7 @@ MOST_PRICE = Decimal(10_000)
 #: Whatever an application does to its own decimals.
 _EXACT = Context(prec=60)
 _STEP = Decimal(1).scaleb(-PRICE_DECIMALS)
-#: What an engine can hold of one row.
+#: The largest numbers of one row that an engine can store.
 _ROW_PRICE = Decimal(9_000_000)
 
 By: TypeAlias = Literal["agent", "day", "model", "owner", "task", "tenant"]
@@ -100,7 +100,7 @@ class Spent(Sums):
 
     def answered(self, usage: Usage) -> Spent:
         """Return the totals of the answers to these calls; the calls themselves are not counted again."""
-        # Whoever counts nothing has answered all the same.
+        # A usage that counts no call is still one answer.
         return self.holding(Sums.of(usage if usage.calls else usage.model_copy(update={"calls": 1})))
 
     def holding(self, sums: Sums) -> Spent:
@@ -109,7 +109,7 @@ class Spent(Sums):
 
     @property
     def place(self) -> tuple[Any, ...]:
-        """Where it stands among others: by day, then by whose, which agent, task and model."""
+        """The sort key: day, owner, agent, task, model."""
         parts = ("", "", "") if self.owner is None else self.owner.parts
         return (self.day, self.owner is None, parts, self.agent or "", self.task, self.model)
 

@@ -44,7 +44,7 @@ DEFAULT_KINDS = ("preference", "fact", "instruction", "context", "experience", "
 
 
 class Limits(Value):
-    """The guardrails that hold for every way in; a tenant may set its own."""
+    """The limits of all writes; a tenant may set its own."""
 
     #: The kinds of memory that are kept; others are refused.
     kinds: tuple[Name, ...] = Field(default=DEFAULT_KINDS, min_length=1)
@@ -56,9 +56,9 @@ class Limits(Value):
     batch: int = Field(default=1000, ge=1, le=100_000)
     #: Statements remembered in one run, or in one call where no run is named.
     writes_per_run: int = Field(default=10, ge=1)
-    #: Statements held for one owner at a time.
+    #: Active memories of one owner.
     memories_per_owner: int = Field(default=500, ge=1)
-    #: At the cap: refuse the write, or let go of the writing agent's own oldest that is not pinned.
+    #: At that number: ``reject`` the write, or ``evict`` the writing agent's own oldest memory that is not pinned.
     at_capacity: Literal["reject", "evict"] = "evict"
     #: From so many users a line of experience must stem before it serves others.
     experience_min_users: int = Field(default=3, ge=1, le=100)
@@ -66,5 +66,5 @@ class Limits(Value):
     tool_output_length: int = Field(default=2000, ge=0, le=1_000_000)
     #: Tool calls that an episode keeps.
     tool_calls: int = Field(default=100, ge=0, le=10_000)
-    #: Characters of an episode's tool calls, beyond these, that are kept beside it.
+    #: Characters of tool calls beyond these limits that are stored in a separate record.
     overflow_length: int = Field(default=1_000_000, ge=0, le=16_777_216)

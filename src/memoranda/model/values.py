@@ -101,7 +101,7 @@ Text = Annotated[str, AfterValidator(_text)]
 FilledText = Annotated[str, AfterValidator(_filled)]
 #: A short line that identifies: just characters, compared exactly, never split or matched by pattern.
 Name = Annotated[str, AfterValidator(_name)]
-#: Anything that JSON can hold.
+#: Any JSON value.
 Data = Annotated[Any, AfterValidator(_data)]
 #: A JSON object.
 Document = Annotated[dict[str, Any], AfterValidator(_data)]

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from memoranda.errors import InvalidInput
 from memoranda.model.jobs import JobDraft
 
-#: The kind of the job that makes the vectors which a set lacks; its key is the set's name.
+#: The kind of the job that computes missing vectors; its key is the set's name.
 EMBED = "embed"
 
 #: The largest dimension that a vector may have.
@@ -70,7 +70,7 @@ class SetState(StrEnum):
 
     #: Recall reads it.
     ACTIVE = "active"
-    #: It is being made beside the active one, and takes its place when it is switched to.
+    #: It is being filled, and becomes the active set later.
     MAKING = "making"
 
 

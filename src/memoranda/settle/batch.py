@@ -1,4 +1,4 @@
-"""Settles a batch: each change in turn, then the guardrails that hold for all of them together."""
+"""Decides a batch: each change in turn, then the limits for all of them together."""
 
 from __future__ import annotations
 
@@ -75,7 +75,9 @@ def _one(state: BatchState, change: c.Change, superseding: list[memories.Pair]) 
             yield from others.import_record(state, change)
         case c.Undo():
             if len(state.batch.changes) > 1:
-                raise InvalidInput("an undo is an operation of its own; send it alone", field="changes")
+                raise InvalidInput(
+                    "an undo must be the only change of its operation; send it alone", field="changes"
+                )
             yield from undoing.undo(state, change)
         case _:
             assert_never(change)

@@ -1,4 +1,4 @@
-"""Caps: how many statements one run may write and one owner may hold, and what makes room."""
+"""Limits: how many statements one run may write and one owner may have, and which are evicted."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def check_cap(state: BatchState) -> Deciding[None]:
     if over <= 0:
         return
     made = [p.record for p in state.puts() if p.verb is Verb.REMEMBER and isinstance(p.record, Memory)]
-    # Only what is told anew lets others go: an undo or an import asks for room first.
+    # Only new statements evict others; an undo or an import needs free room.
     if limits.at_capacity == "reject" or not made:
         raise LimitReached(
             f"Memory capacity reached ({held}/{limits.memories_per_owner}). Cannot store more: forget or retract "

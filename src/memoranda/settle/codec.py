@@ -41,11 +41,11 @@ CLASS_OF: dict[str, type[Record]] = {
     )
 }
 
-#: Fields that have columns of their own, or are known from where the row stands.
+#: Fields that have their own columns, or that the row's owner and shelf determine.
 _OUTSIDE = {"id", "owner", "audience", "version", "recorded_at"}
 
 
-#: A record in one of these is not held any more; every other status, and having none, is being held.
+#: The statuses of records that are not active; every other status, and none, means active.
 ENDED = frozenset(
     {
         MemoryStatus.SUPERSEDED.value,
@@ -55,7 +55,7 @@ ENDED = frozenset(
         "withdrawn",
     }
 )
-#: Of these, what was taken back or let go of; what was superseded was true until then.
+#: The same without superseded records, which were true until they were superseded.
 TAKEN_BACK = ENDED - {MemoryStatus.SUPERSEDED.value}
 
 
@@ -115,7 +115,7 @@ _spell = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False).encode
 
 
 def facets_of(record: Record) -> str:
-    """``[speaker, agent, key, subject, trust, tags]`` as JSON, and ``true`` behind where it is pinned.
+    """Return ``[speaker, agent, key, subject, trust, tags]`` as JSON, with ``true`` appended if it is pinned.
 
     Passages are filtered by them; empty where all are.
     """
@@ -174,7 +174,7 @@ def _readers(audience: Audience) -> bytes:
 def decode(
     type_: str, id: UUID, owner: Owner, audience: Audience, version: int, recorded_at: int, body: str
 ) -> Record:
-    """The record that a row stands for.
+    """Build the record of a row.
 
     What a book wrote was checked when it came in: what is read most is built without being checked again.
     """

@@ -1,4 +1,4 @@
-"""Cuts an episode's tool calls to what is read often, and keeps the whole ones beside it."""
+"""Shortens an episode's tool calls, and keeps the full ones in a separate record."""
 
 from __future__ import annotations
 

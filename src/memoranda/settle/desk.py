@@ -148,9 +148,9 @@ class BatchState:
     def make(
         self, record: Record, verb: Verb, *, terms: bytes | None = None, run: bytes | None = None
     ) -> None:
-        """Let a new record stand; an id that is here already is refused."""
+        """Add a new record; raise ``Conflict`` if its id exists."""
         if self.current(record.id) is not None:
-            raise Conflict(f"id: {record.id} is given twice, or in this book already; leave ids to the book")
+            raise Conflict(f"id: {record.id} is given twice or exists already; let the book make ids")
         if record.owner is not self.batch.owner:
             record = record.changed(owner=self.batch.owner)
         self.put(record, verb, terms=terms, run=run)
@@ -158,7 +158,7 @@ class BatchState:
     def put(
         self, record: Record, verb: Verb, *, terms: bytes | None = None, run: bytes | None = None
     ) -> None:
-        """Let a record stand as given; its version and time are set here."""
+        """Store a record; its version and time are set here."""
         slot = record.slot()
         if slot is not None:
             self._slots[slot] = record.id
@@ -174,7 +174,7 @@ class BatchState:
             self._puts[record.id] = Put(record, before, verb, terms, run)
 
     def keep(self, record: Record, terms: bytes | None) -> None:
-        """Let an imported record stand with the version and times that it came with."""
+        """Store an imported record with its own version and times."""
         slot = record.slot()
         if slot is not None:
             self._slots[slot] = record.id

@@ -25,15 +25,15 @@ from memoranda.settle.desk import ask, load_all
 class ErasurePlan:
     """The records to erase, and the records that stay with fewer sources."""
 
-    #: Everything that goes, by id.
+    #: The records to erase, by id.
     doomed: dict[UUID, Record] = field(default_factory=dict)
-    #: Records that stay, as they shall stand without what is gone.
+    #: Records that stay, without the erased sources.
     stripped: dict[UUID, Record] = field(default_factory=dict)
-    #: Messages that left by age before, on which nothing shall rest any more.
+    #: Messages removed by age before, which no record may have as a source any more.
     aged: set[UUID] = field(default_factory=set)
     #: Asked for, and not there for this view.
     unknown: list[UUID] = field(default_factory=list)
-    #: Older statements that what goes had superseded; they are not part of it.
+    #: Older statements that erased memories had superseded; they are not erased.
     superseded: list[UUID] = field(default_factory=list)
 
     def __contains__(self, id: object) -> bool:
@@ -41,7 +41,7 @@ class ErasurePlan:
         return id in self.doomed or id in self.aged
 
     def losing_threads(self) -> set[UUID]:
-        """The threads in which something goes."""
+        """Return the threads in which something is erased."""
         return {
             record.thread
             for record in self.doomed.values()
@@ -78,7 +78,7 @@ def plan_erasure(view: View, ids: tuple[UUID, ...]) -> Deciding[ErasurePlan]:
 def plan_ageing(view: View, ids: tuple[UUID, ...]) -> Deciding[ErasurePlan]:
     """Plan the removal of old messages that were formed already; records derived from them stay."""
     if not view.whole:
-        raise NotAllowed("only the owner's own view lets messages leave by age")
+        raise NotAllowed("only the owner's own view (view='owner') may remove messages by age")
     plan = ErasurePlan()
     records = yield from load_all(ids)
     said = {id: record for id, record in records.items() if isinstance(record, Message)}
@@ -115,7 +115,7 @@ def _place(record: Record) -> tuple[UUID, int]:
 def plan_whole_erasure(owner: Owner, view: View, records: dict[UUID, Record]) -> Deciding[ErasurePlan]:
     """Plan the erasure of an owner, including other owners' records that name them."""
     if not view.whole:
-        raise NotAllowed("only the owner's own view may forget everything; ask for it by name")
+        raise NotAllowed("only the owner's own view may forget everything; use view='owner'")
     plan = ErasurePlan(doomed=dict(records))
     yield from _spread(plan, [*plan.doomed])
     own = set(plan.doomed)
@@ -202,6 +202,6 @@ def _falls(plan: ErasurePlan, record: Record) -> bool:
             return True
         plan.stripped[record.id] = left
         return False
-    # An episode tells of all that it rests on, and nobody can say which words of it are whose.
+    # An episode summarises all its sources; its words cannot be attributed to one of them.
     gone = [source for source in base.rests_on() if source in plan]
     return bool(gone) if isinstance(base, Episode) else len(gone) == len(base.rests_on())

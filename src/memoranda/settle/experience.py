@@ -32,7 +32,7 @@ def add(state: BatchState, change: AddExperience) -> Deciding[None]:
     if not isinstance(held, ExperienceLine):
         state.make(line.changed(evidence=_bounded(evidence)), Verb.ADD)
         return
-    # Somebody else taught the same meanwhile: it stays one line.
+    # Another user's records have taught the same line already: it stays one line.
     for part in evidence:
         yield from add_evidence(state, AddEvidence(held.id, part))
     if not evidence:

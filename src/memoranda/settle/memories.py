@@ -68,9 +68,14 @@ def _audience(state: BatchState, change: Remember, grounds: list[Record]) -> Aud
             return widest
         return EVERYONE if change.memory.agent is None else Audience.of_agent(change.memory.agent)
     if not change.audience.readable_by(state.batch.view):
-        raise InvalidInput("audience: this view would not see it; name one that it reads", field="audience")
+        raise InvalidInput(
+            "audience: this view could not read it; choose an audience that includes this view",
+            field="audience",
+        )
     if not change.audience.within(widest, state.batch.view):
-        raise InvalidInput("audience: wider than what the statement rests on; narrow it", field="audience")
+        raise InvalidInput(
+            "audience: it is wider than the audience of a source; choose a narrower one", field="audience"
+        )
     return change.audience
 
 
@@ -98,7 +103,7 @@ def _run(memory: Memory, run: str | None) -> Deciding[bytes | None]:
 
 
 def supersede_all(state: BatchState, pairs: list[Pair]) -> Deciding[None]:
-    """Let winners take their losers' places; circles resolve to the newest, and what cannot be is reported."""
+    """Apply all supersessions: in a circle the newest memory wins, and supersessions that cannot be are ignored."""
     yield from state.fetch(id for pair in pairs for id in (pair.winner, pair.loser))
     wanted: list[Pair] = []
     for pair in pairs:
@@ -197,9 +202,7 @@ def confirm(state: BatchState, change: Confirm) -> Deciding[None]:
     for source in added:
         ground = yield from state.need(source, Record, "sources")
         if not memory.audience.within(ground.audience, state.batch.view):
-            raise InvalidInput(
-                "sources: the memory is read more widely than this source may be", field="sources"
-            )
+            raise InvalidInput("sources: the memory has a wider audience than this source", field="sources")
     if not memory.active:
         state.ignore("retracted", memory.id)
         return
@@ -212,7 +215,7 @@ def confirm(state: BatchState, change: Confirm) -> Deciding[None]:
 
 
 def retract(state: BatchState, change: Retract) -> Deciding[None]:
-    """Say that a memory is no longer held."""
+    """Retract a memory."""
     memory: Memory = yield from state.need(change.memory, Memory, "memory")
     if not memory.active:
         state.ignore("superseded" if memory.status is MemoryStatus.SUPERSEDED else "retracted", memory.id)
@@ -221,12 +224,13 @@ def retract(state: BatchState, change: Retract) -> Deciding[None]:
 
 
 def amend(state: BatchState, change: Amend) -> Deciding[None]:
-    """Change what stands around a memory's content."""
+    """Change a memory's fields other than its content."""
     memory: Memory = yield from state.need(change.memory, Memory, "memory")
     unknown = sorted(set(change.fields) - _AMENDABLE)
     if unknown:
         raise InvalidInput(
-            f"{unknown[0]}: not to be amended; a new statement supersedes the old one", field=unknown[0]
+            f"{unknown[0]}: this field cannot be amended; remember a new statement that supersedes this one",
+            field=unknown[0],
         )
     given: dict[str, Any] = {name: getattr(memory, name) for name in Memory.model_fields}
     try:
@@ -246,10 +250,10 @@ def change_audience(state: BatchState, change: ChangeAudience) -> Deciding[None]
     for source in memory.stands_on():
         ground = state.current(source)
         if ground is not None and not change.audience.within(ground.audience, state.batch.view):
-            raise InvalidInput("audience: wider than what the statement rests on", field="audience")
+            raise InvalidInput("audience: it is wider than the audience of a source", field="audience")
     if not change.audience.readable_by(state.batch.view):
         raise InvalidInput(
-            "audience: this view would not see it any more; the owner's view may", field="audience"
+            "audience: this view could not read it any more; use view='owner'", field="audience"
         )
     if change.audience == memory.audience:
         state.ignore("unchanged", memory.id)

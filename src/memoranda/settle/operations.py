@@ -36,13 +36,13 @@ def operation_of(secret: bytes, batch: Batch) -> Operation:
 
 
 def repeated(entry: Entry, owner: Owner, operation: Operation, *, ended: bool) -> Receipt:
-    """The first receipt of an operation that was applied before; refused where it may not come again."""
+    """Return the first receipt of a repeated operation; raise an error if it may not be repeated."""
     if ended:
-        raise Erased("this operation was applied before its owner was erased; it does not come back")
+        raise Erased("this operation was applied before its owner was erased; it cannot be applied again")
     if entry.request != operation.request:
         raise OperationReused("this operation id belongs to another request; use a new id for a new request")
     if entry.lines and all(line.erased for line in entry.lines):
-        raise Erased("what this operation wrote was forgotten; it does not come back")
+        raise Erased("what this operation wrote was forgotten; it cannot be written again")
     return receipt_of(entry, owner, repeated=True)
 
 
@@ -57,5 +57,5 @@ def refuse_old_era(wanted: UUID | None, era: UUID | None) -> None:
     """Refuse work that was begun before its owner was erased."""
     if wanted is not None and wanted != era:
         raise Erased(
-            "this work was begun before its owner's records were erased; it ends here, begin anew if wanted"
+            "this work began before its owner's records were erased; it is stopped. Begin again if it is still wanted"
         )

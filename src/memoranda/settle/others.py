@@ -31,7 +31,7 @@ def patch_profile(state: BatchState, change: PatchProfile) -> Deciding[None]:
     """Set and unset fields of a profile; what a person set only a person changes."""
     batch = state.batch
     if not change.audience.readable_by(batch.view):
-        raise NotFound("audience: this view does not see profiles of that audience")
+        raise NotFound("audience: this view may not read profiles of that audience")
     fresh = ProfileDocument(
         id=change.id, owner=batch.owner, audience=change.audience, schema_name=change.schema_name
     )
@@ -40,9 +40,7 @@ def patch_profile(state: BatchState, change: PatchProfile) -> Deciding[None]:
     for source in change.sources:
         ground = yield from state.need(source, Record, "sources")
         if not document.audience.within(ground.audience, batch.view):
-            raise InvalidInput(
-                "sources: the profile is read more widely than this source may be", field="sources"
-            )
+            raise InvalidInput("sources: the profile has a wider audience than this source", field="sources")
     patched = _patched(state, document, change)
     if held is None:
         state.make(patched, Verb.PATCH)
@@ -63,7 +61,7 @@ def _patched(state: BatchState, document: ProfileDocument, change: PatchProfile)
         entries: Grounds = ()
         if name in change.set:
             body[name] = change.set[name]
-            # What a person sets stands by itself, whatever it was derived from before.
+            # A field that a person sets has no sources any more.
             entries = () if change.pin else of_change(before, held, body[name], change.sources)
         elif name in change.unset:
             body.pop(name, None)
@@ -101,9 +99,7 @@ def put_named(state: BatchState, change: PutNamed) -> Deciding[None]:
         state.make(record, Verb.PUT)
         return
     if isinstance(held, Key):
-        raise Conflict(
-            f"name: a key called {held.name!r} is in service; revoke it first, or choose another name"
-        )
+        raise Conflict(f"name: a key called {held.name!r} is in use; revoke it first, or choose another name")
     replacing = record.changed(id=held.id, version=held.version, recorded_at=held.recorded_at)
     if replacing == held:
         state.ignore("unchanged", held.id)
@@ -149,13 +145,13 @@ def import_record(state: BatchState, change: Import) -> Deciding[None]:
             return
         record = seated
     if isinstance(record, Thread):
-        # Places that were formed were given out, whether their messages come along or not: they are not used again.
+        # Places up to formed_through were used, even if their messages are not imported; they are never used again.
         state.tails[record.id] = record.formed_through
     state.keep(record, change.terms)
 
 
 def _grounded(state: BatchState, record: Record) -> Deciding[Record | None]:
-    """A derived record as it may stand here, if anything is left of it; what was erased here does not bear it."""
+    """Return an imported record without the sources that were erased here, or None if no source is left."""
     sources = record.rests_on()
     thread: UUID | None = record.thread if isinstance(record, Message) else None
     if thread is not None:
@@ -167,7 +163,7 @@ def _grounded(state: BatchState, record: Record) -> Deciding[Record | None]:
     if isinstance(record, (Memory, ProfileDocument, ExperienceLine)):
         return record.without(erased) if erased else record
     if isinstance(record, Episode):
-        # It tells of all that it rests on, and goes with any of it.
+        # An episode summarises all its sources, so it is dropped if one is erased.
         return None if erased else record
     return record if len(erased) < len(sources) else None
 

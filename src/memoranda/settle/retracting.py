@@ -24,7 +24,7 @@ def retract_source(state: BatchState, change: RetractSource) -> Deciding[None]:
     source: Record = yield from state.need(change.source, Record, "source")
     if not isinstance(source, (Message, Episode)):
         raise InvalidInput(
-            f"source: a {source.type.value} is no source to doubt; name a message or an episode",
+            f"source: a {source.type.value} cannot be retracted as a source; name a message or an episode",
             field="source",
         )
     state.note[FAULTY] = [str(source.id)]

@@ -1,4 +1,4 @@
-"""Rows of any engine's tables as values: the columns in which owners, audiences, records and entries stand."""
+"""Conversions between rows of any engine and values: owners, audiences, records and ledger entries."""
 
 from __future__ import annotations
 
@@ -69,13 +69,15 @@ def entry_of(row: Sequence[Any], owner: Owner | None) -> Entry:
 
 
 def cursor_of(cursor: str | None, newest_first: bool) -> bytes:
-    """The id behind which a page begins; without a cursor, the first or the last that there can be."""
+    """Return the id after which a page begins; without a cursor, the lowest or highest possible id."""
     if cursor is None:
         return _LAST if newest_first else _FIRST
     try:
         return UUID(hex=cursor).bytes
     except ValueError:
-        raise InvalidInput("cursor: not one that a page gave; begin without one", field="cursor") from None
+        raise InvalidInput(
+            "cursor: it was not returned by a page; begin without a cursor", field="cursor"
+        ) from None
 
 
 #: Made once: it writes each entry of the ledger.

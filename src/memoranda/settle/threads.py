@@ -34,7 +34,8 @@ def open_thread(state: BatchState, change: OpenThread) -> Deciding[None]:
     thread = change.thread
     if not thread.audience.readable_by(state.batch.view):
         raise InvalidInput(
-            "audience: this view would not see the thread; name one that it reads", field="audience"
+            "audience: this view could not read the thread; choose an audience that includes this view",
+            field="audience",
         )
     held = yield from state.holder(thread.slot())
     if held is None:
@@ -72,7 +73,7 @@ def set_thread(state: BatchState, change: SetThread) -> Deciding[None]:
 def _set(state: BatchState, thread: Thread, fields: dict[str, Any]) -> Deciding[None]:
     unknown = sorted(set(fields) - _SETTABLE)
     if unknown:
-        raise InvalidInput(f"{unknown[0]}: a thread has no such field to set", field=unknown[0])
+        raise InvalidInput(f"{unknown[0]}: this field of a thread cannot be set", field=unknown[0])
     status = fields.get("status")
     if status is not None and status != thread.status:
         try:
@@ -112,20 +113,18 @@ def close(state: BatchState, change: CloseThread) -> Deciding[None]:
 
 
 def mark_formed(state: BatchState, change: MarkFormed) -> Deciding[None]:
-    """Move a thread's watermark on; a batch that would move it back comes too late, and forms what was formed already."""
+    """Advance a thread's watermark; raise ``Stale`` if it would move back, because these messages are formed already."""
     thread: Thread = yield from state.need(change.thread, Thread, "thread")
     end = yield from state.end_of(thread.id)
     assert end is not None
     last = state.tails.get(thread.id, end.tail)
     if not 0 <= change.through <= last:
         raise InvalidInput(
-            f"through: {change.through}, and the thread ends at message {last}", field="through"
+            f"through: {change.through} is beyond the thread's last message ({last})", field="through"
         )
     held = thread.formed_through
     if change.through < held or change.after not in (None, held):
-        raise Stale(
-            f"thread {thread.id} is formed through message {held} already; read it again, then decide"
-        )
+        raise Stale(f"thread {thread.id} is already formed up to message {held}; read it again, then decide")
     if change.through == held:
         state.ignore("unchanged", thread.id)
     else:
@@ -134,18 +133,20 @@ def mark_formed(state: BatchState, change: MarkFormed) -> Deciding[None]:
 
 
 def summarise(state: BatchState, change: SummariseThread) -> Deciding[None]:
-    """Keep a newer summary of a thread; one that was built upon another than the one there is comes too late."""
+    """Store a newer summary of a thread; raise ``Stale`` if it was made from another summary than the current one."""
     thread: Thread = yield from state.need(change.thread, Thread, "thread")
     end = yield from state.end_of(thread.id)
     assert end is not None
     last = state.tails.get(thread.id, end.tail)
     if not 0 < change.through <= last:
         raise InvalidInput(
-            f"through: {change.through}, and the thread ends at message {last}", field="through"
+            f"through: {change.through} is beyond the thread's last message ({last})", field="through"
         )
     held = thread.summary_through
     if change.through < held or change.after != held:
-        raise Stale(f"thread {thread.id} is summed up through message {held}; read it again, then decide")
+        raise Stale(
+            f"thread {thread.id} is already summarised up to message {held}; read it again, then decide"
+        )
     if not change.summary.strip():
         state.ignore("empty", thread.id)
     elif (change.summary, change.through) == (thread.summary, held):
@@ -165,12 +166,15 @@ def record_episode(state: BatchState, change: RecordEpisode) -> Deciding[None]:
     if not grounds and episode.agent is not None:
         audience = Audience.of_agent(episode.agent)
     if change.audience is not None and not change.audience.readable_by(state.batch.view):
-        raise InvalidInput("audience: this view would not see it; name one that it reads", field="audience")
+        raise InvalidInput(
+            "audience: this view could not read it; choose an audience that includes this view",
+            field="audience",
+        )
     if change.audience is not None and not grounds:
         audience = change.audience
     elif change.audience is not None:
         if not change.audience.within(audience, state.batch.view):
-            raise InvalidInput("audience: wider than what the episode rests on", field="audience")
+            raise InvalidInput("audience: it is wider than the audience of a source", field="audience")
         audience = change.audience
     trust = lowest([episode.trust, *(ground.trust for ground in grounds if hasattr(ground, "trust"))])
     state.make(episode.changed(audience=audience, trust=trust), Verb.ADD, terms=change.terms)

@@ -22,11 +22,11 @@ from memoranda.model.records import Record, RecordType
 from memoranda.settle.desk import BatchState, ask
 
 _FINAL = {
-    Verb.APPEND: "messages are not undone but forgotten; forget them by their ids",
+    Verb.APPEND: "messages cannot be undone; forget them by their ids",
     Verb.ERASE: "an erasure cannot be undone",
-    Verb.AGE: "what left by age does not come back",
+    Verb.AGE: "messages removed by age cannot be restored",
     Verb.UNSOURCE: "an erasure cannot be undone",
-    Verb.IMPORT: "an import is not undone; forget what it brought, by ids",
+    Verb.IMPORT: "an import cannot be undone; forget the imported records by their ids",
 }
 
 
@@ -36,7 +36,8 @@ def undo(state: BatchState, change: Undo) -> Deciding[None]:
     lines = _earliest_lines(entries)
     if not lines and any(entry.lines for entry in entries):
         raise InvalidInput(
-            "position: it only moved a thread's watermark or summary, which is not undone", field="position"
+            f"position {change.position} only advanced formation progress or a summary; such operations cannot be undone",
+            field="position",
         )
     for line in lines:
         yield from _restore(state, line)
@@ -67,7 +68,7 @@ def _closure(state: BatchState, change: Undo) -> Deciding[list[Entry]]:
             yield from _refuse_second_undo(change.position, later)
             listed = ", ".join(str(position) for position in sorted(later))
             raise HasDependents(
-                f"position {change.position} cannot be undone alone: {listed} built upon it; undo them first, or all "
+                f"position {change.position} cannot be undone alone: later changes depend on it ({listed}); undo them first, or all "
                 "of them together",
                 positions=sorted(later),
             )
@@ -80,7 +81,7 @@ def _check(state: BatchState, entries: list[Entry]) -> Deciding[None]:
         if line.verb in _FINAL:
             raise InvalidInput(f"position: {_FINAL[line.verb]}", field="position")
         if line.erased:
-            raise Erased("part of this operation was forgotten since; what is left of it stands as it is")
+            raise Erased("part of this operation was forgotten since; the rest cannot be undone")
     yield from state.fetch(line.id for line in lines)
     for line in lines:
         record = state.current(line.id)
@@ -135,12 +136,12 @@ def _refuse_second_undo(position: int, later: set[int]) -> Deciding[None]:
     for entry in (yield from ask(EntriesAt(tuple(sorted(later))))):
         if position in entry.note.get("undoes", ()):
             raise Conflict(
-                f"position {position} was undone already, by position {entry.position}; undo that one to restore it"
+                f"position {position} was already undone by position {entry.position}; undo that one to restore it"
             )
 
 
 def _earliest_lines(entries: list[Entry]) -> list[Line]:
-    """For each record the first line that touched it: what stood before that line is what shall stand."""
+    """Return the first line of each record; the version before that line is restored."""
     first: dict[UUID, Line] = {}
     for entry in entries:
         for line in _deeds(entry):
@@ -156,7 +157,7 @@ def _restore(state: BatchState, line: Line) -> Deciding[None]:
     else:
         earlier = yield from ask(VersionOf(line.id, line.before))
         if earlier is None:
-            raise Erased("what stood before this operation was forgotten since")
+            raise Erased("the version before this operation was forgotten since")
         restored = earlier
         if isinstance(record, Thread):
             restored = restored.changed(
@@ -175,7 +176,7 @@ def _unmade(record: Record) -> Record:
 
 
 def _check_slots(state: BatchState) -> Deciding[None]:
-    """Refuse to bring back what would hold a key or a name that another record holds by now."""
+    """Raise ``Conflict`` if a restored record's key or name is used by another record now."""
     puts = state.puts()
     slots = {put.record.slot(): put.record for put in puts if put.record.slot() is not None}
     held = yield from ask(Holders(tuple(slot for slot in slots if slot is not None)))
@@ -185,5 +186,5 @@ def _check_slots(state: BatchState) -> Deciding[None]:
             wanted = slots[slot]
             what = "key" if wanted.type is RecordType.MEMORY else "name"
             raise Conflict(
-                f"position: {holder.type.value} {holder.id} holds the same {what} now; settle that one first"
+                f"position: {holder.type.value} {holder.id} has the same {what} now; change or retract that one first"
             )

@@ -113,7 +113,7 @@ class FormationSuite(Suite):
         thread = await pen.open()
         await pen.say(thread, "tea")
         marked = await pen.write(MarkFormed(thread, 1))
-        with pytest.raises(InvalidInput, match="not undone"):
+        with pytest.raises(InvalidInput, match="cannot be undone"):
             await pen.write(Undo(marked.position))
 
     async def test_a_summary_moves_on_from_what_it_was_built_upon(self, engine: Engine) -> None:

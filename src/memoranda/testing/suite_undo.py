@@ -164,7 +164,7 @@ class UndoSuite(Suite):
         pen = Pen(engine)
         made = await pen.write(pen.remembering("likes tea"))
         undone = await pen.write(Undo(made.position))
-        with pytest.raises(Conflict, match=f"undone already, by position {undone.position}"):
+        with pytest.raises(Conflict, match=f"already undone by position {undone.position}"):
             await pen.write(Undo(made.position))
 
     async def test_an_undone_statement_is_not_formed_again_from_the_same_sources(
@@ -184,7 +184,7 @@ class UndoSuite(Suite):
         tea = await pen.remember("likes tea", key="drink")
         retracted = await pen.write(Retract(tea))
         await pen.remember("likes gin", key="drink")
-        with pytest.raises(Conflict, match="holds the same key now"):
+        with pytest.raises(Conflict, match="has the same key now"):
             await pen.write(Undo(retracted.position))
         assert (await pen.read(tea)).status == "retracted"
 

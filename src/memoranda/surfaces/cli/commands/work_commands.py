@@ -16,7 +16,7 @@ import click
 from memoranda.book import Book
 from memoranda.book.forming import FORMING
 from memoranda.book.parsing import as_id, as_limit, as_owner
-from memoranda.book.unformed import is_formed, unformed
+from memoranda.book.unformed import is_formed, pending_threads
 from memoranda.errors import MemorandaError, NotFound
 from memoranda.model.jobs import MOST_JOBS, Job, JobState
 from memoranda.model.memories import Memory
@@ -187,7 +187,7 @@ async def to_be_formed(book: Book, owner: Owner) -> list[UUID]:
     jobs = await _jobs(book, owner)
     dead = {thread for thread, job in jobs.items() if job.state is JobState.DEAD}
     found = dict.fromkeys(jobs)
-    async for threads in unformed(book.engine, owner):
+    async for threads in pending_threads(book.engine, owner):
         found |= dict.fromkeys(thread.id for thread in threads)
     return [thread for thread in found if thread not in dead]
 
