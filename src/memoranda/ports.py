@@ -126,7 +126,7 @@ class TermsAndUse(Protocol):
         """Store new terms of the passages that still exist and return how many did."""
 
 
-class Vectors(Protocol):
+class VectorSets(Protocol):
     """Vectors of passages, in one set for each embedding: stored beside the records, without a ledger entry.
 
     Recall reads the active set while another is being filled. Erasing a passage erases its vectors in every set.
@@ -330,7 +330,9 @@ class Moves(Protocol):
         """Be written no more, once this returns; with None, be written again. A ``Conflict`` where another one stands."""
 
 
-class Engine(Records, Passages, TermsAndUse, Vectors, Jobs, Spending, Erasure, Maintenance, Moves, Protocol):
+class Engine(
+    Records, Passages, TermsAndUse, VectorSets, Jobs, Spending, Erasure, Maintenance, Moves, Protocol
+):
     """A database that stores books."""
 
     #: The engine's name in addresses and reports.

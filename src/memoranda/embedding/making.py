@@ -12,7 +12,7 @@ from memoranda.embedding.cache import Checkable
 from memoranda.errors import EmbeddingFailed
 from memoranda.model.records import Record
 from memoranda.model.vectors import Embedding, pack_vectors
-from memoranda.ports import Embedder, Vectors
+from memoranda.ports import Embedder, VectorSets
 
 #: Passages embedded in one step; their vectors are stored after each step.
 STEP = 64
@@ -24,7 +24,7 @@ Progress = Callable[[int], None]
 class VectorMaker:
     """An embedder together with the storage of vectors of one book."""
 
-    def __init__(self, vectors: Vectors, embedder: Embedder) -> None:
+    def __init__(self, vectors: VectorSets, embedder: Embedder) -> None:
         self._vectors = vectors
         self.embedder = embedder
         self._turn = asyncio.Lock()

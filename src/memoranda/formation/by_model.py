@@ -9,7 +9,7 @@ from typing import Final, TypeVar
 from memoranda.formation.answer import read_answer
 from memoranda.formation.prompt import Prompt
 from memoranda.model.asking import Earlier, ModelAnswer, ModelRequest
-from memoranda.model.forming import Confirmation, Formed, LeftOut, TakenBack
+from memoranda.model.forming import Confirmation, DroppedPart, Formed, TakenBack
 from memoranda.model.trust import Limits
 
 #: How often a model is asked to correct its answer.
@@ -64,7 +64,7 @@ def _empty(formed: Formed | None) -> bool:
     return formed is None or formed.empty
 
 
-def _part(left: LeftOut) -> str:
+def _part(left: DroppedPart) -> str:
     """Return the part of an answer that had a fault: notes, patches and so on."""
     return left.part.split("[")[0].split(".")[0]
 

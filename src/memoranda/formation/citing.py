@@ -11,7 +11,7 @@ from memoranda.formation.echo import is_from_user
 from memoranda.formation.prompt import Prompt
 from memoranda.formation.validity import LONGEST
 from memoranda.model.cited import QUOTE_LENGTH, Cited
-from memoranda.model.forming import LeftOut
+from memoranda.model.forming import DroppedPart
 from memoranda.model.messages import Message
 from memoranda.text.fence import fenced
 from memoranda.text.scripts import normalised
@@ -38,12 +38,14 @@ class Problems:
     """The parts of an answer that were left out, with reasons."""
 
     def __init__(self) -> None:
-        self._problems: list[LeftOut] = []
+        self._problems: list[DroppedPart] = []
 
     def add(self, at: str, code: str, reason: str, *, mendable: bool = False) -> None:
         """Report one problem; problems beyond the limit are dropped."""
         if len(self._problems) < MOST_PROBLEMS:
-            self._problems.append(LeftOut(part=printable(at), code=code, reason=reason, mendable=mendable))
+            self._problems.append(
+                DroppedPart(part=printable(at), code=code, reason=reason, mendable=mendable)
+            )
 
     def reporter(self, at: str) -> Report:
         """Return a function that reports problems at one path."""
@@ -53,7 +55,7 @@ class Problems:
 
         return report
 
-    def all(self) -> tuple[LeftOut, ...]:
+    def all(self) -> tuple[DroppedPart, ...]:
         """Return all reported problems."""
         return tuple(self._problems)
 

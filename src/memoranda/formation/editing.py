@@ -9,7 +9,7 @@ from uuid import UUID
 from memoranda.formation.patching import apply_patch, changed_fields, edit_faults
 from memoranda.formation.schemas import schema_of
 from memoranda.model.changes import PatchProfile
-from memoranda.model.forming import LeftOut, ProfilePatch, Reading
+from memoranda.model.forming import DroppedPart, ProfilePatch, Reading
 from memoranda.model.owner import View
 from memoranda.model.profiles import ProfileDocument
 from memoranda.model.values import comparable
@@ -22,7 +22,7 @@ class ProfileEditor:
         self,
         reading: Reading,
         current: Iterable[ProfileDocument],
-        report: Callable[[LeftOut], None],
+        report: Callable[[DroppedPart], None],
         id_of: Callable[[str, int], UUID],
     ) -> None:
         self._reading = reading
@@ -90,7 +90,7 @@ class ProfileEditor:
         return next((one for one in self._current if one.schema_name == schema), None)
 
     def _left_out(self, at: str, code: str, reason: str) -> list[PatchProfile]:
-        self._report(LeftOut(part=at, code=code, reason=reason))
+        self._report(DroppedPart(part=at, code=code, reason=reason))
         return []
 
 

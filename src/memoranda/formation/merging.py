@@ -10,7 +10,7 @@ from uuid import UUID
 from memoranda.formation.alike import same_statement
 from memoranda.model.changes import Change, Confirm, Remember, Retract, Supersede
 from memoranda.model.cited import Cited, quotes_of
-from memoranda.model.forming import Confirmation, Draft, LeftOut, Reading, TakenBack
+from memoranda.model.forming import Confirmation, Draft, DroppedPart, Reading, TakenBack
 from memoranda.model.memories import Cardinality, Memory
 from memoranda.model.owner import View
 from memoranda.model.trust import Limits, lowest
@@ -47,7 +47,7 @@ class Merger:
         reading: Reading,
         existing: Iterable[Memory],
         limits: Limits,
-        report: Callable[[LeftOut], None],
+        report: Callable[[DroppedPart], None],
         id_of: Callable[[str, int], UUID],
     ) -> None:
         thread = reading.thread
@@ -210,7 +210,7 @@ class Merger:
         return self._thread.audience.within(other.audience, self._view)
 
     def _left_out(self, at: str, code: str, reason: str) -> None:
-        self._report(LeftOut(part=at, code=code, reason=reason))
+        self._report(DroppedPart(part=at, code=code, reason=reason))
 
     def _memory(self, place: int, draft: Draft) -> Memory:
         key = draft.key if draft.cardinality is Cardinality.ONE else None

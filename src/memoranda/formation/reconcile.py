@@ -23,7 +23,7 @@ from memoranda.model.changes import (
 )
 from memoranda.model.episodes import Episode
 from memoranda.model.experience import Evidence, ExperienceLine
-from memoranda.model.forming import Formed, LeftOut, Lesson, Reading
+from memoranda.model.forming import DroppedPart, Formed, Lesson, Reading
 from memoranda.model.ids import derived_id
 from memoranda.model.memories import Memory
 from memoranda.model.owner import Owner, OwnerKind
@@ -52,7 +52,7 @@ class Reconciled:
     changes: tuple[Change, ...] = ()
     #: To the records of the agent, who is another owner; so they are another batch.
     experience: tuple[AddExperience | AddEvidence, ...] = ()
-    left_out: tuple[LeftOut, ...] = ()
+    left_out: tuple[DroppedPart, ...] = ()
     #: The records that the changes depend on, with the versions that were read.
     versions: Mapping[UUID, int] = field(default_factory=lambda: MappingProxyType({}))
 
@@ -78,7 +78,7 @@ class _Reconciler:
         self._thread = reading.thread
         self._current = current
         self._limits = limits
-        self._dropped: list[LeftOut] = []
+        self._dropped: list[DroppedPart] = []
 
     def reconcile(self, formed: Formed, run: str | None) -> Reconciled:
         merger = Merger(self._reading, self._current.memories, self._limits, self._dropped.append, self._id)
@@ -195,7 +195,7 @@ class _Reconciler:
         return MappingProxyType({one.id: one.version for one in records if one.id in touched})
 
     def _left_out(self, at: str, code: str, reason: str) -> None:
-        self._dropped.append(LeftOut(part=at, code=code, reason=reason))
+        self._dropped.append(DroppedPart(part=at, code=code, reason=reason))
 
 
 def _same_line(lesson: Lesson, lines: Iterable[ExperienceLine]) -> ExperienceLine | None:

@@ -164,7 +164,7 @@ class EpisodeDraft(Value):
     tags: tuple[Name, ...] = Field(default=(), max_length=100)
 
 
-class LeftOut(Value):
+class DroppedPart(Value):
     """A part of an answer that was dropped, and why."""
 
     #: Where it stood in the answer, such as ``notes[3]``.
@@ -187,7 +187,7 @@ class Formed(Value):
     patches: tuple[ProfilePatch, ...] = ()
     experience: tuple[Lesson, ...] = ()
     episode: EpisodeDraft | None = None
-    left_out: tuple[LeftOut, ...] = ()
+    left_out: tuple[DroppedPart, ...] = ()
 
     @model_validator(mode="after")
     def _one_patch_each(self) -> Self:

@@ -14,7 +14,7 @@ from memoranda.model.owner import Owner, owner_digest_parts
 
 
 @dataclass(frozen=True, slots=True)
-class Operation:
+class OperationDigests:
     """The digests of an operation id and its request; both are None if no id was given."""
 
     id: bytes | None
@@ -26,16 +26,16 @@ def operation_digest(secret: bytes, owner: Owner, operation: str) -> bytes:
     return keyed(secret, "operation", owner_digest_parts(owner), operation.encode())
 
 
-def operation_of(secret: bytes, batch: Batch) -> Operation:
+def operation_of(secret: bytes, batch: Batch) -> OperationDigests:
     """The digests of a batch's operation."""
     if batch.operation is None:
-        return Operation(None, None)
-    return Operation(
+        return OperationDigests(None, None)
+    return OperationDigests(
         operation_digest(secret, batch.owner, batch.operation), keyed(secret, "request", batch.request)
     )
 
 
-def repeated(entry: Entry, owner: Owner, operation: Operation, *, ended: bool) -> Receipt:
+def repeated(entry: Entry, owner: Owner, operation: OperationDigests, *, ended: bool) -> Receipt:
     """Return the first receipt of a repeated operation; raise an error if it may not be repeated."""
     if ended:
         raise Erased("this operation was applied before its owner was erased; it cannot be applied again")

@@ -21,7 +21,7 @@ from memoranda.model.vectors import embed_job
 from memoranda.settle import Decision, decide_batch
 from memoranda.settle.caps import held_gain
 from memoranda.settle.operations import (
-    Operation,
+    OperationDigests,
     operation_digest,
     operation_of,
     receipt_of,
@@ -102,7 +102,7 @@ async def _store(
     batch: Batch,
     owner: OwnerRow,
     decision: Decision,
-    operation: Operation,
+    operation: OperationDigests,
 ) -> Receipt:
     position = owner.position + 1
     storing = Storing(session, secret, owner.no)

@@ -21,7 +21,7 @@ from memoranda.settle import Decision, Put, StoredRow, decide_batch, encode
 from memoranda.settle.caps import held_gain
 from memoranda.settle.desk import run_decision
 from memoranda.settle.operations import (
-    Operation,
+    OperationDigests,
     operation_digest,
     operation_of,
     receipt_of,
@@ -90,7 +90,7 @@ def _store(
     batch: Batch,
     owner: OwnerRow,
     decision: Decision,
-    operation: Operation,
+    operation: OperationDigests,
 ) -> Receipt:
     position = owner.position + 1
     hashes = storing.put_all(decision.puts)
