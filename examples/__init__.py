@@ -1,1 +1,1 @@
-"""Programs to begin from; each runs as it stands."""
+"""Example programs; each can be run as it is."""

@@ -1,8 +1,8 @@
-"""A conversation with a provider's model that remembers you from one start to the next.
+"""A conversation with a provider's model that remembers you between two starts of the program.
 
 python examples/real_provider.py [provider:model] [book.db]
 
-The key stands in the provider's own variable, such as OPENAI_API_KEY.
+Set the key in the provider's own variable, such as OPENAI_API_KEY.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ from pydantic_ai.models import infer_model
 import memoranda
 from memoranda.integrations.pydantic_ai import Memoranda, Scope, history
 
-INSTRUCTIONS = "You are a companion. Keep with `remember` what will matter to this user later on."
+INSTRUCTIONS = "You are a companion. Store with `remember` what will matter to this user later on."
 
 
 async def main(name: str, address: Path) -> int:
-    """Talk until the input ends."""
+    """Talk until the input ends, and return the exit code."""
     try:
         model = infer_model(name)
     except (UserError, ImportError) as error:
-        print(f"{name} cannot be asked: {error}", file=sys.stderr)
+        print(f"{name} cannot be used: {error}", file=sys.stderr)
         print(
             "Set the provider's key, install its client, or name another model: provider:model",
             file=sys.stderr,

@@ -1,4 +1,4 @@
-"""An agent that knows on the second day what it was told on the first. No key is needed: the model is a few rules.
+"""An agent that still knows tomorrow what it was told today. It needs no key: its model is a few rules.
 
 python examples/remembering_agent.py [book.db]
 """
@@ -19,7 +19,7 @@ from memoranda.integrations.pydantic_ai import Memoranda, Scope
 
 
 async def rules(messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
-    """Stands in for a language model: keeps what it is asked to, and looks into what it is given."""
+    """Answer in place of a language model: remember on request, and repeat what the context says."""
     said = [str(part.content) for part in messages[-1].parts if isinstance(part, UserPromptPart)]
     if not said:
         return ModelResponse([TextPart("I shall remember that.")])
@@ -28,13 +28,17 @@ async def rules(messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
         return ModelResponse([ToolCallPart("remember", {"content": prompt.removeprefix("Remember: ")})])
     known = [line.strip() for text in given for line in text.splitlines() if "] " in line]
     return ModelResponse(
-        [TextPart("\n".join(["I know of you:", *known]) if known else "I know nothing of you.")]
+        [TextPart("\n".join(["I know about you:", *known]) if known else "I know nothing about you.")]
     )
 
 
 async def main(address: Path) -> None:
-    """Two days, of which the second knows nothing but what is in the book."""
-    for prompt in ("What do you know of me?", "Remember: Keeps bees on the roof", "What do you know of me?"):
+    """Ask three times; each time, the agent knows only what is in the book."""
+    for prompt in (
+        "What do you know about me?",
+        "Remember: Keeps bees on the roof",
+        "What do you know about me?",
+    ):
         async with memoranda.open(address) as book:
             agent = Agent(FunctionModel(rules), capabilities=[Memoranda(book, Scope("ana", "companion"))])
             result = await agent.run(prompt)

@@ -1,4 +1,4 @@
-"""A support agent that asks its memory whether something was tried before. No key is needed: the model is a few rules.
+"""A support agent that first searches its memory for earlier attempts. It needs no key: its model is a few rules.
 
 python examples/support_agent.py
 """
@@ -18,14 +18,14 @@ from memoranda.integrations.pydantic_ai import Memoranda, Scope
 
 @dataclass
 class Deps:
-    """What a run is given by the application: who is signed in, and which ticket it is about."""
+    """The dependencies of a run: the user who is signed in, and the ticket."""
 
     user: str
     ticket: str
 
 
 async def rules(messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
-    """Stands in for a language model: looks first, and restarts the router only where that did not fail before."""
+    """Answer in place of a language model: search first, and restart the router unless that failed before."""
     answers = [part for part in messages[-1].parts if isinstance(part, ToolReturnPart)]
     if not answers:
         return ModelResponse([ToolCallPart("search", {"query": "restart the router"})])
@@ -38,12 +38,12 @@ async def rules(messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
 
 
 def scope(ctx: RunContext[Deps]) -> Scope:
-    """Whose memory a run uses comes from the application, never from the model."""
+    """Choose the scope of a run; the application does it, never the model."""
     return Scope(ctx.deps.user, "support", thread=ctx.deps.ticket)
 
 
 async def main() -> None:
-    """The same complaint twice; the first attempt fails."""
+    """Handle the same complaint twice; the first attempt fails."""
     async with memoranda.open("memory://") as book:
         memory = Memoranda(book, scope, closes=True)
         agent = Agent(FunctionModel(rules), deps_type=Deps, capabilities=[memory])

@@ -32,7 +32,7 @@ def test_it_shows_where_the_model_is(weights_folder: Path) -> None:
     shown = json.loads(run("show", "--json"))
     assert shown["usable"] and Path(shown["used"]["folder"]) == weights_folder
     assert all(shown["libraries"].values())
-    assert f"{weights_folder}: whole" in run("show").replace("\n", "")
+    assert f"{weights_folder}: complete" in run("show").replace("\n", "")
 
 
 def test_it_says_what_to_run_where_nothing_is(bare: Path) -> None:
@@ -80,4 +80,4 @@ def test_a_package_without_the_published_files_is_not_taken(
     bare: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(installing, "command", lambda into: [sys.executable, "-c", ""])
-    assert "not whole" in run("install", code=15)
+    assert "damaged or incomplete" in run("install", code=15)

@@ -105,7 +105,7 @@ class TestByMeaningAlone:
             with pytest.raises(EmbeddingFailed, match=r"no answer|ValueError"):
                 await book.recall("ana", "bees", mode="meaning")
             assert len(await book.recall("ana", "bees")) == 1
-        assert "recall goes by words alone" in caplog.text
+        assert "recall uses words alone" in caplog.text
 
     async def test_a_vector_that_the_caller_made_needs_no_embedder_that_answers(self, path: Path) -> None:
         embedder = Topics()
@@ -185,7 +185,7 @@ class TestTelling:
         async with opened(path, Topics()):
             pass
         assert self.said(caplog) == [
-            ("INFO", "recall goes by words and by meaning, with test/topics/3"),
+            ("INFO", "recall uses words and meaning, with test/topics/3"),
         ]
 
     @pytest.mark.parametrize(("embed", "level"), [(None, "INFO"), (Larger(), "WARNING")])
@@ -196,7 +196,7 @@ class TestTelling:
             pass
         caplog.set_level(logging.INFO, "memoranda.embedding")
         async with opened(path, embed) as book:
-            assert self.said(caplog) == [(level, f"recall goes by words alone: {book.no_vectors_because}")]
+            assert self.said(caplog) == [(level, f"recall uses words alone: {book.no_vectors_because}")]
 
     async def test_the_facts_count_what_has_its_vector(self, path: Path) -> None:
         async with opened(path, Topics()) as book:

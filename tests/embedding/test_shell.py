@@ -156,7 +156,7 @@ class TestWriting:
     def test_a_provider_that_is_down_is_told_of_and_the_write_stands(self, shell: Shell) -> None:
         shell.use(Down())
         told = shell.run("remember", "ana", "Keeps bees")
-        assert "stored, and found by its words alone" in told.stderr and "did not answer" in told.stderr
+        assert "stored, but found by words alone" in told.stderr and "did not answer" in told.stderr
         assert "Keeps bees" in shell.run("recall", "ana", "bees").stdout
 
     def test_without_an_embedder_nobody_is_told_at_each_command(
@@ -219,7 +219,7 @@ class TestReembed:
             embedding = Larger.embedding
 
         shell.use(Failing(EmbedderDown("the provider did not answer")))
-        assert "run it again to go on" in shell.run("reembed", code=15).stderr
+        assert "run it again to continue" in shell.run("reembed", code=15).stderr
 
     def test_one_that_is_killed_goes_on_where_it_stopped_and_recall_goes_on_meanwhile(
         self, shell: Shell
@@ -239,7 +239,7 @@ class TestReembed:
         assert killed.returncode != 0
         assert asyncio.run(asked()) == (["Drinks tea"], {"test/larger/4": 4})
         checks = shell.json("doctor")["checks"]
-        coming = next(check for check in checks if check["name"] == "meaning to come")
+        coming = next(check for check in checks if check["name"] == "new vectors")
         assert "4 of 7" in coming["found"] and "memoranda reembed" in coming["advice"]
         shell.use(Larger())
         assert shell.json("reembed")["made"] == 3

@@ -217,7 +217,7 @@ async def test_the_doctor_tells_what_keeps_a_thread_from_being_formed(
         told_of = "1 were given up" if ill.state is JobState.DEAD else "1 thread waits"
         assert told_of in check.found
         await recovered(book, clock, server)
-        assert health.formation(await jobs(book), [], clock()).found == "none waits"
+        assert health.formation(await jobs(book), [], clock()).found == "no thread waits"
 
 
 async def test_an_answer_in_prose_is_as_good_as_a_bare_one(server: ModelServer, clock: HandClock) -> None:

@@ -29,10 +29,10 @@ def run(name: str, folder: Path, *arguments: str) -> subprocess.CompletedProcess
 def test_the_agent_knows_on_the_second_day_what_it_was_told_on_the_first(tmp_path: Path) -> None:
     first = run("remembering_agent.py", tmp_path, str(tmp_path / "book.db"))
     assert first.returncode == 0, first.stderr
-    assert "I know nothing of you." in first.stdout
+    assert "I know nothing about you." in first.stdout
     assert first.stdout.count("fact] Keeps bees on the roof") == 1
     again = run("remembering_agent.py", tmp_path, str(tmp_path / "book.db"))
-    assert again.stdout.startswith("> What do you know of me?\nI know of you:\n")
+    assert again.stdout.startswith("> What do you know about me?\nI know about you:\n")
     assert run("remembering_agent.py", tmp_path).returncode == 0
 
 
@@ -49,7 +49,7 @@ def test_without_a_key_or_a_client_the_example_says_what_is_missing(
 ) -> None:
     done = run("real_provider.py", tmp_path, *name)
     assert done.returncode == 2
-    assert "cannot be asked" in done.stderr and "Traceback" not in done.stderr
+    assert "cannot be used" in done.stderr and "Traceback" not in done.stderr
     assert list(tmp_path.iterdir()) == []
 
 

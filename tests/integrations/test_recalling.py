@@ -133,8 +133,8 @@ async def test_a_book_that_is_down_gives_no_context_and_the_agent_goes_on(
         with pytest.raises(StorageError):
             await agent_of(Script(), book, strict=True).run("Hello!")
     told = [record.getMessage() for record in caplog.records]
-    assert any("goes without its memory" in text for text in told)
-    assert any("is not kept, with its 4 messages" in text for text in told)
+    assert any("continues without its memory" in text for text in told)
+    assert any("is not stored, with its 4 messages" in text for text in told)
     assert lost == [4]
     assert await said(book) == []
 

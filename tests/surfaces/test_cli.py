@@ -213,7 +213,7 @@ def test_damage_is_found(shell: Shell) -> None:
 
 def test_the_demo_shows_what_it_says(tmp_path: Path) -> None:
     shown = Shell(tmp_path).run("demo")
-    for word in ("receipt", "</memories>", "supersede", "why", "undo", "Forgotten", "0 now"):
+    for word in ("receipt", "</memories>", "supersede", "why", "undo", "Erasure", "0 times now"):
         assert word in shown
 
 

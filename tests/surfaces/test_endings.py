@@ -96,8 +96,8 @@ def test_what_left_the_book_is_still_forgotten_from_its_backups(shell: Shell) ->
     assert b"canary" not in (shell.folder / "copy.db").read_bytes()
     said = again.stdout
     assert "forgotten for good" not in said
-    assert f"not in the book, or no longer, for this view:\n  {canary}" in said
-    assert f"backups rewritten without all that was forgotten:\n  {shell.folder / 'copy.db'}" in said
+    assert f"not in the book, or not visible in this view:\n  {canary}" in said
+    assert f"backups rewritten without everything that was ever erased:\n  {shell.folder / 'copy.db'}" in said
 
 
 def test_the_answer_for_programs_names_the_rewritten_backups(shell: Shell) -> None:
@@ -107,8 +107,8 @@ def test_the_answer_for_programs_names_the_rewritten_backups(shell: Shell) -> No
     again = json.loads(
         shell.run("forget", "ana", canary, "--as-owner", "--backups", "--yes", "--json").stdout
     )
-    assert (first["rewritten"], first["unknown"]) == ([], [])
-    assert (again["rewritten"], again["unknown"]) == ([str(shell.folder / "copy.db")], [canary])
+    assert (first["rewritten"], first["not_found"]) == ([], [])
+    assert (again["rewritten"], again["not_found"]) == ([str(shell.folder / "copy.db")], [canary])
 
 
 def test_what_is_nowhere_is_not_found(shell: Shell) -> None:

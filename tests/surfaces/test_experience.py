@@ -21,7 +21,7 @@ def test_a_line_is_read_approved_guarded_and_retired_at_the_command_line(tmp_pat
     assert shell.json("experience", "list", "guide", "--for-user", "ben") == {"lines": []}
     shell.run("experience", "check-privacy", "guide", line)
     shell.run("experience", "retire", "guide", line, "--reason", "no use")
-    assert "nothing learnt" in shell.run("experience", "list", "guide")
+    assert "this agent has learnt nothing" in shell.run("experience", "list", "guide")
     assert "retired" in shell.run("experience", "list", "guide", "--retired")
 
 

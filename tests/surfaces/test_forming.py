@@ -88,14 +88,14 @@ def test_a_job_that_waits_for_a_person_can_be_replayed(shell: Shell, server: Mod
     shell.run("jobs", "retry", waiting["job"])
     shell.run("jobs", "run")
     assert form(shell)[0] == []
-    assert "no job" in shell.run("jobs", "retry", waiting["job"], code=3)
+    assert "no dead or waiting job" in shell.run("jobs", "retry", waiting["job"], code=3)
 
 
 def test_that_formation_is_off_is_told(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as off:
         off.setenv("MEMORANDA_FORMING_ENABLED", "false")
         assert form(shell)[0] == [("off", "")]
-        assert "formation is off" in shell.run("form", "ana")
+        assert "threads not formed because forming.enabled" in shell.run("form", "ana")
     assert form(shell)[0] == [("formed", "")]
 
 

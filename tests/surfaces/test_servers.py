@@ -39,12 +39,12 @@ def test_a_sound_server_is_in_health() -> None:
     [
         ({"syncs": False}, "durability", "warning"),
         ({"whole_pages": False}, "durability", "warning"),
-        ({"passes_walls": True}, "second wall", "warning"),
+        ({"passes_walls": True}, "row security", "warning"),
         ({"connections": 95}, "connections", "warning"),
         ({"version": "14.2", "release": 140002}, "server", "warning"),
         ({"replica": True}, "server", "note"),
         ({"vectors": None}, "pgvector", "note"),
-        ({"answer_seconds": 0.5}, "way there", "note"),
+        ({"answer_seconds": 0.5}, "latency", "note"),
     ],
 )
 def test_what_is_unsound_is_told_and_nothing_else(change: dict[str, object], name: str, state: str) -> None:

@@ -65,10 +65,10 @@ def test_people_are_told_what_is_known_and_what_is_not(shell: Shell) -> None:
     assert [line.split() for line in told[1:4]] == [
         ["ana", "3", "1", "2,400", "400", "60", "2.000123", "USD"],
         ["bo", "1", "0", "1,200", "200", "30", "unknown"],
-        ["in", "all", "4", "1", "3,600", "600", "90", "at", "least", "2.000123", "USD"],
+        ["total", "4", "1", "3,600", "600", "90", "at", "least", "2.000123", "USD"],
     ]
-    assert told[4] == "of 3 answers 1 have a price that nobody knows"
-    assert shell.run("usage", "bo", "--agent", "guide") == "no language model was asked\n"
+    assert told[4] == "answers with an unknown price: 1 of 3"
+    assert shell.run("usage", "bo", "--agent", "guide") == "no language model was called\n"
 
 
 def test_programs_are_told_to_the_last_decimal(shell: Shell) -> None:

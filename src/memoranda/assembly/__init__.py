@@ -1,4 +1,4 @@
-"""Wires a book from what is configured; no other room knows engines, embedders and models together."""
+"""Assembly: builds a book from its settings; only this package knows engines, embedders and models together."""
 
 from memoranda.assembly.book_setup import Opening, RecallSettings, open, refuse_former_settings
 from memoranda.assembly.copying import copy, give_up_copy

@@ -1,4 +1,4 @@
-"""Opens a book: settings, engine, door, recall, models and workers, wired to each other."""
+"""Opening of a book: reads the settings and connects engine, door, recall, models and workers."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ _log = logging.getLogger("memoranda.embedding")
 
 
 class RecallSettings(Value):
-    """How much recall may hold."""
+    """Memory limits of recall."""
 
     index_bytes: int = Field(default=INDEX_BYTES, ge=1_048_576)
     #: A shelf with at least so many passages is searched by the engine, if it can, and not read into memory.
@@ -50,7 +50,7 @@ class RecallSettings(Value):
 
 @dataclass(frozen=True, slots=True)
 class _Given:
-    """The settings that a book is opened with, a group for each room."""
+    """All settings of a book, one group for each package that reads them."""
 
     limits: Limits
     recall: RecallSettings
@@ -68,7 +68,7 @@ _LONE_VARIABLES = ("book", "debug")
 
 
 class Opening:
-    """A book that is being opened: ``await`` it, or enter it with ``async with``."""
+    """The result of ``open``: ``await`` it to get the book, or use it with ``async with``, which also closes it."""
 
     def __init__(self, **how: Any) -> None:
         self._how = how
@@ -103,13 +103,15 @@ def open(
 ) -> Opening:
     """Open a book: a file's path, ``sqlite:///path``, ``postgresql://user@host/database`` or ``memory://``.
 
-    ``limits`` are the guardrails; without them those of the ``config`` file and the environment hold. ``worker``: True
-    runs the book's upkeep in this process and forms what is said, False does none of it; left out, it makes vectors of
-    what is stored, and no more.
-    ``embed`` says what makes vectors: ``"auto"``, what the settings name, else the local model where it is installed,
-    else none; None, words alone; a folder with the model's files; ``"provider:model"``; or an embedder. ``models`` says
-    who reads conversations: ``"auto"``, what the settings name; None, rules without a model; ``"provider:model"``, a
-    mapping of tasks to such, a model of PydanticAI, or any ``Models``.
+    ``limits`` are the guardrails; without them, those of the ``config`` file and the environment apply.
+    ``worker``: True runs background jobs in this process and forms memories; False runs none; None, the default,
+    only computes the vectors of what is stored.
+    ``embed`` chooses the embedder: ``"auto"`` is the one the settings name, or else the local model if it is
+    installed, or else none; None means words alone; or give a folder with the model's files, ``"provider:model"``,
+    or an embedder.
+    ``models`` chooses the language models that read conversations: ``"auto"`` are those the settings name; None
+    means rules without a model; or give ``"provider:model"``, a mapping of tasks to such names, a model of
+    PydanticAI, or any ``Models``.
     """
     return Opening(
         address=address,
@@ -146,17 +148,17 @@ async def _open(
     engine, found = await find_book(address, create=create, read_only=read_only)
     if isinstance(engine, SearchesLargeShelves):
         engine.large_shelves.threshold = given.recall.large_shelf
-    # A book that moves, or has moved, is only read.
+    # A book that is moving, or has moved, is read-only.
     read_only = read_only or found.departure is not None
     maker = None if isinstance(embedder, NoEmbedder) else VectorMaker(engine, embedder)
     try:
         if not read_only:
-            read_only = not await _is_made_due(engine, maker, given.retention, clock)
+            read_only = not await _put_jobs_unless_moving(engine, maker, given.retention, clock)
         no_vectors_because = await _no_vectors_because(embedder, engine)
     except BaseException:
         await engine.close()
         raise
-    finder = Recall(engine, index_bytes=given.recall.index_bytes, forget=_forgetting(embedder))
+    finder = Recall(engine, index_bytes=given.recall.index_bytes, forget=_cache_clearer(embedder))
     making = None
     if maker is not None and not read_only:
         making = Worker(engine, {EMBED: embedding(engine, clock, maker)}, clock)
@@ -182,13 +184,13 @@ async def _open(
     if worker and not read_only:
         book.start_worker()
     elif worker is None:
-        # What is written here becomes vectors here, even where nobody runs the book's other upkeep.
+        # This process computes the vectors of what it writes, even if no worker runs.
         embeddings.start()
     return book
 
 
 def _refuse(tenant: str, limits: Limits | None, *, worker: bool | None, read_only: bool) -> None:
-    """Refuse what cannot be opened so, before anything is."""
+    """Check the arguments before anything is opened."""
     try:
         Owner(tenant=tenant, id=tenant)
     except ValidationError as exc:
@@ -196,11 +198,14 @@ def _refuse(tenant: str, limits: Limits | None, *, worker: bool | None, read_onl
     if limits is not None and not isinstance(limits, Limits):
         raise InvalidInput(f"limits: give Limits, not {type(limits).__name__}", field="limits")
     if worker and read_only:
-        raise InvalidInput("worker: a book that is opened to be read only does no upkeep", field="worker")
+        raise InvalidInput(
+            "worker: a book that is opened with read_only=True cannot run a worker; leave one of them out",
+            field="worker",
+        )
 
 
 def _given(config: str | Path | None, limits: Limits | None) -> _Given:
-    """The settings of the file and the environment; the caller's guardrails win."""
+    """Read the settings of the file and the environment; limits given by the caller take precedence."""
     refuse_former_settings()
     file = read_file(config, _SECTIONS) if config is not None else {}
     return _Given(
@@ -219,25 +224,27 @@ def refuse_former_settings() -> None:
     refuse_former([*_SECTIONS, *_LONE_VARIABLES])
 
 
-async def _is_put(engine: Engine, kind: str) -> bool:
-    """Whether such a job is there, whenever it is due."""
+async def _job_exists(engine: Engine, kind: str) -> bool:
+    """True if a job of this kind exists, due or not."""
     return any(job.kind == kind for job in await engine.jobs(None, MOST_JOBS))
 
 
-async def _is_made_due(engine: Engine, maker: VectorMaker | None, keeping: Retention, clock: Clock) -> bool:
-    """Put the jobs for what this book lacks; False where it began to move right now."""
+async def _put_jobs_unless_moving(
+    engine: Engine, maker: VectorMaker | None, keeping: Retention, clock: Clock
+) -> bool:
+    """Create the jobs that this book needs; return False if the book has just begun to move."""
     try:
-        await _make_due(engine, maker, keeping, clock)
+        await _put_jobs(engine, maker, keeping, clock)
     except Moved:
         return False
     return True
 
 
-async def _make_due(engine: Engine, maker: VectorMaker | None, keeping: Retention, clock: Clock) -> None:
-    """Put the jobs for what this book lacks: terms of today's rule, the first retention, vectors."""
+async def _put_jobs(engine: Engine, maker: VectorMaker | None, keeping: Retention, clock: Clock) -> None:
+    """Create the jobs that this book needs: terms of the current rule, the first retention, vectors."""
     if await engine.stale_terms(RULE, 1):
         await engine.put(JobDraft(kind="terms", key=str(RULE)), clock())
-    if keeping.messages_days is not None and not await _is_put(engine, RETAIN):
+    if keeping.messages_days is not None and not await _job_exists(engine, RETAIN):
         await engine.put(first_retention(), clock())
     if maker is not None:
         sets = await engine.vector_sets() or [await engine.begin_set(maker.embedding)]
@@ -245,8 +252,8 @@ async def _make_due(engine: Engine, maker: VectorMaker | None, keeping: Retentio
             await engine.put(embed_job(maker.embedding.name), clock())
 
 
-def _forgetting(embedder: CachedEmbedder | NoEmbedder) -> Callable[[], None]:
-    """What lets go of everything that is remembered beside the engine, once something is erased."""
+def _cache_clearer(embedder: CachedEmbedder | NoEmbedder) -> Callable[[], None]:
+    """Return a function that clears every cache outside the engine, called after an erasure."""
 
     def forget() -> None:
         forget_words()
@@ -258,17 +265,17 @@ def _forgetting(embedder: CachedEmbedder | NoEmbedder) -> Callable[[], None]:
 
 
 async def _no_vectors_because(embedder: Embedder | NoEmbedder, engine: Engine) -> str:
-    """Why recall goes by words alone, which the log tells; empty where it goes by meaning too."""
+    """Log how recall searches; return why it uses words alone, or an empty text if it uses meaning too."""
     sets = await engine.vector_sets()
     if isinstance(embedder, NoEmbedder):
-        # A book with vectors was meant to be found by meaning, too.
+        # A book with vectors is expected to be searched by meaning, too.
         level = logging.WARNING if embedder.failed or (sets and not embedder.asked) else logging.INFO
-        _log.log(level, "recall goes by words alone: %s", embedder.reason)
+        _log.log(level, "recall uses words alone: %s", embedder.reason)
         return embedder.reason
     name = embedder.embedding.name
     if not sets or sets[0].name == name:
-        _log.info("recall goes by words and by meaning, with %s", name)
+        _log.info("recall uses words and meaning, with %s", name)
         return ""
     why = f"recall reads vectors of {sets[0].name}, not of {name}; run: memoranda reembed"
-    _log.warning("recall goes by words alone: %s", why)
+    _log.warning("recall uses words alone: %s", why)
     return why

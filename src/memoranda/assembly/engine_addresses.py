@@ -1,4 +1,4 @@
-"""Which engine is behind an address; the only file that knows engines."""
+"""Addresses of books: each is read, and the engine it names is opened; only this module imports engines."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _FORMER_FILE = "commonplace.db"
 async def open_engine(
     address: str | Path, *, create: bool = True, read_only: bool = False, unfinished: bool = False
 ) -> Engine:
-    """The engine behind an address; one that a copy has not ended is ``unfinished``, and refused where none is wanted."""
+    """Open the engine behind an address; the target of an unfinished copy opens only if ``unfinished`` is True."""
     if unfinished:
         return await _open_engine(address, create=create, read_only=read_only)
     return (await find_book(address, create=create, read_only=read_only))[0]
@@ -34,7 +34,7 @@ async def open_engine(
 async def find_book(
     address: str | Path, *, create: bool = True, read_only: bool = False
 ) -> tuple[Engine, Whereabouts]:
-    """The engine of the book behind an address, and what becomes of that book."""
+    """Open the engine behind an address; return it with the marks of a move, if the book is moving or has moved."""
     engine = await _open_engine(address, create=create, read_only=read_only)
     try:
         found = await engine.whereabouts()
@@ -47,13 +47,13 @@ async def find_book(
 
 
 def read_address(address: str | Path) -> Path | str:
-    """What an address means: a file, ``MEMORY``, or a server's address as it stands."""
+    """Return what an address means: a file's path, ``MEMORY``, or a server's address unchanged."""
     if isinstance(address, Path):
         return address
     if not isinstance(address, str) or not address:
         raise _refused(f"give {_ADDRESSES}, not {address!r}")
     if address in (":memory:", "memory:"):
-        raise _refused(f"{address} would be a file of that name; a book in memory is memory://")
+        raise _refused(f"{address} would be the name of a file; for a book in memory give memory://")
     return _read_url(address) if "://" in address else Path(address)
 
 
@@ -69,11 +69,11 @@ def refuse_former_file(address: str | Path) -> None:
 
 
 def name_of(address: str | Path) -> str:
-    """The name that the engine behind an address gives to its book's place; nothing is opened."""
+    """Return the name that the engine behind an address gives to the book's place, without opening it."""
     where = read_address(address)
     if isinstance(where, Path):
         if "\0" in str(where):
-            raise _refused("a path has no NUL character")
+            raise _refused("a path must not contain a NUL character")
         return str(where.resolve())
     return InMemoryEngine.PLACE if where == MEMORY else server_place(where).name
 
@@ -82,20 +82,20 @@ def _read_url(url: str) -> Path | str:
     try:
         parts = urlsplit(url)
     except ValueError:
-        # The parser's own words may hold a password, and so may the address.
-        raise _refused(f"it cannot be read; {ESCAPES}") from None
+        # Neither the parser's message nor the address is shown: both may contain a password.
+        raise _refused(f"it is not a valid URL; {ESCAPES}") from None
     if parts.scheme == "memory":
         if url.lower() != MEMORY:
-            raise _refused("a book in memory has no name; give memory://")
+            raise _refused("a book in memory has no name: give memory://")
         return MEMORY
     if parts.scheme in ("postgresql", "postgres"):
         return url
     if parts.scheme == "sqlite":
         if "?" in url or "#" in url:
-            raise _refused("sqlite:/// takes a path and nothing more; write ? as %3F and # as %23 in it")
+            raise _refused("sqlite:/// takes only a path; write ? as %3F and # as %23 in it")
         if not parts.netloc and len(parts.path) > 1:
             return Path(unquote(parts.path[1:]))
-    raise _refused(f"{parts.scheme}:// names no engine here; give {_ADDRESSES}")
+    raise _refused(f"{parts.scheme}:// names no engine; give {_ADDRESSES}")
 
 
 async def _open_engine(address: str | Path, *, create: bool, read_only: bool) -> Engine:
@@ -105,13 +105,15 @@ async def _open_engine(address: str | Path, *, create: bool, read_only: bool) ->
     if where != MEMORY:
         return await _postgres_at(where, create=create, read_only=read_only)
     if read_only or not create:
-        raise _refused("a book in memory is always new and empty: there is none to be only read or found")
+        raise _refused(
+            "a book in memory is always new, so it cannot be opened with read_only=True or create=False"
+        )
     return InMemoryEngine()
 
 
 async def _postgres_at(url: str, *, create: bool, read_only: bool) -> Engine:
     try:
-        # Only a book on a server needs the driver.
+        # The driver is imported only for a book on a server.
         from memoranda.engines.postgres.engine import PostgresEngine  # noqa: PLC0415
     except ModuleNotFoundError as exc:
         if exc.name != "asyncpg":

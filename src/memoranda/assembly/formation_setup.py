@@ -1,4 +1,4 @@
-"""Wires formation: who reads what was said, with which model, at whose expense."""
+"""Setup of formation: the objects that form threads, with their models and budgets."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ from memoranda.recall.context.window import choose, is_users_turn
 from memoranda.text.tokens import estimate
 from memoranda.worker import Handler
 
-#: What the settings name; that is none, where they name none.
+#: The models that the settings name, or none if they name none.
 AUTO: Final = "auto"
-#: One run writes what came of a whole conversation; what an owner may hold stays bounded.
+#: One formation run writes the results of a whole conversation; the limits of an owner still apply.
 _WRITES_PER_RUN: Final = 1_000
-#: What a turn costs in a window beside its text.
+#: Tokens that a turn costs in a window in addition to its text.
 _AROUND: Final = 4
 
 
 async def models_of(wish: Any, settings: ModelsSettings) -> Models | None:
-    """The models that are wished for; looking for them may load a provider's client."""
+    """Find the models that the caller or the settings name; in a thread, as it may import a provider's client."""
     if wish is None or wish == NONE:
         return None
     return await asyncio.to_thread(find_models, None if wish == AUTO else wish, settings)
@@ -51,7 +51,7 @@ def former_of(
     tenant: str,
     clock: Clock,
 ) -> FormationRunner:
-    """Who forms the threads of a book."""
+    """Build the object that forms the threads of a book."""
     wide = limits.model_copy(update={"writes_per_run": max(_WRITES_PER_RUN, limits.writes_per_run)})
     door = Door(engine, wide, clock)
     reader = ThreadReader(engine, finder, maker, tenant, limits.experience_min_users)
@@ -65,14 +65,14 @@ def former_of(
 
 
 def handlers(former: FormationRunner) -> dict[str, Handler]:
-    """What workers do of it."""
+    """Return the job handlers of formation."""
     return {FORM: former.form, REFORM: former.reform}
 
 
 def _window_start(messages: Sequence[Message], budget: int) -> int:
-    """Where a window of so many tokens begins in a thread."""
+    """Return the place in a thread where a window of ``budget`` tokens begins."""
     chosen = choose(messages, budget, lambda message: estimate(message.content) + _AROUND, whole=True)
     if chosen is not None:
         return chosen.start
-    # Not even the user's newest turn fits; it stays as it was said.
+    # Not even the user's newest turn fits: the window begins there anyway.
     return max((place for place, message in enumerate(messages) if is_users_turn(message)), default=0)

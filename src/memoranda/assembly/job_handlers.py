@@ -1,4 +1,4 @@
-"""What workers do for a book itself: its file, its terms, its vectors, and what its backups still hold."""
+"""Job handlers that maintain a book: its file, search terms, vectors and notes for backups."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from memoranda.ports import Clock, Engine
 from memoranda.text.terms import RULE
 from memoranda.worker import Handler
 
-#: Passages whose terms are made anew in one step.
+#: Passages whose terms are recomputed in one step.
 _TERMS_STEP = 500
-#: Between tries to clear the file while another process reads it.
+#: Seconds between attempts to clear the file while another process reads it.
 _SCRUB_SECONDS = 5.0
-#: Before work for another embedder is looked at again.
+#: Seconds before a job for another embedder is looked at again.
 _OTHERS_SECONDS = 60.0
 
 
 async def refresh_terms(engine: Engine) -> int:
-    """Make the terms anew that another rule made; the old ones serve until theirs are there."""
+    """Recompute the terms made by an older rule; recall uses the old ones until then."""
     done = 0
     while stale := await engine.stale_terms(RULE, _TERMS_STEP):
         done += await engine.put_terms(RULE, {record.id: pack_terms(record) or b"" for record in stale})
@@ -34,7 +34,7 @@ def embedding(engine: Engine, clock: Clock, maker: VectorMaker) -> Handler:
         if job.key == maker.embedding.name:
             await maker.catch_up()
         else:
-            # Another embedding's: whoever has that one takes it.
+            # It is for another embedding: leave it to a process with that embedder.
             await engine.put(JobDraft(kind=job.kind, key=job.key, delay=_OTHERS_SECONDS), clock())
 
     return embed
@@ -50,7 +50,7 @@ def indexing(index: LargeShelfIndex) -> Handler:
 
 
 def upkeep(engine: Engine, clock: Clock, maker: VectorMaker | None = None) -> dict[str, Handler]:
-    """What a worker does for the book itself."""
+    """Return the job handlers that maintain a book."""
 
     async def scrub(job: Job) -> None:
         try:
@@ -58,7 +58,7 @@ def upkeep(engine: Engine, clock: Clock, maker: VectorMaker | None = None) -> di
         except Busy:
             clear = False
         if not clear:
-            # Another process has the file. Put again, it waits anew, and no failure is counted.
+            # Another process uses the file. A new job waits again, and no failure is counted.
             await engine.put(JobDraft(kind=job.kind, key=job.key, delay=_SCRUB_SECONDS), clock())
 
     async def terms(job: Job) -> None:

@@ -147,7 +147,7 @@ class Embeddings:
             self.failing = str(exc)
             if needed:
                 raise
-            _log.warning("recall goes by words alone: %s", exc)
+            _log.warning("recall uses words alone: %s", exc)
             return None
         self.failing = ""
         return made

@@ -1,1 +1,1 @@
-"""Frameworks that agents are built with, each served by a book in a module of its own."""
+"""Integrations of agent frameworks, a module for each framework."""

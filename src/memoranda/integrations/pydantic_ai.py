@@ -1,4 +1,4 @@
-"""Gives any agent of PydanticAI a memory: one capability that recalls, offers tools, and keeps what was said."""
+"""A capability that gives any PydanticAI agent a memory: it recalls, offers tools, and stores each run."""
 
 from __future__ import annotations
 
@@ -29,50 +29,50 @@ __all__ = ["Lost", "Memoranda", "Scope", "history"]
 
 _log = logging.getLogger("memoranda.integrations")
 
-#: So much of a prompt is enough of a question.
+#: The most characters of a prompt that are used as the question.
 _QUESTION = 2000
 
-#: Told of a run that could not be kept: its messages, and why.
+#: Called with the messages of a run that could not be stored, and the error.
 Lost: TypeAlias = Callable[[Sequence[ModelMessage], Exception], None]
 
 
 @dataclass
 class _Run:
-    """What one run holds; no other run sees it."""
+    """The state of one run; runs share nothing."""
 
     scope: Scope
-    #: How many messages it was given as its history.
+    #: The number of messages that it was given as its history.
     before: int
     thread: ThreadHandle | None = None
-    #: The text of its context, once it was made; the same at every step.
+    #: The text of its context once it is built; every step of the run gets the same.
     context: str | None = None
-    #: The run's own list, which the framework goes on filling.
+    #: The run's own list of messages; the framework appends to it.
     messages: list[ModelMessage] = field(default_factory=list)
 
 
 @dataclass
 class Memoranda(AbstractCapability[AgentDepsT]):
-    """Recalls for every run, offers tools within the run's scope, and keeps what was said in the run's thread."""
+    """Recalls for every run, offers tools within the run's scope, and stores the messages in the run's thread."""
 
     book: Book
-    #: Whose memory a run uses: one for all runs, or found from the run's dependencies.
+    #: The owner and agent of a run: one scope for all runs, or a function of the run's context.
     scope: Scope | Callable[[RunContext[AgentDepsT]], Scope]
     _: KW_ONLY
-    #: Which tools the model is offered.
+    #: The tools that the model is offered.
     tools: Sequence[str] = TOOLS
-    #: Whether a context is recalled for each run, in at most so many tokens, of so many passages.
+    #: True recalls a context for each run, with at most ``budget`` tokens and ``limit`` passages.
     recall: bool = True
     budget: int = 2000
     limit: int = 10
     count: Count | None = None
-    #: What the model's own tool ``recall`` shows, and at most how much of it.
+    #: The order in which the tool ``recall`` shows memories, and the most that it shows.
     order: Literal["recent", "most_used"] = "recent"
     most: int = 50
-    #: Whether what was said is kept.
+    #: True stores the messages of each run.
     record: bool = True
-    #: Whether each run is a task of its own, whose thread is closed with an episode.
+    #: True treats each run as a task of its own, and closes its thread with an episode.
     closes: bool = False
-    #: Whether a book that cannot be reached fails the run.
+    #: True lets a run fail if the book cannot be reached.
     strict: bool = False
     lost: Lost | None = None
     _run: _Run | None = field(default=None, init=False, repr=False)
@@ -80,17 +80,19 @@ class Memoranda(AbstractCapability[AgentDepsT]):
     def __post_init__(self) -> None:
         unknown = sorted(set(self.tools) - set(TOOLS))
         if unknown:
-            raise InvalidInput(f"tools: {unknown[0]!r} is none of {', '.join(TOOLS)}", field="tools")
+            raise InvalidInput(
+                f"tools: {unknown[0]!r} is not a tool; choose from {', '.join(TOOLS)}", field="tools"
+            )
 
     @classmethod
     def get_serialization_name(cls) -> str | None:
-        """None: a book cannot be named in a file."""
+        """Return None, because a book cannot be written into a configuration file."""
         return None
 
     async def for_run(self, ctx: RunContext[AgentDepsT]) -> Memoranda[AgentDepsT]:
-        """The capability of one run, with what it holds."""
+        """Return a copy of this capability with the state of one run."""
         scope = self.scope if isinstance(self.scope, Scope) else self.scope(ctx)
-        # A scope that is malformed is the application's mistake, and no book that is down.
+        # Check the scope here: a malformed one is a mistake of the application, not an unreachable book.
         as_owner(scope.owner, self.book.tenant)
         as_view(scope.who)
         own = replace(self)
@@ -98,7 +100,7 @@ class Memoranda(AbstractCapability[AgentDepsT]):
         return own
 
     async def wrap_run(self, ctx: RunContext[AgentDepsT], *, handler: WrapRunHandler) -> AgentRunResult[Any]:
-        """Keep what was said, however the run ends."""
+        """Store the messages of the run, however it ends."""
         run = self._own()
         try:
             if self.record or run.scope.thread is not None:
@@ -115,7 +117,7 @@ class Memoranda(AbstractCapability[AgentDepsT]):
     async def before_model_request(
         self, ctx: RunContext[AgentDepsT], request_context: ModelRequestContext
     ) -> ModelRequestContext:
-        """Place the context before what the user said, in this request and nowhere else."""
+        """Insert the context before the user's prompt, in this request only."""
         run = self._own()
         run.messages = ctx.messages
         if self.recall:
@@ -127,7 +129,7 @@ class Memoranda(AbstractCapability[AgentDepsT]):
         return request_context
 
     def get_toolset(self) -> FunctionToolset[AgentDepsT] | None:
-        """The tools that the model is offered."""
+        """Return the tools that the model is offered."""
         offered: FunctionToolset[AgentDepsT] = FunctionToolset(id="memoranda")
 
         async def remember(
@@ -187,10 +189,10 @@ class Memoranda(AbstractCapability[AgentDepsT]):
         result: Any = None,
         operation: str | None = None,
     ) -> Receipt:
-        """Close a thread with the episode of what was done in it.
+        """Close a thread with an episode of what was done in it.
 
-        What is not given is taken from what was said: the goal is the user's first message, the summary the last
-        answer, the outcome ``failed`` where the last run raised.
+        Arguments that are None are taken from the messages: the goal is the user's first message, the summary is
+        the last answer, and the outcome is ``failed`` if the last run raised.
         """
         return await self._runs().close(
             thread,
@@ -204,7 +206,9 @@ class Memoranda(AbstractCapability[AgentDepsT]):
 
     def _own(self) -> _Run:
         if self._run is None:
-            raise InvalidInput("this capability serves runs of an agent: give it to one, in `capabilities`")
+            raise InvalidInput(
+                "this capability only works inside a run: give it to an agent in `capabilities`"
+            )
         return self._run
 
     def _tools(self) -> MemoryTools:
@@ -219,12 +223,12 @@ class Memoranda(AbstractCapability[AgentDepsT]):
         except MemorandaError as error:
             if self.strict:
                 raise
-            _log.warning("The thread of run %s cannot be reached: %s", ctx.run_id, error)
+            _log.warning("Run %s cannot reach its thread: %s", ctx.run_id, error)
 
     async def _context(self, ctx: RunContext[AgentDepsT], run: _Run) -> str:
-        """The context's text; empty where there is none, or where the book cannot be reached."""
+        """Return the text of the run's context, empty if there is none or the book cannot be reached."""
         question = clean(prompt_text(ctx.prompt))[:_QUESTION].strip() or None
-        # What the model is sent as its history need not be told twice.
+        # The thread's messages are not repeated if the model gets them as its history.
         thread = None if run.before else run.thread
         try:
             context = await self.book.context(
@@ -239,12 +243,12 @@ class Memoranda(AbstractCapability[AgentDepsT]):
         except MemorandaError as error:
             if self.strict:
                 raise
-            _log.warning("Run %s goes without its memory: %s", ctx.run_id, error)
+            _log.warning("Run %s continues without its memory: %s", ctx.run_id, error)
             return ""
         return context.text
 
     def _broken(self, ctx: RunContext[AgentDepsT], run: _Run, error: BaseException) -> list[ModelMessage]:
-        """What was said in a run that raised, nothing of it by halves."""
+        """Return the messages of a run that raised, with an answer to every tool call."""
         said = [message for message in run.messages if message.run_id == ctx.run_id]
         if not said and ctx.prompt is not None:
             prompt = UserPromptPart(ctx.prompt)
@@ -258,7 +262,7 @@ class Memoranda(AbstractCapability[AgentDepsT]):
         messages: Sequence[ModelMessage],
         error: BaseException | None,
     ) -> None:
-        """Write a run down; what cannot be written is told."""
+        """Store the messages of a run; report those that cannot be stored."""
         if not self.record or not messages:
             return
         try:
@@ -269,8 +273,8 @@ class Memoranda(AbstractCapability[AgentDepsT]):
             if kept and self.closes:
                 await runs.close(run.thread, outcome="failed" if failed else "succeeded")
         except (MemorandaError, ValueError) as fault:
-            # A ValueError is a message's that cannot be written as JSON.
-            _log.error("Run %s is not kept, with its %d messages: %s", ctx.run_id, len(messages), fault)
+            # A ValueError comes from a message that cannot be written as JSON.
+            _log.error("Run %s is not stored, with its %d messages: %s", ctx.run_id, len(messages), fault)
             if self.lost is not None:
                 self.lost(messages, fault)
             if self.strict and error is None:

@@ -1,4 +1,4 @@
-"""PydanticAI's messages as the book's, and back without loss."""
+"""Conversion of PydanticAI's messages into messages of a book, and back without loss."""
 
 from __future__ import annotations
 
@@ -26,26 +26,26 @@ from pydantic_ai.messages import (
 from memoranda.model.messages import Message
 from memoranda.model.values import NAME_LENGTH, Data
 
-#: Where in a message's native form PydanticAI's own stands, and which message of a run it is a part of.
+#: Keys of a message's native form: PydanticAI's own form, and the message of the run that it is a part of.
 FORM: Final = "pydantic_ai"
 _OF: Final = "of"
 _ROLES: Final = {"system-prompt": "system", "user-prompt": "user", "speech": "user"}
-#: The text of a message that has none to be found by.
+#: The text of a message without words of its own.
 _UNTOLD: Final = "(…)"
-#: Characters of a call's arguments that stand in the text of a message that says nothing else.
+#: The most characters of a call's arguments in the text of a message that has no other text.
 _ARGUMENTS: Final = 2000
-#: Characters of a part that are kept where the whole of it cannot be.
+#: The most characters kept of a part that is too large to be stored as a whole.
 _REDUCED: Final = 10_000
-_KEEP_THEIR_SORT: Final = frozenset({"system-prompt", "user-prompt", "tool-return", "text", "thinking"})
+_KEEP_THEIR_KIND: Final = frozenset({"system-prompt", "user-prompt", "tool-return", "text", "thinking"})
 _data: TypeAdapter[Any] = TypeAdapter(Data)
 
 
 def drafts_of(
     messages: Sequence[ModelMessage], *, run: str, agent: str, quiet: AbstractSet[str], longest: int
 ) -> tuple[list[dict[str, Any]], int]:
-    """Drafts for ``append``, one for each speaker in a message, and how many could not be kept in their whole form.
+    """Return drafts for ``append``, one for each speaker in a message, and the number of shortened messages.
 
-    What ``quiet`` tools are given and give stands in the native form only: it is in the book already.
+    Arguments and answers of ``quiet`` tools appear in the native form only, because the book has them already.
     """
     drafts: list[dict[str, Any]] = []
     reduced = 0
@@ -71,7 +71,7 @@ def drafts_of(
 
 
 def messages_of(records: Iterable[Message]) -> list[ModelMessage]:
-    """A thread's messages in PydanticAI's form; those that came in by other ways, as far as they have one."""
+    """Return a thread's messages in PydanticAI's form; of other messages, those of users and assistants."""
     forms: list[dict[str, Any]] = []
     last = None
     for record in records:
@@ -92,20 +92,20 @@ def messages_of(records: Iterable[Message]) -> list[ModelMessage]:
 
 
 def native_form(record: Message) -> Mapping[str, Any] | None:
-    """A message's own form, where it came from here."""
+    """Return PydanticAI's form of a message, or None if the message was not stored by this module."""
     native = record.native
     form = native.get(FORM) if isinstance(native, dict) else None
     return form if isinstance(form, dict) and isinstance(form.get("parts"), list) else None
 
 
-def says(draft: Mapping[str, Any] | None) -> list[tuple[Any, ...]]:
-    """What is said in a form, without its times and ids."""
+def content_of(draft: Mapping[str, Any] | None) -> list[tuple[Any, ...]]:
+    """Return the content of a form without its times and ids, to compare two attempts at a run."""
     parts = [] if draft is None else draft["parts"]
     return [tuple(part.get(name) for name in ("part_kind", "tool_name", "content", "args")) for part in parts]
 
 
 def whole(messages: Sequence[ModelMessage], ended: str) -> list[ModelMessage]:
-    """The messages of a run that was broken off, with an answer to every call of a tool that got none."""
+    """Return the messages of a broken run, with an answer for each tool call that got none."""
     calls: dict[str, tuple[str, ModelResponse]] = {}
     for message in messages:
         if isinstance(message, ModelResponse):
@@ -140,9 +140,9 @@ def whole(messages: Sequence[ModelMessage], ended: str) -> list[ModelMessage]:
 
 
 def placed(messages: list[ModelMessage], context: str, run: str | None) -> list[ModelMessage]:
-    """The messages of one request with a context before the run's prompt, or else before the newest prompt.
+    """Return the messages of one request with a context before the run's prompt, or else before the newest prompt.
 
-    It stands as data in the user's place, never among instructions, and between no call and its answer.
+    The context has the user's role, never that of instructions, and never separates a tool call from its answer.
     """
     own = [place for place, message in enumerate(messages) if message.run_id == run]
     for place in [*own, *reversed(range(own[0] if own else len(messages)))]:
@@ -166,14 +166,14 @@ def _with(messages: list[ModelMessage], place: int, part: int, context: str) -> 
 
 
 def prompt_text(prompt: Any) -> str:
-    """The words of a prompt; what else is in it is named."""
+    """Return the text of a prompt; other content is replaced by its kind in brackets."""
     if prompt is None or isinstance(prompt, str):
         return prompt or ""
     return "\n".join(map(_words, prompt))
 
 
 def clean(text: str) -> str:
-    """A text without what no book keeps: NUL characters and halves of surrogate pairs."""
+    """Remove what a book cannot store: NUL characters and single halves of surrogate pairs."""
     return text.replace("\x00", "").encode("utf-8", "replace").decode("utf-8")
 
 
@@ -183,7 +183,7 @@ def _words(item: object) -> str:
 
 
 def _speakers(message: ModelMessage) -> Iterable[tuple[int, int, str, str | None]]:
-    """Runs of parts of one speaker: where they begin and end, its role, and its name."""
+    """Split a message into parts by speaker: start, end, role and name of each."""
     if isinstance(message, ModelResponse):
         return [(0, len(message.parts), "assistant", None)]
     found = []
@@ -199,13 +199,13 @@ def _speaker(part: Any) -> tuple[str, str | None, str]:
     role = _ROLES.get(part.part_kind, "tool")
     if role != "tool":
         return role, None, ""
-    # Each answer of a tool is a message of its own.
+    # Each answer of a tool becomes a message of its own.
     name = "".join(filter(str.isprintable, clean(getattr(part, "tool_name", None) or "")))
     return role, name.strip()[:NAME_LENGTH] or None, getattr(part, "tool_call_id", "")
 
 
 def _text(parts: Sequence[Any], quiet: AbstractSet[str]) -> str:
-    """What is said in a request."""
+    """Return the text of a request."""
     return "\n".join(filter(None, (_part_text(part, quiet) for part in parts)))
 
 
@@ -221,7 +221,7 @@ def _part_text(part: Any, quiet: AbstractSet[str]) -> str:
 
 
 def _answer(message: ModelResponse, quiet: AbstractSet[str]) -> str:
-    """What is said in a response; where it only calls tools, the calls."""
+    """Return the text of a response, or its tool calls if it has no text."""
     said = "\n".join(part.content for part in message.parts if isinstance(part, TextPart) and part.content)
     if said.strip():
         return said
@@ -249,7 +249,7 @@ def _moment(message: ModelMessage, parts: Sequence[Any]) -> datetime | None:
 
 
 def _form(message: ModelMessage) -> tuple[dict[str, Any], bool]:
-    """A message as JSON, and whether that is all of it."""
+    """Return a message as JSON, and True if the JSON is complete."""
     form: dict[str, Any] = ModelMessagesTypeAdapter.dump_python([message], mode="json")[0]
     try:
         _data.validate_python(form)
@@ -270,13 +270,13 @@ def _form(message: ModelMessage) -> tuple[dict[str, Any], bool]:
 
 
 def _reduced(part: dict[str, Any]) -> dict[str, Any]:
-    """A part with as much of it as can be kept, and the ids that tie calls to answers."""
+    """Shorten a part to what can be stored, with the ids that connect calls and answers."""
     kind = part["part_kind"]
     names = ("part_kind", "tool_name", "tool_call_id", "timestamp", "outcome", "retry")
     kept: dict[str, Any] = {name: part[name] for name in names if name in part}
     if kind == "tool-call":
         kept["args"] = {"cut": _short(part.get("args"))}
-    elif kind in _KEEP_THEIR_SORT:
+    elif kind in _KEEP_THEIR_KIND:
         kept["content"] = _short(part.get("content"))
     else:
         kept = {"part_kind": "text", "content": f"({kind})"}
@@ -292,7 +292,7 @@ def _json(value: object) -> str:
 
 
 def _plain(record: Message) -> ModelMessage | None:
-    """A message that came in by another way; a tool's answer has no call to go with, and is left out."""
+    """Convert a message that was not stored by this module; None for a tool's answer, which has no call."""
     if record.role == "assistant":
         return ModelResponse([TextPart(record.content)], timestamp=record.observed_at)
     if record.role == "user":

@@ -1,4 +1,4 @@
-"""Keeps runs of PydanticAI's agents in threads, each once, and closes threads with an episode."""
+"""Storage of PydanticAI runs: each run is stored once in a thread, and threads are closed with an episode."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from memoranda.errors import NotFound, OperationReused
 from memoranda.integrations.pydantic_messages import (
     FORM,
     clean,
+    content_of,
     drafts_of,
     messages_of,
     native_form,
-    says,
 )
 from memoranda.integrations.tools import Scope, digest
 from memoranda.model.ledger import Receipt
@@ -28,21 +28,21 @@ from memoranda.model.records import RecordType
 
 _log = logging.getLogger("memoranda.integrations")
 
-#: Messages that are read at a time.
+#: Messages that are read at once.
 _PAGE: Final = 500
-#: Characters of the last answer that an episode takes for its summary.
+#: The most characters of the last answer that become the summary of an episode.
 _SUMMARY: Final = 1000
 
 
 async def history(thread: ThreadHandle, *, budget: int | None = None) -> list[ModelMessage]:
-    """A thread's messages, for ``message_history``: all of them, or the newest that fit into a budget of tokens."""
+    """Return a thread's messages for ``message_history``: all, or the newest within a budget of tokens."""
     if budget is not None:
         return messages_of((await thread.window(budget)).messages)
     return messages_of(await _said(thread))
 
 
 async def thread_of(book: Book, scope: Scope, conversation: str) -> ThreadHandle:
-    """The thread of a scope; the framework's conversation where it names none."""
+    """Open the thread that a scope names, or else the thread of the framework's conversation."""
     named = scope.thread or conversation
     if isinstance(named, UUID):
         return await book.thread(scope.owner, id=named, **scope.who)
@@ -51,18 +51,18 @@ async def thread_of(book: Book, scope: Scope, conversation: str) -> ThreadHandle
 
 @dataclass(frozen=True, slots=True)
 class Runs:
-    """Writes down what was said in runs."""
+    """Stores the messages of runs."""
 
     book: Book
-    #: Tools whose arguments and answers are in the book already.
+    #: Tools whose arguments and answers are already in the book.
     quiet: AbstractSet[str]
 
     async def keep(
         self, thread: ThreadHandle, scope: Scope, run: str, messages: Sequence[ModelMessage], *, failed: bool
     ) -> bool:
-        """Append what was said, all of it or nothing, without what an earlier attempt at the same run said.
+        """Append the messages of a run, all or none, without those that an earlier attempt at the run stored.
 
-        False where the run was kept before.
+        Return False if the run was stored before.
         """
         operation = _operation(thread, run)
         if failed and await self.book.operation(thread.owner, operation, **scope.who) is not None:
@@ -73,7 +73,7 @@ class Runs:
         )
         if reduced:
             _log.warning(
-                "Run %s: %d messages are kept in a shortened form: too large, or no text", run, reduced
+                "Run %s: %d messages are stored in a shortened form: too large, or not text", run, reduced
             )
         attempts, earlier = await self._earlier(thread, scope, operation)
         drafts = _unsaid(drafts, earlier)
@@ -87,11 +87,11 @@ class Runs:
                     operation=f"{operation}:{part}" if part else operation,
                 )
             except OperationReused:
-                # The run was kept before, and made again with other words.
-                _log.info("Run %s was kept before", run)
+                # The run was stored before, and was repeated with other words.
+                _log.info("Run %s was stored before", run)
                 return False
             again = again or receipt.repeated
-        # Of parts that an interrupted attempt kept, the others are kept now.
+        # If an interrupted attempt stored the first parts, the rest is stored now.
         return not again
 
     async def close(
@@ -105,7 +105,7 @@ class Runs:
         result: Any = None,
         operation: str | None = None,
     ) -> Receipt:
-        """Close a thread with the episode of what was done in it; what is not given is taken from what was said."""
+        """Close a thread with an episode; arguments that are None are taken from the thread's messages."""
         said = await _said(thread)
         if outcome is None:
             outcome = "failed" if await self._broke_off(thread, said) else "succeeded"
@@ -117,7 +117,7 @@ class Runs:
             summary = answers[-1] if answers else ""
         standing = await thread.get()
         if standing.ended_at is not None:
-            # It was taken up again since it was closed.
+            # The thread was continued after it was closed.
             await thread.set(status="running")
         episode = {
             "goal": _cut(goal, longest),
@@ -133,7 +133,7 @@ class Runs:
     async def _earlier(
         self, thread: ThreadHandle, scope: Scope, operation: str
     ) -> tuple[int, list[dict[str, Any]]]:
-        """How many attempts at a run failed before, and the forms of what was said in them."""
+        """Return the number of earlier failed attempts at a run, and the forms of their messages."""
         attempts = 0
         ids: list[UUID] = []
         while True:
@@ -154,7 +154,7 @@ class Runs:
         return attempts, forms
 
     async def _broke_off(self, thread: ThreadHandle, said: Sequence[Message]) -> bool:
-        """Whether the last run in a thread raised."""
+        """True if the last run in a thread raised."""
         forms = [form for form in map(native_form, said) if form is not None and form.get("run_id")]
         if not forms:
             return False
@@ -170,15 +170,17 @@ def _operation(thread: ThreadHandle, run: str) -> str:
 
 
 def _unsaid(drafts: list[dict[str, Any]], earlier: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Drafts without those at their beginning that an earlier attempt began with, too."""
+    """Drop the first drafts that are equal to those of an earlier attempt."""
     same = 0
-    while same < min(len(drafts), len(earlier)) and says(drafts[same]["native"][FORM]) == says(earlier[same]):
+    while same < min(len(drafts), len(earlier)) and content_of(drafts[same]["native"][FORM]) == content_of(
+        earlier[same]
+    ):
         same += 1
     return drafts[same:]
 
 
 async def _said(thread: ThreadHandle) -> list[Message]:
-    """All messages of a thread."""
+    """Return all messages of a thread."""
     said: list[Message] = []
     cursor = None
     while True:
@@ -194,7 +196,7 @@ def _cut(text: str, longest: int) -> str:
 
 
 def _calls(messages: Sequence[ModelMessage], quiet: AbstractSet[str]) -> list[dict[str, Any]]:
-    """The calls of tools, each with what came out; those of memory's own tools are no part of the work."""
+    """Return the tool calls with their results, without those of ``quiet`` tools."""
     calls: dict[str, dict[str, Any]] = {}
     for message in messages:
         if isinstance(message, ModelResponse):

@@ -1,4 +1,4 @@
-"""The synchronous face: the same book for programs without an event loop."""
+"""The synchronous book, for programs without an event loop."""
 
 from memoranda.sync.sync_book import SyncBook, copy_sync, give_up_copy_sync, open_sync
 from memoranda.sync.sync_parts import (

@@ -1,4 +1,4 @@
-"""An event loop on a thread of its own, for programs without one."""
+"""An event loop on a background thread, for programs without one."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ T = TypeVar("T")
 
 
 class Loop:
-    """An event loop on a thread of its own."""
+    """An event loop on a background thread."""
 
     def __init__(self) -> None:
         self._process = os.getpid()
@@ -27,21 +27,21 @@ class Loop:
 
     @property
     def is_mine(self) -> bool:
-        """Whether the loop's thread is in this process: a forked child has none."""
+        """True if the loop's thread runs in this process; a forked child has no copy of it."""
         return os.getpid() == self._process
 
     def check_caller(self) -> None:
-        """Refuse whoever would wait for ever."""
+        """Raise StorageError for a caller that would wait forever."""
         if not self.is_mine:
-            raise StorageError("the book was opened by another process: open it again in this one")
+            raise StorageError("the book was opened in another process: open it again in this one")
         if threading.current_thread() is self._thread:
             raise StorageError(
-                "this is the book's own thread, which would wait for itself: "
-                "call from another thread, or await the asynchronous book there"
+                "this call comes from the book's own thread, which would wait for itself: "
+                "call from another thread, or await the asynchronous book"
             )
 
     def run(self, work: Coroutine[Any, Any, T]) -> T:
-        """Do the work on the loop, and wait for it."""
+        """Run a coroutine on the loop and wait for its result."""
         try:
             self.check_caller()
             with self._state:
@@ -61,7 +61,7 @@ class Loop:
             answer.cancel()
 
     def close(self) -> None:
-        """End what still runs, and the thread."""
+        """Cancel the running tasks, and end the thread."""
         with self._state:
             if self._closed or not self.is_mine:
                 return
@@ -89,8 +89,8 @@ def _closed() -> StorageError:
     return StorageError("the book is closed: open it again")
 
 
-class Face:
-    """Something of a book whose verbs are run on its loop."""
+class SyncPart:
+    """Base class of the synchronous parts of a book: their verbs run on its loop."""
 
     def __init__(self, loop: Loop) -> None:
         self._loop = loop

@@ -1,4 +1,4 @@
-"""A book for programs without an event loop, every verb one delegation."""
+"""The synchronous book: each verb runs the same verb of ``Book`` on a background event loop."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from memoranda.model.query import HistoryStep, Hits, Page, Why
 from memoranda.model.records import Record
 from memoranda.model.spending import Spent
 from memoranda.recall.context.compose import Context
-from memoranda.sync.background_loop import Face, Loop
+from memoranda.sync.background_loop import Loop, SyncPart
 from memoranda.sync.sync_parts import (
     SyncEpisodes,
     SyncExperience,
@@ -38,12 +38,12 @@ T = TypeVar("T")
 
 Progress = Callable[[int, int], None]
 
-#: Lines of an export that are fetched together.
+#: Lines of an export that are fetched at once.
 _LINES = 256
 
 
-class SyncBook(Face):
-    """A book for programs without an event loop; see ``Book`` for what each verb does."""
+class SyncBook(SyncPart):
+    """A book for programs without an event loop; ``Book`` documents its verbs."""
 
     def __init__(self, book: Book, loop: Loop) -> None:
         super().__init__(loop)
@@ -67,7 +67,7 @@ class SyncBook(Face):
         self.close()
 
     def close(self) -> None:
-        """Let go of the book; closing again does nothing, nor does it in a forked child."""
+        """Close the book. A second call does nothing, and neither does a call in a forked child."""
         if not self._loop.is_mine:
             return
         self._loop.check_caller()
@@ -81,7 +81,7 @@ class SyncBook(Face):
                 self._loop.close()
 
     def run(self, work: Coroutine[Any, Any, T]) -> T:
-        """Run a coroutine beside the book, on its event loop."""
+        """Run a coroutine on the book's event loop and return its result."""
         return self._run(work)
 
     def start_worker(self) -> None:
@@ -193,18 +193,18 @@ class SyncBook(Face):
         return self._run(self.book.reembed(progress))
 
     def _each(self, lines: AsyncIterator[str]) -> Iterator[str]:
-        """What comes asynchronously, a handful at a time."""
-        while handful := self._run(_some(lines)):
-            yield from handful
+        """Iterate over asynchronous lines, a batch at a time."""
+        while batch := self._run(_some(lines)):
+            yield from batch
 
 
 async def _some(lines: AsyncIterator[str]) -> list[str]:
-    handful: list[str] = []
+    batch: list[str] = []
     async for line in lines:
-        handful.append(line)
-        if len(handful) == _LINES:
+        batch.append(line)
+        if len(batch) == _LINES:
             break
-    return handful
+    return batch
 
 
 def open_sync(address: str | Path = DEFAULT_FILE, **how: Any) -> SyncBook:

@@ -1,4 +1,4 @@
-"""A thread, and a book's smaller shelves, for programs without an event loop."""
+"""The synchronous threads, profiles, episodes, experience, agents, schemas and keys of a book."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from memoranda.model.owner import Owner
 from memoranda.model.profiles import Agent, Key, ProfileDocument, Schema
 from memoranda.model.query import Hits, Page
 from memoranda.recall.context.window import Window
-from memoranda.sync.background_loop import Face, Loop
+from memoranda.sync.background_loop import Loop, SyncPart
 
 N = TypeVar("N", Agent, Schema, Key)
 
 
-class SyncThread(Face):
+class SyncThread(SyncPart):
     """A thread of a synchronous book."""
 
     def __init__(self, handle: ThreadHandle, loop: Loop) -> None:
@@ -66,7 +66,7 @@ class SyncThread(Face):
         self._run(self.handle.form_again())
 
 
-class SyncProfiles(Face):
+class SyncProfiles(SyncPart):
     """The profiles of a synchronous book."""
 
     def __init__(self, profiles: Profiles, loop: Loop) -> None:
@@ -91,7 +91,7 @@ class SyncProfiles(Face):
         return self._run(self._profiles.patch(owner, set, **how))
 
 
-class SyncEpisodes(Face):
+class SyncEpisodes(SyncPart):
     """The episodes of a synchronous book."""
 
     def __init__(self, episodes: Episodes, loop: Loop) -> None:
@@ -111,8 +111,8 @@ class SyncEpisodes(Face):
         return self._run(self._episodes.list(owner, **how))
 
 
-class SyncExperience(Face):
-    """What the agents of a synchronous book have learnt."""
+class SyncExperience(SyncPart):
+    """The experience that agents of a synchronous book have learnt."""
 
     def __init__(self, experience: Experience, loop: Loop) -> None:
         super().__init__(loop)
@@ -139,7 +139,7 @@ class SyncExperience(Face):
         return self._run(self._experience.retire(agent, line, **how))
 
 
-class SyncNamed(Face, Generic[N]):
+class SyncNamed(SyncPart, Generic[N]):
     """The agents, schemas or keys of a synchronous book."""
 
     def __init__(self, named: Named[N], loop: Loop) -> None:

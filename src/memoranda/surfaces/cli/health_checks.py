@@ -19,55 +19,55 @@ from memoranda.model.jobs import Job
 
 T = TypeVar("T")
 
-#: File systems whose locks or whose syncing a shared log cannot rely on.
+#: File systems whose locks or syncs are not reliable enough for a shared log.
 NETWORK = frozenset(
     "9p afs afpfs ceph cifs davfs fuse.davfs2 fuse.gcsfuse fuse.glusterfs fuse.juicefs fuse.rclone fuse.s3fs "
     "fuse.sshfs gfs2 glusterfs lustre ncpfs nfs nfs4 ocfs2 smb2 smb3 smbfs virtiofs".split()
 )
 IN_MEMORY = frozenset({"tmpfs", "ramfs"})
 
-#: Sections of the log that a reader has kept from being cut back.
+#: A larger log means that a reader keeps it from being truncated.
 _LARGE_LOG = 64 * 1024 * 1024
 _SLOW_SYNC_SECONDS = 0.05
 _LEAST_FREE = 64 * 1024 * 1024
 _OVERDUE = timedelta(hours=1)
-#: What waits so long is done by nobody.
+#: If a job waits longer than this, no worker does it.
 _FORGOTTEN = timedelta(days=1)
 _SYNCS = 5
-#: The oldest SQLite that knows all that the engine uses.
+#: The oldest SQLite with all features that the engine uses.
 _OLDEST_SQLITE = (3, 37, 0)
 _SYNCHRONOUS = ("OFF", "NORMAL", "FULL", "EXTRA")
 
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One thing that was looked at."""
+    """The result of one check."""
 
     name: str
     #: ``note`` is worth knowing; ``warning`` makes the book unhealthy.
     state: Literal["ok", "note", "warning"]
     found: str
-    #: What to do; empty where nothing is to be done.
+    #: What to do about it; empty if nothing is to be done.
     advice: str = ""
 
 
 class HoldsFile(Protocol):
-    """An engine's open file."""
+    """The open file of an engine."""
 
     async def read(self, work: Callable[[sqlite3.Connection], T]) -> T:
-        """Look at the file."""
+        """Run a query on a reading connection."""
 
     async def write(self, work: Callable[[sqlite3.Connection], T]) -> T:
-        """Ask the connection that writes."""
+        """Run a query on the writing connection."""
 
 
 @runtime_checkable
 class OnFile(Protocol):
-    """An engine that keeps its book in one file of this machine."""
+    """An engine that keeps its book in a file on this machine."""
 
     @property
     def path(self) -> Path:
-        """Where it is."""
+        """The path of the file."""
 
     @property
     def file(self) -> Any:
@@ -75,7 +75,7 @@ class OnFile(Protocol):
 
 
 def size_of(path: str | Path) -> int:
-    """A file's size; 0 where it is not there."""
+    """Return a file's size, or 0 if it does not exist."""
     try:
         return os.path.getsize(path)
     except OSError:
@@ -86,7 +86,7 @@ def size_of(path: str | Path) -> int:
 
 
 async def integrity(file: HoldsFile) -> Check:
-    """The file's structure; ``verify`` goes deeper."""
+    """Check the structure of the file; ``verify`` checks more."""
     found = await file.read(lambda c: [str(row[0]) for row in c.execute("PRAGMA quick_check(5)")])
     if found == ["ok"]:
         return Check("integrity", "ok", "the file's structure is sound")
@@ -96,77 +96,84 @@ async def integrity(file: HoldsFile) -> Check:
 
 
 async def durability(file: HoldsFile, *, writable: bool) -> Check:
-    """Whether a commit is on the disk when it returns."""
+    """Check that a commit is on the disk when it returns."""
     journal = await file.read(lambda c: str(c.execute("PRAGMA journal_mode").fetchone()[0]))
     if not writable:
-        return Check("durability", "note", f"log {journal}, opened to be read only")
+        return Check("durability", "note", f"log {journal}, opened read-only")
     level = _SYNCHRONOUS[await file.write(lambda c: int(c.execute("PRAGMA synchronous").fetchone()[0]))]
     if level in ("FULL", "EXTRA"):
-        return Check("durability", "ok", f"log {journal}, synchronous {level}: a receipt means on disk")
+        return Check(
+            "durability", "ok", f"log {journal}, synchronous {level}: what has a receipt is on the disk"
+        )
     return Check(
-        "durability", "warning", f"synchronous is {level}", "a power cut loses receipts: open it with FULL"
+        "durability",
+        "warning",
+        f"synchronous is {level}",
+        "a power cut loses writes that have a receipt: use synchronous FULL",
     )
 
 
 def upkeep(facts: BookFacts, oldest: Job | None, now: datetime) -> list[Check]:
-    """Jobs, dead letters and terms."""
+    """Check waiting jobs, dead jobs and search terms."""
     checks = []
     waiting, dead = facts.jobs.get("waiting", 0), facts.jobs.get("dead", 0)
     if oldest is not None and now - oldest.run_at > _OVERDUE:
-        found = f"{waiting} waiting, the oldest due for {_span(now - oldest.run_at)}"
+        found = f"{waiting} waiting; the oldest has been due for {_span(now - oldest.run_at)}"
         checks.append(Check("jobs", "warning", found, "run: memoranda jobs run"))
     else:
         checks.append(Check("jobs", "ok", f"{waiting} waiting" if waiting else "none waiting"))
     if dead:
-        advice = "see: memoranda jobs list --state dead; then replay or drop each"
-        checks.append(Check("dead letters", "warning", f"{dead} jobs were given up", advice))
+        advice = "see: memoranda jobs list --state dead; then retry or drop each"
+        checks.append(Check("dead jobs", "warning", f"{dead} jobs were given up", advice))
     if facts.stale_terms:
-        found = f"{facts.stale_terms} passages have terms of an older rule; recall serves them meanwhile"
+        found = f"{facts.stale_terms} passages have search terms of an older version; recall still finds them"
         checks.append(Check("terms", "note", found, "run: memoranda jobs run"))
     return checks
 
 
 def formation(waiting: Sequence[Job], dead: Sequence[Job], now: datetime) -> Check:
-    """Threads that are to be formed: how many, for how long, and what keeps them."""
+    """Check how many threads wait to be formed, for how long, and why."""
     if not waiting:
-        return Check("formation", "ok", f"none waits; {len(dead)} were given up" if dead else "none waits")
+        return Check(
+            "formation", "ok", f"no thread waits; {len(dead)} were given up" if dead else "no thread waits"
+        )
     oldest = min(waiting, key=lambda job: job.first_at)
     late = now - min(job.run_at for job in waiting)
     threads = "1 thread waits" if len(waiting) == 1 else f"{len(waiting)} threads wait"
     found = f"{threads} to be formed, the oldest for {_span(now - oldest.first_at)}"
     why = next((job.error for job in waiting if job.error), "")
-    found += f"; kept by: {why}" if why else ""
+    found += f"; the reason: {why}" if why else ""
     if late <= _OVERDUE:
         return Check("formation", "ok" if not why else "note", found)
-    advice = "run one: memoranda worker"
+    advice = "start a worker: memoranda worker"
     return Check("formation", "warning" if late > _FORGOTTEN else "note", found, advice)
 
 
 def meaning(vectors: Mapping[str, Any]) -> list[Check]:
-    """By what recall goes, and which passages have what it needs; words alone are worth knowing, and no fault."""
+    """Check that passages have vectors; that recall uses words alone is a note, not a warning."""
     reads, passages, lack = vectors["reads"], vectors["passages"], vectors["lack"]
     have = f"{vectors['have']} of {passages} passages have vectors of {reads}"
     if vectors["no_vectors_because"]:
         why, _, advice = vectors["no_vectors_because"].partition("; run: ")
-        found = f"recall goes by words alone: {why}" + (f"; {have}" if reads else "")
+        found = f"recall uses words alone: {why}" + (f"; {have}" if reads else "")
         checks = [Check("meaning", "note", found, f"run: {advice}" if advice else "")]
     elif lack:
-        advice = "any open book makes them; to do it now, run: memoranda reembed"
-        checks = [Check("meaning", "note", f"recall goes by words and meaning; {have}, {lack} wait", advice)]
+        advice = "any open book computes them; to do it now, run: memoranda reembed"
+        checks = [Check("meaning", "note", f"recall uses words and meaning; {have}, {lack} wait", advice)]
     else:
-        checks = [Check("meaning", "ok", f"recall goes by words and meaning; {have}")]
+        checks = [Check("meaning", "ok", f"recall uses words and meaning; {have}")]
     for name, made in vectors["making"].items():
-        found = f"{made} of {passages} passages have vectors of {name}, which recall does not read yet"
+        found = f"{made} of {passages} passages have vectors of {name}, which recall does not use yet"
         advice = "to finish them and switch, run: memoranda reembed"
-        checks.append(Check("meaning to come", "note", found, advice))
+        checks.append(Check("new vectors", "note", found, advice))
     return checks
 
 
 def backups(paths: list[str], now: float) -> Check:
-    """The book's own backups that are still there."""
+    """Check which of the book's own backups still exist."""
     standing = [path for path in paths if os.path.exists(path)]
     if not standing:
-        return Check("backups", "note", "none that the book knows of", "make one: memoranda backup FILE")
+        return Check("backups", "note", "the book knows of none", "make one: memoranda backup FILE")
     newest = max(os.path.getmtime(path) for path in standing)
     return Check(
         "backups", "ok", f"{len(standing)}, the newest {_span(timedelta(seconds=max(now - newest, 0)))} old"
@@ -188,7 +195,7 @@ def _span(span: timedelta) -> str:
 
 
 def permissions(path: Path) -> Check:
-    """Whether others on the machine can read the book."""
+    """Check that other users of the machine cannot read the book."""
     if os.name == "nt":
         return Check("permissions", "note", "not examined on Windows")
     open_to_others = [
@@ -198,8 +205,8 @@ def permissions(path: Path) -> Check:
     ]
     if open_to_others:
         names = ", ".join(f"{beside.name} ({_mode(beside):03o})" for beside in open_to_others)
-        return Check("permissions", "warning", f"others can reach {names}", f"run: chmod 600 {path}*")
-    return Check("permissions", "ok", f"only its user can reach it ({_mode(path):03o})")
+        return Check("permissions", "warning", f"other users can access {names}", f"run: chmod 600 {path}*")
+    return Check("permissions", "ok", f"only its user can access it ({_mode(path):03o})")
 
 
 def _mode(path: Path) -> int:
@@ -207,40 +214,42 @@ def _mode(path: Path) -> int:
 
 
 def log_size(path: Path) -> Check:
-    """A log that grows means that a reader never lets go."""
+    """Check the size of the log; it keeps growing while a reader never ends its transaction."""
     size = size_of(f"{path}-wal")
     if size > _LARGE_LOG:
-        advice = "a process reads without end, or died: end it, then run: memoranda jobs run"
+        advice = "a process reads without end, or died while reading: stop it, then run: memoranda jobs run"
         return Check("log", "warning", f"the log has {megabytes(size)}", advice)
     return Check("log", "ok", f"the log has {megabytes(size)}")
 
 
 def room(size: int, free: int) -> Check:
-    """Clearing erased content rewrites the file, and takes its size again, twice at most."""
+    """Check the free space: clearing erased content rewrites the file, which takes up to twice its size."""
     needed = max(2 * size, _LEAST_FREE)
     if free < needed:
-        found = f"{megabytes(free)} free; forgetting and backups may need {megabytes(needed)}"
-        return Check("room", "warning", found, "free some of the disk, or move the book to a larger one")
-    return Check("room", "ok", f"{megabytes(free)} free")
+        found = f"{megabytes(free)} free; erasures and backups may need {megabytes(needed)}"
+        return Check("free space", "warning", found, "free some space, or move the book to a larger one")
+    return Check("free space", "ok", f"{megabytes(free)} free")
 
 
 def file_system(path: Path, mounts: str) -> Check:
-    """What lies under the book, by the text of ``/proc/mounts``."""
+    """Check the file system below the book, from the text of ``/proc/mounts``."""
     kind = mounted_kind(path, mounts)
     if kind is None:
-        return Check("file system", "note", "not known on this system", "keep books on a local disk")
+        return Check("file system", "note", "unknown on this system", "keep books on a local disk")
     if kind in NETWORK:
         advice = (
             "locks and syncing are not reliable there: move the book to a local disk, and back up to this one"
         )
         return Check("file system", "warning", f"{kind}, a network file system", advice)
     if kind in IN_MEMORY:
-        return Check("file system", "warning", f"{kind}, which a restart empties", "move the book to a disk")
+        return Check(
+            "file system", "warning", f"{kind}, which is empty after a restart", "move the book to a disk"
+        )
     return Check("file system", "ok", kind)
 
 
 def mounted_kind(path: Path, mounts: str) -> str | None:
-    """The kind of file system at a path: of the longest mount point above it, the last where several lie there."""
+    """Return the kind of file system at a path: the one of the longest mount point above it, mounted last."""
     best: tuple[int, str] | None = None
     for line in mounts.splitlines():
         fields = line.split(" ")
@@ -253,23 +262,21 @@ def mounted_kind(path: Path, mounts: str) -> str | None:
 
 
 def _unescaped(field: str) -> str:
-    """Blanks in mount points are written as octal numbers."""
+    """Decode a mount point, whose blanks are written as octal numbers."""
     for code, character in (("\\040", " "), ("\\011", "\t"), ("\\012", "\n"), ("\\134", "\\")):
         field = field.replace(code, character)
     return field
 
 
 def sync_time(folder: Path) -> Check:
-    """How long the disk takes to make a small write durable."""
+    """Measure how long the disk takes to make a small write durable."""
     try:
         median = statistics.median(_timed_syncs(folder))
     except OSError as exc:
         return Check("sync", "note", f"not measured: {exc.strerror}")
     shown = f"{median * 1000:.2f} ms"
     if median > _SLOW_SYNC_SECONDS:
-        advice = (
-            "each write waits for it: write from several tasks at once, which share it, or use a faster disk"
-        )
+        advice = "each write waits so long: write from several tasks at once, which share the wait, or use a faster disk"
         return Check("sync", "warning", f"{shown} to make a write durable", advice)
     return Check("sync", "ok", f"{shown} to make a write durable")
 
@@ -287,7 +294,7 @@ def _timed_syncs(folder: Path) -> list[float]:
 
 
 def sqlite_version() -> Check:
-    """The SQLite that Python brought."""
+    """Check the version of SQLite that comes with Python."""
     found = f"SQLite {sqlite3.sqlite_version}"
     if sqlite3.sqlite_version_info < _OLDEST_SQLITE:
         oldest = ".".join(map(str, _OLDEST_SQLITE))
@@ -296,14 +303,14 @@ def sqlite_version() -> Check:
 
 
 def megabytes(size: float) -> str:
-    """A size for people."""
+    """Format a size for people."""
     return f"{size / 1_000_000_000:,.1f} GB" if size >= 1e9 else f"{size / 1_000_000:,.1f} MB"
 
 
 _SLOW_ANSWER_SECONDS = 0.1
-#: Of a server's connections, the share beyond which the next program may find none.
+#: If a larger share of the server's connections is in use, the next program may get none.
 _CROWDED = 0.9
-#: The oldest server that knows all that the engine uses.
+#: The oldest server with all features that the engine uses.
 _OLDEST = 15
 
 
@@ -312,11 +319,11 @@ class OnServer(Protocol):
     """An engine that keeps its book on a server."""
 
     async def examine(self) -> ServerFacts:
-        """What the server says of itself."""
+        """Return facts about the server."""
 
 
 def server_checks(facts: ServerFacts) -> list[Check]:
-    """Everything that the server's own word tells of."""
+    """Make all checks from the facts about a server."""
     return [
         _version(facts),
         _durability(facts),
@@ -325,16 +332,14 @@ def server_checks(facts: ServerFacts) -> list[Check]:
         _answer(facts),
         _vectors(facts),
         Check(
-            "backups", "note", "a server's backups are its operator's; the book knows of none",
+            "backups", "note", "the server's operator makes them; the book knows of none",
             "copy it to a file: memoranda copy BOOK FILE",
         ),
     ]  # fmt: skip
 
 
 def _version(facts: ServerFacts) -> Check:
-    found = f"PostgreSQL {facts.version}" + (
-        ", a replica: it only lets itself be read" if facts.replica else ""
-    )
+    found = f"PostgreSQL {facts.version}" + (", a replica, which is read-only" if facts.replica else "")
     if facts.release < _OLDEST * 10_000:
         return Check("server", "warning", found, f"Memoranda is tested from version {_OLDEST} on: upgrade")
     return Check("server", "note" if facts.replica else "ok", found)
@@ -345,36 +350,53 @@ def _durability(facts: ServerFacts) -> Check:
     wrong = [name for name, right in settings if not right]
     if wrong:
         found = f"off: {', '.join(wrong)}"
-        return Check("durability", "warning", found, "a power cut loses receipts, or the book: turn it on")
+        return Check(
+            "durability",
+            "warning",
+            found,
+            "a power cut loses writes that have a receipt, or the book: turn it on",
+        )
     return Check(
-        "durability", "ok", "fsync is on, and the book's commits wait for it: a receipt means on disk"
+        "durability", "ok", "fsync is on, and commits wait for it: what has a receipt is on the disk"
     )
 
 
 def _wall(facts: ServerFacts) -> Check:
     if facts.passes_walls:
         return Check(
-            "second wall", "warning", "this user passes row-level security: one wall parts owners, not two",
-            "serve the book with a role that is neither superuser nor BYPASSRLS",
+            "row security", "warning", "this role bypasses row-level security: only the book's own checks separate owners",
+            "use a role that is neither superuser nor has BYPASSRLS",
         )  # fmt: skip
-    return Check("second wall", "ok", "the server, too, shows a reader one owner's content alone")
+    return Check("row security", "ok", "the server itself shows a reader the content of one owner only")
 
 
 def _room(facts: ServerFacts) -> Check:
     found = f"{facts.connections} of {facts.most_connections} in use"
     if facts.connections >= facts.most_connections * _CROWDED:
-        return Check("connections", "warning", found, "raise max_connections, or put a pooler before it")
+        return Check(
+            "connections",
+            "warning",
+            found,
+            "raise max_connections, or put a connection pooler in front of it",
+        )
     return Check("connections", "ok", found)
 
 
 def _answer(facts: ServerFacts) -> Check:
     found = f"answers in {facts.answer_seconds * 1000:.1f} ms"
     if facts.answer_seconds > _SLOW_ANSWER_SECONDS:
-        return Check("way there", "note", found, "every call takes this some times: serve the book nearby")
-    return Check("way there", "ok", found)
+        return Check(
+            "latency",
+            "note",
+            found,
+            "every call takes several times as long: run the program near the server",
+        )
+    return Check("latency", "ok", found)
 
 
 def _vectors(facts: ServerFacts) -> Check:
     if facts.vectors is None:
-        return Check("pgvector", "note", "not in this database: large shelves are searched in memory")
+        return Check(
+            "pgvector", "note", "not installed in this database: large shelves are searched in memory"
+        )
     return Check("pgvector", "ok", f"version {facts.vectors}")

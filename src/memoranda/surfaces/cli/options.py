@@ -1,4 +1,4 @@
-"""The options that commands share, and how they become what the book takes."""
+"""Options that commands share, and their conversion into arguments of the book."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ BOOK_VARIABLE = "MEMORANDA_BOOK"
 
 
 class MomentType(click.ParamType):  # type: ignore[type-arg, unused-ignore] # generic in newer releases only
-    """A date, or a time with its zone."""
+    """Parameter type: a date, or a time with its zone."""
 
     name = "time"
 
@@ -39,7 +39,7 @@ class MomentType(click.ParamType):  # type: ignore[type-arg, unused-ignore] # ge
         try:
             found = datetime.fromisoformat(value)
         except ValueError:
-            self.fail(f"{value!r} is no time; write 2026-03-01 or 2026-03-01T09:30:00Z", param, ctx)
+            self.fail(f"{value!r} is not a time; write 2026-03-01 or 2026-03-01T09:30:00Z", param, ctx)
         if re.fullmatch(r"[\d-]+", value) and "T" not in value:
             return found.replace(tzinfo=UTC)
         if found.tzinfo is None:
@@ -51,19 +51,19 @@ MOMENT = MomentType()
 
 
 def opens_book(command: Command) -> Command:
-    """Give a command its ``session``."""
+    """Pass a ``session`` to a command, with the book that its options name."""
 
     @click.option(
         "--book",
         metavar="ADDRESS",
-        help=f"The book, a path or postgresql://… [default: ${BOOK_VARIABLE} or ./{DEFAULT_FILE}].",
+        help=f"The book: a path or postgresql://… [default: ${BOOK_VARIABLE} or ./{DEFAULT_FILE}].",
     )
     @click.option(
-        "--tenant", metavar="NAME", help=f"The tenant whose owners are meant [default: {DEFAULT_TENANT}]."
+        "--tenant", metavar="NAME", help=f"The tenant that the owners belong to [default: {DEFAULT_TENANT}]."
     )
-    @click.option("--config", metavar="FILE", help="Settings in TOML.")
-    @click.option("--json", "as_json", is_flag=True, help="Answer in JSON.")
-    @click.option("--debug", is_flag=True, help="Show where an error came from.")
+    @click.option("--config", metavar="FILE", help="A file with settings, in TOML.")
+    @click.option("--json", "as_json", is_flag=True, help="Print the answer as JSON.")
+    @click.option("--debug", is_flag=True, help="Print a traceback with an error.")
     @functools.wraps(command)
     def opened(
         book: str | None, tenant: str | None, config: str | None, as_json: bool, debug: bool, **rest: Any
@@ -89,29 +89,27 @@ def _usual_book() -> str:
 
 
 def _given(name: str, *values: str | None) -> str | None:
-    """The first value that was given; an empty one is a variable that was never set, and means no default."""
+    """Return the first value that was given; refuse an empty one, which is usually a variable that was never set."""
     value = next((value for value in values if value is not None), None)
     if value is not None and not value.strip():
-        raise click.UsageError(f"{name} is empty; give it a value, or leave it out for the default")
+        raise click.UsageError(f"{name} is empty: give it a value, or leave it out to get the default")
     return value
 
 
 def owned(
     rest: str = "", *, least: int = 0, most: int | None = None, optional: bool = False
 ) -> Callable[[Command], Command]:
-    """Give a command its ``party``, the owner, and the other ``words``; ``rest`` names them in the help."""
+    """Pass the owner as ``party`` and the other arguments as ``words``; ``rest`` names those in the help."""
     owner = "[OWNER]" if optional else "OWNER"
 
     def decorate(command: Command) -> Command:
         @click.argument("words", nargs=-1, metavar=f"{owner} {rest}".rstrip())
-        @click.option(
-            "--owner", metavar="NAME", help="The owner; then all arguments are the command's others."
-        )
+        @click.option("--owner", metavar="NAME", help="The owner; give it here or as the first argument.")
         @click.option(
             "--owner-kind",
             type=click.Choice([kind.value for kind in OwnerKind]),
             default=OwnerKind.USER.value,
-            help="What the owner is [default: user].",
+            help="The kind of owner [default: user].",
         )
         @functools.wraps(command)
         def with_owner(
@@ -119,10 +117,10 @@ def owned(
         ) -> None:
             name, others = (owner, words) if owner is not None else (words[0] if words else None, words[1:])
             if name is None and not optional:
-                raise click.UsageError(f"whose? give OWNER{f' and {rest}' if rest else ''}")
+                raise click.UsageError(f"the owner is missing: give OWNER{f' and {rest}' if rest else ''}")
             if len(others) < least or (most is not None and len(others) > most):
                 raise click.UsageError(
-                    f"expected after the owner: {rest or 'nothing'}; a text of several words is quoted"
+                    f"expected after the owner: {rest or 'nothing'}; quote a text of several words"
                 )
             party = None if name is None else _party(session.tenant, owner_kind, name)
             command(session=session, party=party, words=others, **given)
@@ -140,11 +138,15 @@ def _party(tenant: str, kind: str, name: str) -> Owner:
 
 
 def seen_as_agent(command: Command) -> Command:
-    """Give a command ``who``: the agent in whose name it reads or writes."""
+    """Pass ``who`` to a command: the agent that reads or writes."""
 
     @click.option("--agent", metavar="NAME", help="Read and write as this agent.")
     @click.option(
-        "--group", "groups", metavar="NAME", multiple=True, help="A group that the agent is in; repeatable."
+        "--group",
+        "groups",
+        metavar="NAME",
+        multiple=True,
+        help="A group that the agent belongs to; repeatable.",
     )
     @functools.wraps(command)
     def with_agent(agent: str | None, groups: tuple[str, ...], **given: Any) -> None:
@@ -154,9 +156,9 @@ def seen_as_agent(command: Command) -> Command:
 
 
 def seen_as(command: Command) -> Command:
-    """Give a command ``who``: an agent, or the person themselves."""
+    """Pass ``who`` to a command: an agent, or the owner."""
 
-    @click.option("--as-owner", is_flag=True, help="The person's own view: everything that is theirs.")
+    @click.option("--as-owner", is_flag=True, help="Read as the owner, who sees every record of theirs.")
     @functools.wraps(command)
     def with_view(as_owner: bool, who: Who, **given: Any) -> None:
         command(who=Who(**who, view="owner") if as_owner else who, **given)
@@ -165,17 +167,23 @@ def seen_as(command: Command) -> Command:
 
 
 def once(command: Command) -> Command:
-    """Give a command ``operation``: its id, under which it happens once."""
+    """Pass ``operation`` to a command: an id under which the write is applied only once."""
     option = click.option(
-        "--operation", metavar="ID", help="Your own id for this write: the same again is applied once."
+        "--operation",
+        metavar="ID",
+        help="Your own id for this write; the same id and request are applied only once.",
     )
     return option(command)
 
 
 def waits_for_vectors(command: Command) -> Command:
-    """Give a command ``wait``: True if it makes the vectors of what it writes before it ends."""
+    """Pass ``wait`` to a command: True if it makes the vectors of what it writes before it ends."""
 
-    @click.option("--no-wait", is_flag=True, help="Leave the vectors of what is written for later.")
+    @click.option(
+        "--no-wait",
+        is_flag=True,
+        help="Do not wait for the vectors of what is written; a worker makes them later.",
+    )
     @functools.wraps(command)
     def with_wait(no_wait: bool, **given: Any) -> None:
         command(wait=not no_wait, **given)
@@ -183,47 +191,68 @@ def waits_for_vectors(command: Command) -> Command:
     return with_wait
 
 
-#: Conditions on what is shown, in the order in which help tells them.
+#: Filters of the records that are shown, in the order of the help.
 _CONDITIONS = (
     click.option(
         "--type",
         "types",
         multiple=True,
         type=click.Choice([type_.value for type_ in RecordType]),
-        help="Of this type; repeatable.",
+        help="Only records of this type; repeatable.",
     ),
-    click.option("--kind", "kinds", metavar="KIND", multiple=True, help="Of this kind or role; repeatable."),
+    click.option(
+        "--kind",
+        "kinds",
+        metavar="KIND",
+        multiple=True,
+        help="Only records of this kind or role; repeatable.",
+    ),
     click.option(
         "--status",
         "statuses",
         metavar="STATUS",
         multiple=True,
-        help="With this status, such as superseded; repeatable.",
+        help="Only records with this status, such as superseded; repeatable.",
     ),
-    click.option("--thread", metavar="ID", help="In this thread."),
-    click.option("--since", type=MOMENT, metavar="TIME", help="Said or observed at or after."),
-    click.option("--until", type=MOMENT, metavar="TIME", help="Said or observed before."),
-    click.option("--valid-at", type=MOMENT, metavar="TIME", help="Memories that held at this time."),
+    click.option("--thread", metavar="ID", help="Only records of this thread."),
+    click.option(
+        "--since", type=MOMENT, metavar="TIME", help="Only what was said or observed at this time or later."
+    ),
+    click.option(
+        "--until", type=MOMENT, metavar="TIME", help="Only what was said or observed before this time."
+    ),
+    click.option(
+        "--valid-at", type=MOMENT, metavar="TIME", help="Only memories that were valid at this time."
+    ),
     click.option(
         "--as-of",
         type=MOMENT,
         metavar="TIME",
-        help="What was true at this time, superseded since or not.",
+        help="Show what was true at this time, even if it was superseded since.",
     ),
-    click.option("--known-at", type=MOMENT, metavar="TIME", help="What the book knew at this time."),
-    click.option("--key", "keys", metavar="KEY", multiple=True, help="Memories with this key; repeatable."),
-    click.option("--subject", metavar="NAME", help="Memories about this."),
-    click.option("--of-agent", metavar="NAME", help="Written by this agent, or said to it."),
-    click.option("--tag", "tags", metavar="TAG", multiple=True, help="With one of these tags; repeatable."),
-    click.option("--trust", metavar="WAY", multiple=True, help="Come in this way, such as user; repeatable."),
-    click.option("--pinned", is_flag=True, help="Of memories, those that are pinned."),
+    click.option("--known-at", type=MOMENT, metavar="TIME", help="Show what the book knew at this time."),
+    click.option(
+        "--key", "keys", metavar="KEY", multiple=True, help="Only memories with this key; repeatable."
+    ),
+    click.option("--subject", metavar="NAME", help="Only memories about this subject."),
+    click.option("--of-agent", metavar="NAME", help="Only records that this agent wrote, or messages to it."),
+    click.option(
+        "--tag", "tags", metavar="TAG", multiple=True, help="Only records with one of these tags; repeatable."
+    ),
+    click.option(
+        "--trust",
+        metavar="WAY",
+        multiple=True,
+        help="Only records with this trust, such as user; repeatable.",
+    ),
+    click.option("--pinned", is_flag=True, help="Only pinned memories."),
 )
-#: Those of them that are passed on under their own names.
+#: The filters that are passed on under their own names.
 _ONLY = "kinds statuses thread since until valid_at as_of known_at keys subject tags trust".split()
 
 
 def narrowed(command: Command) -> Command:
-    """Give a command ``types`` and ``only``: conditions on what it shows."""
+    """Pass ``types`` and ``only`` to a command: filters of the records that it shows."""
 
     @functools.wraps(command)
     def with_conditions(types: tuple[str, ...], of_agent: str | None, **given: Any) -> None:
@@ -238,7 +267,7 @@ def narrowed(command: Command) -> Command:
 
 
 def versions(pairs: Sequence[str]) -> dict[Any, int]:
-    """Expected versions, given as ``ID=VERSION``."""
+    """Parse expected versions, given as ``ID=VERSION``."""
     from_text: dict[Any, int] = {}
     for pair in pairs:
         id, sign, version = pair.rpartition("=")

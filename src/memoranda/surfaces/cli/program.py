@@ -1,4 +1,4 @@
-"""The program: its commands by name, and how a command ends."""
+"""The program ``memoranda``: its commands, and the end of each command."""
 
 from __future__ import annotations
 
@@ -21,40 +21,40 @@ class Entry(NamedTuple):
 
 
 COMMANDS = {
-    "demo": Entry("demo", "Show what the book does, on a book of its own."),
-    "init": Entry("book", "Make a book."),
-    "append": Entry("write", "Add what was said to a thread."),
-    "remember": Entry("write", "Keep a statement."),
-    "recall": Entry("recall", "Find what answers a question, by its words."),
-    "context": Entry("recall", "Make the text that an agent reads before it answers."),
+    "demo": Entry("demo", "Show in a minute what Memoranda does, on a book of its own."),
+    "init": Entry("book", "Create a book."),
+    "append": Entry("write", "Add messages to a thread."),
+    "remember": Entry("write", "Store a statement as a memory."),
+    "recall": Entry("recall", "Find the records that answer a question."),
+    "context": Entry("recall", "Build the text that an agent reads before it answers."),
     "get": Entry("record", "Show one record."),
     "list": Entry("record", "List records, or owners."),
-    "why": Entry("record", "Show why the book holds a record."),
-    "history": Entry("record", "Show every change of a record, or an owner's ledger."),
-    "undo": Entry("write", "Reverse a whole operation."),
-    "retract": Entry("write", "Say that a memory is no longer held."),
-    "experience": Entry("experience", "Look after what agents have learnt across users."),
-    "forget": Entry("forget", "Remove for good."),
+    "why": Entry("record", "Show the sources of a record, and its changes."),
+    "history": Entry("record", "Show all changes of a record, or an owner's ledger."),
+    "undo": Entry("write", "Undo a whole operation."),
+    "retract": Entry("write", "Mark a memory as no longer believed."),
+    "experience": Entry("experience", "List and review what agents have learnt across users."),
+    "forget": Entry("forget", "Erase records for good."),
     "export": Entry("export", "Write a book, or one owner's part, as JSON Lines."),
-    "import": Entry("export", "Take in an export."),
+    "import": Entry("export", "Read an export into the book."),
     "backup": Entry("backup", "Copy the book while it is in use, and verify the copy."),
-    "restore": Entry("backup", "Put a backup to a new place, without what was erased since."),
+    "restore": Entry("backup", "Restore a backup to a new file, without what was erased since."),
     "copy": Entry("copy", "Copy the book to another engine, and let it move there."),
-    "verify": Entry("book", "Hold every record against the ledger."),
-    "reembed": Entry("book", "Make all vectors with the present model, while recall goes on."),
-    "rebuild": Entry("book", "Make anew what is derived by code."),
-    "doctor": Entry("doctor", "Examine the book and where it lives."),
-    "form": Entry("work", "Make memories of what an owner said."),
-    "worker": Entry("work", "Do the book's work until told to stop: form, make vectors, clear."),
-    "usage": Entry("usage", "Tell what language models used and cost."),
-    "jobs": Entry("work", "Look after work that waits."),
-    "weights": Entry("setup", "Look after the local model that finds by meaning."),
-    "completion": Entry("setup", "Print a shell's completion script."),
+    "verify": Entry("book", "Check every record against the ledger."),
+    "reembed": Entry("book", "Compute all vectors with the current model, while recall works."),
+    "rebuild": Entry("book", "Recompute columns, links, counts and search terms."),
+    "doctor": Entry("doctor", "Check the health of the book, its file and its disk."),
+    "form": Entry("work", "Make memories from what an owner said."),
+    "worker": Entry("work", "Do the book's background jobs until it is stopped."),
+    "usage": Entry("usage", "Show what language models used and cost."),
+    "jobs": Entry("work", "List, run, retry or drop background jobs."),
+    "weights": Entry("setup", "Show or install the local embedding model."),
+    "completion": Entry("setup", "Print the completion script of a shell."),
 }
 
 
 class Program(click.Group):
-    """Loads a command when it is asked for, and ends every command in one way."""
+    """The group of all commands: it loads each on demand, and reports every error in one place."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(COMMANDS)
@@ -77,7 +77,7 @@ class Program(click.Group):
             return done
         except (click.ClickException, click.exceptions.Exit, click.Abort):
             raise
-        except Exception as exc:  # noqa: BLE001 - nobody is above to tell people what happened
+        except Exception as exc:  # noqa: BLE001 - this is the last place that can report it
             exits.leave(exits.report(exc, ctx.meta))
 
     def main(self, args: Sequence[str] | None = None, prog_name: str | None = None, **extra: Any) -> NoReturn:  # type: ignore[override] # it never returns
@@ -91,13 +91,13 @@ class Program(click.Group):
             except click.ClickException as exc:
                 code = _misused(exc)
             except Exception as exc:  # noqa: BLE001 - as above
-                # Before there is a command to end, as with --help on a full disk.
+                # An error before any command runs, as with --help on a full disk.
                 code = exits.report(exc, {})
         sys.exit(code if isinstance(code, int) else exits.OK)
 
 
 def _interrupted(how: str) -> int:
-    exits.complain(f"{how}; what had been confirmed before is kept; a copy goes on when it is run again")
+    exits.complain(f"{how}: what was confirmed before is stored, and a copy continues when it is run again")
     return exits.EXIT_CODES["terminated"] if how == "terminated" else exits.INTERRUPTED
 
 
@@ -121,16 +121,16 @@ def _misused(exc: click.ClickException) -> int:
 @click.option(
     "--book",
     metavar="ADDRESS",
-    help="The book, a path or postgresql://…; like all options here, it may also follow the command.",
+    help="The book: a path or postgresql://…. All options here may also follow the command.",
 )
-@click.option("--tenant", metavar="NAME", help="The tenant whose owners are meant.")
-@click.option("--config", metavar="FILE", help="Settings in TOML.")
-@click.option("--json", "as_json", is_flag=True, help="Answer in JSON.")
-@click.option("--debug", is_flag=True, help="Show where an error came from.")
+@click.option("--tenant", metavar="NAME", help="The tenant that the owners belong to.")
+@click.option("--config", metavar="FILE", help="A file with settings, in TOML.")
+@click.option("--json", "as_json", is_flag=True, help="Print the answer as JSON.")
+@click.option("--debug", is_flag=True, help="Print a traceback with an error.")
 def program(ctx: click.Context, /, **_: Any) -> None:
     """Memoranda: a durable memory for AI agents, kept in one file.
 
-    Begin with `memoranda init`, or see `memoranda demo`.
+    Start with `memoranda demo`, or create a book with `memoranda init`.
     """
     if ctx.invoked_subcommand is None:
         click.echo(ctx.get_help())

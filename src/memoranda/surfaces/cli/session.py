@@ -28,13 +28,13 @@ T = TypeVar("T")
 
 _LATER = "any open book makes them, or run: memoranda jobs run"
 
-#: Tells at each opening why recall goes by words alone; at a shell ``doctor`` tells it when it is asked.
-_TELLS_OFTEN = logging.getLogger("memoranda.embedding")
+#: It logs at each opening why recall uses words alone; at a shell, ``doctor`` says it.
+_CHATTY = logging.getLogger("memoranda.embedding")
 
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """One command's run."""
+    """One run of a command: the book it opens, and the printer of its answer."""
 
     address: str
     tenant: str
@@ -43,44 +43,44 @@ class Session:
 
     @property
     def json(self) -> bool:
-        """Whether the answer goes to a program."""
+        """True if the answer is printed as JSON."""
         return self.printer.json
 
     def run(self, work: Coroutine[Any, Any, T]) -> T:
-        """Do the command's work."""
-        level = _TELLS_OFTEN.level
-        _TELLS_OFTEN.setLevel(logging.ERROR)
+        """Run the command's coroutine in an event loop."""
+        level = _CHATTY.level
+        _CHATTY.setLevel(logging.ERROR)
         try:
             return asyncio.run(work)
         finally:
-            _TELLS_OFTEN.setLevel(level)
+            _CHATTY.setLevel(level)
 
     def reading(self) -> Opening:
-        """The book, for commands that change nothing; one that cannot be written is opened to be read only."""
-        path = self._standing()
+        """Open the book for a command that changes nothing; read-only if this user may not write the file."""
+        path = self._existing_path()
         return self._open(read_only=path is not None and not _writable(path))
 
     @contextlib.asynccontextmanager
     async def writing(self) -> AsyncIterator[Book]:
-        """The book, for commands that change it."""
-        self._standing()
+        """Open the book for a command that changes it."""
+        self._existing_path()
         async with self._open() as book:
             yield book
         self.mark_done()
 
     @contextlib.asynccontextmanager
     async def making(self) -> AsyncIterator[Book]:
-        """The book, made where there is none."""
+        """Open the book, and create it if there is none."""
         async with self._open(create=True) as book:
             yield book
         self.mark_done()
 
     def mark_done(self) -> None:
-        """What the command was to change is kept; an answer that fails now says so."""
+        """Note that the change is stored, so that an error in the answer says so."""
         exits.mark_done(click.get_current_context())
 
     def progress(self, label: str) -> Progress:
-        """A bar for long work."""
+        """Return a progress bar for long work."""
         return Progress(label, quiet=self.json)
 
     def print_json(self, value: Any) -> bool:
@@ -102,7 +102,7 @@ class Session:
                 receipt, "embedded", lambda made: progress(made, passages)
             )
         if reached.no_vectors_because:
-            exits.note(f"stored, and found by its words alone for now: {reached.no_vectors_because}")
+            exits.note(f"stored, but found by words alone for now: {reached.no_vectors_because}")
             return reached
         with contextlib.suppress(StorageError):
             # Otherwise the job stays, and whoever leases it finds nothing to do.
@@ -120,10 +120,10 @@ class Session:
             with self.progress("embedding") as progress:
                 await book.embed(lambda made: progress(made, lack))
         except EmbeddingFailed as exc:
-            exits.note(f"stored, and found by its words alone for now: {exc}; {_LATER}")
+            exits.note(f"stored, but found by words alone for now: {exc}; {_LATER}")
 
     def _open(self, *, create: bool = False, read_only: bool = False) -> Opening:
-        # Without a worker: a command that only reads shall not begin to make the vectors of others' writes.
+        # Without a worker: a command that only reads must not begin to make the vectors of other writes.
         return open_book(
             self.address,
             tenant=self.tenant,
@@ -133,8 +133,8 @@ class Session:
             read_only=read_only,
         )
 
-    def _standing(self) -> Path | None:
-        """Where the book is; a mistyped path must not look like an empty book."""
+    def _existing_path(self) -> Path | None:
+        """Return the path of the book; raise NotABook if it is missing, so that a mistyped path makes no empty book."""
         refuse_former_file(self.address)
         path = path_of(self.address)
         if path is not None and not path.exists():
@@ -150,10 +150,10 @@ def _waiting(passages: int) -> str:
 
 
 def path_of(address: str) -> Path | None:
-    """The file behind an address; None where it names another engine."""
+    """Return the file that an address names, or None if it names another engine."""
     where = read_address(address)
     if where == MEMORY:
-        raise InvalidInput("book: one in memory would end with the command; give a path", field="book")
+        raise InvalidInput("book: a book in memory would end with the command; give a path", field="book")
     return where if isinstance(where, Path) else None
 
 
@@ -162,11 +162,11 @@ def _writable(path: Path) -> bool:
 
 
 def confirm(question: str, *, yes: bool) -> None:
-    """Ask before what cannot be undone; where nobody can be asked, only ``--yes`` will do."""
+    """Ask before a change that cannot be undone; without a terminal, ``--yes`` is required."""
     if yes:
         return
     if not sys.stdin.isatty():
-        raise click.UsageError("this cannot be undone; without a terminal to ask on, say --yes")
+        raise click.UsageError("this cannot be undone, and there is no terminal to ask on: give --yes")
     if not click.confirm(question, err=True):
-        click.echo("nothing was done", err=True)
+        click.echo("nothing was changed", err=True)
         exits.leave(exits.FOUND_FAULTS)

@@ -17,16 +17,16 @@ from memoranda.surfaces.cli.session import Session, path_of
 @click.command("init")
 @opens_book
 def init_command(session: Session) -> None:
-    """Make a book at --book; one that is there already stays as it is.
+    """Create a book at --book; an existing book stays unchanged.
 
-    Only init, restore and `demo --keep` make books: a mistyped path never becomes an empty one.
+    Only init, restore and `demo --keep` create books, so that a mistyped path never becomes an empty book.
     """
     path = path_of(session.address)
     there = path is not None and path.exists() and path.stat().st_size > 0
     facts = session.run(_init(session))
     if not session.print_json({"address": facts.address, "format": facts.format, "made": not there}):
         session.printer.say(
-            f"{'there is a book already at' if there else 'made a book at'} {facts.address}", "good"
+            f"{'this book already exists:' if there else 'created the book'} {facts.address}", "good"
         )
 
 
@@ -38,7 +38,7 @@ async def _init(session: Session) -> BookFacts:
 @click.command("verify")
 @opens_book
 def verify_command(session: Session) -> None:
-    """Hold every record against the ledger; exit code 1 where something is not as the ledger says."""
+    """Check every record against the ledger; exit code 1 if a record differs from it."""
     found = session.run(_verify(session))
     if not session.print_json({"whole": not found.faults, "findings": found}):
         _print_findings(session, found)
@@ -57,25 +57,25 @@ def _print_findings(session: Session, found: Findings) -> None:
     for fault in found.faults:
         printer.say(f"fault: {fault}", "bad")
     printer.say(
-        f"held against the ledger: {found.records} records, {found.versions} earlier versions, {found.entries} entries"
+        f"checked against the ledger: {found.records} records, {found.versions} earlier versions, {found.entries} entries"
     )
     if found.faults:
-        printer.say(f"{len(found.faults)} faults; restore a backup, or export what can still be read", "bad")
+        printer.say(f"{len(found.faults)} faults: restore a backup, or export what can still be read", "bad")
     else:
-        printer.say("all is as the ledger says", "good")
+        printer.say("everything matches the ledger", "good")
 
 
 @click.command("rebuild")
 @opens_book
 def rebuild_command(session: Session) -> None:
-    """Make anew what code derives from the records: columns, links, counts and terms.
+    """Recompute what code derives from the records: columns, links, counts and search terms.
 
-    It calls no language model, and never touches memories, profiles, episodes, experience or use.
+    It calls no language model, and never changes memories, profiles, episodes, experience or uses.
     """
     done = session.run(_rebuild(session))
     if not session.print_json({"rebuilt": done}):
         parts = ", ".join(f"{number} {name}" for name, number in done.items())
-        session.printer.say(f"made anew: {parts or 'nothing, the book is empty'}", "good")
+        session.printer.say(f"recomputed: {parts or 'nothing, the book is empty'}", "good")
 
 
 async def _rebuild(session: Session) -> Mapping[str, int]:
@@ -87,15 +87,15 @@ async def _rebuild(session: Session) -> Mapping[str, int]:
 @click.command("reembed")
 @opens_book
 def reembed_command(session: Session) -> None:
-    """Make the vectors of all passages with the embedder that the settings name, and let recall read them.
+    """Compute the vectors of all passages with the configured embedder, then let recall use them.
 
-    They are made beside those that recall reads meanwhile, and what is there already is kept: a run that was
-    interrupted goes on where it stopped when it is run again.
+    Recall uses the old vectors until all new ones are there. Vectors that are already computed are kept: run an
+    interrupted command again, and it continues.
     """
     made, vectors = session.run(_reembed(session))
     if not session.print_json({"made": made, "vectors": vectors}):
         session.printer.say(
-            f"made now: {made}; recall reads {vectors['reads']}: "
+            f"computed now: {made}; recall uses {vectors['reads']}: "
             f"{vectors['have']} of {vectors['passages']} passages have their vectors",
             "good",
         )
@@ -110,5 +110,5 @@ async def _reembed(session: Session) -> tuple[int, dict[str, Any]]:
         except EmbeddingFailed as exc:
             if book.embeddings.maker is None:
                 raise
-            raise type(exc)(f"{exc}; what was made is kept, run it again to go on") from exc
+            raise type(exc)(f"{exc}; the vectors computed so far are kept: run it again to continue") from exc
         return made, (await book.facts()).details["vectors"]

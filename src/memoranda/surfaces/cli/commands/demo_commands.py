@@ -1,4 +1,4 @@
-"""A short story on a book of its own, told from real results: ``demo``."""
+"""The command ``demo``: a short story on a book of its own; every line printed is a real result."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from memoranda.surfaces.cli.output.terminal import width_of
 WHO = "ana"
 AGENT = "concierge"
 OTHER = "billing"
-#: What is told, and at the end must be nowhere.
+#: It is said in the conversation, erased later, and then searched in the file.
 PASSPORT = "XK4471902"
 _DAY_ONE = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
 _DAY_TWO = datetime(2026, 3, 3, 18, 30, tzinfo=UTC)
@@ -43,7 +43,7 @@ _SHARED = "Reads English and Portuguese"
 
 
 class StoryClock:
-    """Goes on by a second whenever it is asked."""
+    """A clock that moves on by one second with each call."""
 
     def __init__(self, now: datetime) -> None:
         self._now = now
@@ -55,14 +55,17 @@ class StoryClock:
 
 @click.command("demo")
 @click.option(
-    "--keep", type=click.Path(path_type=Path), metavar="PATH", help="Make the book here, and leave it."
+    "--keep",
+    type=click.Path(path_type=Path),
+    metavar="PATH",
+    help="Create the book at this path, and keep it.",
 )
 def demo_command(keep: Path | None) -> None:
-    """Show what the book does, on a book of its own: two days with an agent, no language model, no key."""
+    """Show what Memoranda does: two days of Ana with an agent, without a language model or a key."""
     printer = Printer.for_stdout(json=False)
     if keep is not None:
         if keep.exists():
-            raise InvalidInput(f"keep: {keep} is there already; name a new file", field="keep")
+            raise InvalidInput(f"keep: {keep} already exists; name a new file", field="keep")
         asyncio.run(_run_story(printer, keep))
     else:
         with tempfile.TemporaryDirectory(prefix="memoranda-demo-") as folder:
@@ -71,23 +74,23 @@ def demo_command(keep: Path | None) -> None:
 
 
 async def _run_story(printer: Printer, path: Path) -> None:
-    _title(printer, f"Day one, {when(_DAY_ONE)}: a conversation is appended, and formed")
+    _title(printer, f"Day one, {when(_DAY_ONE)}: a conversation is stored, and memories are formed from it")
     async with _opened(path, _DAY_ONE) as book:
         said = await _day_one(printer, book)
-    _title(printer, f"Day two, {when(_DAY_TWO)}: the file is opened again, and asked")
+    _title(printer, f"Day two, {when(_DAY_TWO)}: the file is opened again, and an agent asks")
     async with _opened(path, _DAY_TWO) as book:
         await _ask(printer, book)
         await _read(printer, book)
         await _correct(printer, book)
         await _other_agent(printer, book)
-    _title(printer, "Forgotten is forgotten")
-    # Scanned while it is closed: another descriptor on an open book would drop its locks.
+    _title(printer, "Erasure: the passport number disappears from the file")
+    # Read the file only while the book is closed: closing another descriptor would drop its locks.
     before = occurrences(path, PASSPORT)
     async with _opened(path, _DAY_TWO + timedelta(minutes=10)) as book:
         await _forget(printer, book, said[3])
     _note(
         printer,
-        f"byte scan of the file for {PASSPORT}: {before} occurrences before, {occurrences(path, PASSPORT)} now",
+        f"bytes of the file searched for {PASSPORT}: found {before} times before, {occurrences(path, PASSPORT)} times now",
     )
 
 
@@ -104,7 +107,7 @@ async def _day_one(printer: Printer, book: Book) -> Sequence[UUID]:
     said = receipt.ids("message")
     await thread.form_now()
     await book.worker.drain()
-    _command(printer, "form: what she said becomes what is known, by rules, without a language model")
+    _command(printer, "form memories from what she said, by rules, without a language model")
     for memory in await _formed(book, said):
         place = said.index(memory.sources[0]) + 1
         named = f"{memory.kind}, key {memory.key}" if memory.key else memory.kind
@@ -121,7 +124,7 @@ async def _day_one(printer: Printer, book: Book) -> Sequence[UUID]:
 
 
 async def _formed(book: Book, said: Sequence[UUID]) -> list[Memory]:
-    """What rests on these messages, in the order in which it was said."""
+    """Return the memories formed from these messages, in the order of the messages."""
     page = await book.list(WHO, types="memory", agent=AGENT)
     formed = [
         memory for memory in page.records if isinstance(memory, Memory) and set(memory.sources) & set(said)
@@ -142,12 +145,15 @@ async def _ask(printer: Printer, book: Book) -> None:
 
 async def _read(printer: Printer, book: Book) -> None:
     question = "Recommend me a movie."
-    _command(printer, f"context “{question}”, in at most 400 tokens: what an agent reads before it answers")
+    _command(
+        printer,
+        f"context “{question}”, in at most 400 tokens: the text that an agent reads before it answers",
+    )
     made = await book.context(WHO, question, budget=400, agent=AGENT)
     printer.block(made.text, indent="  ", style="faint")
     _note(
         printer,
-        f"{made.tokens} tokens ({made.counted}); stored text is fenced, and what was placed now counts as used",
+        f"{made.tokens} tokens ({made.counted}); stored text is marked as data, and the memories in it now count as used",
     )
 
 
@@ -163,12 +169,12 @@ async def _correct(printer: Printer, book: Book) -> None:
     await book.worker.drain()
     _command(
         printer,
-        "she says “I have moved to Lisbon”, and that is formed: it supersedes, and overwrites nothing",
+        "she says “I have moved to Lisbon”: the new memory supersedes the old one, which is kept",
     )
     (moved,) = await _formed(book, said.ids("message"))
     position = (await book.history(WHO, moved.id, agent=AGENT))[0].position
     await _home(printer, book)
-    _command(printer, "why")
+    _command(printer, "why does the book say so?")
     for source in (await book.why(WHO, moved.id, agent=AGENT)).sources:
         printer.labelled(
             f"  {source.type.value} by {source.by}, {when(source.at)}  ",
@@ -190,7 +196,7 @@ async def _correct(printer: Printer, book: Book) -> None:
 
 
 async def _home(printer: Printer, book: Book) -> None:
-    """Every statement that was ever held under the key, as it stands."""
+    """Print every statement ever stored under the key, with its status."""
     statuses = ["active", "superseded", "undone"]
     page = await book.list(WHO, types="memory", only={"statuses": statuses}, agent=AGENT)
     for record in page.records:
@@ -208,7 +214,7 @@ async def _other_agent(printer: Printer, book: Book) -> None:
     sees = [await book.count(WHO, agent=agent) for agent in (AGENT, OTHER)]
     _note(
         printer,
-        f"{AGENT} sees {sees[0]} records of Ana's, {OTHER} {sees[1]}; scores count nothing that a view may not see",
+        f"{AGENT} sees {sees[0]} of Ana's records, {OTHER} sees {sees[1]}; hidden records do not change the scores",
     )
 
 
@@ -218,18 +224,18 @@ async def _forget(printer: Printer, book: Book, message: UUID) -> None:
     _command(printer, f"forget message {record.seq}: “{record.content}”")
     receipt = await book.forget(WHO, message, view="owner")
     removed = ", ".join(f"{number} {place}" for place, number in receipt.removed.items())
-    printer.labelled("  removed  ", removed, label_style="faint")
-    printer.labelled("  state    ", receipt.state, label_style="faint")
-    printer.labelled("  unseen   ", "; ".join(receipt.unchecked), label_style="faint")
+    printer.labelled("  removed      ", removed, label_style="faint")
+    printer.labelled("  state        ", receipt.state, label_style="faint")
+    printer.labelled("  not checked  ", "; ".join(receipt.unchecked), label_style="faint")
     found = await book.verify()
     _note(
         printer,
-        f"verify: {found.records} records against {found.entries} ledger entries, {len(found.faults)} faults",
+        f"verify: {found.records} records checked against {found.entries} ledger entries, {len(found.faults)} faults",
     )
 
 
 def occurrences(path: Path, text: str) -> int:
-    """How often a text stands in a book's files, in whichever case."""
+    """Count how often a text occurs in a book's files, in upper or lower case."""
     wanted = text.lower().encode()
     return sum(
         beside.read_bytes().lower().count(wanted)
@@ -239,7 +245,7 @@ def occurrences(path: Path, text: str) -> int:
 
 
 def _print_what_next(printer: Printer, kept: Path | None) -> None:
-    _title(printer, "Now you")
+    _title(printer, "Try it yourself")
     if kept is not None:
         lines = [
             f"memoranda list {WHO} --as-owner --book {kept}",
@@ -269,7 +275,7 @@ def _command(printer: Printer, text: str) -> None:
 def _receipt(printer: Printer, receipt: Receipt) -> None:
     done = ", ".join(f"{item.verb.value} {item.type.value}" for item in receipt.items[:2])
     more = f" and {len(receipt.items) - 2} more" if len(receipt.items) > 2 else ""
-    _note(printer, f"receipt: position {receipt.position}, {done}{more}; it is on the disk")
+    _note(printer, f"receipt: position {receipt.position}, {done}{more}; stored on the disk")
 
 
 def _note(printer: Printer, text: str) -> None:

@@ -1,4 +1,4 @@
-"""An examination: ``doctor``."""
+"""The command that checks the health of a book: ``doctor``."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _STYLES = {"ok": "good", "note": "", "warning": "warning"}
 @click.command("doctor")
 @opens_book
 def doctor_command(session: Session) -> None:
-    """Examine the book and where it lives; exit code 1 where something is to be done about its health."""
+    """Check the health of the book, its file and its disk; exit code 1 if there is a warning."""
     facts, checks = session.run(_examine(session))
     healthy = all(check.state != "warning" for check in checks)
     if not session.print_json({"healthy": healthy, "book": facts, "checks": checks}):
@@ -46,7 +46,7 @@ async def _examine(session: Session) -> tuple[BookFacts, list[Check]]:
         facts = await book.facts()
         waiting = await book.engine.jobs(JobState.WAITING, MOST_JOBS)
         dead = await book.engine.jobs(JobState.DEAD, MOST_JOBS)
-        # Vectors and threads may wait for somebody who can do them; checks of their own tell how many.
+        # Vectors and threads may wait for a process with a model; they have checks of their own.
         overdue = [job for job in waiting if job.kind not in (EMBED, *FORMING)]
         checks = await _of_place(book)
         checks += health_checks.upkeep(facts, overdue[0] if overdue else None, utc_now())
@@ -65,7 +65,7 @@ async def _of_place(book: Book) -> list[Check]:
         return []
     if departure.whole:
         return [Check("place", "warning", f"the book has moved to {departure.address}", "open it there")]
-    advice = "go on with memoranda copy --switch, or take it back without --switch, or with --give-up"
+    advice = "continue with memoranda copy --switch, or cancel it without --switch or with --give-up"
     return [Check("place", "warning", f"the book is moving to {departure.address}", advice)]
 
 

@@ -1,4 +1,4 @@
-"""What agents have learnt: ``experience``."""
+"""The commands about what agents have learnt: ``experience``."""
 
 from __future__ import annotations
 
@@ -17,17 +17,19 @@ from memoranda.surfaces.cli.session import Session
 
 @click.group("experience", no_args_is_help=False)
 def experience_command() -> None:
-    """Look after what agents have learnt across users: whom each line serves, and whether it may."""
+    """List and review what agents have learnt across users, one line at a time."""
 
 
 @experience_command.command("list")
 @opens_book
 @click.argument("agent")
-@click.option("--for-user", metavar="USER", help="Only what may be read for this user.")
-@click.option("--retired", is_flag=True, help="What was retired, too.")
-@click.option("--limit", type=int, default=100, metavar="N", help="At most so many [default: 100].")
+@click.option(
+    "--for-user", metavar="USER", help="Only lines that may be read when the agent works for this user."
+)
+@click.option("--retired", is_flag=True, help="Also list retired lines.")
+@click.option("--limit", type=int, default=100, metavar="N", help="The most lines to show [default: 100].")
 def list_command(session: Session, agent: str, for_user: str | None, retired: bool, limit: int) -> None:
-    """List an agent's lines, with how many users each stems from, and whether it passed the guard for all."""
+    """List an agent's lines, with the number of users each was learnt from and its status."""
     found = session.run(_list(session, agent, for_user=for_user, retired=retired, limit=limit))
     if session.print_json({"lines": found}):
         return
@@ -35,17 +37,17 @@ def list_command(session: Session, agent: str, for_user: str | None, retired: bo
         Column("ID"),
         Column("FIELD"),
         Column("USERS", right=True),
-        Column("STANDING"),
+        Column("STATUS"),
         Column("LINE", flexible=True),
     ]
-    rows = [[str(line.id), line.field, str(line.users), _standing(line), line.line] for line in found]
+    rows = [[str(line.id), line.field, str(line.users), _status(line), line.line] for line in found]
     if rows:
         session.printer.table(columns, rows)
     else:
-        session.printer.say("nothing learnt", "faint")
+        session.printer.say("this agent has learnt nothing", "faint")
 
 
-def _standing(line: ExperienceLine) -> str:
+def _status(line: ExperienceLine) -> str:
     if line.retired_at is not None:
         return "retired"
     if line.approved_at is not None:
@@ -62,9 +64,9 @@ async def _list(session: Session, agent: str, **how: Any) -> Sequence[Experience
 @opens_book
 @click.argument("agent")
 @click.argument("id")
-@click.option("--revoke", is_flag=True, help="Revoke an approval.")
+@click.option("--revoke", is_flag=True, help="Revoke the approval.")
 def approve_command(session: Session, agent: str, id: str, revoke: bool) -> None:
-    """Let a line serve every user: read it first, for whoever stands in it is told to all."""
+    """Approve a line for all users. Read it first: everybody will see the people it names."""
     session.run(_write(session, "approve", agent, id, approved=not revoke))
 
 
@@ -73,7 +75,7 @@ def approve_command(session: Session, agent: str, id: str, revoke: bool) -> None
 @click.argument("agent")
 @click.argument("id")
 def check_privacy_command(session: Session, agent: str, id: str) -> None:
-    """Hold a line against the records of everyone it stems from once more."""
+    """Check a line again against the records of all users it was learnt from."""
     session.run(_write(session, "check_privacy", agent, id))
 
 
@@ -81,9 +83,9 @@ def check_privacy_command(session: Session, agent: str, id: str) -> None:
 @opens_book
 @click.argument("agent")
 @click.argument("id")
-@click.option("--reason", metavar="TEXT", default="", help="Why it serves no more.")
+@click.option("--reason", metavar="TEXT", default="", help="Why it is retired.")
 def retire_command(session: Session, agent: str, id: str, reason: str) -> None:
-    """Take a line out of service; a lesson that repeats it does not bring it back."""
+    """Retire a line. A later lesson that says the same does not bring it back."""
     session.run(_write(session, "retire", agent, id, reason=reason))
 
 

@@ -1,4 +1,4 @@
-"""Forgetting for good: ``forget``."""
+"""The command that erases: ``forget``."""
 
 from __future__ import annotations
 
@@ -21,40 +21,47 @@ from memoranda.surfaces.cli.output.printer import Column, Printer
 from memoranda.surfaces.cli.output.record_tables import print_records
 from memoranda.surfaces.cli.session import Session, confirm
 
-#: So many records are shown before the question.
+#: The most records that are shown before the question.
 _SHOWN = 10
-_HELD_BY = "may still be held by these backups; forget the same ids with --backups, or delete the backups:"
+_STILL_IN = "these backups may still contain it; forget the same ids with --backups, or delete the backups:"
 
 
 @click.command("forget")
 @opens_book
 @owned("[ID...]", optional=True)
 @seen_as
-@click.option("--everything", is_flag=True, help="All that the book holds of the owner; with --as-owner.")
-@click.option("--backups", is_flag=True, help="Rewrite the book's own backups without it, too.")
 @click.option(
-    "--scrub", is_flag=True, help="Clear the book's own files, too; alone: of all that was forgotten before."
+    "--everything", is_flag=True, help="Erase all that the book holds of the owner; needs --as-owner."
 )
-@click.option("--yes", is_flag=True, help="Do not ask.")
+@click.option("--backups", is_flag=True, help="Also rewrite the book's own backups without it.")
+@click.option(
+    "--scrub",
+    is_flag=True,
+    help="Also clear the book's files of erased content; without OWNER, of everything erased before.",
+)
+@click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
 def forget_command(
     session: Session, party: Owner | None, words: Sequence[str], who: Who, yes: bool, scrub: bool, **how: bool
 ) -> None:
-    """Remove for good: memories, messages, episodes or threads by id, with all that rests on them alone.
+    """Erase memories, messages, episodes or threads by id, with everything that comes from them alone.
 
-    It cannot be undone. The receipt counts what went, place by place, and says what may still hold it. On a server what
-    was removed lies dead in its files until --scrub writes every table anew, each of which stands still meanwhile.
+    This cannot be undone. The receipt counts what was removed from each place, and names the places that may still
+    contain it. On a server, removed rows stay in its files as dead rows until --scrub rewrites every table; a table
+    is locked while it is rewritten.
     """
     if party is None and scrub and not how["everything"]:
         if how["backups"]:
             raise click.UsageError(
-                "whose? --scrub alone clears the book's own files; --backups wants an OWNER"
+                "--backups needs an OWNER; --scrub without OWNER only clears the book's own files"
             )
         _scrub_alone(session)
         return
     if party is None:
-        raise click.UsageError("whose? give OWNER and [ID...]; --scrub alone clears the book's files")
+        raise click.UsageError(
+            "the owner is missing: give OWNER and IDs, or only --scrub to clear the book's files"
+        )
     if how["everything"] == bool(words):
-        raise click.UsageError("name what to forget by its ID, or ask for --everything")
+        raise click.UsageError("give either IDs or --everything")
     done = session.run(_forget(session, party, words, who, yes, scrub, how))
     if not session.print_json({**json_value(done.receipt), "rewritten": done.rewritten}):
         print_erasure(session.printer, done)
@@ -80,10 +87,10 @@ def _state(done: Scrubbed) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Forgotten:
-    """What a forgetting did to the book, and to its backups."""
+    """The result of an erasure in the book and in its backups."""
 
     receipt: ErasureReceipt
-    #: Backups that were rewritten without it.
+    #: Backups that were rewritten.
     rewritten: tuple[str, ...]
 
 
@@ -99,11 +106,11 @@ async def _forget(
     async with session.writing() as book:
         copies = await _copies(book) if how["backups"] else ()
         if how["everything"]:
-            what = f"everything of {party}"
+            question = f"Erase everything that the book holds of {party}?"
         else:
             found = await _found(session, book, party, as_ids(words), who, quiet=yes)
-            what = _named(party, as_ids(words), found, copies)
-        confirm(f"Forget {what}, with all that rests on it alone? This cannot be undone.", yes=yes)
+            question = f"Erase {_named(party, as_ids(words), found, copies)}, with everything that comes from it alone?"
+        confirm(f"{question} This cannot be undone.", yes=yes)
         receipt = await book.forget(party, words, **how, **who)
         if scrub:
             cleared = await _scrubbed(book)
@@ -112,7 +119,7 @@ async def _forget(
 
 
 async def _scrubbed(book: Book) -> Scrubbed:
-    """What clearing the files came to; the receipt of what is forgotten by then is told however it ends."""
+    """Clear the book's files; return an error as pending, because the receipt of the erasure must still be printed."""
     try:
         return await book.scrub()
     except StorageError as exc:
@@ -127,7 +134,7 @@ async def _copies(book: Book) -> tuple[str, ...]:
 async def _found(
     session: Session, book: Book, party: Owner, ids: tuple[UUID, ...], who: Who, *, quiet: bool
 ) -> Collection[UUID]:
-    """What of this the book still holds, shown before the question."""
+    """Return the ids that the book still holds, and print their records before the question."""
     found = await book.engine.get(party, as_view(who), ids)
     if found and not quiet and not session.json:
         print_records(session.printer, list(found.values())[:_SHOWN])
@@ -135,37 +142,37 @@ async def _found(
 
 
 def _named(party: Owner, ids: Sequence[UUID], found: Collection[UUID], copies: Sequence[str]) -> str:
-    """What is to be forgotten, in words; what has left the book may be in its backups."""
+    """Describe what is to be erased; ids that are missing from the book may still be in its backups."""
     missing = ", ".join(str(id) for id in ids if id not in found)
     if not found and not copies:
-        raise NotFound(f"there is nothing under {missing} that this view may see")
+        raise NotFound(f"this view sees no record {missing}: check the id, or add --agent or --as-owner")
     named = [f"{len(found)} {'record' if len(found) == 1 else 'records'} of {party}"] if found else []
     if missing and copies:
-        named.append(f"what only the backups may still hold of {missing}")
+        named.append(f"{missing} in the backups, if they contain it")
     return " and ".join(named)
 
 
 def print_erasure(printer: Printer, done: Forgotten) -> None:
-    """What went, what stays, and what may still hold it."""
+    """Print what was erased, what stays, and what may still contain it."""
     receipt = done.receipt
     if receipt.removed:
-        printer.say(f"forgotten for good, of {receipt.owner}", "good")
+        printer.say(f"erased for {receipt.owner}", "good")
         rows = [[place, str(number)] for place, number in receipt.removed.items()]
         printer.table([Column("PLACE"), Column("REMOVED", right=True)], rows)
     else:
-        printer.say(
-            f"the book holds nothing of this, of {receipt.owner}; nothing was removed from it", "warning"
-        )
-    _print_lines(printer, "not in the book, or no longer, for this view:", receipt.not_found, "warning")
-    _print_lines(printer, "backups rewritten without all that was forgotten:", done.rewritten, "good")
-    _print_lines(printer, "stays, resting on its other sources alone:", receipt.kept)
-    _print_lines(printer, "older statements that it had superseded; they stay:", receipt.superseded)
+        printer.say(f"the book holds none of this for {receipt.owner}; nothing was erased", "warning")
+    _print_lines(printer, "not in the book, or not visible in this view:", receipt.not_found, "warning")
+    _print_lines(
+        printer, "backups rewritten without everything that was ever erased:", done.rewritten, "good"
+    )
+    _print_lines(printer, "kept, because they have other sources:", receipt.kept)
+    _print_lines(printer, "kept, older statements that the erased ones had superseded:", receipt.superseded)
     if receipt.era is not None:
-        printer.say(f"the owner's era {receipt.era} has ended; the same name may begin anew, empty", "faint")
-    _print_lines(printer, _HELD_BY, receipt.still_in, "warning")
+        printer.say(f"the owner's era {receipt.era} has ended; the same name can start again, empty", "faint")
+    _print_lines(printer, _STILL_IN, receipt.still_in, "warning")
     _print_state(printer, receipt.pending_because)
     if receipt.unchecked:
-        printer.say("cannot be seen from here:", "faint")
+        printer.say("not checked, because the book cannot see it:", "faint")
         for place in receipt.unchecked:
             printer.block(place, indent="  ", style="faint")
 

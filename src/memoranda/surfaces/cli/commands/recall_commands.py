@@ -1,4 +1,4 @@
-"""Commands that find what answers a question: ``recall`` and ``context``."""
+"""Commands that search the book: ``recall`` and ``context``."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ from memoranda.surfaces.cli.output.record_tables import (
     moment_of,
     print_sources,
     sort_of,
-    standing,
+    status_of,
     text_of,
     when,
 )
 from memoranda.surfaces.cli.session import Session
 
 _FOLDED = {
-    Because.SAME: "the same again",
-    Because.SOURCE: "rests on",
-    Because.CONCLUSION: "from it was concluded",
+    Because.SAME: "says the same",
+    Because.SOURCE: "comes from",
+    Because.CONCLUSION: "led to",
 }
 _SCORER = {
     "words": "words",
@@ -43,12 +43,21 @@ _SCORER = {
 @owned("QUESTION...", least=1)
 @seen_as
 @narrowed
-@click.option("--limit", type=int, default=10, metavar="N", help="At most so many [default: 10].")
-@click.option("--mode", type=click.Choice(MODES), default="hybrid", help="What to go by [default: hybrid].")
-@click.option("--pinned-first", is_flag=True, help="Pinned memories that answer come first.")
-@click.option("--explain", is_flag=True, help="Show the figures of each way of finding, and what came next.")
+@click.option("--limit", type=int, default=10, metavar="N", help="The most hits to show [default: 10].")
 @click.option(
-    "--why-not", metavar="ID", multiple=True, help="Say why this is not among what was found; repeatable."
+    "--mode", type=click.Choice(MODES), default="hybrid", help="The way to search [default: hybrid]."
+)
+@click.option("--pinned-first", is_flag=True, help="List the hits that are pinned memories first.")
+@click.option(
+    "--explain",
+    is_flag=True,
+    help="Show the scores of each search method, and the records that just missed the limit.",
+)
+@click.option(
+    "--why-not",
+    metavar="ID",
+    multiple=True,
+    help="Explain why this record is not among the hits; repeatable.",
 )
 def recall_command(
     session: Session,
@@ -63,7 +72,7 @@ def recall_command(
     explain: bool,
     why_not: Sequence[str],
 ) -> None:
-    """Find what answers a question by its words and its meaning, best first, and say why each was found."""
+    """Find the records that answer a question by words and meaning, best first, and say why each was found."""
     how = {"limit": limit, "types": types, "mode": mode, "pinned_first": pinned_first}
     hits = session.run(_recall(session, party, " ".join(words), only, who, explain=why_not or explain, **how))
     if session.print_json(
@@ -73,10 +82,10 @@ def recall_command(
     for hit in hits:
         print_hit(session.printer, hit, explained=explain)
     if not hits:
-        session.printer.say(f"found {NOTHING_SEEN}", "faint")
+        session.printer.say(f"nothing found: {NOTHING_SEEN}", "faint")
     print_missing(session.printer, hits.missing)
     if explain and hits.no_vectors_because:
-        session.printer.say(f"by words alone: {hits.no_vectors_because}", "faint")
+        session.printer.say(f"searched by words alone: {hits.no_vectors_because}", "faint")
 
 
 async def _recall(session: Session, party: Owner, question: str, only: Only, who: Who, **how: Any) -> Hits:
@@ -85,9 +94,9 @@ async def _recall(session: Session, party: Owner, question: str, only: Only, who
 
 
 def print_hit(printer: Printer, hit: Hit, *, explained: bool = False) -> None:
-    """One passage, and why it was found."""
+    """Print one hit, and why it was found."""
     record = hit.record
-    note = standing(record)
+    note = status_of(record)
     printer.say(
         f"{hit.rank:>2}  {hit.score:.2f}  {record.type.value} {sort_of(record)}, {when(moment_of(record))}"
         + (f" [{note}]" if note else ""),
@@ -110,17 +119,17 @@ def print_hit(printer: Printer, hit: Hit, *, explained: bool = False) -> None:
 
 
 def reasons_of(hit: Hit) -> str:
-    """Why a hit was found, in one line."""
+    """Say in one line why a hit was found."""
     reasons = []
     if hit.words:
         reasons.append("words: " + ", ".join(f"{word} {share:.2f}" for word, share in hit.words))
     elif any(one.scorer == "words_near" and one.score > 0 for one in hit.scores):
-        reasons.append("beside words of the question")
+        reasons.append("next to words of the question")
     reasons += [
         f"meaning: {one.score:.2f}" for one in hit.scores if one.scorer == "meaning" and one.score > 0
     ]
     if hit.names_speaker:
-        reasons.append("the question names who speaks")
+        reasons.append("the question names the speaker")
     if hit.strength is not None:
         reasons.append(f"strength: {hit.strength:.2f}" + (f", used {hit.uses} times" if hit.uses else ""))
     return " · ".join(reasons)
@@ -133,9 +142,9 @@ def _figures(scores: Sequence[ScorerScore]) -> str:
 
 
 def print_missing(printer: Printer, missing: Sequence[MissingHit]) -> None:
-    """Why others were not found."""
+    """Print why other records were not found."""
     if missing:
-        printer.say("not among them", "title")
+        printer.say("not among the hits", "title")
     for one in missing:
         printer.say(f"    {one.id}  {one.because.value}")
         printer.block(one.reason, indent="      ")
@@ -147,14 +156,18 @@ def print_missing(printer: Printer, missing: Sequence[MissingHit]) -> None:
 @opens_book
 @owned("[QUESTION...]")
 @seen_as
-@click.option("--thread", metavar="ID", help="The conversation that goes on; without a question, it asks.")
-@click.option("--budget", type=int, default=2000, metavar="N", help="Tokens, at most [default: 2000].")
+@click.option(
+    "--thread",
+    metavar="ID",
+    help="The current conversation; without a QUESTION, its last messages are the question.",
+)
+@click.option("--budget", type=int, default=2000, metavar="N", help="The most tokens to use [default: 2000].")
 @click.option(
     "--limit",
     type=int,
     default=10,
     metavar="N",
-    help="As much as recall finds, and as many memories [default: 10].",
+    help="The most hits of recall, and the most memories [default: 10].",
 )
 @click.option(
     "--no-mark-used", "look", is_flag=True, help="Do not count the memories that are placed as used."
@@ -169,7 +182,7 @@ def context_command(
     limit: int,
     look: bool,
 ) -> None:
-    """Make the text that an agent reads before it answers: blocks within a budget of tokens.
+    """Build the text that an agent reads before it answers: blocks within a budget of tokens.
 
     The memories that are placed count as used, unless you say --no-mark-used.
     """
@@ -196,14 +209,12 @@ async def _context(
 
 
 def print_context(printer: Printer, made: Context) -> None:
-    """The text as it is, and below it what it takes."""
+    """Print the text unchanged, and below it how many tokens it takes."""
     if not made.text and made.left_out:
-        printer.say(
-            f"nothing fits: {len(made.left_out)} entries were left out; give more with --budget", "faint"
-        )
+        printer.say(f"nothing fits: {len(made.left_out)} entries were left out; raise --budget", "faint")
         return
     if not made.text:
-        printer.say(f"made of {NOTHING_SEEN}", "faint")
+        printer.say(f"empty: {NOTHING_SEEN}", "faint")
         return
     printer.block(made.text, indent="")
     printer.say()

@@ -1,4 +1,4 @@
-"""Commands that show what the book holds, and why: ``get``, ``list``, ``why`` and ``history``."""
+"""Commands that show records and their past: ``get``, ``list``, ``why`` and ``history``."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from memoranda.surfaces.cli.output.record_tables import (
     print_records,
     print_sources,
     sort_of,
-    standing,
+    status_of,
     text_of,
     when,
 )
@@ -32,7 +32,7 @@ from memoranda.surfaces.cli.session import Session
 @owned("ID", least=1, most=1)
 @seen_as
 def get_command(session: Session, party: Owner, words: Sequence[str], who: Who) -> None:
-    """Show everything of one record."""
+    """Show all fields of one record."""
     session.run(_get(session, party, words[0], who))
 
 
@@ -49,12 +49,12 @@ async def _get(session: Session, party: Owner, id: str, who: Who) -> None:
 @seen_as
 @narrowed
 @click.option("--owners", is_flag=True, help="List the tenant's owners instead.")
-@click.option("--count", is_flag=True, help="Only say how many there are.")
-@click.option("--newest-first", is_flag=True, help="Newest first instead of oldest first.")
-@click.option("--limit", type=int, default=50, metavar="N", help="At most so many [default: 50].")
-@click.option("--cursor", metavar="TEXT", help="Where an earlier page ended.")
+@click.option("--count", is_flag=True, help="Only print the number of records.")
+@click.option("--newest-first", is_flag=True, help="List the newest first instead of the oldest.")
+@click.option("--limit", type=int, default=50, metavar="N", help="The most records on a page [default: 50].")
+@click.option("--cursor", metavar="TEXT", help="Continue after an earlier page; it printed this value.")
 @click.option(
-    "--all", "everything", is_flag=True, help="Page after page; with --json one record on each line."
+    "--all", "everything", is_flag=True, help="Print all pages; with --json one record on each line."
 )
 def list_command(
     session: Session,
@@ -65,12 +65,12 @@ def list_command(
     everything: bool,
     **given: Any,
 ) -> None:
-    """List what a view sees, a page at a time."""
+    """List the records that a view sees, one page at a time."""
     if owners:
         session.run(_owners(session))
         return
     if party is None:
-        raise click.UsageError("whose? give OWNER, or list the owners with --owners")
+        raise click.UsageError("the owner is missing: give OWNER, or list all owners with --owners")
     if count:
         session.run(_count(session, party, given))
     elif everything:
@@ -106,7 +106,7 @@ async def _list(session: Session, party: Owner, given: dict[str, Any]) -> None:
     else:
         session.printer.say(NOTHING_SEEN, "faint")
     if page.cursor is not None:
-        session.printer.say(f"there is more: --cursor {page.cursor}", "faint")
+        session.printer.say(f"more records follow: --cursor {page.cursor}", "faint")
 
 
 async def _all(session: Session, party: Owner, given: dict[str, Any]) -> None:
@@ -129,7 +129,7 @@ async def _all(session: Session, party: Owner, given: dict[str, Any]) -> None:
 @owned("ID", least=1, most=1)
 @seen_as
 def why_command(session: Session, party: Owner, words: Sequence[str], who: Who) -> None:
-    """Show what a record rests on, quoted, and how it came to be as it is."""
+    """Show the sources of a record with quotes, and the changes that made it what it is."""
     session.run(_why(session, party, words[0], who))
 
 
@@ -142,10 +142,10 @@ async def _why(session: Session, party: Owner, id: str, who: Who) -> None:
     printer.say(f"{record.type.value} {sort_of(record)}".rstrip(), "title")
     printer.block(text_of(record), indent="  ", style="strong")
     if why.sources:
-        printer.say("rests on", "title")
+        printer.say("sources", "title")
         print_sources(printer, why.sources)
     else:
-        printer.say("rests on nothing else that this view sees", "faint")
+        printer.say("no sources that this view sees", "faint")
     print_steps(printer, why.history)
 
 
@@ -158,19 +158,19 @@ async def _why(session: Session, party: Owner, id: str, who: Who) -> None:
     type=click.IntRange(min=0),
     default=0,
     metavar="POSITION",
-    help="The ledger after this position.",
+    help="Show only entries after this position.",
 )
 @click.option(
     "--limit",
     type=int,
     default=100,
     metavar="N",
-    help="At most so many entries of the ledger [default: 100].",
+    help="The most ledger entries to show [default: 100].",
 )
 def history_command(
     session: Session, party: Owner, words: Sequence[str], who: Who, after: int, limit: int
 ) -> None:
-    """Show every change of a record, oldest first; with --as-owner and no ID, the owner's whole ledger."""
+    """Show all changes of a record, oldest first. With --as-owner and no ID, show the owner's ledger."""
     if words:
         session.run(_history(session, party, words[0], who))
     else:
@@ -192,21 +192,21 @@ async def _ledger(session: Session, party: Owner, who: Who, after: int, limit: i
 
 
 def print_steps(printer: Printer, steps: Sequence[HistoryStep]) -> None:
-    """The changes of one record."""
+    """Print the changes of one record."""
     columns = [
         Column("POSITION", right=True),
         Column("WHEN", "faint"),
         Column("BY"),
         Column("DONE"),
         Column("VERSION", right=True),
-        Column("AS IT THEN STOOD", flexible=True),
+        Column("CONTENT AT THAT VERSION", flexible=True),
     ]
     rows = []
     for step in steps:
         if step.record is None:
             text = "(erased)"
         else:
-            note = "withdrawn" if step.record.withdrawn else standing(step.record)
+            note = "withdrawn" if step.record.withdrawn else status_of(step.record)
             text = f"[{note}] {text_of(step.record)}" if note else text_of(step.record)
         rows.append(
             [

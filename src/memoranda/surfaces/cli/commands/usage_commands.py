@@ -1,4 +1,4 @@
-"""What language models used and cost: ``usage``."""
+"""The command that shows what language models used and cost: ``usage``."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _NUMBERS = ("CALLS", "UNANSWERED", "TOKENS IN", "CACHED", "TOKENS OUT", "PRICE")
 
 
 class DayType(click.ParamType):  # type: ignore[type-arg, unused-ignore] # generic in newer releases only
-    """A day."""
+    """Parameter type: a day."""
 
     name = "day"
 
@@ -30,22 +30,22 @@ class DayType(click.ParamType):  # type: ignore[type-arg, unused-ignore] # gener
         try:
             return date.fromisoformat(value)
         except ValueError:
-            self.fail(f"{value!r} is no day; write 2026-03-01", param, ctx)
+            self.fail(f"{value!r} is not a day; write 2026-03-01", param, ctx)
 
 
 @click.command("usage")
 @opens_book
 @owned(most=0, optional=True)
-@click.option("--agent", metavar="NAME", help="For this agent only.")
-@click.option("--since", type=DayType(), metavar="DAY", help="On this day or later, in UTC.")
-@click.option("--until", type=DayType(), metavar="DAY", help="Before this day, in UTC.")
+@click.option("--agent", metavar="NAME", help="Only calls for this agent.")
+@click.option("--since", type=DayType(), metavar="DAY", help="Only calls on this day or later, in UTC.")
+@click.option("--until", type=DayType(), metavar="DAY", help="Only calls before this day, in UTC.")
 @click.option(
-    "--by", type=click.Choice(sorted({*get_args(By)} - {"tenant"})), default="day", help="Added up by this [default: day]."
+    "--by", type=click.Choice(sorted({*get_args(By)} - {"tenant"})), default="day", help="Add the calls up by this [default: day]."
 )  # fmt: skip
 def usage_command(session: Session, party: Owner | None, words: Sequence[str], by: By, **only: Any) -> None:
-    """Tell what language models used and cost, of the whole tenant or of one owner.
+    """Show what language models used and cost, for the whole tenant or for one owner.
 
-    Unanswered are calls that were begun and whose answer never came into the book: what they cost is unknown.
+    A call is unanswered if its answer never reached the book; its cost is unknown.
     """
     found = session.run(_usage(session, party, only))
     sums, together = totals(found, by), total(found)
@@ -65,14 +65,14 @@ def _sums(sums: Sums) -> dict[str, Any]:
 
 def _print_usage(printer: Printer, by: By, sums: Mapping[Any, Sums], together: Sums) -> None:
     if not sums:
-        printer.say("no language model was asked", "faint")
+        printer.say("no language model was called", "faint")
         return
     columns = [Column(by.upper()), *(Column(title, right=True) for title in _NUMBERS)]
     rows = [[_name(by, name), *_numbers(each)] for name, each in sums.items()]
-    printer.table(columns, [*rows, ["in all", *_numbers(together)]])
+    printer.table(columns, [*rows, ["total", *_numbers(together)]])
     if together.unpriced:
         printer.say(
-            f"of {together.answers:,} answers {together.unpriced:,} have a price that nobody knows", "warning"
+            f"answers with an unknown price: {together.unpriced:,} of {together.answers:,}", "warning"
         )
 
 

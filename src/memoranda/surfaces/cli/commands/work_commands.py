@@ -1,4 +1,4 @@
-"""Commands for work that waits: ``form``, ``worker`` and ``jobs``."""
+"""Commands about background work: ``form``, ``worker`` and ``jobs``."""
 
 from __future__ import annotations
 
@@ -29,24 +29,26 @@ from memoranda.surfaces.cli.output.record_tables import when
 from memoranda.surfaces.cli.session import Session, confirm
 
 _SHOWN = 20
-#: How long a worker that is told to stop waits for the jobs in hand; others take them up later.
+#: A worker that is asked to stop waits so long for its running jobs; other workers repeat what it gives up.
 _LAST_JOBS_SECONDS = 30.0
 
 
 @click.command("form")
 @opens_book
 @click.argument("owner")
-@click.option("--thread", metavar="ID", help="This thread only.")
-@click.option("--again", is_flag=True, help="From the beginning of the thread, at its price.")
+@click.option("--thread", metavar="ID", help="Only this thread.")
+@click.option(
+    "--again", is_flag=True, help="Form the thread again from its beginning, which costs model calls again."
+)
 def form_command(session: Session, owner: str, thread: str | None, again: bool) -> None:
-    """Make memories, a profile and an episode of what OWNER said, now, without waiting for a silence.
+    """Make memories, a profile and episodes from what OWNER said, now instead of after a pause in the conversation.
 
-    With a language model where the settings name one (section [models]), else by rules. What waits, for a provider
-    or a budget, is tried at once; what was given up is tried again where --thread names it. Other work that is due
-    in the book is done as well, other owners' too. Exit code 1 where a thread of OWNER is given up.
+    It uses the language model that the settings name in [models], or rules if they name none. A thread that waits
+    for a provider or a budget is tried now; one that was given up is tried again only if --thread names it. Other
+    jobs that are due in the book are done too, also those of other owners. Exit code 1 if a thread of OWNER was given up.
     """
     if again and thread is None:
-        raise click.UsageError("--again reads one thread anew: name it with --thread")
+        raise click.UsageError("--again needs --thread: it forms one thread again")
     found, made = session.run(_form(session, owner, thread, again))
     counts = {state: sum(outcome.state == state for outcome in found) for state in STATES}
     if not session.print_json({**counts, "threads": found, "memories": made}):
@@ -95,26 +97,24 @@ async def _memories(book: Book, owner: Owner) -> list[Memory]:
 
 @click.command("worker")
 @opens_book
-@click.option("--once", is_flag=True, help="End when nothing more is due.")
+@click.option("--once", is_flag=True, help="Stop when no job is due.")
 @click.option(
     "--max-concurrent",
     "at_once",
     type=click.IntRange(1, 64),
     default=4,
     metavar="N",
-    help="Jobs at a time [default: 4].",
+    help="The most jobs to do at the same time [default: 4].",
 )
 def worker_command(session: Session, once: bool, at_once: int) -> None:
-    """Do the book's work: form what was said, make vectors, clear what was erased.
+    """Do the book's background jobs: form memories, compute vectors, clear erased content.
 
-    Any number of workers may run, on one book and in as many processes. SIGTERM and Ctrl-C let the jobs in hand be
-    the last, and wait up to 30 seconds for them; what is left is done by the next worker.
+    Any number of workers may run on one book, in separate processes. After SIGTERM or Ctrl-C a worker takes no new
+    jobs and waits up to 30 seconds for the running ones; the next worker does the rest.
     """
     done = session.run(_work(session, once, at_once))
     if not session.print_json({"done": done}):
-        session.printer.say(
-            f"done: {done}" if once else "stopped; what is left waits for the next worker", "good"
-        )
+        session.printer.say(f"done: {done}" if once else "stopped; the next worker does the rest", "good")
 
 
 async def _work(session: Session, once: bool, at_once: int) -> int | None:
@@ -125,7 +125,7 @@ async def _work(session: Session, once: bool, at_once: int) -> int | None:
         with _set_by_signals(stop):
             if not session.json:
                 how = "a language model" if book.forms_by_model else "rules, without a language model"
-                session.printer.say(f"working; conversations are formed by {how}; end with Ctrl-C", "faint")
+                session.printer.say(f"working; memories are formed by {how}; stop with Ctrl-C", "faint")
             working = asyncio.create_task(book.worker.run(stop, at_once=at_once))
             told = asyncio.create_task(stop.wait())
             await asyncio.wait({working, told}, return_when=asyncio.FIRST_COMPLETED)
@@ -140,7 +140,7 @@ async def _work(session: Session, once: bool, at_once: int) -> int | None:
 
 @contextmanager
 def _set_by_signals(stop: asyncio.Event) -> Iterator[None]:
-    """While it lasts, a request to end sets the event; a second one ends at once."""
+    """Let the first SIGTERM or Ctrl-C set the event; the second one interrupts as usual."""
     loop = asyncio.get_running_loop()
     before = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)}
 
@@ -170,20 +170,20 @@ STATES: Final[tuple[State, ...]] = get_args(State)
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """Where one thread stands."""
+    """The state of one thread's formation."""
 
     thread: UUID
-    #: ``off``: nobody is to form it, by the settings or by its agent's own.
+    #: ``off``: the settings, or those of its agent, say not to form it.
     state: State
-    #: What is still to be done, and what kept it from being done.
+    #: The job that is left, and the error that stopped it.
     job: UUID | None = None
     error: str = ""
-    #: When a thread that waits is tried again.
+    #: The time at which a waiting thread is tried again.
     due: datetime | None = None
 
 
 async def to_be_formed(book: Book, owner: Owner) -> list[UUID]:
-    """The owner's threads that are not formed to their end, or have work waiting; not those that were given up."""
+    """Return the owner's threads that have unformed messages or a waiting job, without those that were given up."""
     jobs = await _jobs(book, owner)
     dead = {thread for thread, job in jobs.items() if job.state is JobState.DEAD}
     found = dict.fromkeys(jobs)
@@ -195,7 +195,7 @@ async def to_be_formed(book: Book, owner: Owner) -> list[UUID]:
 async def outcomes(
     book: Book, owner: Owner, threads: Sequence[UUID], off: Collection[UUID], *, alone: bool
 ) -> list[Outcome]:
-    """Where these threads stand, some of which nobody is to form; with those that were given up, unless ``alone``."""
+    """Return the state of these threads, ``off`` among them, and of given-up threads unless ``alone``."""
     jobs = await _jobs(book, owner)
     given_up = () if alone else (thread for thread, job in jobs.items() if job.state is JobState.DEAD)
     found = [
@@ -206,30 +206,29 @@ async def outcomes(
 
 
 def _print_outcomes(printer: Printer, found: Sequence[Outcome]) -> None:
-    """Tell people of the threads that were not formed."""
+    """Print the threads that were not formed, and why."""
     waiting = [outcome for outcome in found if outcome.state == "waiting"]
     for outcome in waiting[:_SHOWN]:
         until = "" if outcome.due is None else f" until {when(outcome.due)}"
         printer.labelled(
-            f"  thread {outcome.thread} waits{until}: ", outcome.error or "another worker has it in hand"
+            f"  thread {outcome.thread} waits{until}: ", outcome.error or "another worker is doing it"
         )
     given_up = [outcome for outcome in found if outcome.state == "given_up"]
     for outcome in given_up[:_SHOWN]:
-        printer.labelled(
-            f"  thread {outcome.thread} was given up: ", outcome.error or "its error was forgotten"
-        )
-        printer.say(f"    to try it again: memoranda jobs retry {outcome.job}; memoranda jobs run", "faint")
+        printer.labelled(f"  thread {outcome.thread} was given up: ", outcome.error or "its error was erased")
+        printer.say(f"    to try again: memoranda jobs retry {outcome.job}; memoranda jobs run", "faint")
     if max(len(waiting), len(given_up)) > _SHOWN:
-        printer.say("  and more, see: memoranda jobs list", "faint")
+        printer.say("  there are more; see: memoranda jobs list", "faint")
     off = sum(outcome.state == "off" for outcome in found)
     if off:
         printer.say(
-            f"formation is off, by forming.enabled or the agent's own settings, for threads: {off}", "warning"
+            f"threads not formed because forming.enabled or the agent's settings turn it off: {off}",
+            "warning",
         )
 
 
 async def _jobs(book: Book, owner: Owner) -> Mapping[UUID, Job]:
-    """The owner's work of forming, by thread; what was given up stands before what waits."""
+    """Return the owner's formation jobs by thread; a dead job takes precedence over a waiting one."""
     found: dict[UUID, Job] = {}
     for job in await book.engine.jobs(None, MOST_JOBS):
         if job.kind in FORMING and job.owner == owner:
@@ -242,7 +241,7 @@ async def _jobs(book: Book, owner: Owner) -> Mapping[UUID, Job]:
 async def _outcome(
     book: Book, owner: Owner, thread: UUID, job: Job | None, off: Collection[UUID]
 ) -> Outcome | None:
-    """None where the thread was forgotten meanwhile."""
+    """Return the state of one thread, or None if it was erased in the meantime."""
     if job is not None and job.state is JobState.DEAD:
         return Outcome(thread, "given_up", job.id, job.error)
     if job is not None and thread not in off:
@@ -257,15 +256,17 @@ async def _outcome(
 
 @click.group("jobs", no_args_is_help=False)
 def jobs_command() -> None:
-    """Look after work that waits: erased content to be cleared, terms and vectors to be made."""
+    """List, run, retry or drop background jobs: forming memories, computing vectors, clearing erased content."""
 
 
 @jobs_command.command("list")
 @opens_book
-@click.option("--state", type=click.Choice([state.value for state in JobState]), help="In this state only.")
-@click.option("--limit", type=int, default=100, metavar="N", help="At most so many [default: 100].")
+@click.option(
+    "--state", type=click.Choice([state.value for state in JobState]), help="Only jobs in this state."
+)
+@click.option("--limit", type=int, default=100, metavar="N", help="The most jobs to show [default: 100].")
 def list_command(session: Session, state: str | None, limit: int) -> None:
-    """List jobs, longest due first."""
+    """List jobs, those that are due the longest first."""
     found = session.run(_list(session, state, limit))
     if session.print_json({"jobs": found}):
         return
@@ -293,9 +294,9 @@ async def _list(session: Session, state: str | None, limit: int) -> Sequence[Job
 
 @jobs_command.command("run")
 @opens_book
-@click.option("--limit", type=click.IntRange(min=1), metavar="N", help="At most so many.")
+@click.option("--limit", type=click.IntRange(min=1), metavar="N", help="The most jobs to do.")
 def run_command(session: Session, limit: int | None) -> None:
-    """Do due jobs until none is left."""
+    """Do the jobs that are due until none is left."""
     done, waiting = session.run(_run(session, limit))
     if not session.print_json({"done": done, "waiting": waiting}):
         session.printer.say(f"done: {done}, still waiting: {waiting}", "good")
@@ -311,30 +312,30 @@ async def _run(session: Session, limit: int | None) -> tuple[int, int]:
 @opens_book
 @click.argument("id")
 def retry_command(session: Session, id: str) -> None:
-    """Make a job due now that is dead, or waits for later; its attempts begin anew."""
+    """Make a dead or waiting job due now, and count its attempts from zero."""
     session.run(_replay(session, id))
     if not session.print_json({"retried": id}):
-        session.printer.say("due now; to do it now: memoranda jobs run", "good")
+        session.printer.say("the job is due now; to do it: memoranda jobs run", "good")
 
 
 async def _replay(session: Session, id: str) -> None:
     wanted = as_id(id)
     async with session.writing() as book:
         if not await book.engine.replay(wanted, utc_now()):
-            raise NotFound(f"there is no job {id} that is dead or waits for later; see: memoranda jobs list")
+            raise NotFound(f"there is no dead or waiting job {id}; see: memoranda jobs list")
 
 
 @jobs_command.command("drop")
 @opens_book
 @click.argument("id")
-@click.option("--yes", is_flag=True, help="Do not ask.")
+@click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
 def drop_command(session: Session, id: str, yes: bool) -> None:
-    """Throw a dead job away."""
+    """Delete a dead job."""
     wanted = as_id(id)
-    confirm(f"Throw job {wanted} away? What it was to do is not done then.", yes=yes)
+    confirm(f"Delete job {wanted}? Its work will not be done.", yes=yes)
     session.run(_drop(session, id))
     if not session.print_json({"dropped": id}):
-        session.printer.say("thrown away", "good")
+        session.printer.say("deleted", "good")
 
 
 async def _drop(session: Session, id: str) -> None:

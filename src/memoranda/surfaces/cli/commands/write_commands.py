@@ -1,4 +1,4 @@
-"""Commands that write what was said and what is known: ``append``, ``remember``, ``retract`` and ``undo``."""
+"""Commands that write messages and memories: ``append``, ``remember``, ``retract`` and ``undo``."""
 
 from __future__ import annotations
 
@@ -44,14 +44,12 @@ from memoranda.surfaces.cli.session import Session
 @waits_for_vectors
 @click.option("--thread", metavar="ID", help="The thread, by its id.")
 @click.option(
-    "--name", metavar="NAME", help="The thread, by your own name for it; made where it is not there."
+    "--name", metavar="NAME", help="The thread, by your own name for it; it is created if it does not exist."
 )
-@click.option("--title", metavar="TEXT", default="", help="The title of a thread that is made.")
-@click.option(
-    "--audience", type=click.Choice(["self", "group", "global"]), help="Who may read a thread that is made."
-)
-@click.option("--speaker", metavar="NAME", help="Who speaks, where the role does not tell.")
-@click.option("--at", type=MOMENT, metavar="TIME", help="When it was said [default: now].")
+@click.option("--title", metavar="TEXT", default="", help="The title of a new thread.")
+@click.option("--audience", type=click.Choice(["self", "group", "global"]), help="Who may read a new thread.")
+@click.option("--speaker", metavar="NAME", help="The name of the speaker, if the role is not enough.")
+@click.option("--at", type=MOMENT, metavar="TIME", help="The time at which it was said [default: now].")
 @click.option(
     "--file",
     "source",
@@ -63,20 +61,20 @@ from memoranda.surfaces.cli.session import Session
     "--expect",
     type=click.IntRange(min=0),
     metavar="PLACE",
-    help="The place of the last message that you have read.",
+    help="The place of the last message that you have read; refused if the thread has newer messages.",
 )
 def append_command(session: Session, party: Owner, words: Sequence[str], who: Who, **given: Any) -> None:
-    """Add what was said to a thread, all of it or nothing.
+    """Add messages to a thread, all of them or none.
 
-    One message is given as ROLE (user, assistant, system, tool) and CONTENT. Without them, messages are read
-    as JSON Lines: {"role": "user", "content": "…"}, and optionally speaker, agent, observed_at, trust, native.
-    Without --thread and --name, a new thread is made.
+    Give one message as ROLE (user, assistant, system, tool) and CONTENT. Without them, messages are read
+    as JSON Lines: {"role": "user", "content": "…"}, with speaker, agent, observed_at, trust and native as options.
+    Without --thread and --name, a new thread is created.
     """
     if given["thread"] is not None and given["name"] is not None:
         raise click.UsageError("give --thread or --name, not both")
     if given["operation"] is not None and given["thread"] is None and given["name"] is None:
         raise click.UsageError(
-            "--operation needs --thread or --name, or a repetition would begin another thread"
+            "--operation needs --thread or --name, because a repetition would create another thread"
         )
     drafts = _drafts(words, given["source"], given["speaker"], given["at"])
     thread, receipt = session.run(_append(session, party, who, drafts, given))
@@ -102,11 +100,12 @@ async def _thread(book: Book, party: Owner, who: Who, given: Mapping[str, Any]) 
 
 
 def _check(book: Book, party: Owner, drafts: Sequence[Mapping[str, Any]]) -> None:
-    """Refuse what would be refused anyway before a thread is made for it."""
+    """Check the messages before a thread is created for them."""
     limits, now = book.door.limits, book.door.clock()
     if len(drafts) > limits.batch:
         raise LimitReached(
-            f"messages: {len(drafts)} at once; at most {limits.batch}, send them in parts", field="messages"
+            f"messages: {len(drafts)} are too many for one call; send at most {limits.batch} at a time",
+            field="messages",
         )
     thread = new_id()
     for place, message in enumerate(
@@ -114,7 +113,7 @@ def _check(book: Book, party: Owner, drafts: Sequence[Mapping[str, Any]]) -> Non
     ):
         if len(message.content) > limits.message_length:
             raise LimitReached(
-                f"messages[{place}].content: {len(message.content)} characters; at most {limits.message_length}",
+                f"messages[{place}].content: {len(message.content)} characters are too many; the limit is {limits.message_length}",
                 field=f"messages[{place}].content",
                 item=place,
             )
@@ -124,7 +123,7 @@ def _drafts(
     words: Sequence[str], source: Path | None, speaker: str | None, at: datetime | None
 ) -> Sequence[Mapping[str, Any]]:
     if len(words) == 1:
-        raise click.UsageError("give ROLE and CONTENT, the content quoted")
+        raise click.UsageError("give both ROLE and CONTENT, and quote the content")
     if words:
         if source is not None:
             raise click.UsageError("give a message or --file, not both")
@@ -132,7 +131,7 @@ def _drafts(
         return [{name: value for name, value in draft.items() if value is not None}]
     if speaker is not None or at is not None:
         raise click.UsageError(
-            "--speaker and --at belong to one message; in JSON Lines each line has its own"
+            "--speaker and --at describe one message; in JSON Lines, write speaker and observed_at on each line"
         )
     if source is None and sys.stdin.isatty():
         raise click.UsageError("give ROLE and CONTENT, or messages as JSON Lines on standard input")
@@ -140,11 +139,11 @@ def _drafts(
     with nullcontext(stream) if source is None or str(source) == "-" else source.open("rb") as lines:
         found = list(read_objects(lines))
     if not found:
-        raise InvalidInput("messages: none given", field="messages")
+        raise InvalidInput("messages: there are none; give at least one", field="messages")
     return found
 
 
-#: Options that say how it is written, not what.
+#: Options about the write itself; the others are fields of the memory.
 _HOW = ("audience", "run", "operation", "expect", "source_file", "wait")
 
 
@@ -160,35 +159,39 @@ _HOW = ("audience", "run", "operation", "expect", "source_file", "wait")
     help="preference, fact, instruction, context, experience or note [default: fact].",
 )
 @click.option(
-    "--key", metavar="KEY", help="What it is of which one holds at a time; it supersedes what the key held."
+    "--key",
+    metavar="KEY",
+    help="A key such as favorite_color; a newer statement with the same key supersedes the older one.",
 )
-@click.option("--subject", metavar="NAME", help="Whom or what it is about [default: the owner].")
+@click.option("--subject", metavar="NAME", help="The person or thing it is about [default: the owner].")
 @click.option(
     "--cardinality",
     type=click.Choice([each.value for each in Cardinality]),
-    help="How many of its sort hold at a time.",
+    help="How many statements of this sort can be active at once.",
 )
-@click.option("--applies-when", metavar="TEXT", help="When it applies.")
-@click.option("--data", metavar="JSON", help="Structured data beside the text.")
+@click.option("--applies-when", metavar="TEXT", help="The situation in which it applies.")
+@click.option("--data", metavar="JSON", help="Structured data in addition to the text.")
 @click.option("--tag", "tags", metavar="TAG", multiple=True, help="A tag; repeatable.")
-@click.option("--thread", metavar="ID", help="The thread in which it was told.")
+@click.option("--thread", metavar="ID", help="The thread in which it was said.")
 @click.option(
-    "--source", "sources", metavar="ID", multiple=True, help="A record that it rests on; repeatable."
+    "--source", "sources", metavar="ID", multiple=True, help="A record that it comes from; repeatable."
 )
-@click.option("--supersedes", metavar="ID", multiple=True, help="A memory whose place it takes; repeatable.")
+@click.option("--supersedes", metavar="ID", multiple=True, help="A memory that it replaces; repeatable.")
+@click.option("--trust", type=click.Choice([each.value for each in Trust]), help="How far to trust it.")
+@click.option("--pinned", is_flag=True, help="Never evict it to make room.")
+@click.option("--valid-from", type=MOMENT, metavar="TIME", help="The time from which it is valid.")
+@click.option("--valid-to", type=MOMENT, metavar="TIME", help="The time until which it is valid.")
 @click.option(
-    "--trust", type=click.Choice([each.value for each in Trust]), help="How far it is to be believed."
+    "--at", "observed_at", type=MOMENT, metavar="TIME", help="The time at which it was learnt [default: now]."
 )
-@click.option("--pinned", is_flag=True, help="Never let go of to make room.")
-@click.option("--valid-from", type=MOMENT, metavar="TIME", help="Since when it holds.")
-@click.option("--valid-to", type=MOMENT, metavar="TIME", help="Until when it holds.")
-@click.option("--at", "observed_at", type=MOMENT, metavar="TIME", help="When it was learnt [default: now].")
 @click.option(
     "--audience",
     type=click.Choice(["self", "group", "global"]),
-    help="Who may read it [default: as narrow as its sources, its thread or its agent].",
+    help="Who may read it [default: the narrowest audience of its sources, its thread and its agent].",
 )
-@click.option("--run", metavar="ID", help="The run that it is written in, for the limit on writes per run.")
+@click.option(
+    "--run", metavar="ID", help="The run that writes it; a run may write only a limited number of records."
+)
 @click.option(
     "--file",
     "source_file",
@@ -200,10 +203,10 @@ _HOW = ("audience", "run", "operation", "expect", "source_file", "wait")
     "--expect",
     metavar="ID=VERSION",
     multiple=True,
-    help="A version that you have read, and build upon; repeatable.",
+    help="The version of a record that you have read; refused if it has changed; repeatable.",
 )
 def remember_command(session: Session, party: Owner, words: Sequence[str], who: Who, **given: Any) -> None:
-    """Keep a statement. With --file, several: all of them or none."""
+    """Store a statement as a memory. With --file, store several: all of them or none."""
     statements = _statements(words, given)
     how = {
         "audience": given["audience"],
@@ -224,7 +227,9 @@ def _statements(words: Sequence[str], given: Mapping[str, Any]) -> list[Mapping[
             raise click.UsageError("give CONTENT, or --file")
         return [{"content": words[0], **fields, **_data(fields)}]
     if words or fields:
-        raise click.UsageError("with --file, each line has its own content and fields")
+        raise click.UsageError(
+            "--file cannot be combined with CONTENT or its options: each line has its own content and fields"
+        )
     with nullcontext(sys.stdin.buffer) if str(source) == "-" else source.open("rb") as lines:
         return list(read_objects(lines))
 
@@ -235,7 +240,7 @@ def _data(fields: Mapping[str, Any]) -> dict[str, Any]:
     try:
         return {"data": json.loads(fields["data"])}
     except ValueError as exc:
-        raise InvalidInput(f"data: no JSON: {exc}", field="data") from exc
+        raise InvalidInput(f"data: not JSON: {exc}", field="data") from exc
 
 
 @click.command("retract")
@@ -243,7 +248,7 @@ def _data(fields: Mapping[str, Any]) -> dict[str, Any]:
 @owned("ID", least=1, most=1)
 @seen_as
 @once
-@click.option("--reason", metavar="TEXT", default="", help="Why it is no longer held.")
+@click.option("--reason", metavar="TEXT", default="", help="Why it is no longer believed.")
 @click.option(
     "--source", is_flag=True, help="ID is a faulty message or episode: retract what rests on it alone."
 )
@@ -256,7 +261,7 @@ def retract_command(
     source: bool,
     operation: str | None,
 ) -> None:
-    """Say that a memory is no longer held; it stays in its history, and `undo` brings it back."""
+    """Mark a memory as no longer believed. It stays in the history, and `undo` brings it back."""
     verb = "retract_source" if source else "retract"
     session.run(_write(session, verb, party, words[0], reason=reason, operation=operation, **who))
 
@@ -275,13 +280,14 @@ def undo_command(
     with_dependents: bool,
     operation: str | None,
 ) -> None:
-    """Reverse a whole operation, by its position in the owner's ledger; undoing an undo restores.
+    """Undo a whole operation, named by its position in the owner's ledger. Undoing an undo restores it.
 
-    Receipts and `history` tell positions. Messages are not undone but forgotten.
+    Receipts and `history` show positions. Appended messages cannot be undone; use `forget` for them.
     """
     if not words[0].isascii() or not words[0].isdigit():
         raise InvalidInput(
-            f"position: {words[0]!r} is no position; receipts and history tell them", field="position"
+            f"position: {words[0]!r} is not a position; receipts and `memoranda history` show them",
+            field="position",
         )
     session.run(
         _write(
@@ -291,7 +297,7 @@ def undo_command(
 
 
 async def _write(session: Session, verb: str, *given: Any, wait: bool | None = None, **how: Any) -> None:
-    """Write, and tell the receipt; ``wait`` is asked of what stores passages."""
+    """Call a verb of the book and print its receipt; ``wait`` is None for verbs that store no passages."""
     async with session.writing() as book:
         receipt: Receipt = await getattr(book, verb)(*given, **how)
         if wait is not None:

@@ -1,4 +1,4 @@
-"""Records, receipts and evidence, told to people."""
+"""Records, receipts and sources as tables and text for people."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ from memoranda.model.records import Record
 from memoranda.surfaces.cli.output.json_text import json_value
 from memoranda.surfaces.cli.output.printer import Column, Printer
 
-#: Said where a page is empty, for a view may be narrower than people think.
+#: Printed when there is nothing to show, because the view may be narrower than people expect.
 NOTHING_SEEN = (
-    "nothing that this view sees; name an agent with --agent, or look as the person with --as-owner"
+    "this view sees no such records; name an agent with --agent, or read as the owner with --as-owner"
 )
 
 
 def when(moment: datetime | None) -> str:
-    """A moment to the minute, in UTC."""
+    """Format a time to the minute, in UTC."""
     return "" if moment is None else moment.strftime("%Y-%m-%d %H:%MZ")
 
 
 def sort_of(record: Record) -> str:
-    """What sort of its type a record is."""
+    """Return the subtype of a record: a message's role, a memory's kind, a thread's status."""
     match record:
         case Message():
             return f"{record.role} ({record.speaker})" if record.speaker else record.role
@@ -49,7 +49,7 @@ def sort_of(record: Record) -> str:
 
 
 def text_of(record: Record) -> str:
-    """What a record says."""
+    """Return the text of a record."""
     match record:
         case Message():
             return record.content
@@ -65,7 +65,7 @@ def text_of(record: Record) -> str:
 
 
 def moment_of(record: Record) -> datetime:
-    """When it was said, observed or begun."""
+    """Return when a record was said, observed or begun."""
     for name in ("observed_at", "started_at"):
         found = getattr(record, name, None)
         if isinstance(found, datetime):
@@ -73,8 +73,8 @@ def moment_of(record: Record) -> datetime:
     return record.recorded_at
 
 
-def standing(record: Record) -> str:
-    """What a reader must know of a record that no longer holds, or not yet for good."""
+def status_of(record: Record) -> str:
+    """Return the status and validity of a memory that is not simply active."""
     if not isinstance(record, Memory):
         return ""
     parts = [] if record.active else [record.status.value]
@@ -86,19 +86,19 @@ def standing(record: Record) -> str:
 
 
 def readers_of(audience: Audience) -> str:
-    """Who may read it."""
+    """Name the agents that may read a record."""
     if audience.agent is not None:
         return f"agent {audience.agent}"
     return f"groups {', '.join(audience.groups)}" if audience.groups else "all agents"
 
 
 def actor_of(actor: Actor) -> str:
-    """Who did it."""
+    """Name the actor of a change."""
     return actor.kind if actor.id is None else f"{actor.kind} {actor.id}"
 
 
 def print_records(printer: Printer, records: Sequence[Record]) -> None:
-    """A table of records."""
+    """Print a table of records."""
     columns = [
         Column("ID", "faint"),
         Column("TYPE"),
@@ -108,20 +108,20 @@ def print_records(printer: Printer, records: Sequence[Record]) -> None:
     ]
     rows = []
     for record in records:
-        note = standing(record)
+        note = status_of(record)
         text = f"[{note}] {text_of(record)}" if note else text_of(record)
         rows.append([str(record.id), record.type.value, sort_of(record), when(moment_of(record)), text])
     printer.table(columns, rows)
 
 
-#: Told in the heading, or of no use to people.
+#: Fields that the heading shows, or that are of no use to people.
 _SHOWN_APART = frozenset(
     {"type", "id", "owner", "audience", "withdrawn", "content", "line", "body", "observed_assumed"}
 )
 
 
 def print_record(printer: Printer, record: Record) -> None:
-    """Everything of one record."""
+    """Print all fields of one record."""
     printer.say(f"{record.type.value} {record.id}", "title")
     if text := text_of(record):
         printer.block(text, indent="  ", style="strong")
@@ -142,9 +142,9 @@ def _value(value: Any) -> str:
 
 
 def print_receipt(printer: Printer, receipt: Receipt) -> None:
-    """What a write did."""
+    """Print the receipt of a write."""
     if receipt.repeated:
-        printer.say("applied before; this is its first receipt", "warning")
+        printer.say("this operation was applied before; this is its original receipt", "warning")
     printer.say(f"stored for {receipt.owner} at position {receipt.position}", "good")
     if receipt.items:
         columns = [Column("DONE"), Column("TYPE"), Column("ID"), Column("VERSION", right=True)]
@@ -155,11 +155,11 @@ def print_receipt(printer: Printer, receipt: Receipt) -> None:
         printer.table(columns, rows)
     for part in receipt.ignored:
         what = f"{part.field}: " if part.field else f"{part.id}: " if part.id else ""
-        printer.say(f"left out: {what}{part.reason}", "warning")
+        printer.say(f"ignored: {what}{part.reason}", "warning")
 
 
 def print_sources(printer: Printer, sources: Sequence[Source], indent: str = "  ") -> None:
-    """What a record rests on, quoted, and what that rests on."""
+    """Print the sources of a record with quotes, and their own sources below them."""
     for source in sources:
         if source.gone:
             printer.say(
