@@ -119,8 +119,8 @@ async def test_a_partition_takes_as_many_locks_as_the_page_for_operators_says(po
     )
     ((count,),) = await engine.server.read(lambda session: session.text(asked))
     told = Path(__file__, "../../../docs/postgresql.md").resolve().read_text("utf-8")
-    assert f"A partition is {count // 3} tables and indexes" in told
     await engine.close()
+    assert f"A partition is {count // 3} tables and indexes" in " ".join(told.split())
 
 
 async def test_where_no_book_is_there_is_none_to_be_read_and_a_setting_that_no_server_knows_is_no_address(
