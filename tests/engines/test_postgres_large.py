@@ -1,4 +1,4 @@
-"""What is found on a shelf that is searched on the server is what is found on one that is held, whatever is asked."""
+"""Search on the server returns the same hits as search in memory."""
 
 from __future__ import annotations
 
@@ -33,18 +33,18 @@ _numbers = itertools.count()
 
 @pytest_asyncio.fixture(params=[0, 3], ids=["whole", "partitions"])
 async def large(postgres: Place, request: pytest.FixtureRequest) -> AsyncIterator[Book]:
-    """A book whose one shelf can be searched on the server, where the extension is."""
+    """Yield a book whose one shelf is indexed on the server."""
     url = f"{await with_extension(postgres)}&partitions={request.param}"
     clock = Steps()
     async with memoranda.open(url, embed=StandIn(1), limits=ROOMY, clock=clock, worker=False) as book:
         await fill_mixed(book, "ann", PASSAGES, Talk(1), clock)
         await lend_vectors(book, StandIn(1))
-        await searched(book)
+        await index_shelf(book)
         yield book
 
 
 async def with_extension(postgres: Place) -> str:
-    """The address of a new book in a database that has the extension."""
+    """Return the address of a new book in a database that has the extension ``vector``."""
     if not postgres.administrator:
         return postgres.new_book()
     connection = await asyncpg.connect(postgres.administrator)
@@ -57,7 +57,7 @@ async def with_extension(postgres: Place) -> str:
     return f"{postgres.url.replace('/books', '/near')}&schema=large_{next(_numbers)}"
 
 
-async def searched(book: Book) -> None:
+async def index_shelf(book: Book) -> None:
     engine = book.engine
     assert isinstance(engine, PostgresEngine)
     engine.large_shelves.threshold = PASSAGES // 2
@@ -68,7 +68,7 @@ Hits = list[tuple[UUID, Any]]
 
 
 async def both(book: Book, question: str, agent: str = "helper", **how: Any) -> tuple[Hits, Hits]:
-    """The hits with their scores, of a shelf that is searched on the server, and of one that is held."""
+    """Return the hits with their scores, from the server and from memory."""
     engine = book.engine
     assert isinstance(engine, PostgresEngine)
     least = engine.large_shelves.threshold
@@ -99,7 +99,7 @@ async def asked(book: Book) -> list[str]:
 
 
 @pytest.mark.parametrize("mode", ["hybrid", "words", "meaning", "recent"])
-async def test_the_same_is_found_by_whatever_is_gone(large: Book, mode: str):
+async def test_the_server_finds_what_memory_finds_in_every_mode(large: Book, mode: str):
     assert isinstance(large.engine, SearchesLargeShelves)
     for question in await asked(large):
         found, held = await both(large, question, mode=mode)
@@ -122,13 +122,13 @@ CONDITIONS: dict[str, dict[str, Any]] = {
 
 
 @pytest.mark.parametrize("name", CONDITIONS)
-async def test_conditions_hold_on_the_server_as_they_do_here(large: Book, name: str):
+async def test_the_server_finds_what_memory_finds_under_every_condition(large: Book, name: str):
     for question in (await asked(large))[:3]:
         found, held = await both(large, question, **CONDITIONS[name])
         assert found == held
 
 
-async def test_what_was_forgotten_or_came_just_now_is_known_at_once(large: Book):
+async def test_a_forgotten_record_is_not_found_and_a_new_one_is_found_at_once(large: Book):
     question = (await asked(large))[0]
     (first, _), *_ = (await both(large, question))[0]
     await large.forget("ann", first, view="owner")
@@ -139,15 +139,15 @@ async def test_what_was_forgotten_or_came_just_now_is_known_at_once(large: Book)
     hits = await large.recall("ann", question, agent="helper")
     assert said in [hit.record.passage_text() for hit in hits]
     assert (await large.verify()).faults == ()
-    await searched(large)
+    await index_shelf(large)
     assert (await large.verify()).faults == ()
 
 
-async def test_a_small_shelf_is_read_beside_a_large_one_by_those_who_may(large: Book):
+async def test_a_view_of_a_large_shelf_and_a_private_one_finds_both_and_other_agents_do_not(large: Book):
     for text in ("the private tea", "private coffee", "private water and bread"):
         await large.remember("ann", text, agent="guide", audience="self")
     await lend_vectors(large, StandIn(1))
-    await searched(large)
+    await index_shelf(large)
     for question in ["private tea", *(await asked(large))[:4]]:
         found, held = await both(large, question, agent="guide")
         assert found == held
@@ -157,13 +157,13 @@ async def test_a_small_shelf_is_read_beside_a_large_one_by_those_who_may(large: 
     assert "the private tea" not in [hit.record.passage_text() for hit in hits]
 
 
-async def test_it_is_told_why_something_is_not_found(large: Book):
+async def test_the_reason_for_a_missing_hit_is_the_same(large: Book):
     ids = [record.id for record in (await large.list("ann", types="memory", limit=3, view="owner")).records]
     found, held = await both(large, (await asked(large))[0], explain=ids)
     assert found == held
 
 
-async def test_nothing_of_an_erased_owner_is_left_to_be_found(large: Book):
+async def test_an_erased_owner_has_no_rows_left_in_the_indexes(large: Book):
     await large.forget("ann", everything=True, view="owner")
     engine = large.engine
     assert isinstance(engine, PostgresEngine)
@@ -182,7 +182,7 @@ async def test_nothing_of_an_erased_owner_is_left_to_be_found(large: Book):
     assert set(await engine.server.read(left, whole=True)) == {0}
 
 
-async def test_a_shelf_that_becomes_large_is_followed_by_whoever_does_the_upkeep(postgres: Place):
+async def test_a_worker_indexes_a_shelf_that_has_become_large(postgres: Place):
     url = await with_extension(postgres)
     clock = Steps()
     async with memoranda.open(url, embed=StandIn(1), limits=ROOMY, clock=clock, worker=False) as book:
@@ -197,20 +197,20 @@ async def test_a_shelf_that_becomes_large_is_followed_by_whoever_does_the_upkeep
         clock.now = utc_now() + STEP
         await book.worker.drain()
         assert [delta.large for _, delta in await looked(book)] == [True]
-        # From then on vectors bring it forward as they come.
+        # From then on, storing vectors updates the index.
         await book.remember("ann", "what came later", agent="helper", audience="global")
         await lend_vectors(book, StandIn(1))
         assert not await engine.large_shelves.is_behind()
         assert (await book.verify()).faults == ()
 
 
-async def test_without_the_extension_the_shelf_is_held(postgres: Place):
+async def test_without_the_extension_the_shelf_is_read_into_memory(postgres: Place):
     clock = Steps()
     async with memoranda.open(
         postgres.new_book(), embed=StandIn(1), limits=ROOMY, clock=clock, worker=False
     ) as book:
         await fill_mixed(book, "ann", PASSAGES, Talk(1), clock)
         await lend_vectors(book, StandIn(1))
-        await searched(book)
+        await index_shelf(book)
         assert [delta.large for _, delta in await looked(book)] == [False]
         assert await book.recall("ann", (await asked(book))[0], agent="helper")

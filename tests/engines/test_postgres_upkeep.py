@@ -1,4 +1,4 @@
-"""Upkeep of large shelves and of vectors keeps nobody waiting who writes or reads, and is not left undone."""
+"""Upkeep of large shelves and of vectors blocks no reader and no writer, and is always completed."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ async def _nothing_hangs() -> AsyncIterator[None]:
 
 @pytest_asyncio.fixture
 async def book(postgres: Place) -> AsyncIterator[Book]:
-    """A book with one shelf that is large, and not followed yet."""
+    """Yield a book with one large shelf that is not indexed yet."""
     url = f"{await with_extension(postgres)}{SOON}"
     clock = Steps()
     async with memoranda.open(url, embed=StandIn(1), limits=ROOMY, clock=clock, worker=False) as opened:
@@ -74,7 +74,7 @@ async def waiting(engine: PostgresEngine) -> list[str]:
 
 
 async def finished(engine: PostgresEngine, kind: str) -> None:
-    """Take a job that waits away."""
+    """Lease and finish a waiting job."""
     job = await engine.lease([kind], "one", utc_now() + timedelta(hours=1), 60)
     assert job is not None
     assert await engine.finish(job)
@@ -84,7 +84,7 @@ async def finished(engine: PostgresEngine, kind: str) -> None:
 async def open_meanwhile(
     call: Callable[..., Coroutine[Any, Any, None]], before: Callable[[Session], Awaitable[Any]], **how: Any
 ) -> AsyncIterator[None]:
-    """A transaction that stays open, after it did something."""
+    """Keep a transaction open after it did something."""
     is_in, may_end = asyncio.Event(), asyncio.Event()
 
     async def stay(session: Session) -> None:
@@ -102,7 +102,7 @@ async def open_meanwhile(
 
 
 async def until(engine: PostgresEngine, look: Callable[[Session], Awaitable[Any]]) -> None:
-    """Wait until the server says so."""
+    """Wait until a statement returns something."""
     while not await engine.server.read(look):  # noqa: ASYNC110 - the server wakes nobody
         await asyncio.sleep(0.05)
 
@@ -111,7 +111,7 @@ async def nothing(_: Session) -> None:
     pass
 
 
-async def test_an_index_of_vectors_may_take_as_long_as_it_takes_and_keeps_nobody_waiting(book: Book):
+async def test_building_an_index_of_vectors_has_no_time_limit_and_blocks_nobody(book: Book):
     engine = engine_of(book)
     name = "nearness_1_index"
 
@@ -122,28 +122,28 @@ async def test_an_index_of_vectors_may_take_as_long_as_it_takes_and_keeps_nobody
         )
         return bool(rows)
 
-    # Whoever has read vectors before is waited for by what makes an index, for longer than a statement may take.
+    # Building an index waits for transactions that read vectors before, for longer than a statement may take.
     async with open_meanwhile(engine.server.read, lambda s: s.text("SELECT 1 FROM vectors"), long=True):
-        following_them = asyncio.create_task(engine.large_shelves.update())
+        updating = asyncio.create_task(engine.large_shelves.update())
         await until(engine, is_running)
-        said = await book.remember("ann", "said meanwhile", agent="helper", audience="global")
+        said = await book.remember("ann", "said in between", agent="helper", audience="global")
         await lend_vectors(book, StandIn(1))
-        assert await book.recall("ann", "said meanwhile", agent="helper")
+        assert await book.recall("ann", "said in between", agent="helper")
         await book.forget("ann", said.id, view="owner")
-        assert not following_them.done()
-    assert await following_them == 1
+        assert not updating.done()
+    assert await updating == 1
     assert await engine.server.read(lambda s: s.value("index_that_serves", name))
     assert await is_large(book)
 
 
-async def test_an_index_that_was_not_made_to_its_end_is_made_anew(book: Book):
+async def test_an_index_whose_building_was_interrupted_is_built_again(book: Book):
     engine = engine_of(book)
     name = "nearness_1_index"
     await engine.large_shelves.update()
     await engine.server.outside(f"DROP INDEX {name}")
     assert await engine.large_shelves.is_behind()
     with pytest.raises(StorageError):
-        # Two that are alike stand in its way, and what was begun is left under its name, serving nobody.
+        # Two equal rows make it fail, and an invalid index of this name is left.
         await engine.server.outside(f"CREATE UNIQUE INDEX CONCURRENTLY {name} ON nearness_1 (owner)")
     assert await engine.server.read(lambda s: s.value("relation", name))
     assert await engine.large_shelves.is_behind()
@@ -152,7 +152,7 @@ async def test_an_index_that_was_not_made_to_its_end_is_made_anew(book: Book):
     assert not await engine.large_shelves.is_behind() and await is_large(book)
 
 
-async def test_vectors_are_put_though_their_shelf_cannot_be_followed_now(book: Book):
+async def test_vectors_are_stored_though_their_shelf_cannot_be_indexed_now(book: Book):
     engine = engine_of(book)
     await engine.large_shelves.update()
     said = await book.remember("ann", "said later", agent="helper", audience="global")
@@ -163,14 +163,14 @@ async def test_vectors_are_put_though_their_shelf_cannot_be_followed_now(book: B
     ):
         await lend_vectors(book, StandIn(1))
         assert await engine.lacking(StandIn(1).embedding, 10) == []
-    # A worker that asks for work next finds this.
+    # The next worker that asks for work notices it.
     engine.large_shelves._checked_at = float("-inf")
     assert await engine.lease([FOLLOW], "one", utc_now(), 60) is not None
     await engine.large_shelves.update()
     assert not await engine.large_shelves.is_behind()
 
 
-async def test_who_leases_the_making_of_vectors_keeps_no_writer_waiting_while_another_writes_for_long(
+async def test_leasing_the_job_that_makes_vectors_blocks_no_writer_while_another_writes_for_long(
     postgres: Place,
 ):
     engine = await PostgresEngine.open(postgres.new_book())
@@ -185,7 +185,7 @@ async def test_who_leases_the_making_of_vectors_keeps_no_writer_waiting_while_an
         assert await leasing is None
         await Pen(engine, BEN).remember("more cake")
         order.append("others wrote")
-        # What can be done is not kept waiting by what cannot.
+        # A job that can be leased is not delayed by one that cannot.
         job = await engine.lease([EMBED, "form"], "one", now, 60)
         assert job is not None
         assert job.kind == "form"
@@ -198,7 +198,7 @@ async def test_who_leases_the_making_of_vectors_keeps_no_writer_waiting_while_an
     await engine.close()
 
 
-async def test_what_has_been_held_for_long_is_not_even_asked_for(postgres: Place):
+async def test_a_lock_that_is_held_for_long_is_noticed(postgres: Place):
     engine = await PostgresEngine.open(postgres.new_book())
     async with open_meanwhile(engine.server.write, nothing, long=True):
         await until(engine, lambda s: s.one("book_is_held", 0.3))
@@ -206,7 +206,7 @@ async def test_what_has_been_held_for_long_is_not_even_asked_for(postgres: Place
     await engine.close()
 
 
-async def test_a_set_is_switched_though_somebody_reads_vectors_for_long(book: Book):
+async def test_a_set_is_switched_while_a_transaction_reads_vectors_for_long(book: Book):
     engine = engine_of(book)
     await engine.large_shelves.update()
     ids = [record.id for record in (await book.list("ann", limit=100, view="owner")).records]
@@ -216,7 +216,7 @@ async def test_a_set_is_switched_though_somebody_reads_vectors_for_long(book: Bo
         engine.server.read, lambda s: s.text("SELECT 1 FROM vectors, nearness_1"), whole=True, long=True
     ):
         assert await engine.switch_set(LARGE)
-        # It is told of, and what is left of the old set goes later.
+        # A job was put, and the table of the old set is dropped later.
         assert FOLLOW in await waiting(engine)
         await engine.server.write(tables.make_table)
         assert await engine.server.read(tables.unused_tables) == ["nearness_1"]
@@ -226,7 +226,7 @@ async def test_a_set_is_switched_though_somebody_reads_vectors_for_long(book: Bo
     assert not await engine.large_shelves.is_behind()
 
 
-async def test_a_search_that_a_switch_overtakes_is_asked_again(book: Book, monkeypatch: pytest.MonkeyPatch):
+async def test_a_search_during_a_switch_is_repeated(book: Book, monkeypatch: pytest.MonkeyPatch):
     engine = engine_of(book)
     await engine.large_shelves.update()
     await engine.begin_set(LARGE)
@@ -245,7 +245,7 @@ async def test_a_search_that_a_switch_overtakes_is_asked_again(book: Book, monke
     assert await engine.large_shelves.find_by_vector(query, StandIn(1).embedding.name, vector) == []
 
 
-async def test_a_shelf_is_not_behind_once_what_left_it_is_followed(book: Book):
+async def test_a_shelf_is_not_behind_once_an_erasure_is_indexed(book: Book):
     engine = engine_of(book)
     await engine.large_shelves.update()
     last = (await book.list("ann", limit=1, view="owner", newest_first=True)).records[0]
@@ -255,14 +255,14 @@ async def test_a_shelf_is_not_behind_once_what_left_it_is_followed(book: Book):
     assert not await engine.large_shelves.is_behind()
 
 
-async def test_a_book_that_was_rebuilt_tells_workers_to_follow_its_shelves(book: Book):
+async def test_a_rebuild_puts_the_job_that_indexes_large_shelves(book: Book):
     engine = engine_of(book)
     await engine.large_shelves.update()
     await engine.rebuild()
     assert FOLLOW in await waiting(engine)
 
 
-async def test_a_book_that_was_brought_over_tells_workers_to_follow_its_shelves(book: Book, postgres: Place):
+async def test_a_move_puts_the_job_that_indexes_large_shelves(book: Book, postgres: Place):
     engine = engine_of(book)
     there = await PostgresEngine.open(f"{await with_extension(postgres)}{SOON}")
     there.large_shelves.threshold = engine.large_shelves.threshold
@@ -275,7 +275,7 @@ async def test_a_book_that_was_brought_over_tells_workers_to_follow_its_shelves(
     await there.close()
 
 
-async def test_a_shelf_of_words_alone_that_is_met_behind_is_followed_by_a_worker(
+async def test_a_worker_indexes_a_shelf_without_vectors_that_a_read_found_behind(
     postgres: Place, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr(tables, "MOST_WAITING", 4)

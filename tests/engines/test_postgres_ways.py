@@ -1,4 +1,4 @@
-"""How often a call goes to the server and back, and that every statement has its index, whatever is known of the tables."""
+"""Each call makes a fixed number of round trips, and every statement has an index, with statistics and without."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _WALKS = {"all_unmade", "has_content", "jobs_in_state"}
 
 
 class Ways:
-    """Counts what is sent to the server."""
+    """Counts the statements that are sent to the server."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.sent: list[str] = []
@@ -69,7 +69,7 @@ async def test_a_write_goes_to_the_server_as_often_for_a_hundred_records_as_for_
     pen = Pen(engine)
     await pen.remember("likes tea")
     one = await ways.of(pen.remember("likes coffee"))
-    # Begin, the owner, all that is stored, commit; and once what makes the first vectors due.
+    # Begin, the owner, everything that is stored, commit; and once the job that makes the first vectors.
     assert one <= 4
     many = await ways.of(pen.write(*(pen.remembering(f"statement {n}") for n in range(100))))
     assert many == one
@@ -191,7 +191,7 @@ async def test_no_statement_walks_an_index_where_it_could_look_up_in_tables_that
 
 
 async def _plans(session: Any) -> dict[str, list[str]]:
-    """How the server means to go about every statement, whatever its values."""
+    """Return the plan of every statement for any values."""
     found = {}
     for name in statements.names():
         text = statements.statement(name, "true").text
