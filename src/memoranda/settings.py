@@ -64,11 +64,17 @@ def refuse_former(names: Collection[str], environment: Mapping[str, str] | None 
     for variable in sorted(given):
         name = variable.upper().removeprefix(FORMER_PREFIX)
         is_ours = name in known or name.startswith(tuple(f"{section}_" for section in known))
-        if variable.upper().startswith(FORMER_PREFIX) and is_ours and PREFIX + name not in today:
+        if variable.upper().startswith(FORMER_PREFIX) and is_ours and (twin := _twin(name)) not in today:
             raise InvalidInput(
-                f"{variable}: this product was renamed and does not read it any more; set {PREFIX}{name} instead",
+                f"{variable}: this product was renamed and does not read it any more; set {twin} instead",
                 field=variable,
             )
+
+
+def _twin(name: str) -> str:
+    """Return today's variable for one whose name, without the former prefix, was this."""
+    section, _, field = name.lower().partition("_")
+    return f"{PREFIX}{section}_{RENAMED.get((section, field), field)}".upper().rstrip("_")
 
 
 def settings(

@@ -88,7 +88,8 @@ async def test_the_former_file_opens_under_its_name_and_under_todays(folder: Pat
 async def test_a_setting_under_the_former_prefix_stops_an_opening(
     variable: str, folder: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    twin = variable.replace("COMMONPLACE", "MEMORANDA")
+    # A setting may have been renamed besides.
+    twin = variable.replace("COMMONPLACE", "MEMORANDA").replace("FORMING_ON", "FORMING_ENABLED")
     monkeypatch.delenv(twin, raising=False)
     monkeypatch.setenv(variable, "secret")
     with pytest.raises(InvalidInput, match=f"set {twin} instead") as refused:
