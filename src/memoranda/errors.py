@@ -34,7 +34,7 @@ from collections.abc import Sequence
 
 
 def installing(extra: str) -> str:
-    """How to install this package with an extra, for a message; no package index has it."""
+    """Return the command that installs this package with an extra, for a message. No package index has the package."""
     return f"pip install 'PATH[{extra}]', PATH being a checkout or a wheel of Memoranda"
 
 

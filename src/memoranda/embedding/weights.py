@@ -70,7 +70,7 @@ def cache_folder() -> Path | None:
 
 
 def _former_cache_folder() -> Path:
-    """Where they were put before the product was renamed; they are the same files."""
+    """Return the folder that had the weights before the product was renamed. The files are the same."""
     return _caches() / "commonplace" / "weights"
 
 

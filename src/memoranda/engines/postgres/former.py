@@ -25,7 +25,7 @@ _VERSION = f"SELECT max(number) FROM {FORMER_SCHEMA}.migrations"  # noqa: S608 -
 
 
 async def tables_of(connection: Any, schema: str, seconds: float) -> frozenset[str]:
-    """The names of a schema's tables and views; none where there is no such schema."""
+    """Return the names of a schema's tables and views; none if there is no such schema."""
     rows = await connection.fetch(
         "SELECT c.relname FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace "
         "WHERE n.nspname = $1 AND c.relkind IN ('r', 'p', 'v')",
@@ -43,7 +43,7 @@ async def is_in_former_schema(connection: Any, place: Place, seconds: float) -> 
 
 
 def refuse_to_read(place: Place) -> ReadOnly:
-    """The error where a book in the former schema is opened to be read only."""
+    """Return the error for a book in the former schema that is opened to be read only."""
     return ReadOnly(
         f"{place.name} has its book in the schema {FORMER_SCHEMA}, the default of an earlier version: "
         "open it once without read_only to bring it forward."
@@ -51,7 +51,7 @@ def refuse_to_read(place: Place) -> ReadOnly:
 
 
 async def rename_schema(connection: Any, place: Place, seconds: float) -> None:
-    """Give the former schema its new name, within the transaction that upgrades the book; raise where that cannot be done.
+    """Rename the former schema within the transaction that upgrades the book, or raise the error that says why not.
 
     Nobody writes to the book in the meantime: its lock is held, under the name that older programs use.
     """
