@@ -1,4 +1,4 @@
-"""Makes the missing vectors of a book, in the set that recall reads or in a new one."""
+"""Makes a book's missing vectors, in the set that recall reads or in a new one."""
 
 from __future__ import annotations
 

@@ -166,7 +166,7 @@ def _session(folder: Path, threads: int) -> Any:
 
 
 def _faults() -> tuple[type[Exception], ...]:
-    """What the runtime raises: classes of its own, which have no root in common."""
+    """Return the runtime's exception classes, which have no common base class."""
     binding = import_module("onnxruntime.capi.onnxruntime_pybind11_state")
     own = [kind for kind in vars(binding).values() if isinstance(kind, type) and issubclass(kind, Exception)]
     return (RuntimeError, *own)

@@ -1,4 +1,4 @@
-"""The embedder of a provider, through any embedding model of PydanticAI."""
+"""A provider's embedder, through any embedding model of PydanticAI."""
 
 from __future__ import annotations
 

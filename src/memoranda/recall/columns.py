@@ -1,4 +1,4 @@
-"""Columns: one property of all passages of a segment, as codes or numbers that conditions are evaluated on."""
+"""Columns: one property of all passages in a segment, as codes or numbers."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ from memoranda.text.terms import query_groups
 
 @dataclass(frozen=True, slots=True)
 class Facet:
-    """The facets of a passage, in the order in which they are stored."""
+    """The facets of one passage in the order in which they are stored."""
 
     speaker: str | None = None
     agent: str | None = None

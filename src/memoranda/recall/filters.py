@@ -1,4 +1,4 @@
-"""The filter of a search, and its evaluation on a segment."""
+"""The filter of a search and its evaluation on a segment."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ class RankedPassage(NamedTuple):
 
 
 def enough_to_fold(found: Sequence[Match], limit: int, spare: int) -> list[Match] | None:
-    """Return the first matches of a list, enough to fill ``limit`` hits after folding; None if there are too few.
+    """Return the first matches, enough to fill ``limit`` hits after folding; None if there are too few.
 
     ``spare`` more are returned if memories are among them. Each match that repeats the words of an earlier one allows
     one more, and every other match with the same words is returned too.
@@ -85,7 +85,7 @@ def _may_fold(ranked: Sequence[RankedPassage]) -> bool:
 
 
 def _sources(record: Record) -> tuple[UUID, ...]:
-    """Return the sources of a memory, unless there are many: those say more than the memory and are hits of their own."""
+    """Return a memory's sources, unless there are many: those say more than the memory and stay hits of their own."""
     if isinstance(record, Memory) and len(record.sources) <= MOST_CITED:
         return record.sources
     return ()

@@ -38,7 +38,7 @@ class ShelfCache:
         return len(self._indexes)
 
     def get(self, number: int) -> ShelfIndex | None:
-        """Return the index of a shelf, or None if it is not cached."""
+        """Return a shelf's index, or None if it is not cached."""
         return self._indexes.get(number)
 
     def mark(self, number: int) -> int | None:

@@ -14,7 +14,7 @@ Scores = NDArray[np.float64]
 
 
 def cosines_everywhere(field: Field, vector: QuestionVector) -> tuple[Line, Line]:
-    """Return the cosine of every place of a line, own and with neighbours."""
+    """Return the cosines of all places, own and with neighbours."""
     return _with_near(field, _along(field, vector, lambda vectors: vectors.cosines(vector)))
 
 

@@ -49,7 +49,7 @@ _BY_MEANING = (Scorer.MEANING, Scorer.MEANING_NEAR)
 
 
 class Mode(StrEnum):
-    """What a search compares."""
+    """The kind of comparison that a search makes."""
 
     #: Words and meaning, as far as each is available.
     HYBRID = "hybrid"
@@ -124,7 +124,7 @@ def search(
     only: PassageFilter,
     mode: Mode = Mode.HYBRID,
 ) -> list[Match]:
-    """Return the best passages of a field, best first.
+    """Return the best passages in order.
 
     Of equal scores the newer ``at`` comes first, then the lower id. The order of arithmetic depends only on the
     question and the field's contents, so equal contents give equal scores to the last bit, in whatever order they

@@ -107,7 +107,7 @@ def _scores(words: Sequence[str]) -> dict[str, int]:
 
 
 def languages_of(words: Sequence[str]) -> tuple[str, str]:
-    """Return the languages of the Latin and of the Arabic words of a text, given as its words in lower case."""
+    """Return the languages of the Latin and of the Arabic words in a text, given as its words in lower case."""
     sample = words[:: len(words) // _SAMPLE + 1]
     if 5 * sum(map(_ONLY_ENGLISH.__contains__, sample)) > len(sample):
         return "en", LANGUAGES["Arabic"][0]
@@ -157,7 +157,7 @@ _STEMMERS: Final = _Stemmers()
 
 
 def language_for(word: str, latin: str, arabic: str) -> str | None:
-    """Return the language of a word, given its text's languages."""
+    """Return a word's language, given its text's languages."""
     script = script_of(word)
     if script == "Latin":
         return latin
@@ -168,7 +168,7 @@ def language_for(word: str, latin: str, arabic: str) -> str | None:
 
 @lru_cache(maxsize=_MOST_WORDS)
 def alternatives(word: str, latin: tuple[str, ...] = LANGUAGES["Latin"]) -> tuple[str, ...]:
-    """Return the terms of a word of a question, the most likely first; the plain word is one of them."""
+    """Return the terms for a question's word, the most likely first; the plain word is one of them."""
     plain = folded(word)
     script = script_of(word)
     languages = latin if script == "Latin" else LANGUAGES.get(script, ())

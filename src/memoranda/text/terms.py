@@ -46,7 +46,7 @@ class TermGroup:
 
 
 def terms_of(text: str) -> list[str]:
-    """Return the terms of a text, in order, with repetitions.
+    """Return a text's terms, in order, with repetitions.
 
     A word becomes its stem in the likely language of the text, without accents; if a question without accents would
     miss that stem, the plain word follows. Joined words (e-mail, v1.2, addresses) become terms as a whole and in
@@ -62,7 +62,7 @@ def terms_of(text: str) -> list[str]:
 
 
 def pack_text(text: str) -> bytes:
-    """Return what ``pack`` makes of the terms of a text, without making the terms."""
+    """Return the packed terms directly; the result is that of ``pack(terms_of(text))``."""
     words = scripts.normalised(text).lower().split()
     table = _hashes_in(*languages_of(words))
     counts = Counter(chain.from_iterable(map(table.__getitem__, words)))
@@ -91,7 +91,7 @@ def _packed(counts: Counter[int]) -> bytes:
 
 
 def query_groups(text: str) -> tuple[TermGroup, ...]:
-    """Return the words of a question, distinct and in order, without stop words unless there is nothing else.
+    """Return a question's words, distinct and in order, without stop words unless there is nothing else.
 
     If the question's language is recognised, a word has its stems in that language and in English, and the plain
     word; if the question is too short for that, the stems of all languages.

@@ -1,4 +1,4 @@
-"""An estimate of the tokens of a text, for when the model's tokenizer is not available."""
+"""Estimated numbers of tokens, for when the model's tokenizer is not available."""
 
 from __future__ import annotations
 

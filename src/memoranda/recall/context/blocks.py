@@ -1,4 +1,4 @@
-"""The blocks of a context, and how they share a budget of tokens."""
+"""The blocks of a context and their shares of a budget of tokens."""
 
 from __future__ import annotations
 

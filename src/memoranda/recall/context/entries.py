@@ -1,4 +1,4 @@
-"""Entries: a record, or a field of a profile, as lines of a context."""
+"""Entries: a record or a profile's field as lines of text."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class EntryWriter:
         return entries
 
     def memory(self, memory: Memory) -> ContextEntry:
-        """Make the entry of a memory, with when it applies and until when it is valid."""
+        """Make a memory's entry, with when it applies and until when it is valid."""
         label = [_day(memory.observed_at), memory.kind]
         if memory.key is not None:
             label.append(memory.key)
