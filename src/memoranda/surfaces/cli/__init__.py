@@ -1,4 +1,4 @@
-"""The command line: every verb of a book, for people at a terminal and for scripts."""
+"""The command line, for people at a terminal and for scripts."""
 
 from memoranda.surfaces.cli.program import main
 

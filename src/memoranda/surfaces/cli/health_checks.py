@@ -181,14 +181,10 @@ def backups(paths: list[str], now: float) -> Check:
 
 
 def _span(span: timedelta) -> str:
-    hours = int(span.total_seconds() // 3600)
-    return (
-        f"{hours // 24} days"
-        if hours >= 48
-        else f"{hours} hours"
-        if hours
-        else f"{int(span.total_seconds() // 60)} minutes"
-    )
+    minutes = int(span.total_seconds() // 60)
+    if minutes >= 48 * 60:
+        return f"{minutes // 1440} days"
+    return f"{minutes // 60} hours" if minutes >= 60 else f"{minutes} minutes"
 
 
 # ── where it lives ───────────────────────────────────────────────────────────────────────────────────────────────

@@ -13,9 +13,8 @@ import click
 
 from memoranda.assembly import Opening
 from memoranda.assembly import open as open_book
-from memoranda.book import Book
+from memoranda.book import Book, ThreadHandle
 from memoranda.errors import InvalidInput
-from memoranda.model.ledger import Receipt
 from memoranda.model.memories import Memory
 from memoranda.model.messages import Message
 from memoranda.model.query import Hit
@@ -80,7 +79,6 @@ async def _run_story(printer: Printer, path: Path) -> None:
     _title(printer, f"Day two, {when(_DAY_TWO)}: the file is opened again, and an agent asks")
     async with _opened(path, _DAY_TWO) as book:
         await _ask(printer, book)
-        await _read(printer, book)
         await _correct(printer, book)
         await _other_agent(printer, book)
     _title(printer, "Erasure: the passport number disappears from the file")
@@ -102,48 +100,39 @@ async def _day_one(printer: Printer, book: Book) -> Sequence[UUID]:
     thread = await book.thread(WHO, agent=AGENT, title="Azores")
     receipt = await thread.append([{"role": role, "content": content} for role, content in _SAID])
     for place, (role, content) in enumerate(_SAID, 1):
-        printer.labelled(f"  {place} {role:<9}  ", content, label_style="faint")
-    _receipt(printer, receipt)
+        _fact(printer, f"{place} {role:<9}", content)
     said = receipt.ids("message")
-    await thread.form_now()
-    await book.worker.drain()
+    _note(
+        printer, f"receipt: position {receipt.position}, {len(said)} messages appended and stored on the disk"
+    )
     _command(printer, "form memories from what she said, by rules, without a language model")
-    for memory in await _formed(book, said):
+    for memory in await _formed(book, thread, said):
         place = said.index(memory.sources[0]) + 1
         named = f"{memory.kind}, key {memory.key}" if memory.key else memory.kind
-        printer.labelled(f"  {named:<16}  ", f"{memory.content}  ← message {place}", label_style="faint")
-    profile = ", ".join(
-        f"{name}: {_in_words(value)}" for name, value in (await book.profile.get(WHO, agent=AGENT)).items()
-    )
-    printer.labelled(f"  {'profile':<16}  ", profile, label_style="faint")
+        _fact(printer, f"{named:<16}", f"{memory.content}  ← message {place}")
+    profile = await book.profile.get(WHO, agent=AGENT)
+    values = {
+        name: " and ".join(value) if isinstance(value, list) else value for name, value in profile.items()
+    }
+    _fact(printer, f"{'profile':<16}", ", ".join(f"{name}: {value}" for name, value in values.items()))
     await book.remember(WHO, _SHARED, audience="global", agent=AGENT)
-    printer.labelled(
-        f"  {'remembered':<16}  ", f"{_SHARED}  (shared with all of Ana's agents)", label_style="faint"
-    )
+    _fact(printer, f"{'remembered':<16}", f"{_SHARED}  (shared with all of Ana's agents)")
     return said
 
 
-async def _formed(book: Book, said: Sequence[UUID]) -> list[Memory]:
-    """Return the memories formed from these messages, in the order of the messages."""
+async def _formed(book: Book, thread: ThreadHandle, said: Sequence[UUID]) -> list[Memory]:
+    """Form the thread now, and return the memories from these messages in the order of the messages."""
+    await thread.form_now()
+    await book.worker.drain()
     page = await book.list(WHO, types="memory", agent=AGENT)
-    formed = [
-        memory for memory in page.records if isinstance(memory, Memory) and set(memory.sources) & set(said)
-    ]
+    formed = [memory for memory in page.records if isinstance(memory, Memory) and {*memory.sources} & {*said}]
     return sorted(formed, key=lambda memory: said.index(memory.sources[0]))
-
-
-def _in_words(value: object) -> str:
-    return " and ".join(map(str, value)) if isinstance(value, list) else str(value)
 
 
 async def _ask(printer: Printer, book: Book) -> None:
     question = "Which movies does she like, and is she allergic?"
     _command(printer, f"recall “{question}”")
-    for hit in await book.recall(WHO, question, limit=4, agent=AGENT):
-        _hit(printer, hit)
-
-
-async def _read(printer: Printer, book: Book) -> None:
+    _hits(printer, await book.recall(WHO, question, limit=4, agent=AGENT))
     question = "Recommend me a movie."
     _command(
         printer,
@@ -151,36 +140,29 @@ async def _read(printer: Printer, book: Book) -> None:
     )
     made = await book.context(WHO, question, budget=400, agent=AGENT)
     printer.block(made.text, indent="  ", style="faint")
-    _note(
-        printer,
-        f"{made.tokens} tokens ({made.counted}); stored text is marked as data, and the memories in it now count as used",
-    )
+    what = "stored text is marked as data, and the memories in it now count as used"
+    _note(printer, f"{made.tokens} tokens ({made.counted}); {what}")
 
 
-def _hit(printer: Printer, hit: Hit) -> None:
-    printer.labelled(f"  {hit.score:5.2f}  {hit.record.type.value:<7}  ", hit.text)
-    printer.labelled(" " * 18, reasons_of(hit), style="faint")
+def _hits(printer: Printer, hits: Sequence[Hit]) -> None:
+    for hit in hits:
+        printer.labelled(f"  {hit.score:5.2f}  {hit.record.type.value:<7}  ", hit.text)
+        printer.labelled(" " * 18, reasons_of(hit), style="faint")
 
 
 async def _correct(printer: Printer, book: Book) -> None:
     thread = await book.thread(WHO, agent=AGENT, name="evening")
     said = await thread.append("user", "I have moved to Lisbon, by the way. Boston is behind me.")
-    await thread.form_now()
-    await book.worker.drain()
+    (moved,) = await _formed(book, thread, said.ids("message"))
     _command(
-        printer,
-        "she says “I have moved to Lisbon”: the new memory supersedes the old one, which is kept",
+        printer, "she says “I have moved to Lisbon”: the new memory supersedes the old one, which is kept"
     )
-    (moved,) = await _formed(book, said.ids("message"))
     position = (await book.history(WHO, moved.id, agent=AGENT))[0].position
     await _home(printer, book)
     _command(printer, "why does the book say so?")
     for source in (await book.why(WHO, moved.id, agent=AGENT)).sources:
-        printer.labelled(
-            f"  {source.type.value} by {source.by}, {when(source.at)}  ",
-            f"“{source.quote}”",
-            label_style="faint",
-        )
+        label = f"{source.type.value} by {source.by}, {when(source.at)}"
+        _fact(printer, label, f"“{source.quote}”")
     _command(printer, f"undo operation {position}")
     undone = await book.undo(WHO, position, agent=AGENT)
     await _home(printer, book)
@@ -209,8 +191,7 @@ async def _home(printer: Printer, book: Book) -> None:
 async def _other_agent(printer: Printer, book: Book) -> None:
     question = f"passport {PASSPORT}, walnuts, Lisbon, Portuguese"
     _command(printer, f"another agent, {OTHER}, recalls “{question}”")
-    for hit in await book.recall(WHO, question, agent=OTHER):
-        _hit(printer, hit)
+    _hits(printer, await book.recall(WHO, question, agent=OTHER))
     sees = [await book.count(WHO, agent=agent) for agent in (AGENT, OTHER)]
     _note(
         printer,
@@ -224,9 +205,9 @@ async def _forget(printer: Printer, book: Book, message: UUID) -> None:
     _command(printer, f"forget message {record.seq}: “{record.content}”")
     receipt = await book.forget(WHO, message, view="owner")
     removed = ", ".join(f"{number} {place}" for place, number in receipt.removed.items())
-    printer.labelled("  removed      ", removed, label_style="faint")
-    printer.labelled("  state        ", receipt.state, label_style="faint")
-    printer.labelled("  not checked  ", "; ".join(receipt.unchecked), label_style="faint")
+    _fact(printer, "removed    ", removed)
+    _fact(printer, "state      ", receipt.state)
+    _fact(printer, "not checked", "; ".join(receipt.unchecked))
     found = await book.verify()
     _note(
         printer,
@@ -272,10 +253,8 @@ def _command(printer: Printer, text: str) -> None:
     printer.labelled("› ", text, label_style="strong", style="strong")
 
 
-def _receipt(printer: Printer, receipt: Receipt) -> None:
-    done = ", ".join(f"{item.verb.value} {item.type.value}" for item in receipt.items[:2])
-    more = f" and {len(receipt.items) - 2} more" if len(receipt.items) > 2 else ""
-    _note(printer, f"receipt: position {receipt.position}, {done}{more}; stored on the disk")
+def _fact(printer: Printer, label: str, text: str) -> None:
+    printer.labelled(f"  {label}  ", text, label_style="faint")
 
 
 def _note(printer: Printer, text: str) -> None:
