@@ -103,7 +103,7 @@ class Episodes(RecordVerbs):
     ) -> Receipt:
         """Keep the record of a finished run: goal, summary, tool_calls, outcome, tags, started_at, ended_at.
 
-        Of long tool calls, and of many, it keeps the beginning; ``overflow`` gives the rest.
+        Long tool calls, and calls beyond the limit, are cut; ``overflow`` returns the rest.
         """
         waiting = as_wait(wait_for)
         reader = as_view({"agent": agent, "groups": groups, "view": view})

@@ -73,7 +73,7 @@ class ModelRequest(_Private):
     task: Name
     #: Long, and the same each time: providers keep in mind how a prompt begins.
     instructions: Annotated[FilledText, Field(repr=False)]
-    #: What it is about: data, fenced by whoever asks.
+    #: The data of the question; the caller fences it.
     content: Annotated[FilledText, Field(repr=False)]
     #: The JSON Schema of the object that is asked for.
     answer_schema: Annotated[dict[str, Any], Field(repr=False)]

@@ -31,7 +31,7 @@ def joined(sources: Iterable[UUID]) -> tuple[UUID, ...]:
 def of_change(before: Any, held: Grounds, after: Any, sources: tuple[UUID, ...]) -> Grounds:
     """Return the sources of a value that replaces another; an item that stays keeps its sources.
 
-    Part of an object may be what it was before: a changed one rests on what it did, and on what changed it.
+    A part of an object may be unchanged, so a changed object keeps its earlier sources and gets the new ones.
     """
     if comparable(before) == comparable(after):
         return _more(held, sources) if not isinstance(after, (list, tuple)) else held

@@ -9,8 +9,8 @@ from datetime import datetime
 from hashlib import blake2b
 from uuid import UUID
 
-#: Random bytes are drawn many at a time: each draw lets go of the interpreter, and taking it back makes a caller
-#: wait for whichever thread has it meanwhile.
+#: Random bytes are drawn many at a time: each draw releases the interpreter lock, and taking it back makes a caller
+#: wait for the thread that holds it.
 _DRAWN = 8192
 
 

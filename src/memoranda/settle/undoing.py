@@ -48,7 +48,7 @@ def undo(state: BatchState, change: Undo) -> Deciding[None]:
 def _deeds(entry: Entry) -> list[Line]:
     """Return the ledger lines of an entry, except those that only advanced formation progress or a summary.
 
-    What was formed can be undone; the watermark stays. Moved back, it would let the same be formed again, unasked.
+    Formed records can be undone, but the watermark stays: if it moved back, the same messages would be formed again.
     """
     return [line for line in entry.lines if line.verb is not Verb.FORM]
 
