@@ -81,7 +81,7 @@ async def _write_file(lines: AsyncIterator[str], output: Path) -> None:
 def import_command(session: Session, file: Path, wait: bool) -> None:
     """Take in an export from FILE, or from standard input.
 
-    An owner that is new here comes whole, ledger and all; one that is here already gets what it lacks.
+    An owner that is new here is imported completely, with its ledger; an existing owner gets the missing records.
     """
     report = session.run(_import(session, file, wait=wait))
     if not session.print_json(report):

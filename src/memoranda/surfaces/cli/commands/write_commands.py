@@ -250,7 +250,9 @@ def _data(fields: Mapping[str, Any]) -> dict[str, Any]:
 @once
 @click.option("--reason", metavar="TEXT", default="", help="Why it is no longer believed.")
 @click.option(
-    "--source", is_flag=True, help="ID is a faulty message or episode: retract what rests on it alone."
+    "--source",
+    is_flag=True,
+    help="ID is a faulty message or episode: retract every record with no other source.",
 )
 def retract_command(
     session: Session,
