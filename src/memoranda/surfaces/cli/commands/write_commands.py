@@ -252,7 +252,7 @@ def _data(fields: Mapping[str, Any]) -> dict[str, Any]:
 @click.option(
     "--source",
     is_flag=True,
-    help="ID is a faulty message or episode: retract every record with no other source.",
+    help="ID is a faulty message or episode: retract every memory whose only source it is.",
 )
 def retract_command(
     session: Session,
