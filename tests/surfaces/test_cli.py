@@ -115,7 +115,7 @@ def test_errors_are_one_line_with_a_code_of_their_own(shell: Shell) -> None:
     for words, code, said in (
         (("remember", "ana", ""), 2, "content"),
         (("remember", "ana", "x", "--kind", "gossip"), 2, "gossip"),
-        (("get", "ana", "0190b4f8-0000-7000-8000-000000000000"), 3, "nothing under"),
+        (("get", "ana", "0190b4f8-0000-7000-8000-000000000000"), 3, "no record"),
         (("get", "ana", "nonsense"), 2, "nonsense"),
         (("list", "ana", "--status", "bogus"), 2, "bogus"),
         (("dance",), 2, "dance"),
