@@ -213,7 +213,7 @@ class TestReembed:
     def test_it_ends_as_other_commands_do(self, shell: Shell) -> None:
         shell.run("remember", "ana", "Keeps bees")
         shell.use(NoEmbedder(LACK))
-        assert "nothing to make vectors with" in shell.run("reembed", code=15).stderr
+        assert "this book has no embedder" in shell.run("reembed", code=15).stderr
 
         class Failing(Down, Larger):
             embedding = Larger.embedding
