@@ -133,8 +133,8 @@ def test_the_public_names_are_these() -> None:
         "Window",
         "copy",
         "copy_sync",
-        "give_up_copy",
-        "give_up_copy_sync",
+        "cancel_copy",
+        "cancel_copy_sync",
         "open",
         "open_sync",
     ]

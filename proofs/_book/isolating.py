@@ -147,12 +147,6 @@ COVERED: dict[str, Covered] = {
         )
         for place in ("", " (2)")
     },
-    **{
-        f"tails_of_owner: {condition}": Covered(
-            "looked up by the owner's own threads", "all_of_owner: o.no = ?"
-        )
-        for condition in ("r.shelf = s.no", "s.owner = ?")
-    },
     "version_of: r.owner = :owner (2)": Covered("an id is one owner's", "version_of: r.id = :id (2)"),
     "model.owner.Audience.within: self.agent == view.agent and wider.readable_by(view)": Covered(
         "nobody but the owner writes for those who do not include the writer",
@@ -169,30 +163,23 @@ _TURN = "numbers the turn within a digest that names the thread already"
 #: Statements that only a book which moves asks, and what it is laid down with: no try reaches them, a move does.
 MOVING = frozenset(
     """
-    remove_mark_of_book era shelves_of_era jobs_of_era spent_of_era ids_on_shelf_after record_pieces entry_pieces
-    make_way_for_era set_shelf delete_shelf_groups shelf_is_empty delete_shelf clear_jobs make_way_for_slot remove_stone
-    remove_entry
+    remove_mark_of_book era shelves_of_era jobs_of_era spent_of_era ids_on_shelf_after record_pieces entry_pieces set_shelf
+    recount_held_of_all
     """.split()
 )
 #: What the engine itself trips over where another mark than the one that is meant goes.
 TRIPS: dict[str, type[Exception]] = {"remove_mark_of_book: name = ?": TypeError}
 _GROUPED = "what it gives is looked up by its record"
-_SET = "it is set, and bounds nothing"
 OFF_THE_PATH: dict[str, str] = {
     "version_of": "asked only for records that a line of the owner's own ledger names",
     "last_user_turn": _TURN,
     "version_of: r.owner = :owner": "undo asks for earlier versions only",
     "version_of: r.id = :id": "undo asks for earlier versions only",
     "mark_of_book: name = ?": "tells by which run a copy was made whole; tests of moving do",
-    "clear_kept: owner = ?": "nothing is kept with the jobs of a book that moves here",
-    "has_entries: owner = ?": "only says whether the file is to be cleared afterwards",
     "due_job: other.owner = j.owner": "says when a job is leased, and never whose it is",
     "silence_job: id = ?": "asked only for jobs that tell of what goes; erasure, which does it, has a proof of its own",
     "aged_entries: l.owner = ?": "asked only for ids that left by age, which none does here; a suite of every engine does",
     **dict.fromkeys(("version_pieces", "link_pieces", "vector_pieces"), _GROUPED),
-    **dict.fromkeys(("put_era", "lay_entry"), _SET),
-    "make_way_for_era: era <> ?": "an era that loses its name is given it again at once",
-    "make_way_for_era: erased_at IS NULL": _ENDED,
     **dict.fromkeys(
         (
             *(
@@ -202,7 +189,6 @@ OFF_THE_PATH: dict[str, str] = {
                 "owner_of_era",
                 "owner_of_record",
             ),
-            *("add_blank_version", "operations_of_owner", "learnt_by"),
             # A set is switched to, or given up, for the whole book.
             *("delete_vector_set", "delete_upkeep", "sets_not_due"),
         ),
@@ -216,7 +202,7 @@ FOCUS: dict[Try, tuple[str, ...]] = {
         *("owner: erased_at", "owners_of_tenant", "visible_shelves: o.erased_at", "other_holders", "all_of_owner"),
         *("end_era", "ended_era", "delete_shelves", "delete_shelf", "delete_gone", "delete_jobs", "ledger_of_owner"),
         *("spent_of_owner", "delete_spent"),
-        *("settle.erasing.plan_whole", "settle.erasing._unname", "settle.operations.refuse_old_era", "tails_of_owner"),
+        *("settle.erasing.plan_whole", "settle.erasing._unname", "settle.operations.refuse_old_era"),
     ),
     works.forget: (
         *("load_own", "in_thread", "resting_on", "unlink", "blank_versions", "delete_", "positions_of_record", "buried"),
@@ -232,7 +218,6 @@ FOCUS: dict[Try, tuple[str, ...]] = {
     labours.jobs: ("due_job", "lease_job", "renew_job", "finish_job", "requeue_job", "fail_job", "one_job", "replay_job",
                    "drop_job", "jobs_in_state", "keep_with_job", "postpone_job"),
     reads.list_: ("scan_", "places_", "visible_shelves"),
-    reads.export: ("uses_of_owner", "tails_of_owner", "ledger_of_owner", "all_of_owner"),
     recalls.recall: ("passages_since",),
     recalls.at_the_wall: ("scan_pinned", "most_used"),
     recalls.recall_filtered: ("recall.",),

@@ -6,7 +6,6 @@ from dataclasses import replace
 from typing import Any
 
 from memoranda.book.asking import MODES
-from memoranda.door import pack_terms
 from memoranda.embedding import VectorMaker
 from memoranda.engines.inmemory import InMemoryEngine
 from memoranda.errors import MemorandaError
@@ -20,6 +19,7 @@ from memoranda.model.query import Filter
 from memoranda.model.records import PASSAGE_TYPES, RecordType
 from memoranda.model.vectors import pack_vector
 from memoranda.recall.recall import Recall
+from memoranda.testing.builders import adopted, exported
 from proofs._book import world
 from proofs._book.canaries import canaries_in
 from proofs._book.oracle import Leak, may_read
@@ -143,10 +143,10 @@ async def recall_without_the_others(s: Session) -> None:
     question, mode = "what did we say about the garden in spring, and who dug early", s.rng.choice(MODES)
     await s.embed()
     alone = _Without()
-    lines = [line async for line in s.book(party).engine.dump(party, private=False)]
+    lines = await exported(s.book(party).engine, party)
     if not lines:
         return
-    await alone.adopt(party, lines, pack_terms)
+    await adopted(alone, party, lines)
     await alone.begin_set(EMBEDDER.embedding)
     await VectorMaker(alone, EMBEDDER).catch_up()
     alone.hidden = {k.id.bytes for k in s.oracle.of[party].values() if not may_read(k.audience, view)}

@@ -1,33 +1,34 @@
-"""The process that copies: it kills itself at a named step, is killed at any time, or runs to its end."""
+"""The process that copies: killed by its own hand at a named step, by another's at any time, or left in peace."""
 
 from __future__ import annotations
 
 import asyncio
 import os
 import signal
-from collections.abc import Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from typing import Any
 from unittest.mock import patch
 
 import memoranda
 from memoranda.assembly import engine_addresses
-from memoranda.book import bringing
-from memoranda.book.bringing import Bringing
-from memoranda.errors import StorageError
+from memoranda.book import moving
+from memoranda.book.moving import CopyRun
+from memoranda.errors import InvalidInput, MemorandaError
 from memoranda.ports import Engine
 
-#: Steps of a copy at which it can kill itself; ``depart`` is the source's, the others are the target's.
-STEPS = ("arrive", "lay_book", "lay_frame", "lay", "depart", "end_arrival")
-#: Exit code if the copy's own comparison noticed the step that was left out.
+#: The steps at which a copier kills itself: it marks the source, and calls the target; ``pieces`` is read to compare.
+STEPS = ("mark", "arrive", "lay_book", "lay_frame", "lay", "pieces")
+#: The steps by which a copy ends: "moved" tells the source, and "end_arrival" the target.
+ENDS = ("moved", "end_arrival")
+_CALLS = ("depart", "arrive", "lay_book", "lay_frame", "lay", "pieces", "end_arrival")
+#: The exit code of a copier that noticed by itself that a step was left out.
 NOTICED = 3
-_UNLIKE = "the copy stays unlike the book"
 
 
 @dataclass(frozen=True, slots=True)
 class Aim:
-    """The step and call before or after which the process kills itself."""
+    """The call before or after which the process kills itself; at the latest it does so before the copy ends."""
 
     step: str
     call: int
@@ -35,80 +36,90 @@ class Aim:
 
 
 def copy(source: str, target: str, switch: bool, aim: Aim | None, omission: str = "") -> None:
-    """Copy; leave a step out on purpose if one is named."""
+    """Copy, with a step left out on purpose where one is named."""
     with ExitStack() as changed:
-        # Small pages, so that there are more steps to kill at.
-        changed.enter_context(patch.object(bringing, "PAGE", 20))
+        # Small pages: there are more steps to strike at.
+        changed.enter_context(patch.object(moving, "PAGE", 20))
         if aim is not None:
             changed.enter_context(patch.object(engine_addresses, "_open_engine", _mortal(aim)))
         if omission:
             changed.enter_context(_OMISSIONS[omission]())
         try:
             asyncio.run(memoranda.copy(source, target, switch=switch))
-        except StorageError as error:
-            if not omission or _UNLIKE not in str(error):
+        except MemorandaError:
+            if not omission:
                 raise
             raise SystemExit(NOTICED) from None
+
+
+def cancel(source: str, target: str) -> None:
+    """Let the source be written again, if a killed copier left it marked."""
+    with suppress(InvalidInput):
+        asyncio.run(memoranda.cancel_copy(source, target))
 
 
 def _mortal(aim: Aim) -> Any:
     opened, left = engine_addresses._open_engine, [aim.call]
 
-    async def open_engine(*given: Any, **named: Any) -> Engine:
-        engine = await opened(*given, **named)
-        there = getattr(engine, aim.step)
-
-        async def step(*given: Any, **named: Any) -> Any:
-            left[0] -= 1
-            if left[0] == 0 and not aim.after:
+    def wrapped(name: str, there: Any) -> Any:
+        async def call(*given: Any, **named: Any) -> Any:
+            step = name
+            if name == "depart":
+                step = "moved" if given[0] is not None and given[0].whole else "mark"
+            left[0] -= step == aim.step
+            struck = step == aim.step and left[0] == 0
+            if (struck and not aim.after) or (step in ENDS and aim.step not in ENDS):
                 os.kill(os.getpid(), signal.SIGKILL)
             done = await there(*given, **named)
-            if left[0] == 0:
+            if struck:
                 os.kill(os.getpid(), signal.SIGKILL)
             return done
 
-        async def end(*_: Any) -> None:
-            os.kill(os.getpid(), signal.SIGKILL)
+        return call
 
-        # A copy that should be killed must not switch the book, even if it never reaches the step.
-        own_hand = {} if (aim.step, aim.call) == ("depart", 2) else {"end_arrival": end}
-        for name, call in {**own_hand, aim.step: step}.items():
-            setattr(engine, name, call)
+    async def open_engine(*given: Any, **named: Any) -> Engine:
+        engine = await opened(*given, **named)
+        for name in _CALLS:
+            setattr(engine, name, wrapped(name, getattr(engine, name)))
         return engine
 
     return open_engine
 
 
-def _keeps_what_is_gone() -> Any:
-    lay = Bringing._lay
+def _goes_on_with_what_was_there() -> Any:
+    """A copy that is begun anew is not emptied."""
 
-    async def without(self: Bringing, kind: Any, era: bytes, pieces: Sequence[Any], gone: Any = ()) -> None:
-        await lay(self, kind, era, pieces)
+    def nothing(*_: Any) -> None:
+        """Delete no rows."""
 
-    return patch.object(Bringing, "_lay", without)
+    return patch("memoranda.engines.sqlite.laying.empty", nothing)
 
 
 def _lets_writers_go_on() -> Any:
     async def nothing(*_: Any, **__: Any) -> None:
-        """Do nothing, so that the source does not know that it is being moved."""
+        """The source is not marked."""
 
     return patch("memoranda.engines.sqlite.moving.Moving.depart", nothing)
 
 
 def _forgets_tombstones() -> Any:
-    level = Bringing.level_pieces
+    bring, compare = CopyRun._bring, CopyRun._compare_pieces
 
-    async def without(self: Bringing, kind: Any, era: bytes, tally: Any) -> None:
+    async def brought(self: CopyRun, copy: str, kind: Any, era: bytes) -> None:
         if era:
-            await level(self, kind, era, tally)
+            await bring(self, copy, kind, era)
 
-    return patch.object(Bringing, "level_pieces", without)
+    async def compared(self: CopyRun, kind: Any, era: bytes, counts: Any) -> None:
+        if era:
+            await compare(self, kind, era, counts)
+
+    return patch.multiple(CopyRun, _bring=brought, _compare_pieces=compared)
 
 
-#: The step left out → the patch that does it; each must be noticed.
+#: What is left out → how; each has to be noticed.
 _OMISSIONS = {
-    "erasures are caught up with": _keeps_what_is_gone,
-    "the source is written no more": _lets_writers_go_on,
+    "a copy is emptied before it is begun anew": _goes_on_with_what_was_there,
+    "the source is not written": _lets_writers_go_on,
     "tombstones are brought": _forgets_tombstones,
 }
 OMISSIONS = tuple(_OMISSIONS)

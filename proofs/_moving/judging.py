@@ -113,7 +113,7 @@ async def _forgotten(there: Engine, gone: set[str], canaries: set[str]) -> None:
         back = {str(record.id) for record in await Pen(there, owner).scan()} & gone
         if back:
             raise Unlike(f"{len(back)} forgotten records of {owner} are back")
-    for era, _ in await there.eras(b"", 10**6):
+    for era in await there.eras(b"", 10**6):
         text = repr(await there.pieces(PieceKind.RECORD, era, b"", 10**6))
         if found := [canary for canary in canaries if canary in text]:
             raise Unlike(f"{found[0]} was forgotten, and a record tells of it")

@@ -14,13 +14,14 @@ from memoranda.engines.inmemory import InMemoryEngine
 from memoranda.model import changes as c
 from memoranda.model.erasure import Target
 from memoranda.model.ledger import Actor
+from memoranda.model.moving import EntryPiece, PieceKind
 from memoranda.model.owner import WHOLE, Audience, Owner, OwnerKind, View
 from memoranda.model.passages import Use
 from memoranda.model.query import Filter
 from memoranda.model.records import RecordType
 from memoranda.model.spending import ALL_SPENT, Spent, SpentFilter
 from memoranda.ports import Engine
-from memoranda.testing.builders import ANN, BEN, ROOMY, START, a_memory, a_message, a_thread
+from memoranda.testing.builders import ANN, BEN, ROOMY, START, a_memory, a_message, a_thread, exported
 from tests.engines.dice import Dice
 from tests.engines.pair import Pair
 from tests.engines.random_runs import OWNERS
@@ -160,7 +161,7 @@ async def _left(owner: Owner, view: View, number: int, engine: Engine) -> Any:
 
 
 async def _dumped(owner: Owner, number: int, engine: Engine) -> int:
-    return len([line async for line in engine.dump(owner, private=True)])
+    return len(await exported(engine, owner, private=True))
 
 
 async def _jobs(number: int, engine: Engine) -> Any:
@@ -169,8 +170,12 @@ async def _jobs(number: int, engine: Engine) -> Any:
 
 async def _book(number: int, engine: Engine) -> list[int]:
     """Return how many operations each ended era has had."""
-    (line,) = [line async for line in engine.dump_book()]
-    return sorted(len(operations) for *_, operations in line["erased_eras"])
+    frames = [await engine.frame(era) for era in await engine.eras(b"", 9999)]
+    ended = [frame.era for frame in frames if frame is not None and frame.erased_at is not None]
+    entries = [await engine.pieces(PieceKind.ENTRY, era, b"", 9999) for era in ended]
+    return sorted(
+        sum(isinstance(e, EntryPiece) and e.operation is not None for e in part) for part in entries
+    )
 
 
 async def _spent(tenant: str, only: SpentFilter, number: int, engine: Engine) -> Any:

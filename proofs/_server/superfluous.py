@@ -9,7 +9,6 @@ _ON_SHELF = "a shelf's number is given out once in a book; left out together wit
 _NAMELESS = "an era that ended keeps no name by which it could be found"
 _READERS = "only shelves for an agent have an agent, and only those for groups have groups"
 _KEYED = "the digest is made with the owner's name"
-_LOOKED_UP = "in what it gives the owner's own records are looked up"
 _RACE = "it only matters to workers that ask at the same moment"
 
 _LARGE = "only shelves of very many passages are asked so; what is found on them is held against memory by tests of their own"
@@ -48,16 +47,13 @@ _BY_STATEMENT = {
             "move_mark",
             "keep_version",
             "update_record",
-            "learnt_by",
             "free_slots",
-            "set_tail",
             "unlink",
             "mark_records",
         ),
         *(
             "delete_vectors",
             "blank_versions",
-            "add_blank_version",
             "take_away_versions",
             "take_away_terms",
             "take_away_uses",
@@ -76,15 +72,12 @@ _BY_STATEMENT = {
             "link_pieces",
             "vector_pieces",
             "set_shelf",
-            "delete_shelf",
-            "numbers_of_records",
         ),
         *("take_away_records", "take_away_links", "take_away_versions", "take_away_terms", "take_away_uses"),
         *("take_away_vectors", "take_away_unmade", "lay_unmade"),
     ),
-    _KEYED: ("holders", "count_run", "make_way_for_slots"),
+    _KEYED: ("holders", "count_run"),
     _RACE: ("owner_is_busy",),
-    _LOOKED_UP: ("tails_of_owner",),
 }
 _BY_NAME = {
     "lock_owner: b.name = 'secret'": "it names what is read of the book, which is nobody's own",
@@ -96,8 +89,6 @@ _BY_NAME = {
             "change_records: r.owner = :owner",
             "change_records: owner = :owner",
             "passages_left: owner = ?",
-            "shelf_is_empty: owner = ?",
-            "delete_shelf_groups: owner = ?",
         ),
         _NUMBERED,
     ),
@@ -126,8 +117,14 @@ _SHELVED = (
 #: Statements that only a book which moves asks, and what it is laid down with.
 MOVING = frozenset(
     {
-        *("shelves_of_era", "jobs_of_era", "spent_of_era", "record_pieces", "entry_pieces", "shelf_is_empty"),
-        *("delete_shelf_groups", "clear_jobs", "take_away_entries", "recount_shelves"),
+        *(
+            "shelves_of_era",
+            "jobs_of_era",
+            "spent_of_era",
+            "record_pieces",
+            "entry_pieces",
+            "recount_shelves",
+        ),
     }
 )
 #: What the engine itself trips over where it is given rows that are another's.

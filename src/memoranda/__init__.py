@@ -1,6 +1,6 @@
 """Memoranda: the memory that AI agents can trust."""
 
-from memoranda.assembly import copy, give_up_copy, open
+from memoranda.assembly import cancel_copy, copy, open
 from memoranda.book import Book, ThreadHandle
 from memoranda.book.moving import CopyReport
 from memoranda.errors import (
@@ -35,7 +35,7 @@ from memoranda.model.trust import Limits, Trust
 from memoranda.model.vectors import Embedding
 from memoranda.recall.context.compose import Context
 from memoranda.recall.context.window import Window
-from memoranda.sync import SyncBook, copy_sync, give_up_copy_sync, open_sync
+from memoranda.sync import SyncBook, cancel_copy_sync, copy_sync, open_sync
 
 __version__ = "0.1.0.dev0"
 
@@ -81,10 +81,10 @@ __all__ = [
     "View",
     "Why",
     "Window",
+    "cancel_copy",
+    "cancel_copy_sync",
     "copy",
     "copy_sync",
-    "give_up_copy",
-    "give_up_copy_sync",
     "open",
     "open_sync",
 ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol, runtime_checkable
@@ -22,9 +22,10 @@ from memoranda.model.moving import (
     BookFrame,
     Departure,
     Frame,
+    OwnerPieces,
     Piece,
     PieceKind,
-    RecordPiece,
+    StonePiece,
     Whereabouts,
 )
 from memoranda.model.owner import Owner, View
@@ -248,19 +249,17 @@ class Maintenance(Protocol):
     async def facts(self) -> BookFacts:
         """Return facts about the book and its content."""
 
-    def dump(self, owner: Owner, *, private: bool) -> AsyncIterator[dict[str, Any]]:
-        """Yield everything of one owner, read at one moment; ``private`` adds the digests that only this book can check."""
+    async def adopt_book(
+        self, secret: bytes, ended: Sequence[OwnerPieces], tombstones: Sequence[StonePiece]
+    ) -> bool:
+        """Take the key, the ended eras and the tombstones of another book; False if this book is not empty."""
 
-    def dump_book(self) -> AsyncIterator[dict[str, Any]]:
-        """Yield what belongs to no owner: the secret of the digests, and the erasures."""
+    async def adopt(self, secret: bytes, whole: OwnerPieces) -> bool:
+        """Add an owner with all records and the ledger in one commit; False if the owner is here.
 
-    async def adopt_book(self, line: Mapping[str, Any]) -> bool:
-        """Store what ``dump_book`` yielded. Only an empty book takes the secret; False if it was not empty."""
-
-    async def adopt(
-        self, owner: Owner, lines: Sequence[dict[str, Any]], terms: TermsOf
-    ) -> Mapping[str, int] | None:
-        """Store a whole dumped owner with its ledger. None, and nothing is stored, if the owner exists already."""
+        Raises ``Erased`` if the era ended here or a record was erased here, and ``Conflict`` if the era, a record or an
+        operation is here, or if ``secret``, under which the digests were made, is not this book's key.
+        """
 
     async def close(self) -> None:
         """Finish running calls and close files and connections."""
@@ -284,50 +283,51 @@ class CopiesItself(Protocol):
 
 
 class Moves(Protocol):
-    """What a book is made of, piece by piece: given as it stands, and laid down as it stood elsewhere.
+    """Reads and writes a book as pieces, which are the same on every engine.
 
-    Each call is of one moment; what is laid down twice is there once. A book that has one of the marks is not written
-    by any other call, in any process: whether it has is asked in the transaction that writes.
+    Each call is of one moment. A book with a mark is written by no other method, in any process: each write asks for the
+    marks in its own transaction.
     """
 
     async def whereabouts(self) -> Whereabouts:
-        """Which book this is, and its marks."""
+        """Return which book this is, and its marks."""
 
-    async def eras(self, after: bytes, limit: int) -> list[tuple[bytes, int]]:
-        """The eras behind this one, in the order of their ids, those that ended among them, each with its position."""
+    async def eras(self, after: bytes, limit: int) -> list[bytes]:
+        """Return the ids of eras after this one, in order; eras that ended are among them."""
 
     async def book_frame(self) -> BookFrame:
-        """What belongs to no owner."""
+        """Return the rows that belong to no owner, without tombstones."""
 
     async def frame(self, era: bytes) -> Frame | None:
-        """What an era's records and ledger stand in; None where it is not here."""
+        """Return an era's owner, shelves, jobs and spending; None if the era is not here."""
 
     async def pieces(self, kind: PieceKind, era: bytes, after: bytes, limit: int) -> list[Piece]:
-        """An era's pieces behind a key, in the order of their keys; tombstones have no era."""
+        """Return an era's pieces after a key, in the order of their keys; tombstones have no era."""
 
-    async def records_at(self, era: bytes, ids: Sequence[bytes]) -> list[RecordPiece]:
-        """Those of these records that the era has."""
+    async def owner_pieces(self, owner: Owner) -> OwnerPieces | None:
+        """Return everything of an owner, all of one moment; None if the owner has no era."""
 
     async def arrive(self, arrival: Arrival, secret: bytes) -> bool:
-        """Become the copy of a book, in its first or another run; False where this one has content, or is that book."""
+        """Become an empty, unfinished copy, or stay the one that this copy began.
 
-    async def lay_book(self, run: str, frame: BookFrame) -> None:
-        """Let this be what belongs to no owner."""
+        An unfinished copy that another run began from the same book is emptied. Returns False if this book has content or
+        is the book itself.
+        """
 
-    async def lay_frame(self, run: str, frame: Frame) -> None:
-        """Let this be an era's frame; the era is begun where it is not here."""
+    async def lay_book(self, copy: str, frame: BookFrame) -> None:
+        """Write the rows that belong to no owner, unless they are here."""
 
-    async def lay(
-        self, run: str, kind: PieceKind, era: bytes, pieces: Sequence[Piece], gone: Sequence[bytes] = ()
-    ) -> None:
-        """Let these be an era's pieces under their keys, and those that are ``gone`` be none. Vectors of sets that are not
-        here are left out."""
+    async def lay_frame(self, copy: str, frame: Frame) -> None:
+        """Write an era's frame, unless the era is here."""
 
-    async def end_arrival(self, run: str) -> str:
-        """Be a book like any other, made by this run; tells why its files may still hold what was taken away, where no job clears them."""
+    async def lay(self, copy: str, era: bytes, pieces: Sequence[Piece]) -> None:
+        """Write pieces of an era in one commit, except those that are here. Vectors of unknown sets are left out."""
+
+    async def end_arrival(self, copy: str) -> None:
+        """Become a book like any other."""
 
     async def depart(self, departure: Departure | None, expected: Departure | None) -> None:
-        """Be written no more, once this returns; with None, be written again. A ``Conflict`` where another one stands."""
+        """Set or remove the mark that refuses all writes; raise ``Conflict`` if another one is stored than expected."""
 
 
 class Engine(
@@ -340,9 +340,6 @@ class Engine(
 
 
 # ── Small ports ──────────────────────────────────────────────────────────────────────────────────────────────────
-
-#: Returns the packed terms of a record, or None if it is no passage.
-TermsOf = Callable[[Record], bytes | None]
 
 
 class Clock(Protocol):

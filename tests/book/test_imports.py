@@ -15,9 +15,9 @@ import pytest
 
 import memoranda
 from memoranda import Erased, InvalidInput
-from memoranda.door import pack_terms
 from memoranda.engines.inmemory import InMemoryEngine
 from memoranda.model.owner import Owner
+from memoranda.testing.builders import adopted
 from tests.conftest import HandClock
 
 ANA = Owner(id="ana")
@@ -370,7 +370,7 @@ async def test_whatever_stands_in_a_line_is_taken_in_soundly_or_refused_by_a_typ
             inner[way[-1]] = value
             engine = InMemoryEngine()
             try:
-                await engine.adopt(ANA, edited, pack_terms)
+                await adopted(engine, ANA, edited)
             except InvalidInput:
                 refused += 1
                 assert await engine.owners("default") == []

@@ -25,7 +25,7 @@ from memoranda.model.passages import Use
 from memoranda.model.query import Filter
 from memoranda.model.vectors import EMBED, Embedding
 from memoranda.ports import Engine
-from memoranda.testing.builders import ANN, AT_B, START, Follower, terms_of_record
+from memoranda.testing.builders import ANN, AT_B, START, Follower, adopted, exported
 from memoranda.text.terms import RULE
 from tests.engines.dice import Dice
 from tests.engines.pair import Pair
@@ -220,8 +220,8 @@ class Working:
     async def compare_adopted(self, spare: Engine) -> None:
         """What one engine dumps, another holds in the same way once it has adopted it."""
         for owner in OWNERS:
-            lines = [line async for line in self._pair.engines[1].dump(owner, private=False)]
-            if not lines or await spare.adopt(owner, lines, terms_of_record) is None:
+            lines = await exported(self._pair.engines[1], owner)
+            if not lines or await adopted(spare, owner, lines) is None:
                 continue
             assert await scanned(spare, owner, WHOLE) == await scanned(self._pair.engines[0], owner, WHOLE)
             for id in self._world.ids_of(owner):

@@ -16,7 +16,7 @@ from bench.shelves import ROOMY, Steps, fill_mixed, lend_vectors
 from bench.standin import StandIn
 from bench.text import Talk
 from memoranda import Book
-from memoranda.book.moving import Moving
+from memoranda.book.moving import CopyRun
 from memoranda.capabilities import CandidateQuery
 from memoranda.errors import StorageError
 from memoranda.model.jobs import FOLLOW, JobDraft
@@ -266,7 +266,7 @@ async def test_a_move_puts_the_job_that_indexes_large_shelves(book: Book, postgr
     engine = engine_of(book)
     there = await PostgresEngine.open(f"{await with_extension(postgres)}{SOON}")
     there.large_shelves.threshold = engine.large_shelves.threshold
-    report = await Moving(engine, there, switch=True).run()
+    report = await CopyRun(engine, there, switch=True).run()
     assert report.switched
     assert FOLLOW in await waiting(there)
     await there.large_shelves.update()

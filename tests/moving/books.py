@@ -30,7 +30,7 @@ async def make_book(address: str | Path) -> None:
 async def content(engine: Engine) -> list[Any]:
     """Everything that a book holds, but for what is its engine's own."""
     found: list[Any] = [await engine.book_frame(), await of_kind(engine, PieceKind.STONE, b"", 100)]
-    for era, _ in await engine.eras(b"", 1000):
+    for era in await engine.eras(b"", 1000):
         found.append(await engine.frame(era))
         found += [await of_kind(engine, kind, era, 100) for kind in (PieceKind.RECORD, PieceKind.ENTRY)]
     return found
@@ -48,14 +48,11 @@ async def assert_same(one: str | Path, two: str | Path) -> None:
             await engine.close()
 
 
-async def begun(source: Path, target: Path) -> Departure:
-    """Begin a copy; returns the mark of a book that a run, which is stopped then, lets move there."""
-    await memoranda.copy(source, target)
-    engine = await open_engine(target, create=False, unfinished=True)
-    there = await engine.whereabouts()
+async def marked(source: str | Path, target: Path, *, copy: str = "stopped", run: str = "") -> None:
+    """Mark a book as being copied, as a run that is killed right then leaves it."""
+    engine = await open_engine(source)
+    await engine.depart(Departure(str(target), whole=False, copy=copy, run=run), None)
     await engine.close()
-    assert there.arrival is not None
-    return Departure(there.address, whole=False, copy=there.arrival.copy, run="stopped")
 
 
 async def said(

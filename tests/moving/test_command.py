@@ -21,11 +21,9 @@ def shell(tmp_path: Path) -> Shell:
     return made
 
 
-def test_a_copy_says_that_the_book_goes_on_and_a_move_that_it_does_not(shell: Shell) -> None:
-    told = shell.run("copy", "book.db", "there.db")
-    assert "--switch" in told
-    assert "1 records" in told
-    assert "--switch" in shell.run("list", "ann", "--book", "there.db", code=EXIT_CODES["unfinished"])
+def test_a_copy_says_that_it_is_a_second_book_and_a_move_that_it_is_the_book(shell: Shell) -> None:
+    told = shell.run("copy", "book.db", "second.db")
+    assert "a second book" in told and "1 records" in told
     shell.run("remember", "ann", "likes cake")
     moved = shell.run("copy", "book.db", "there.db", "--switch")
     assert "moved to" in moved
@@ -48,29 +46,23 @@ def test_a_book_in_memory_is_neither_copied_nor_copied_to(shell: Shell) -> None:
     assert not Path(shell.folder, "there.db").exists()
 
 
-def depart(shell: Shell, target: str, run: str = "stopped") -> None:
-    """Leave the book as a run leaves it that is killed right then."""
+def test_a_copy_that_was_stopped_is_cancelled(shell: Shell) -> None:
+    address = "postgresql://gone.example:5432/books"
 
-    async def departed() -> None:
+    async def stopped() -> None:
         engine = await open_engine(shell.folder / "book.db")
-        await engine.depart(Departure(target, whole=False, copy="lost", run=run), None)
+        await engine.depart(Departure(address, whole=False, copy="stopped"), None)
         await engine.close()
 
-    asyncio.run(departed())
-
-
-def test_a_place_that_is_lost_for_good_is_given_up_when_that_is_asked_for_and_confirmed(shell: Shell) -> None:
-    address = "postgresql://gone.example:5432/books"
-    depart(shell, address)
-    assert "--give-up" in shell.run("remember", "ann", "not now", code=EXIT_CODES["moved"])
-    assert "--yes" in shell.run("copy", "book.db", address, "--give-up", code=USAGE)
-    shell.run("copy", "book.db", address, "--give-up", "--switch", "--yes", code=USAGE)
-    shell.run("copy", "book.db", "elsewhere.db", "--give-up", "--yes", code=EXIT_CODES["conflict"])
-    told = shell.run("copy", "book.db", "postgresql://ann:hush@gone.example/books", "--give-up", "--yes")
-    assert "written again" in told and "hush" not in told
+    asyncio.run(stopped())
+    assert "--cancel" in shell.run("remember", "ann", "not now", code=EXIT_CODES["moved"])
+    shell.run("copy", "book.db", address, "--cancel", "--switch", code=USAGE)
+    shell.run("copy", "book.db", "elsewhere.db", "--cancel", code=EXIT_CODES["conflict"])
+    told = shell.run("copy", "book.db", "postgresql://ann:hush@gone.example/books", "--cancel")
+    assert "can be written again" in told and "hush" not in told
     shell.run("remember", "ann", "goes on")
-    depart(shell, address, "again")
-    assert shell.json("copy", "book.db", address, "--give-up", "--yes") == {"given_up": True}
+    asyncio.run(stopped())
+    assert shell.json("copy", "book.db", address, "--cancel") == {"cancelled": True}
 
 
 @pytest.mark.parametrize("password", ["pa[ss", "pa]ss", "pa℀ss"])

@@ -1,7 +1,8 @@
-"""A book is copied while it is in use; a copy is no book; what may not be copied is refused with a sentence."""
+"""A copy without a switch is a second book; while it is made, the source is read and not written."""
 
 from __future__ import annotations
 
+import asyncio
 import sqlite3
 from contextlib import closing
 from pathlib import Path
@@ -9,10 +10,12 @@ from pathlib import Path
 import pytest
 
 import memoranda
-from memoranda import InvalidInput, NotABook, UnfinishedCopy, VersionMismatch
+from memoranda import InvalidInput, Moved, NotABook, UnfinishedCopy, VersionMismatch
 from memoranda.assembly import open_engine
-from memoranda.testing.builders import ANN, BEN, Pen
-from tests.moving.books import assert_same, make_book, said
+from memoranda.engines.sqlite.engine import SqliteEngine
+from memoranda.model.moving import Arrival, Departure
+from memoranda.testing.builders import ANN, Pen
+from tests.moving.books import assert_same, make_book, marked, said
 
 
 @pytest.fixture
@@ -22,7 +25,7 @@ async def place(tmp_path: Path) -> Path:
     return tmp_path / "book.db"
 
 
-async def test_a_copy_holds_all_that_the_book_holds_and_the_book_goes_on(place: Path, tmp_path: Path) -> None:
+async def test_a_copy_is_a_second_book_with_all_that_the_first_one_holds(place: Path, tmp_path: Path) -> None:
     report = await memoranda.copy(place, tmp_path / "copy.db")
     await assert_same(place, tmp_path / "copy.db")
     async with memoranda.open(place, worker=False) as book:
@@ -30,34 +33,37 @@ async def test_a_copy_holds_all_that_the_book_holds_and_the_book_goes_on(place: 
         assert (report.records, report.versions) == (findings.records, findings.versions)
         assert (report.switched, report.already, report.owners) == (False, False, 2)
         await book.remember("ann", "goes on")
+    await said(tmp_path / "copy.db", "goes on as well")
 
 
-async def test_progress_is_told_and_comes_to_its_end(place: Path, tmp_path: Path) -> None:
+async def test_the_source_is_read_and_not_written_while_it_is_copied(
+    place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[int] = []
+    lay_book = SqliteEngine.lay_book
+
+    async def between(self: SqliteEngine, *given: object) -> None:
+        async with memoranda.open(place, worker=False, embed=None) as book:
+            seen.append(await book.count("ann", types="memory", view="owner"))
+            with pytest.raises(Moved, match=r"being copied to .*copy\.db.*--cancel") as refused:
+                await book.remember("ann", "in between")
+            assert refused.value.address == str(tmp_path / "copy.db")
+        with pytest.raises(UnfinishedCopy, match=r"unfinished copy of .*book\.db"):
+            await memoranda.open(tmp_path / "copy.db", read_only=bool(seen))
+        await lay_book(self, *given)  # type: ignore[arg-type]
+
+    with monkeypatch.context() as patched:
+        patched.setattr(SqliteEngine, "lay_book", between)
+        await memoranda.copy(place, tmp_path / "copy.db")
+    assert seen and all(seen)
+    await said(place, "afterwards")
+
+
+async def test_progress_is_reported_and_comes_to_its_end(place: Path, tmp_path: Path) -> None:
     told: list[tuple[int, int]] = []
-    await memoranda.copy(place, tmp_path / "copy.db", switch=True, progress=lambda *at: told.append(at))
+    await memoranda.copy(place, tmp_path / "copy.db", progress=lambda *at: told.append(at))
     assert [done for done, _ in told] == sorted(done for done, _ in told)
     assert told[-1][0] == told[-1][1] > 0
-
-
-async def test_a_copy_that_is_run_again_brings_what_came_since(place: Path, tmp_path: Path) -> None:
-    await memoranda.copy(place, tmp_path / "copy.db")
-    again = await memoranda.copy(place, tmp_path / "copy.db")
-    assert again.brought == 0
-    engine = await open_engine(place)
-    ann, ben = Pen(engine, ANN), Pen(engine, BEN)
-    await ann.remember("likes rum", key="drink", agent="a")
-    gone = await ann.remember("goes")
-    await engine.close()
-    brought = (await memoranda.copy(place, tmp_path / "copy.db")).brought
-    assert 0 < brought < 15
-    await assert_same(place, tmp_path / "copy.db")
-    engine = await open_engine(place)
-    ann, ben = Pen(engine, ANN), Pen(engine, BEN)
-    await ann.erase(gone)
-    await ben.erase_all()
-    await engine.close()
-    await memoranda.copy(place, tmp_path / "copy.db")
-    await assert_same(place, tmp_path / "copy.db")
 
 
 async def test_digests_of_the_same_content_are_the_same(place: Path, tmp_path: Path) -> None:
@@ -69,47 +75,41 @@ async def test_digests_of_the_same_content_are_the_same(place: Path, tmp_path: P
     assert three.digest != two.digest
 
 
-async def test_an_unfinished_copy_does_not_open_and_says_what_to_do(place: Path, tmp_path: Path) -> None:
-    await memoranda.copy(place, tmp_path / "copy.db")
-    for read_only in (False, True):
-        with pytest.raises(UnfinishedCopy, match=r"unfinished copy of .*book\.db.*--switch.*delete"):
-            await memoranda.open(tmp_path / "copy.db", read_only=read_only)
-    with pytest.raises(UnfinishedCopy):
-        await memoranda.copy(tmp_path / "copy.db", tmp_path / "third.db")
-
-
-async def test_who_had_an_empty_book_open_cannot_write_it_once_it_is_a_copy(
+async def test_who_had_an_empty_book_open_cannot_write_it_while_it_is_a_copy(
     place: Path, tmp_path: Path
 ) -> None:
     async with memoranda.open(tmp_path / "copy.db", worker=False) as early:
-        await memoranda.copy(place, tmp_path / "copy.db")
+        engine = await open_engine(tmp_path / "copy.db")
+        assert await engine.arrive(Arrival("book.db", "stopped"), b"s" * 32)
         with pytest.raises(UnfinishedCopy):
             await early.remember("ann", "in between")
-        await memoranda.copy(place, tmp_path / "copy.db", switch=True)
+        await engine.end_arrival("stopped")
+        await engine.close()
         await early.remember("ann", "afterwards")
 
 
-async def test_a_book_is_not_copied_to_itself(place: Path, tmp_path: Path) -> None:
+async def test_a_book_is_not_copied_to_itself_nor_to_a_complete_copy(place: Path, tmp_path: Path) -> None:
     (tmp_path / "link.db").symlink_to(place)
-    for same in (str(place), f"sqlite:///{place}", tmp_path / "link.db"):
-        with pytest.raises(InvalidInput, match="this very book"):
-            await memoranda.copy(place, same)
+    await memoranda.copy(place, tmp_path / "copy.db")
+    for same in (str(place), f"sqlite:///{place}", tmp_path / "link.db", tmp_path / "copy.db"):
+        with pytest.raises(InvalidInput, match="this very book, or a complete copy"):
+            await memoranda.copy(place, same, switch=True)
     await said(place, "goes on")
 
 
-async def test_a_book_is_not_copied_over_another(place: Path, tmp_path: Path) -> None:
+async def test_a_book_is_not_copied_over_another_nor_over_its_unfinished_copy(
+    place: Path, tmp_path: Path
+) -> None:
     await said(tmp_path / "other.db", "mine")
     with pytest.raises(InvalidInput, match="a book with content"):
         await memoranda.copy(place, tmp_path / "other.db")
-    async with memoranda.open(tmp_path / "other.db") as other:
-        assert await other.count("ann", types="memory", view="owner") == 1
-
-
-async def test_a_copy_of_one_book_is_not_gone_on_with_from_another(place: Path, tmp_path: Path) -> None:
-    await memoranda.copy(place, tmp_path / "copy.db")
-    await said(tmp_path / "other.db", "another book")
-    with pytest.raises(InvalidInput, match=r"a copy of another book.*book\.db"):
-        await memoranda.copy(tmp_path / "other.db", tmp_path / "copy.db")
+    engine = await open_engine(tmp_path / "third.db")
+    assert await engine.arrive(Arrival("elsewhere.db", "other"), b"s" * 32)
+    await engine.close()
+    with pytest.raises(InvalidInput, match=r"unfinished copy of another book, elsewhere\.db"):
+        await memoranda.copy(place, tmp_path / "third.db")
+    await said(tmp_path / "other.db", "goes on")
+    await said(place, "goes on")
 
 
 async def test_a_book_that_is_not_there_is_not_made(tmp_path: Path) -> None:
@@ -128,18 +128,81 @@ async def test_a_newer_format_is_neither_read_nor_written(place: Path, tmp_path:
         await memoranda.copy(tmp_path / "newer.db", tmp_path / "copy.db")
 
 
-async def test_an_empty_book_can_move(tmp_path: Path) -> None:
-    async with memoranda.open(tmp_path / "book.db", worker=False):
-        pass
-    report = await memoranda.copy(tmp_path / "book.db", tmp_path / "copy.db", switch=True)
-    assert (report.switched, report.owners) == (True, 0)
-    await said(tmp_path / "copy.db", "first")
-    assert (await memoranda.copy(tmp_path / "book.db", tmp_path / "copy.db", switch=True)).already
+@pytest.mark.parametrize("switch", [False, True])
+async def test_a_book_is_not_copied_into_memory_where_it_would_end_with_the_copy(
+    place: Path, switch: bool
+) -> None:
+    with pytest.raises(InvalidInput, match="memory") as refused:
+        await memoranda.copy(place, "memory://", switch=switch)
+    assert refused.value.field == "target"
+    await said(place, "goes on")
 
 
-def test_programs_without_an_event_loop_copy_too(tmp_path: Path) -> None:
+async def test_a_stopped_copy_is_cancelled_and_the_book_is_written_again(place: Path, tmp_path: Path) -> None:
+    target = tmp_path / "copy.db"
+    with pytest.raises(InvalidInput, match="nothing to cancel"):
+        await memoranda.cancel_copy(place, target)
+    await marked(place, target)
+    with pytest.raises(Moved, match="--cancel"):
+        await said(place, "not now")
+    for other in (tmp_path / "elsewhere.db", "postgresql://gone.example/books"):
+        with pytest.raises(memoranda.Conflict, match=r"being copied to .*copy\.db"):
+            await memoranda.cancel_copy(place, other)
+        with pytest.raises(memoranda.Conflict, match=r"being copied to .*copy\.db"):
+            await memoranda.copy(place, other)
+    await memoranda.cancel_copy(place, f"sqlite:///{target}")
+    assert not target.exists()
+    await said(place, "goes on")
+    await memoranda.copy(place, target, switch=True)
+    with pytest.raises(Moved, match="has moved"):
+        await memoranda.cancel_copy(place, target)
+
+
+async def test_a_server_that_is_gone_is_not_asked_when_a_copy_to_it_is_cancelled(place: Path) -> None:
+    engine = await open_engine(place)
+    await engine.depart(Departure("postgresql://gone.example:5432/books", whole=False, copy="x"), None)
+    await engine.close()
+    for other in ("postgresql://gone.example:5433/books", "postgresql://gone.example/other"):
+        with pytest.raises(memoranda.Conflict, match=r"gone\.example:5432/books"):
+            await memoranda.cancel_copy(place, other)
+    await memoranda.cancel_copy(place, "postgresql://ann:hush@GONE.example:5432/books")
+    await said(place, "goes on")
+
+
+async def test_a_copy_that_is_begun_anew_is_cleared_of_what_was_forgotten_since(
+    place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    target = tmp_path / "copy.db"
+    engine = await open_engine(place)
+    canary = await Pen(engine, ANN).remember("has a blue canary")
+    await engine.close()
+
+    async def full(self: SqliteEngine, copy: str) -> None:
+        raise memoranda.StorageError("no room")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(SqliteEngine, "end_arrival", full)
+        with pytest.raises(memoranda.StorageError, match="no room"):
+            await memoranda.copy(place, target)
+    assert b"blue canary" in _bytes(target)
+    async with memoranda.open(place, worker=False, embed=None) as book:
+        await book.forget("ann", canary, view="owner")
+    await memoranda.copy(place, target)
+    assert b"blue canary" not in _bytes(target)
+    await assert_same(place, target)
+
+
+def _bytes(path: Path) -> bytes:
+    return b"".join(file.read_bytes() for file in path.parent.glob(f"{path.name}*"))
+
+
+def test_programs_without_an_event_loop_copy_and_cancel_too(tmp_path: Path) -> None:
     with memoranda.open_sync(tmp_path / "book.db") as book:
         book.remember("ann", "likes tea")
+    with pytest.raises(InvalidInput, match="memory"):
+        memoranda.copy_sync(tmp_path / "book.db", "MEMORY://")
+    asyncio.run(marked(tmp_path / "book.db", tmp_path / "copy.db"))
+    memoranda.cancel_copy_sync(tmp_path / "book.db", tmp_path / "copy.db")
     assert memoranda.copy_sync(tmp_path / "book.db", tmp_path / "copy.db", switch=True).switched
     with memoranda.open_sync(tmp_path / "copy.db") as book:
         assert book.count("ann", types="memory", view="owner") == 1

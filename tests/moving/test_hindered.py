@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import memoranda
-from memoranda import Moved, StorageError
+from memoranda import Moved, StorageError, UnfinishedCopy
 from memoranda.assembly import open_engine
 from memoranda.book import moving
 from memoranda.book.backups import noted_erasures
@@ -16,7 +16,7 @@ from memoranda.engines.sqlite.engine import SqliteEngine
 from memoranda.model.jobs import JobDraft
 from memoranda.model.moving import Departure
 from memoranda.testing.builders import ANN, START, Pen
-from tests.moving.books import begun, make_book, said
+from tests.moving.books import make_book, said
 
 
 async def move(source: Path, target: Path) -> memoranda.CopyReport:
@@ -53,7 +53,7 @@ async def test_an_erasure_that_cannot_be_noted_beside_a_backup_leaves_the_book_w
 async def test_a_book_that_begins_to_move_while_it_is_opened_is_opened_to_be_read(
     place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    departure = await begun(place, tmp_path / "there.db")
+    departure = Departure(str(tmp_path / "there.db"), whole=False, copy="stopped")
     lacking = SqliteEngine.stale_terms
 
     async def just_in_time(self: SqliteEngine, rule: int, limit: int) -> Any:
@@ -83,21 +83,36 @@ async def test_where_a_book_is_is_asked_once_when_it_is_opened(
     assert len(asked) == 1
 
 
-async def test_the_old_place_learns_later_where_the_book_is_when_it_could_not_be_told(
+async def test_a_target_that_fails_at_the_very_end_is_finished_by_the_next_run(
     place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    depart = SqliteEngine.depart
+    there = tmp_path / "there.db"
 
-    async def full(self: SqliteEngine, departure: Departure | None, expected: Departure | None) -> None:
-        if departure is not None and departure.whole:
-            raise StorageError("no room")
-        await depart(self, departure, expected)
+    async def full(self: SqliteEngine, copy: str) -> None:
+        raise StorageError("no room")
 
     with monkeypatch.context() as patched:
-        patched.setattr(SqliteEngine, "depart", full)
-        with pytest.raises(StorageError, match=r"the book is at .*there\.db now.*no room"):
-            await move(place, tmp_path / "there.db")
-    with pytest.raises(Moved):
-        await said(place, "not here")
-    await said(tmp_path / "there.db", "but there")
-    assert (await move(place, tmp_path / "there.db")).already
+        patched.setattr(SqliteEngine, "end_arrival", full)
+        with pytest.raises(StorageError, match=r"copy at .*there\.db is complete.*no room"):
+            await move(place, there)
+    with pytest.raises(Moved, match="has moved"):
+        await said(place, "not here any more")
+    with pytest.raises(UnfinishedCopy):
+        await memoranda.open(there)
+    report = await move(place, there)
+    assert (report.switched, report.already) == (True, True)
+    await said(there, "but there")
+
+
+async def test_where_the_book_has_moved_nothing_is_made_in_the_place_of_a_target_that_is_lost(
+    place: Path, tmp_path: Path
+) -> None:
+    there = tmp_path / "there.db"
+    await move(place, there)
+    there.rename(tmp_path / "aside.db")
+    with pytest.raises(Moved, match="has moved"):
+        await move(place, there)
+    assert not there.exists()
+    await said(there, "another book")
+    with pytest.raises(Moved, match="has moved"):
+        await move(place, there)

@@ -1,8 +1,10 @@
-"""Where a book may be copied to, what a refused copy leaves there, and the way back when a place is lost for good."""
+"""What is found at the target when a copy goes on: another book, an older state of this one, or marks of earlier versions."""
 
 from __future__ import annotations
 
-import asyncio
+import json
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -10,139 +12,62 @@ import pytest
 import memoranda
 from memoranda import Conflict, InvalidInput, Moved, NotABook, StorageError
 from memoranda.assembly import open_engine
-from memoranda.book.moving import Moving
-from memoranda.model.moving import Departure
-from memoranda.ports import Engine
-from tests.moving.books import assert_same, begun, said
+from memoranda.book.moving import CopyRun
+from tests.moving.books import assert_same, make_book, marked, said
 
 
 @pytest.fixture
 async def place(tmp_path: Path) -> Path:
-    await said(tmp_path / "book.db", "likes tea")
+    await make_book(tmp_path / "book.db")
     return tmp_path / "book.db"
 
 
-async def depart(place: Path, departure: Departure) -> None:
-    """Leave the book as a run leaves it that is killed right then."""
-    engine = await open_engine(place)
-    await engine.depart(departure, None)
-    await engine.close()
+async def unfinished(place: Path, there: Path) -> str:
+    """Begin a copy and fail before its end; returns the id of the copy."""
+    source, target = await open_engine(place), await open_engine(there, unfinished=True)
+
+    async def stopped(self: CopyRun) -> None:
+        raise StorageError("stopped")
+
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(CopyRun, "_compare", stopped)
+        with pytest.raises(StorageError, match="stopped"):
+            await CopyRun(source, target).run()
+    arrival = (await target.whereabouts()).arrival
+    assert arrival is not None
+    for engine in (source, target):
+        await engine.close()
+    return arrival.copy
 
 
-@pytest.mark.parametrize("switch", [False, True])
-async def test_a_book_is_not_copied_into_memory_where_it_would_end_with_the_copy(
-    place: Path, switch: bool
-) -> None:
-    with pytest.raises(InvalidInput, match="memory") as refused:
-        await memoranda.copy(place, "memory://", switch=switch)
-    assert refused.value.field == "target"
-    await said(place, "goes on")
+def store(path: Path, name: str, mark: list[object] | str) -> None:
+    """Store a mark as another version spelt it."""
+    with closing(sqlite3.connect(path)) as connection:
+        value = mark.encode() if isinstance(mark, str) else json.dumps(mark).encode()
+        connection.execute("INSERT OR REPLACE INTO book (name, value) VALUES (?, ?)", (name, value))
+        connection.commit()
 
 
-def test_nor_is_it_by_programs_without_an_event_loop(tmp_path: Path) -> None:
-    with memoranda.open_sync(tmp_path / "book.db") as book:
-        book.remember("ann", "likes tea")
-    with pytest.raises(InvalidInput, match="memory"):
-        memoranda.copy_sync(tmp_path / "book.db", "MEMORY://", switch=True)
-    with memoranda.open_sync(tmp_path / "book.db") as book:
-        book.remember("ann", "goes on")
-
-
-async def test_a_copy_that_is_refused_leaves_no_book_behind(place: Path, tmp_path: Path) -> None:
-    await depart(place, await begun(place, tmp_path / "there.db"))
+async def test_a_copy_that_is_refused_leaves_nothing_behind(place: Path, tmp_path: Path) -> None:
+    await marked(place, tmp_path / "there.db")
     before = sorted(tmp_path.iterdir())
     with pytest.raises(Conflict, match=r"there\.db"):
         await memoranda.copy(place, tmp_path / "new.db", switch=True)
-    assert sorted(tmp_path.iterdir()) == before
-    await memoranda.copy(place, tmp_path / "there.db", switch=True)
-    before = sorted(tmp_path.iterdir())
-    with pytest.raises(Moved, match=r"there\.db"):
-        await memoranda.copy(place, tmp_path / "new.db")
-    assert sorted(tmp_path.iterdir()) == before
     (tmp_path / "garbage.db").write_bytes(b"no book at all" * 100)
     with pytest.raises((NotABook, StorageError)):
         await memoranda.copy(tmp_path / "garbage.db", tmp_path / "new.db")
-    assert not (tmp_path / "new.db").exists()
-
-
-async def test_an_empty_book_that_was_there_before_a_refused_copy_stays(place: Path, tmp_path: Path) -> None:
-    there = tmp_path / "there.db"
-    departure = await begun(place, there)
-    await depart(place, departure)
-    there.unlink()
-    async with memoranda.open(there, worker=False, embed=None):
-        pass
-    with pytest.raises(Conflict, match="not the copy that was begun"):
-        await memoranda.copy(place, there)
-    await said(there, "is written")
-
-
-async def test_a_copy_that_fails_once_it_has_begun_stays_and_is_gone_on_with(
-    place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async def fails(self: Moving) -> None:
-        raise StorageError("stopped")
-
-    with monkeypatch.context() as patched:
-        patched.setattr(Moving, "_catch_up_for_long", fails)
-        with pytest.raises(StorageError, match="stopped"):
-            await memoranda.copy(place, tmp_path / "there.db")
-    with pytest.raises(memoranda.UnfinishedCopy):
-        await memoranda.open(tmp_path / "there.db")
-    await memoranda.copy(place, tmp_path / "there.db", switch=True)
-    await assert_same(place, tmp_path / "there.db")
+    assert [path for path in sorted(tmp_path.iterdir()) if "garbage" not in path.name] == before
 
 
 @pytest.mark.parametrize("switch", [False, True])
-async def test_a_new_file_where_the_copy_was_is_not_taken_for_it(
+async def test_a_copy_whose_target_is_lost_is_begun_anew_in_its_place(
     place: Path, tmp_path: Path, switch: bool
 ) -> None:
     there = tmp_path / "there.db"
-    await depart(place, await begun(place, there))
-    there.rename(tmp_path / "elsewhere.db")
-    with pytest.raises(Conflict, match="--give-up"):
-        await memoranda.copy(place, there, switch=switch)
-    assert not there.exists()
-    with pytest.raises(Moved):
-        await said(place, "not now")
-    (tmp_path / "elsewhere.db").rename(there)
-    await memoranda.copy(place, there, switch=True)
+    await marked(place, there, copy=await unfinished(place, there))
+    there.rename(tmp_path / "aside.db")
+    assert (await memoranda.copy(place, there, switch=switch)).switched == switch
     await assert_same(place, there)
-
-
-async def test_a_book_is_written_again_when_a_place_that_is_lost_for_good_is_given_up(
-    place: Path, tmp_path: Path
-) -> None:
-    there = tmp_path / "there.db"
-    await depart(place, await begun(place, there))
-    there.unlink()
-    with pytest.raises(Conflict, match=r"there\.db"):
-        await memoranda.give_up_copy(place, tmp_path / "elsewhere.db")
-    await memoranda.give_up_copy(place, f"sqlite:///{there}")
-    assert not there.exists()
-    await said(place, "goes on")
-    with pytest.raises(InvalidInput, match="not moving"):
-        await memoranda.give_up_copy(place, there)
-    await memoranda.copy(place, there, switch=True)
-    await assert_same(place, there)
-    with pytest.raises(Moved, match="has moved"):
-        await memoranda.give_up_copy(place, there)
-
-
-async def test_a_server_that_is_gone_is_given_up_without_asking_it(place: Path) -> None:
-    await depart(place, Departure("postgresql://gone.example:5432/books", whole=False, copy="x", run="y"))
-    for other in ("postgresql://gone.example:5433/books", "postgresql://gone.example/other"):
-        with pytest.raises(Conflict, match=r"gone\.example:5432/books"):
-            await memoranda.give_up_copy(place, other)
-    await memoranda.give_up_copy(place, "postgresql://ann:hush@GONE.example:5432/books")
-    await said(place, "goes on")
-
-
-def test_programs_without_an_event_loop_give_up_too(tmp_path: Path) -> None:
-    with memoranda.open_sync(tmp_path / "book.db") as book:
-        book.remember("ann", "likes tea")
-    with pytest.raises(InvalidInput, match="not moving"):
-        memoranda.give_up_copy_sync(tmp_path / "book.db", tmp_path / "there.db")
 
 
 @pytest.mark.parametrize("brought", ["backup", "export"])
@@ -154,57 +79,96 @@ async def test_an_older_state_of_the_book_in_the_place_of_the_copy_is_not_taken_
         await book.backup(tmp_path / "backup.db")
         lines = [line async for line in book.export()]
         since = await book.remember("ann", "likes rum, since the backup")
-    await depart(place, await begun(place, there))
-    for lost in tmp_path.glob("there.db*"):
-        lost.unlink()
     if brought == "backup":
         (tmp_path / "backup.db").rename(there)
     else:
         async with memoranda.open(there, worker=False, embed=None) as book:
             await book.import_(lines)
     for switch in (True, False):
-        with pytest.raises(Conflict, match="not the copy that was begun"):
+        await marked(place, there)
+        with pytest.raises(InvalidInput, match="a book with content"):
             await memoranda.copy(place, there, switch=switch)
-    await memoranda.give_up_copy(place, there)
-    await said(place, "goes on")
+        await said(place, "goes on")
     async with memoranda.open(place, worker=False, embed=None) as book:
         assert (await book.get("ann", since.id)).id == since.id
 
 
-async def test_a_copy_that_ends_before_it_began_leaves_the_file_to_whoever_has_opened_it_too(
-    place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+async def test_which_copy_made_a_book_comes_with_no_copy_and_no_export_of_it(
+    place: Path, tmp_path: Path
+) -> None:
+    one, two, three = (tmp_path / f"{name}.db" for name in ("one", "two", "three"))
+    await memoranda.copy(place, one, switch=True)
+    await memoranda.copy(one, two)
+    async with memoranda.open(one, worker=False, embed=None) as book:
+        lines = [line async for line in book.export()]
+    async with memoranda.open(three, worker=False, embed=None) as book:
+        await book.import_(lines)
+    found = []
+    for path in (place, one, two, three):
+        engine = await open_engine(path)
+        found.append(await engine.whereabouts())
+        await engine.close()
+    assert found[0].departure is not None and found[0].departure.copy == found[1].made_by
+    assert found[2].made_by not in (None, found[1].made_by)
+    assert found[3].made_by is None
+    assert len({each.secret for each in found}) == 1
+
+
+# ── marks of versions that copied a book while it was written ────────────────────────────────────────────────────────
+
+
+async def test_an_unfinished_copy_of_an_earlier_version_is_begun_anew(place: Path, tmp_path: Path) -> None:
+    there = tmp_path / "there.db"
+    copy = await unfinished(place, there)
+    store(there, "arrival", [str(place), "a run", copy])
+    with pytest.raises(memoranda.UnfinishedCopy, match=r"unfinished copy of .*book\.db"):
+        await memoranda.open(there)
+    await said(place, "written since")
+    await memoranda.copy(place, there, switch=True)
+    await assert_same(place, there)
+
+
+@pytest.mark.parametrize("switch", [False, True])
+async def test_a_move_that_an_earlier_version_began_is_finished(
+    place: Path, tmp_path: Path, switch: bool
 ) -> None:
     there = tmp_path / "there.db"
-    other: list[Engine] = []
-
-    async def cancelled(self: Moving) -> None:
-        other.append(await open_engine(there, unfinished=True))
-        raise asyncio.CancelledError
-
-    with monkeypatch.context() as patched:
-        patched.setattr(Moving, "run", cancelled)
-        with pytest.raises(asyncio.CancelledError):
-            await memoranda.copy(place, there)
-    source = await open_engine(place)
-    assert (await Moving(source, other[0], switch=True).run()).switched
-    for engine in (source, *other):
-        await engine.close()
+    copy = await unfinished(place, there)
+    store(there, "arrival", [str(place), "a run", copy])
+    store(place, "departure", [str(there), False, copy, "a run"])
+    with pytest.raises(Moved, match=r"there\.db"):
+        await said(place, "not now")
+    with pytest.raises(Conflict, match="may have become the book: run the same copy again"):
+        await memoranda.cancel_copy(place, there)
+    assert (await memoranda.copy(place, there, switch=switch)).switched == switch
     await assert_same(place, there)
-    await said(there, "goes on")
 
 
-async def test_a_file_that_is_another_by_now_is_not_made_the_book(place: Path, tmp_path: Path) -> None:
+async def test_a_move_that_an_earlier_version_had_all_but_ended_is_a_move(
+    place: Path, tmp_path: Path
+) -> None:
     there = tmp_path / "there.db"
-    source, target = await open_engine(place), await open_engine(there, unfinished=True)
-    await Moving(source, target).run()
+    await memoranda.copy(place, there)
+    store(there, "made_by", "a run")
+    store(place, "departure", [str(there), False, "a copy", "a run"])
     there.rename(tmp_path / "aside.db")
-    for missing in (True, False):
-        if not missing:
-            there.touch()
-        with pytest.raises(StorageError, match="moved or replaced"):
-            await Moving(source, target, switch=True).run()
-        assert (await source.whereabouts()).departure is None
-    (tmp_path / "aside.db").replace(there)
-    assert (await Moving(source, target, switch=True).run()).switched
-    for engine in (source, target):
-        await engine.close()
+    for switch in (False, True):
+        with pytest.raises(Conflict, match="bring it back"):
+            await memoranda.copy(place, there, switch=switch)
+        assert not there.exists()
+    (tmp_path / "aside.db").rename(there)
+    report = await memoranda.copy(place, there)
+    assert (report.switched, report.already) == (True, True)
+    with pytest.raises(Moved, match="has moved"):
+        await said(place, "late")
+
+
+async def test_a_book_that_moved_with_an_earlier_version_has_moved(place: Path, tmp_path: Path) -> None:
+    there = tmp_path / "there.db"
+    await memoranda.copy(place, there)
+    store(there, "made_by", "a run")
+    store(place, "departure", [str(there), True, "a copy", "a run"])
+    with pytest.raises(Moved, match="has moved"):
+        await said(place, "late")
+    assert (await memoranda.copy(place, there, switch=True)).already
+    await said(there, "goes on")

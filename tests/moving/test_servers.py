@@ -8,8 +8,11 @@ import pytest
 
 import memoranda
 from memoranda import InvalidInput, Moved, UnfinishedCopy
+from memoranda.assembly import open_engine
+from memoranda.book.moving import CopyRun
 from memoranda.engines.postgres.address import parse
-from memoranda.errors import Conflict
+from memoranda.errors import Conflict, StorageError
+from memoranda.model.moving import Arrival
 from tests.engines.postgres_server import Place
 from tests.moving.books import assert_same, make_book, said
 
@@ -43,7 +46,6 @@ async def test_a_book_of_several_tenants_moves_from_server_to_server_into_partit
         async with memoranda.open(one, tenant=tenant, worker=False, embed=None) as book:
             told[tenant] = await book.remember("ann", f"likes rye, {tenant}", key="bread", operation="rye")
             gone = await book.remember("ben", f"{tenant} passes", operation="gone")
-            await memoranda.copy(one, parted)
             await book.forget("ben", gone.id, view="owner")
     there = await memoranda.copy(one, parted, switch=True)
     await assert_same(one, parted)
@@ -78,13 +80,26 @@ async def test_a_server_refuses_who_writes_a_book_that_moved_and_lets_it_be_read
     assert (await memoranda.copy(address, tmp_path / "there.db", switch=True)).already
 
 
-async def test_a_copy_on_a_server_is_no_book_until_it_is_whole(postgres: Place, tmp_path: Path) -> None:
+async def test_a_copy_on_a_server_is_no_book_until_it_is_complete_and_is_emptied_if_it_is_begun_anew(
+    postgres: Place, tmp_path: Path
+) -> None:
     await make_book(tmp_path / "book.db")
     there = postgres.new_book()
-    await memoranda.copy(tmp_path / "book.db", there)
+    source = await open_engine(tmp_path / "book.db")
+    target = await open_engine(there, unfinished=True)
+    here = await source.whereabouts()
+    assert await target.arrive(Arrival(here.address, "stopped"), here.secret)
+    await target.lay_book("stopped", await source.book_frame())
+    (era, *_) = await source.eras(b"", 9)
+    frame = await source.frame(era)
+    assert frame is not None
+    await target.lay_frame("stopped", frame._replace(shelves=(), jobs=()))
+    for engine in (source, target):
+        await engine.close()
     with pytest.raises(UnfinishedCopy, match=r"book\.db"):
         await memoranda.open(there)
-    await memoranda.copy(tmp_path / "book.db", f"{there}", switch=True)
+    await memoranda.copy(tmp_path / "book.db", there, switch=True)
+    await assert_same(tmp_path / "book.db", there)
     await said(there, "goes on")
 
 
@@ -99,24 +114,6 @@ async def test_where_a_book_went_is_told_without_a_password(postgres: Place, tmp
     assert (await memoranda.copy(tmp_path / "book.db", there)).already
     for text in (str(refused.value), refused.value.address, report.target):
         assert "secret" not in text
-
-
-async def test_what_a_copy_on_a_server_holds_still_of_what_is_forgotten_is_told(
-    postgres: Place, tmp_path: Path
-) -> None:
-    there, untouched = postgres.new_book(), postgres.new_book()
-    for name in ("other.db", "book.db"):
-        told = await said(tmp_path / name, "has a blue canary")
-        await said(tmp_path / name, "likes tea")
-    assert (await memoranda.copy(tmp_path / "other.db", untouched, switch=True)).pending == ""
-    await memoranda.copy(tmp_path / "book.db", there)
-    async with memoranda.open(tmp_path / "book.db", worker=False, embed=None) as book:
-        await book.forget("ann", told.id, view="owner")
-    assert (await memoranda.copy(tmp_path / "book.db", there)).pending == ""
-    report = await memoranda.copy(tmp_path / "book.db", there, switch=True)
-    assert "dead rows" in report.pending and "--scrub" in report.pending
-    async with memoranda.open(there, worker=False, embed=None) as book:
-        assert "dead rows" not in (await book.scrub()).pending_because
 
 
 async def test_a_book_on_a_server_is_not_copied_to_itself_nor_over_another(
@@ -134,5 +131,23 @@ async def test_a_book_on_a_server_is_not_copied_to_itself_nor_over_another(
 async def test_a_copy_may_be_spread_over_partitions(postgres: Place, tmp_path: Path) -> None:
     await make_book(tmp_path / "book.db")
     there = f"{postgres.new_book()}&partitions=3"
+    await memoranda.copy(tmp_path / "book.db", there, switch=True)
+    await assert_same(tmp_path / "book.db", there)
+
+
+async def test_a_copy_that_failed_on_a_server_is_begun_anew_there(
+    postgres: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    there = postgres.new_book()
+    await make_book(tmp_path / "book.db")
+
+    async def stopped(self: CopyRun) -> None:
+        raise StorageError("stopped")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(CopyRun, "_compare", stopped)
+        with pytest.raises(StorageError, match="stopped"):
+            await memoranda.copy(tmp_path / "book.db", there)
+    await said(tmp_path / "book.db", "written since")
     await memoranda.copy(tmp_path / "book.db", there, switch=True)
     await assert_same(tmp_path / "book.db", there)

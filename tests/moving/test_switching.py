@@ -10,16 +10,16 @@ from typing import Any
 import pytest
 
 import memoranda
-from memoranda import Conflict, InvalidInput, Moved, OperationReused, StorageError, worker
+from memoranda import InvalidInput, Moved, OperationReused, StorageError, worker
 from memoranda.assembly import open_engine
 from memoranda.book.backups import NOTE, noted_erasures
-from memoranda.book.moving import Moving
+from memoranda.book.moving import CopyRun
 from memoranda.engines.inmemory import InMemoryEngine
 from memoranda.model.jobs import Job, JobDraft
-from memoranda.model.moving import Departure, Piece, PieceKind
+from memoranda.model.moving import Departure, Piece
 from memoranda.model.values import utc_now
 from memoranda.testing.builders import ANN, START, Pen
-from tests.moving.books import assert_same, begun, make_book, said
+from tests.moving.books import assert_same, make_book, said
 
 
 async def move(source: str | Path, target: str | Path) -> memoranda.CopyReport:
@@ -116,23 +116,14 @@ async def test_what_was_done_before_is_repeated_and_undone_there(place: Path, tm
 
 
 async def test_what_was_forgotten_before_does_not_come_back_there(place: Path, tmp_path: Path) -> None:
-    await memoranda.copy(place, tmp_path / "there.db")
     async with memoranda.open(place, worker=False) as book:
         told = await book.remember("ann", "has a blue canary")
         lines = [line async for line in book.export()]
-        await memoranda.copy(place, tmp_path / "there.db")
-        assert b"blue canary" in (tmp_path / "there.db").read_bytes() + _log(tmp_path / "there.db")
         await book.forget("ann", told.id, view="owner")
     await move(place, tmp_path / "there.db")
-    assert b"blue canary" not in (tmp_path / "there.db").read_bytes() + _log(tmp_path / "there.db")
     async with memoranda.open(tmp_path / "there.db", worker=False) as book:
         report = await book.import_(lines)
         assert report.ignored["erased"] == 1
-
-
-def _log(path: Path) -> bytes:
-    log = Path(f"{path}-wal")
-    return log.read_bytes() if log.exists() else b""
 
 
 async def test_nothing_that_was_acknowledged_while_it_moved_is_missing(place: Path, tmp_path: Path) -> None:
@@ -180,42 +171,54 @@ async def test_a_book_that_moved_is_copied_from_where_it_is(place: Path, tmp_pat
     await said(tmp_path / "elsewhere.db", "at last")
 
 
-async def test_a_move_under_way_is_taken_back_by_copying_without_switching(
-    place: Path, tmp_path: Path
-) -> None:
-    departure = await begun(place, tmp_path / "there.db")
-    engine = await open_engine(place)
-    await engine.depart(departure, None)
-    await engine.close()
-    with pytest.raises(Moved, match="without --switch"):
-        await said(place, "not now")
-    with pytest.raises(Conflict, match=r"there\.db"):
-        await memoranda.copy(place, tmp_path / "elsewhere.db")
-    report = await memoranda.copy(place, tmp_path / "there.db")
-    assert not report.switched
-    await said(place, "goes on")
-    await move(place, tmp_path / "there.db")
-    await assert_same(place, tmp_path / "there.db")
-
-
-async def test_a_copy_that_stays_unlike_the_book_is_not_switched_to(
+async def test_a_copy_that_differs_from_the_book_is_not_switched_to(
     place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     there = await open_engine(tmp_path / "there.db", unfinished=True)
     lay = there.lay
 
-    async def forgetful(
-        run: str, kind: PieceKind, era: bytes, pieces: Sequence[Piece], gone: Sequence[bytes] = ()
-    ) -> None:
-        await lay(run, kind, era, pieces[1:] if kind is PieceKind.RECORD else pieces, gone)
+    async def forgetful(copy: str, era: bytes, pieces: Sequence[Piece]) -> None:
+        await lay(copy, era, pieces[1:])
 
     monkeypatch.setattr(there, "lay", forgetful)
     here = await open_engine(place)
-    with pytest.raises(StorageError, match="stays unlike the book"):
-        await Moving(here, there, switch=True).run()
+    with pytest.raises(StorageError, match="differs from the book"):
+        await CopyRun(here, there, switch=True).run()
     await Pen(here, ANN).remember("the book goes on")
     assert (await there.whereabouts()).arrival is not None
     for engine in (here, there):
+        await engine.close()
+
+
+async def test_an_empty_book_can_move(tmp_path: Path) -> None:
+    async with memoranda.open(tmp_path / "book.db", worker=False):
+        pass
+    report = await move(tmp_path / "book.db", tmp_path / "there.db")
+    assert (report.switched, report.owners) == (True, 0)
+    await said(tmp_path / "there.db", "first")
+    assert (await move(tmp_path / "book.db", tmp_path / "there.db")).already
+
+
+async def test_a_file_that_is_another_by_now_is_not_made_the_book(
+    place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    there = tmp_path / "there.db"
+    source, target = await open_engine(place), await open_engine(there, unfinished=True)
+    eras = target.eras
+
+    async def then_moved(after: bytes, limit: int) -> list[bytes]:
+        if there.exists():
+            there.rename(tmp_path / "aside.db")
+        return await eras(after, limit)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(target, "eras", then_moved)
+        with pytest.raises(StorageError, match="moved or replaced"):
+            await CopyRun(source, target, switch=True).run()
+    assert (await source.whereabouts()).departure is None
+    (tmp_path / "aside.db").rename(there)
+    assert (await CopyRun(source, target, switch=True).run()).switched
+    for engine in (source, target):
         await engine.close()
 
 
@@ -240,7 +243,7 @@ async def test_what_is_forgotten_as_the_book_begins_to_move_is_told_as_forgotten
     async with memoranda.open(place, worker=False) as book:
         told = await book.remember("ann", "has a blue canary")
         await book.backup(tmp_path / "backup.db")
-        departure = await begun(place, tmp_path / "there.db")
+        departure = Departure(str(tmp_path / "there.db"), whole=False, copy="stopped")
         erase = book.engine.erase
 
         async def just_in_time(*given: Any) -> Any:

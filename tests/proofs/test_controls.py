@@ -13,7 +13,6 @@ import pytest
 import memoranda
 from memoranda.engines.sqlite.engine import SqliteEngine
 from memoranda.errors import OutcomeUnknown, StorageError
-from memoranda.model.moving import PieceKind
 from proofs._kill.operations import Known
 from proofs._kill.reckoning import Broken, Lost
 from proofs._kill.writer import said
@@ -92,10 +91,8 @@ def test_only_a_difference_tells_that_a_condition_is_missed(
 def _lays_all_but_one() -> Any:
     lay = SqliteEngine.lay
 
-    async def forgetful(
-        self: SqliteEngine, run: str, kind: PieceKind, era: bytes, pieces: Any, gone: Any = ()
-    ) -> None:
-        await lay(self, run, kind, era, pieces[1:] if kind is PieceKind.RECORD else pieces, gone)
+    async def forgetful(self: SqliteEngine, copy: str, era: bytes, pieces: Any) -> None:
+        await lay(self, copy, era, pieces[1:])
 
     return patch.object(SqliteEngine, "lay", forgetful)
 
@@ -106,7 +103,7 @@ def test_a_copier_that_its_own_comparison_stops_ends_otherwise_than_one_that_fai
     source, target = str(tmp_path / "one.db"), str(tmp_path / "two.db")
     with memoranda.open_sync(source) as book:
         book.remember("ann", "likes tea")
-    nowhere = patch("memoranda.book.bringing.NoSuchThing", None)
+    nowhere = patch("memoranda.book.moving.NoSuchThing", None)
     monkeypatch.setattr(copying, "_OMISSIONS", {"a record": _lays_all_but_one, "a name": lambda: nowhere})
     with pytest.raises(SystemExit) as noticed:
         copying.copy(source, target, True, None, "a record")

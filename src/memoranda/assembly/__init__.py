@@ -1,7 +1,7 @@
 """Assembly: builds a book from its settings; only this package knows engines, embedders and models together."""
 
 from memoranda.assembly.book_setup import Opening, RecallSettings, open, refuse_former_settings
-from memoranda.assembly.copying import copy, give_up_copy
+from memoranda.assembly.copying import cancel_copy, copy
 from memoranda.assembly.engine_addresses import (
     DEFAULT_FILE,
     MEMORY,
@@ -16,8 +16,8 @@ __all__ = [
     "MEMORY",
     "Opening",
     "RecallSettings",
+    "cancel_copy",
     "copy",
-    "give_up_copy",
     "open",
     "open_engine",
     "read_address",

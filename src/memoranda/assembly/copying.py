@@ -1,4 +1,4 @@
-"""Copies a book to another engine, and on request lets it move there."""
+"""Copies a book to another engine, and on request moves it there."""
 
 from __future__ import annotations
 
@@ -7,10 +7,9 @@ from contextlib import nullcontext, suppress
 from pathlib import Path
 
 from memoranda.assembly.engine_addresses import MEMORY, find_book, name_of, open_engine, read_address
-from memoranda.book.elsewhere import another_copy, give_up, refuse_elsewhere
-from memoranda.book.moving import CopyReport, Moving
-from memoranda.errors import InvalidInput, NotABook, StorageError
-from memoranda.model.moving import Departure
+from memoranda.book.moving import CopyReport, CopyRun, cancel, refuse_other_place
+from memoranda.errors import Conflict, InvalidInput, NotABook, StorageError
+from memoranda.model.moving import Departure, moved
 from memoranda.ports import Engine
 
 
@@ -21,61 +20,66 @@ async def copy(
     switch: bool = False,
     progress: Callable[[int, int], None] | None = None,
 ) -> CopyReport:
-    """Copy the book at one address to another, on whichever engine, while it is in use.
+    """Copy the book at one address to another, on any engine, and compare both.
 
-    A copy is no book yet, and is not opened as one; run again, it catches up. With ``switch`` it catches up a last time
-    while nobody may write, is compared with the source owner by owner, and is the book from then on: whoever writes at
-    the source is refused with ``Moved``. A run that was stopped, at any moment, is gone on with by the same call.
+    The source cannot be written while it is copied: writers are refused with ``Moved``. The copy cannot be opened before it
+    is complete. Without ``switch`` it is a second book then, and the source is written as before. With ``switch`` it is the
+    book, and the source is never written again. If a run is killed, the same call goes on; ``cancel_copy`` gives up instead.
     """
     if read_address(target) == MEMORY:
         raise InvalidInput(
             "target: a book in memory would end with the copy; give a path or a server", field="target"
         )
-    leaving, here = await find_book(source, create=False)
+    here_engine, here = await find_book(source, create=False)
     try:
         if here.departure is not None:
-            refuse_elsewhere(here.departure, name_of(target))
-        arriving = await _open_target(target, here.departure)
+            refuse_other_place(here.departure, name_of(target))
+        there_engine = await _open_target(target, here.departure)
         try:
-            report = await Moving(leaving, arriving, switch=switch, progress=progress).run()
+            report = await CopyRun(here_engine, there_engine, switch=switch, progress=progress).run()
         except BaseException:
-            # It stays, if only as an empty book: another run may have opened it by now.
-            await arriving.close()
+            await there_engine.close()
             raise
-        await _close(arriving, report)
+        await _close(there_engine, report)
     except BaseException:
-        await leaving.close()
+        await here_engine.close()
         raise
-    await _close(leaving, report)
+    await _close(here_engine, report)
     return report
 
 
-async def give_up_copy(source: str | Path, target: str | Path) -> None:
-    """Let a book be written again that began to move to a place which is lost for good; that place is not asked.
+async def cancel_copy(source: str | Path, target: str | Path) -> None:
+    """Let a book be written again after a copy to ``target`` was stopped; the target is not opened.
 
-    Nobody may be copying any more. Where the copy became whole after all, and is found again, there are two books: then
-    what was written to one of them since is not in the other.
+    Nothing is lost by it: a copy that is not complete holds nothing that the book does not. Raises ``Moved`` once the book
+    has moved.
     """
-    leaving, here = await find_book(source, create=False)
+    engine, here = await find_book(source, create=False)
     try:
-        # As it is told of the book, or as it was given to the copy.
+        # The address may be the one that an error message showed, which has no password.
         same = here.departure is not None and str(target) == here.departure.address
-        await give_up(leaving, str(target) if same else name_of(target))
+        await cancel(engine, str(target) if same else name_of(target))
     finally:
-        await leaving.close()
+        await engine.close()
 
 
 async def _close(engine: Engine, report: CopyReport) -> None:
-    """Close it; what fails once the book has moved does not look as if it had not."""
+    """Close an engine; an error is ignored if the book has moved, since it would look as if it had not."""
     with suppress(StorageError) if report.switched else nullcontext():
         await engine.close()
 
 
 async def _open_target(target: str | Path, departure: Departure | None) -> Engine:
-    """Open the target; where the book moves there already, nothing is made in the place of what was begun."""
+    """Open the target; create nothing where the book has moved to, or may have moved to."""
+    create = departure is None or not (departure.whole or departure.run)
     try:
-        return await open_engine(target, create=departure is None, unfinished=True)
+        return await open_engine(target, create=create, unfinished=True)
     except NotABook as exc:
-        if departure is None:
+        if departure is None or create:
             raise
-        raise another_copy(departure) from exc
+        if departure.whole:
+            raise moved(departure) from exc
+        raise Conflict(
+            f"an earlier version of Memoranda began to move this book to {departure.address}, and there is no book now: "
+            "bring it back, since it may have become the book"
+        ) from exc

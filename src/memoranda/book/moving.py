@@ -1,76 +1,69 @@
-"""Moves a book from one engine to another while it is in use: brought over, caught up with, compared, switched."""
+"""Copies a book to another engine, compares both, and on request makes the copy the book.
+
+The source is marked while it is copied, and nobody can write it. So each piece is copied once, and a run that was stopped
+goes on behind the last piece of the copy.
+"""
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from hashlib import blake2b
+from typing import TypeVar
 from uuid import uuid4
 
 from memoranda.book.backups import NOTE, note_erasure
-from memoranda.book.bringing import Bringing, Progress, Tally
-from memoranda.book.elsewhere import refuse_another_copy, refuse_elsewhere
 from memoranda.errors import Conflict, InvalidInput, StorageError
 from memoranda.model.jobs import Job
 from memoranda.model.moving import (
     Arrival,
     Departure,
+    EntryPiece,
+    Frame,
+    Piece,
     PieceKind,
+    RecordPiece,
     Whereabouts,
     moved,
-    refuse_overtaken,
-    refuse_unknown_departure,
 )
 from memoranda.ports import Engine
 
-#: With so few entries to come the rest may wait until nobody writes.
-SMALL = 200
-#: A book that is written faster than it is copied is switched all the same.
-MOST_PASSES = 10
-#: As far as it is looked for jobs at first.
+T = TypeVar("T")
+Progress = Callable[[int, int], None]
+
+#: Pieces that are read at a time, and written in one commit.
+PAGE = 200
+#: Eras that are read at a time.
+_ERAS = 1000
+#: Jobs that are asked for at first.
 _MANY_JOBS = 100_000
 
 
 @dataclass(frozen=True, slots=True)
 class CopyReport:
-    """What a copy came to; what it counts was compared on both sides, piece by piece."""
+    """What a copy did. Everything that is counted was compared on both sides, piece by piece."""
 
     source: str
     target: str
-    #: Whether the book is at the target now, and written no more at the source.
-    switched: bool
-    #: It was switched by an earlier run: nothing was compared, and nothing counted.
-    already: bool
-    #: Those whose everything was erased are none.
-    owners: int
-    records: int
-    #: Earlier versions.
-    versions: int
-    entries: int
-    #: Pieces that this run laid down.
-    brought: int
-    #: Of all that was compared: the same for the same content, in every engine.
-    digest: str
-    #: Why the target's own files may still hold what was forgotten while it was copied, and what to do about it.
-    pending: str = ""
+    #: True if the book is at the target now, and the source can no longer be written.
+    switched: bool = False
+    #: True if an earlier run had already finished: this run compared and counted nothing.
+    already: bool = False
+    #: Owners that have records; those who were erased are not counted.
+    owners: int = 0
+    records: int = 0
+    #: Earlier versions of records.
+    versions: int = 0
+    entries: int = 0
+    #: Pieces that this run wrote into the copy.
+    brought: int = 0
+    #: A digest of all that was compared: the same content has the same digest on every engine.
+    digest: str = ""
 
 
-_NOTHING = CopyReport("", "", False, False, 0, 0, 0, 0, 0, "")
-
-
-@dataclass(frozen=True, slots=True)
-class _Begun:
-    """A copy that this run alone goes on with."""
-
-    source: str
-    target: str
-    #: Which copy it is.
-    copy: str
-    #: What an earlier run left at the source.
-    departure: Departure | None
-
-
-class Moving:
-    """One run of a copy from a source to a target; any later run goes on where it was."""
+class CopyRun:
+    """One run of ``copy`` from a source to a target."""
 
     def __init__(
         self, source: Engine, target: Engine, *, switch: bool = False, progress: Progress | None = None
@@ -78,197 +71,302 @@ class Moving:
         self._source = source
         self._target = target
         self._switch = switch
-        self._run = uuid4().hex
-        self._bringing = Bringing(source, target, self._run, progress)
+        self._progress = progress
+        self._brought = self._done = self._total = 0
 
     async def run(self) -> CopyReport:
-        """Copy, and on request switch; raises where the two may not be copied, or stay unlike."""
-        # In this order: which run the source names is known, at the latest, when that has made the target whole.
+        """Copy and compare, and on request move the book; raise if the two do not fit or stay different."""
         there = await self._target.whereabouts()
         here = await self._source.whereabouts()
-        report = replace(_NOTHING, source=here.address, target=there.address)
-        if await self._is_over(here, there):
-            # The run that made it whole may have been stopped before it cleared it.
-            return replace(report, switched=True, already=True, pending=await self._cleared())
-        begun = await self._begin(here, there)
-        records = sum((await self._source.facts()).records.values())
-        self._bringing.total = records * (3 if self._switch else 2)
-        self._bringing.begin(records)
-        tally, pending = Tally(), ""
-        if begun.departure is None:
-            await self._catch_up_for_long()
-            self._bringing.begin(2 * records)
-            tally, _ = await self._bringing.level()
-        if self._switch:
-            self._bringing.begin(2 * records)
-            self._bringing.begin(3 * records)
-            tally, pending = await self._switched(begun)
-        else:
-            await self._let_be_written(begun)
+        report = CopyReport(here.address, there.address)
+        if await self._has_moved(here, there):
+            return replace(report, switched=True, already=True)
+        if await self._was_copied(here, there) and not self._switch:
+            return replace(report, already=True)
+        if here.departure is None and _is_whole_copy(here, there):
+            raise InvalidInput(
+                "target: it is this very book, or a complete copy of it; give another place", field="target"
+            )
+        counts = await self._copy(here, there)
         return replace(
             report,
             switched=self._switch,
-            owners=tally.owners,
-            records=tally.records,
-            versions=tally.versions,
-            entries=tally.entries,
-            brought=self._bringing.brought,
-            digest=tally.digest,
-            pending=pending,
+            owners=counts.owners,
+            records=counts.records,
+            versions=counts.versions,
+            entries=counts.entries,
+            brought=self._brought,
+            digest=counts.digest,
         )
 
-    # ── beginning ────────────────────────────────────────────────────────────────────────────────────────────────
+    # ── what earlier runs left ───────────────────────────────────────────────────────────────────────────────────
 
-    async def _is_over(self, here: Whereabouts, there: Whereabouts) -> bool:
-        """Whether an earlier run made the target whole; where it was stopped right then, the source learns of it."""
-        # A backup that was put there, or a book that took in a whole export, has the secret too.
-        whole = there.secret == here.secret and there.arrival is None
+    async def _has_moved(self, here: Whereabouts, there: Whereabouts) -> bool:
+        """True if an earlier run moved the book to the target; does what is left to do of that run."""
         if here.departure is None:
-            if whole:
-                raise InvalidInput(
-                    "target: it is this very book, or a whole copy of it; give another place", field="target"
-                )
             return False
-        refuse_elsewhere(here.departure, there.address)
-        if not whole or there.made_by != here.departure.run:
-            if here.departure.whole:
+        refuse_other_place(here.departure, there.address)
+        if here.departure.whole:
+            if _is_copy_of(here, there, here.departure):
+                await self._open_target(here.departure)
+            elif not _was_made_by(here, there, here.departure.copy, here.departure.run):
                 raise moved(here.departure)
-            return False
-        if not here.departure.whole:
+            return True
+        if _was_made_by(here, there, here.departure.run):
+            # A version that told the target first was stopped before it told the source.
             await self._source.depart(here.departure._replace(whole=True), here.departure)
+            return True
+        return False
+
+    async def _was_copied(self, here: Whereabouts, there: Whereabouts) -> bool:
+        """True if an earlier run completed a second book, and was stopped before it released the source."""
+        if here.departure is None or not _was_made_by(here, there, here.departure.copy):
+            return False
+        await self._source.depart(None, here.departure)
+        if self._switch:
+            raise InvalidInput(
+                "target: an earlier run made it a complete second book; give another place", field="target"
+            )
         return True
 
-    async def _begin(self, here: Whereabouts, there: Whereabouts) -> _Begun:
-        """Let the target be written by this run alone; a departure that is not wanted is taken back."""
-        if here.departure is not None:
-            refuse_another_copy(here.departure, there)
-        same = there.arrival is not None and there.secret == here.secret
-        copy = there.arrival.copy if same and there.arrival is not None else uuid4().hex
-        if not await self._target.arrive(Arrival(here.address, self._run, copy), here.secret):
-            there = await self._target.whereabouts()
-            if there.departure is not None:
-                raise InvalidInput(f"target: {moved(there.departure)}", field="target")
-            if there.secret == here.secret and there.arrival is None:
+    # ── one run ──────────────────────────────────────────────────────────────────────────────────────────────────
+
+    async def _copy(self, here: Whereabouts, there: Whereabouts) -> _Counts:
+        """Mark the source, copy, compare, and end the copy; release the source if anything fails before its end."""
+        standing = here.departure
+        # An id is of one target: under the same address there may be another one now.
+        resumed = standing is not None and not standing.run and _is_copy_of(here, there, standing)
+        mark = standing if resumed and standing is not None else _new_mark(there.address)
+        try:
+            if standing is not None and standing.run and not _is_copy_of(here, there, standing):
                 raise Conflict(
-                    "another copy to the same place made it the book meanwhile: run this one again"
+                    f"an earlier version of Memoranda began to move this book to {standing.address}, and what is there now "
+                    "is not that copy: bring it back, since it may have become the book"
                 )
-            why = "there is a book with content"
-            if there.arrival is not None:
-                why = f"a copy of another book was begun there, of {there.arrival.source}"
-            raise InvalidInput(f"target: {why}; give a new place, or delete it first", field="target")
-        # Read anew: from now on only runs that have not arrived yet can change what is meant by it.
-        begun = _Begun(here.address, there.address, copy, (await self._source.whereabouts()).departure)
-        if begun.departure is not None:
-            refuse_elsewhere(begun.departure, begun.target, copy)
-            if not self._switch:
-                await self._source.depart(None, begun.departure)
-                begun = replace(begun, departure=None)
-        return begun
-
-    # ── while the source is written ──────────────────────────────────────────────────────────────────────────────
-
-    async def _catch_up_for_long(self) -> None:
-        for _ in range(MOST_PASSES):
-            if await self._bringing.catch_up() <= SMALL:
-                return
-
-    async def _let_be_written(self, begun: _Begun) -> None:
-        """Take back what a run that this one took over from set meanwhile: it cannot make the target whole any more."""
-        departure = (await self._source.whereabouts()).departure
-        if departure is None:
-            return
-        refuse_elsewhere(departure, begun.target, begun.copy)
-        refuse_overtaken((await self._target.whereabouts()).arrival, self._run)
-        await self._source.depart(None, departure)
-
-    # ── switching ────────────────────────────────────────────────────────────────────────────────────────────────
-
-    async def _switched(self, begun: _Begun) -> tuple[Tally, str]:
-        """Let nobody write the source any more, bring the rest, prove the target, and let it be the book.
-
-        Tells what was compared, and what the target's files may still hold.
-        """
-        departure = Departure(begun.target, whole=False, copy=begun.copy, run=self._run)
-        asked = False
-        try:
-            await self._source.depart(departure, begun.departure)
-            tally = await self._proven()
-            await self._note_erasures()
-            # Who gave it up meanwhile lets the source be written again.
-            refuse_unknown_departure((await self._source.whereabouts()).departure, departure)
-            asked = True
-            pending = await self._target.end_arrival(self._run)
-        except BaseException as exc:
-            # A conflict says for certain that the target was not made whole by this run.
-            await self._take_back(begun, departure, ended=asked and not isinstance(exc, Conflict))
+            if mark is not standing:
+                await self._source.depart(mark, standing)
+            if not await self._target.arrive(Arrival(here.address, mark.copy), here.secret):
+                raise _refused_target(await self._target.whereabouts())
+            counts = await self._copy_pieces(mark.copy)
+            if self._switch:
+                await self._note_erasures()
+                # From here on the book has moved: if this run is stopped, the next one finishes it.
+                await self._source.depart(mark._replace(whole=True), mark)
+            else:
+                await self._refuse_released(mark)
+                await self._open_target(mark)
+        except BaseException:
+            with suppress(StorageError, Conflict):
+                await self._source.depart(None, mark)
             raise
-        await self._mark_whole(departure)
-        return tally, pending or await self._cleared()
+        if self._switch:
+            await self._open_target(mark)
+        else:
+            with suppress(Conflict):  # somebody has cancelled the copy since it is complete
+                await self._source.depart(None, mark)
+        return counts
 
-    async def _mark_whole(self, departure: Departure) -> None:
-        try:
-            await self._source.depart(departure._replace(whole=True), departure)
-        except Conflict as exc:
+    async def _refuse_released(self, mark: Departure) -> None:
+        if (await self._source.whereabouts()).departure != mark:
             raise Conflict(
-                f"the book is at {departure.address} now, but its old place was given up meanwhile, and may be written: "
-                "these are two books from now on; write one of them only, and delete the other"
-            ) from exc
+                "the book was released while it was copied, and may have been written: run the copy again"
+            )
+
+    async def _open_target(self, mark: Departure) -> None:
+        """Let the target be opened as a book."""
+        try:
+            await self._target.end_arrival(mark.copy)
         except StorageError as exc:
             raise StorageError(
-                f"the book is at {departure.address} now, and its old place could not be told so ({exc}): "
-                "run the same copy again"
+                f"the copy at {mark.address} is complete, but it could not be opened ({exc}): run the same copy again"
             ) from exc
 
-    async def _proven(self) -> Tally:
-        """Bring the rest; what was laid down for it is read again, as everything else was."""
-        tally, touched = await self._bringing.level()
-        before = self._bringing.brought
-        await self._bringing.level_book()
-        await self._bringing.level_pieces(PieceKind.STONE, b"", Tally())
-        for era in touched:
-            await self._bringing.level_era(era, Tally())
-        if self._bringing.brought != before:
-            raise StorageError(
-                f"the copy stays unlike the book in {self._bringing.brought - before} pieces: "
-                "verify the book, delete the copy and begin it anew"
-            )
-        return tally
-
-    async def _take_back(self, begun: _Begun, departure: Departure, *, ended: bool) -> None:
-        """Let the source be written again, unless this run may have made the target whole.
-
-        No other run can have: each sets a departure of its own before.
-        """
-        with suppress(StorageError, Conflict):
-            again = Arrival(begun.source, uuid4().hex, begun.copy)
-            if ended and not await self._target.arrive(again, (await self._source.whereabouts()).secret):
-                return
-            await self._source.depart(None, departure)
-
     async def _note_erasures(self) -> None:
-        """What an erasure left to be noted beside the source's backups is noted while the source knows of them."""
+        """Note what was erased beside the source's backups: only the source knows where they are."""
         for job in await _jobs(self._source, NOTE):
             try:
                 await note_erasure(self._source, job)
             except OSError as exc:
                 raise StorageError(
                     f"what was forgotten could not be noted beside a backup of the book ({exc}): "
-                    "let its folder be written, or delete the backup, and run the copy again"
+                    "make its folder writable, or delete the backup, and run the copy again"
                 ) from exc
 
-    async def _cleared(self) -> str:
-        """Clear the target's files of what was brought and is erased; what hinders it leaves that to a worker, and is
-        told: the book has moved all the same."""
-        try:
-            if await _jobs(self._target, "scrub"):
-                return (await self._target.scrub()).pending_because
-        except StorageError as exc:
-            return f"a worker clears them, or memoranda forget --scrub ({exc})"
-        return ""
+    # ── pieces ───────────────────────────────────────────────────────────────────────────────────────────────────
+
+    async def _copy_pieces(self, copy: str) -> _Counts:
+        """Copy all that the target does not have yet, then compare everything."""
+        records = sum((await self._source.facts()).records.values())
+        self._total = 2 * records
+        book = await self._source.book_frame()
+        await self._target.lay_book(copy, book)
+        await self._bring(copy, PieceKind.STONE, b"")
+        async for eras in pages(lambda after: self._source.eras(after, _ERAS), lambda era: era):
+            for era in eras:
+                await self._target.lay_frame(copy, await _frame(self._source, era))
+                for kind in (PieceKind.RECORD, PieceKind.ENTRY):
+                    await self._bring(copy, kind, era)
+        self._done = records
+        counts = await self._compare()
+        # The last write before the end: the target is still in its place, and can be written.
+        await self._target.lay_book(copy, book)
+        return counts
+
+    async def _bring(self, copy: str, kind: PieceKind, era: bytes) -> None:
+        # Pieces are written in the order of their keys: what is there is the first part of them.
+        reached = b""
+        async for page in pieces_of(self._target, kind, era):
+            reached = page[-1].key
+        async for page in pieces_of(self._source, kind, era, reached):
+            await self._target.lay(copy, era, page)
+            self._brought += len(page)
+            self._report(kind, page)
+
+    async def _compare(self) -> _Counts:
+        """Read both books whole, and raise unless they are the same."""
+        counts = _Counts()
+        _same(await self._source.book_frame(), await self._target.book_frame())
+        await self._compare_pieces(PieceKind.STONE, b"", counts)
+        async for eras in self._both(lambda engine, after: engine.eras(after, _ERAS), lambda era: era):
+            for era in eras:
+                for kind in (PieceKind.RECORD, PieceKind.ENTRY):
+                    await self._compare_pieces(kind, era, counts)
+                counts.add(_same(await _frame(self._source, era), await self._target.frame(era)))
+        return counts
+
+    async def _compare_pieces(self, kind: PieceKind, era: bytes, counts: _Counts) -> None:
+        pages = self._both(
+            lambda engine, after: engine.pieces(kind, era, after, PAGE), lambda piece: piece.key
+        )
+        async for page in pages:
+            for piece in page:
+                counts.add(piece)
+            self._report(kind, page)
+
+    async def _both(
+        self, read: Callable[[Engine, bytes], Awaitable[list[T]]], key: Callable[[T], bytes]
+    ) -> AsyncIterator[list[T]]:
+        """Yield the source's pages; raise unless the target has the same ones."""
+        after, page = b"", None
+        while page is None or page:
+            page = _same(await read(self._source, after), await read(self._target, after))
+            if page:
+                yield page
+                after = key(page[-1])
+
+    def _report(self, kind: PieceKind, page: Sequence[Piece]) -> None:
+        if kind is PieceKind.RECORD and self._progress is not None:
+            self._done = min(self._done + len(page), self._total)
+            self._progress(self._done, self._total)
+
+
+async def cancel(source: Engine, address: str) -> None:
+    """Release a book that a stopped copy to this address left marked, so that it can be written again."""
+    departure = (await source.whereabouts()).departure
+    if departure is None:
+        raise InvalidInput(
+            "source: the book is not being copied, so there is nothing to cancel", field="source"
+        )
+    refuse_other_place(departure, address)
+    if departure.whole:
+        raise moved(departure)
+    if departure.run:
+        raise Conflict(
+            f"an earlier version of Memoranda began to move this book, and the copy at {departure.address} may have become "
+            "the book: run the same copy again to find out"
+        )
+    await source.depart(None, departure)
+
+
+def refuse_other_place(departure: Departure, address: str) -> None:
+    """Raise unless a marked book is being copied, or has moved, to this address."""
+    if departure.address == address:
+        return
+    if departure.whole:
+        raise moved(departure)
+    raise Conflict(
+        f"the book is being copied to {departure.address}: run that copy again to finish it, or run it with --cancel"
+    )
+
+
+class _Counts:
+    """Counts and digests what was compared."""
+
+    def __init__(self) -> None:
+        self.owners = self.records = self.versions = self.entries = 0
+        self._state = blake2b(digest_size=16)
+
+    def add(self, piece: Piece | Frame | None) -> None:
+        match piece:
+            case RecordPiece():
+                self.records += 1
+                self.versions += len(piece.earlier)
+            case EntryPiece():
+                self.entries += 1
+            case Frame():
+                self.owners += piece.names is not None and piece.position > 0
+        self._state.update(repr(piece).encode("utf-8", "surrogatepass"))
+
+    @property
+    def digest(self) -> str:
+        return self._state.hexdigest()
+
+
+def _new_mark(address: str) -> Departure:
+    return Departure(address, whole=False, copy=uuid4().hex)
+
+
+def _is_copy_of(here: Whereabouts, there: Whereabouts, departure: Departure) -> bool:
+    """True if the target is the unfinished copy that a departure names."""
+    return there.secret == here.secret and there.arrival is not None and there.arrival.copy == departure.copy
+
+
+def _is_whole_copy(here: Whereabouts, there: Whereabouts) -> bool:
+    return there.secret == here.secret and there.arrival is None
+
+
+def _was_made_by(here: Whereabouts, there: Whereabouts, *copies: str) -> bool:
+    """True if the target is a book that one of these copies made."""
+    return _is_whole_copy(here, there) and bool(there.made_by) and there.made_by in copies
+
+
+def _refused_target(there: Whereabouts) -> InvalidInput:
+    if there.departure is not None:
+        return InvalidInput(f"target: {moved(there.departure)}", field="target")
+    why = "there is a book with content"
+    if there.arrival is not None:
+        why = f"it is an unfinished copy of another book, {there.arrival.source}"
+    return InvalidInput(f"target: {why}; give a new place, or delete it first", field="target")
+
+
+def _same(here: T, there: object) -> T:
+    if here != there:
+        raise StorageError(
+            "the copy differs from the book: verify the book, delete the copy, and run the copy again"
+        )
+    return here
+
+
+async def _frame(engine: Engine, era: bytes) -> Frame:
+    frame = await engine.frame(era)
+    assert frame is not None, "eras are never deleted"
+    return frame
+
+
+def pieces_of(engine: Engine, kind: PieceKind, era: bytes, after: bytes = b"") -> AsyncIterator[list[Piece]]:
+    return pages(lambda key: engine.pieces(kind, era, key, PAGE), lambda piece: piece.key, after)
+
+
+async def pages(
+    read: Callable[[bytes], Awaitable[list[T]]], key: Callable[[T], bytes], after: bytes = b""
+) -> AsyncIterator[list[T]]:
+    while page := await read(after):
+        yield page
+        after = key(page[-1])
 
 
 async def _jobs(engine: Engine, kind: str) -> list[Job]:
-    """All jobs of a kind."""
+    """Return all jobs of a kind."""
     most = _MANY_JOBS
     while len(found := await engine.jobs(None, most)) == most:
         most *= 2

@@ -11,15 +11,18 @@ from uuid import UUID
 
 from memoranda.book.forming import Forming
 from memoranda.book.lines import each_line, parsed_line
+from memoranda.book.moving import PAGE, pages, pieces_of
 from memoranda.book.unformed import make_due
 from memoranda.door import Door, pack_terms
 from memoranda.errors import Conflict, Erased, InvalidInput, MemorandaError, NotAllowed, StorageError
 from memoranda.model.changes import Import
 from memoranda.model.ledger import Actor
+from memoranda.model.moving import EntryPiece, Piece, PieceKind, StonePiece
 from memoranda.model.owner import WHOLE, Owner, OwnerKind
 from memoranda.model.records import RecordType
 from memoranda.ports import Engine
 from memoranda.settle import dumps
+from memoranda.text.terms import RULE
 
 #: What the first line of an export says that it is, and what exports of the product's earlier name said.
 FORMAT = "memoranda"
@@ -95,14 +98,35 @@ class Transfer:
         head = {"line": "head", "format": FORMAT, "version": FORMAT_VERSION, "tenant": self._tenant}
         yield json.dumps(head)
         if owner is None:
-            async for line in self._engine.dump_book():
-                yield json.dumps(line, ensure_ascii=False)
+            yield json.dumps(dumps.book_line(await self._book()), ensure_ascii=False)
         exported = 0
         for party in [owner] if owner is not None else await self._engine.owners(self._tenant):
-            async for line in self._engine.dump(party, private=owner is None):
-                exported += line["line"] == "owner"
-                yield json.dumps(line, ensure_ascii=False)
+            whole = await self._engine.owner_pieces(party)
+            if whole is not None:
+                exported += 1
+                for line in dumps.owner_lines(whole, private=owner is None):
+                    yield json.dumps(line, ensure_ascii=False)
         yield json.dumps({"line": "last", "owners": exported})
+
+    async def _book(self) -> dumps.BookDump:
+        """Return what belongs to no owner: the key of the digests, eras that ended, and tombstones."""
+        engine, ended = self._engine, []
+        async for page in pages(lambda after: engine.eras(after, PAGE), lambda era: era):
+            for era in page:
+                frame = await engine.frame(era)
+                if frame is not None and frame.erased_at is not None:
+                    entries = [piece async for piece in self._pieces(PieceKind.ENTRY, era)]
+                    keys = [(e.operation, e.request) for e in entries if isinstance(e, EntryPiece)]
+                    operations = tuple((id, request) for id, request in keys if id and request)
+                    ended.append(dumps.EndedEra(UUID(bytes=era), frame.digest, frame.erased_at, operations))
+        stones = [piece async for piece in self._pieces(PieceKind.STONE, b"")]
+        secret = (await engine.whereabouts()).secret
+        return dumps.BookDump(secret, tuple(ended), tuple(s for s in stones if isinstance(s, StonePiece)))
+
+    async def _pieces(self, kind: PieceKind, era: bytes) -> AsyncIterator[Piece]:
+        async for page in pieces_of(self._engine, kind, era):
+            for piece in page:
+                yield piece
 
     async def import_(
         self, lines: Iterable[str] | AsyncIterable[str], progress: Progress | None = None
@@ -204,9 +228,10 @@ class _Intake:
             return
         self._book_seen = True
         try:
-            await self._engine.adopt_book(line)
+            book = dumps.parse_book(line)
         except InvalidInput as exc:
             _refuse_file(f"line {number}: {str(exc).removeprefix('line 1: ')}")
+        await self._engine.adopt_book(book.secret, [era.pieces() for era in book.eras], book.tombstones)
 
     async def _owner(self, part: _Part) -> None:
         try:
@@ -217,8 +242,9 @@ class _Intake:
             if owner in self.owners:
                 raise dumps.broken(0, "another part of this file is of the same owner")
             self.owners.add(owner)
-            if not await self._adopt(owner, part):
-                await self._merge(owner, part)
+            dump = dumps.parse(owner, part.lines)
+            if not await self._adopt(dump):
+                await self._merge(dump, part)
             self.report.owners += 1
         except StorageError:
             raise
@@ -227,21 +253,21 @@ class _Intake:
             named = f"{part.lines[0].get('kind')} {part.lines[0].get('id')}"
             self._error(number, f"owner {named:.80}: {reason}")
 
-    async def _adopt(self, owner: Owner, part: _Part) -> bool:
-        """Take an owner in whole; False where the owner, or some of it, is or was here already."""
+    async def _adopt(self, dump: dumps.OwnerDump) -> bool:
+        """Add an owner whole; False if the owner, or a part of what is theirs, is or was here already."""
+        secret = (await self._engine.whereabouts()).secret
         try:
-            done = await self._engine.adopt(owner, part.lines, pack_terms)
+            if not await self._engine.adopt(secret, dump.pieces(secret, RULE, pack_terms)):
+                return False
         except (Conflict, Erased):
             return False
-        if done is None:
-            return False
         self.report.adopted += 1
-        self.report.records.update(done)
+        self.report.records.update(dump.counts())
         return True
 
-    async def _merge(self, owner: Owner, part: _Part) -> None:
+    async def _merge(self, dump: dumps.OwnerDump, part: _Part) -> None:
         """Bring in, record by record, what is not here."""
-        dump = dumps.parse(owner, part.lines)
+        owner = dump.owner
         found = sorted((each for each in dump.versions if each.current), key=_place)
         size = self._door.limits.batch
         for start in range(0, len(found), size):

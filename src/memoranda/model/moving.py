@@ -1,36 +1,37 @@
-"""The pieces that a book is made of when it moves, told alike by every engine, and the marks of a book that moves.
+"""The rows of a book in a form that all engines share, and the marks of a book that is copied to another engine.
 
-Times are microseconds since the epoch. Pieces are equal where what they tell of is.
+Times are microseconds since the epoch. Two pieces are equal if the stored rows have the same content.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from typing import Any, NamedTuple, TypeAlias
+from uuid import UUID
 
-from memoranda.errors import Conflict, Moved, UnfinishedCopy
+from memoranda.errors import Conflict, Erased, Moved, UnfinishedCopy
 from memoranda.model.jobs import FOLLOW
 
-#: Work of an engine on its own files and tables: no part of what moves.
+#: Kinds of the book's own jobs that concern one engine's files or tables; they are not copied.
 OWN_UPKEEP = ("note", "scrub", FOLLOW)
 
-#: An audience as it is stored: its kind, its agent or nothing, its groups as JSON.
+#: An audience as it is stored: its kind, its agent or an empty text, its groups as JSON.
 Readers: TypeAlias = tuple[str, str, str]
 
 
 class PieceKind(StrEnum):
-    """What comes in any number, and is given in the order of its keys."""
+    """The kinds of pieces that are read in pages, in the order of their keys."""
 
     RECORD = "record"
     ENTRY = "entry"
-    #: Of no owner: the tombstones.
+    #: A tombstone; it belongs to no owner.
     STONE = "stone"
 
 
 class VersionPiece(NamedTuple):
-    """An earlier version of a record; without a body where it was emptied."""
+    """An earlier version of a record; its body is empty if an erasure removed the content."""
 
     version: int
     position: int
@@ -41,9 +42,9 @@ class VersionPiece(NamedTuple):
 
 
 class RecordPiece(NamedTuple):
-    """A record with its earlier versions, oldest first, and all that stands beside it."""
+    """A record with its earlier versions, oldest first, and the rows that belong to it in other tables."""
 
-    #: As ``StoredRow`` has it; a thread's ``seq`` is the last place given out in it.
+    #: The columns of ``StoredRow``; a thread's ``seq`` is the last place that was given to a message.
     row: tuple[Any, ...]
     readers: Readers
     position: int
@@ -53,16 +54,16 @@ class RecordPiece(NamedTuple):
     mark: int
     earlier: tuple[VersionPiece, ...]
     sources: tuple[bytes, ...]
-    #: The rule that made them, and they themselves.
+    #: The version of the rule that made the terms, and the packed terms.
     terms: tuple[int, bytes] | None
     #: Strength, last use, count.
     use: tuple[float, int | None, int] | None
-    #: The name of each set that has one, and the vector.
+    #: Pairs of a vector set's name and the packed vector.
     vectors: tuple[tuple[str, bytes], ...]
 
     @property
     def key(self) -> bytes:
-        """Its place among others: its id."""
+        """The key by which records are ordered: the id."""
         key: bytes = self.row[0]
         return key
 
@@ -80,7 +81,7 @@ class EntryPiece(NamedTuple):
 
     @property
     def key(self) -> bytes:
-        """Its place among others: its position."""
+        """The key by which entries are ordered: the position."""
         return position_key(self.position)
 
 
@@ -92,7 +93,7 @@ class StonePiece(NamedTuple):
 
     @property
     def key(self) -> bytes:
-        """Its place among others: its digest."""
+        """The key by which tombstones are ordered: the digest."""
         return self.digest
 
 
@@ -100,7 +101,7 @@ Piece: TypeAlias = RecordPiece | EntryPiece | StonePiece
 
 
 class JobPiece(NamedTuple):
-    """A job, and what is kept with it: all that it tells of, and the text."""
+    """A job, and its kept answer: the ids of the records that the answer quotes, and its text."""
 
     id: bytes
     kind: str
@@ -122,7 +123,7 @@ class JobPiece(NamedTuple):
 
 
 class ShelfPiece(NamedTuple):
-    """A shelf, with its mark, and the mark at which all its passages changed."""
+    """A shelf, with its revision, and the revision at which all its passages changed."""
 
     readers: Readers
     mark: int
@@ -134,7 +135,7 @@ SpentPiece: TypeAlias = tuple[str, str, str, str, str, int, int, int, int, int, 
 
 
 class Frame(NamedTuple):
-    """What an owner's records and ledger stand in, in one of the owner's eras."""
+    """An owner during one era: the names, the ledger's position, shelves, jobs and spending."""
 
     era: bytes
     #: Tenant, kind and id; None once everything was erased.
@@ -142,158 +143,172 @@ class Frame(NamedTuple):
     digest: bytes
     position: int
     erased_at: int | None
-    shelves: tuple[ShelfPiece, ...]
-    jobs: tuple[JobPiece, ...]
-    spent: tuple[SpentPiece, ...]
+    shelves: tuple[ShelfPiece, ...] = ()
+    jobs: tuple[JobPiece, ...] = ()
+    spent: tuple[SpentPiece, ...] = ()
 
-    def begun(self) -> Frame:
-        """The frame of an owner of whom nothing is here yet."""
-        return self._replace(position=0, shelves=(), jobs=(), spent=())
+
+class OwnerPieces(NamedTuple):
+    """Everything of one owner, read at one moment."""
+
+    frame: Frame
+    records: Sequence[RecordPiece]
+    entries: Sequence[EntryPiece]
 
 
 class BookFrame(NamedTuple):
-    """What belongs to no owner, but for the tombstones."""
+    """The rows that belong to no owner, without the tombstones."""
 
-    #: The name and the dimension of each set of vectors, the one that recall reads first.
+    #: The name and the dimension of each set of vectors; the active set comes first.
     sets: tuple[tuple[str, int], ...]
     jobs: tuple[JobPiece, ...]
     spent: tuple[SpentPiece, ...]
 
 
-def takes_away(there: Frame | BookFrame | None, laid: Frame | BookFrame) -> bool:
-    """Whether a frame has what the one that is laid over it lacks: that may have been erased where it comes from."""
-    if there is None:
-        return False
-    if isinstance(there, Frame) and isinstance(laid, Frame):
-        if there.names not in (None, laid.names):
-            return True
-        if not {shelf.readers for shelf in there.shelves} <= {shelf.readers for shelf in laid.shelves}:
-            return True
-    # Spending is told by whom it names; that it grew takes nothing away.
-    named, still = ({row[:5] for row in frame.spent} for frame in (there, laid))
-    return not set(there.jobs) <= set(laid.jobs) or not named <= still
-
-
 class Departure(NamedTuple):
-    """The mark of a book that moves, or has moved: it is written no more."""
+    """The mark of a book that is being copied, or has moved: nobody writes it."""
 
+    #: The place of the copy.
     address: str
-    #: The other book is whole: there is no way back.
+    #: True once the book has moved for good; False while a copy is being made.
     whole: bool
-    #: Which copy it moves to: another one may stand under the same address.
+    #: The id of this copy; each time the book is marked it gets a new one.
     copy: str = ""
-    #: The run that set it: no other run makes the copy whole while this stands.
+    #: Set only by versions that copied a book while it was written: the run that made the mark.
     run: str = ""
 
 
 class Arrival(NamedTuple):
-    """The mark of a book that a copy is making: only that copy writes it, and nobody opens it."""
+    """The mark of an unfinished copy: only that copy writes it, and nobody opens it as a book."""
 
     source: str
-    #: Another run of the copy that takes over has a name of its own.
-    run: str
-    #: Which copy it is, in all runs.
+    #: The id of the copy, which the source's ``Departure`` has as well.
     copy: str = ""
 
 
 class Whereabouts(NamedTuple):
-    """Which book an engine holds, and what becomes of it."""
+    """Identifies a book, and holds its marks."""
 
     address: str
-    #: Under which its digests are made: a copy has the same, and so has a backup, or a book that took in a whole export.
+    #: The key of the book's digests. A copy has the same key, and so has a backup, and a book that imported a whole export.
     secret: bytes
     departure: Departure | None
     arrival: Arrival | None
-    #: The run of a copy that made it whole. A backup keeps it, for it is this book at an earlier time; what is brought
-    #: from here, as a copy or an export, does not.
+    #: The id of the copy that made this book; None if no copy did. Backups of the book keep it, copies and exports do not.
     made_by: str | None = None
 
 
-#: Under which names an engine keeps the marks, as JSON.
+#: The names under which an engine stores the marks, as JSON.
 DEPARTURE, ARRIVAL = "departure", "arrival"
-#: Under which name it keeps who made it whole: no mark, for it hinders nobody.
+#: The name under which an engine stores ``Whereabouts.made_by``. It is not a mark and refuses nobody.
 MADE_BY = "made_by"
 
 
 def position_key(position: int) -> bytes:
-    """A position as the key of its entry."""
+    """Return a ledger position as the key of its entry."""
     return position.to_bytes(8, "big")
 
 
 def mark_text(mark: Departure | Arrival) -> bytes:
-    """A mark as it is kept."""
+    """Return a mark as it is stored."""
     return json.dumps(mark).encode()
 
 
-def marks_of(kept: Mapping[str, bytes]) -> tuple[Departure | None, Arrival | None]:
-    """The marks that are kept under their names."""
-    departure, arrival = kept.get(DEPARTURE), kept.get(ARRIVAL)
+def marks_of(stored: Mapping[str, bytes]) -> tuple[Departure | None, Arrival | None]:
+    """Return the marks that are stored under their names."""
+    departure, arrival = stored.get(DEPARTURE), stored.get(ARRIVAL)
+    # Versions that copied a book while it was written stored a run between the source and the copy.
+    found = None if arrival is None else json.loads(arrival)
     return (
         None if departure is None else Departure(*json.loads(departure)),
-        None if arrival is None else Arrival(*json.loads(arrival)),
+        None if found is None else Arrival(found[0], found[-1]),
     )
 
 
-def refuse_marked(kept: Mapping[str, bytes]) -> None:
-    """Refuse to write a book that moves, has moved, or is being made by a copy."""
-    if kept:
-        raise refusal(kept)
+def may_arrive(stored: Mapping[str, bytes], *, same_secret: bool, has_content: bool) -> bool:
+    """True if a book may become a copy: it is empty, or an unfinished copy of the same book."""
+    departure, arrival = marks_of(stored)
+    if departure is not None:
+        return False
+    return same_secret if arrival is not None else not (same_secret or has_content)
 
 
-def refusal(kept: Mapping[str, bytes]) -> Moved | UnfinishedCopy:
-    """The refusal of a book that has at least one of the marks."""
-    departure, arrival = marks_of(kept)
+def refuse_marked(stored: Mapping[str, bytes]) -> None:
+    """Raise ``Moved`` or ``UnfinishedCopy`` if a book has a mark: it cannot be written."""
+    if stored:
+        raise refusal(stored)
+
+
+def refusal(stored: Mapping[str, bytes]) -> Moved | UnfinishedCopy:
+    """Return the error for writing a book that has at least one of the marks."""
+    departure, arrival = marks_of(stored)
     if departure is not None:
         return moved(departure)
     assert arrival is not None
     return unfinished(arrival)
 
 
-def refuse_other_departure(
-    kept: Mapping[str, bytes], departure: Departure | None, expected: Departure | None
-) -> None:
-    """Refuse to change a departure that is not the one that was read."""
-    refuse_unknown_departure(marks_of(kept)[0], departure, expected)
-
-
-def refuse_unknown_departure(stands: Departure | None, *known: Departure | None) -> None:
-    """Refuse to go on where the departure that stands is none of those that are known."""
-    if stands not in known:
+def refuse_other_departure(stored: Mapping[str, bytes], expected: Departure | None) -> None:
+    """Raise ``Conflict`` unless the stored departure is the expected one."""
+    if marks_of(stored)[0] != expected:
         raise Conflict(
-            "another copy of this book let it move, or took that back, meanwhile: run this one again to see where it is"
+            "another run of memoranda copy marked or released this book in the meantime: run yours again"
         )
 
 
-def refuse_other_run(kept: Mapping[str, bytes], run: str) -> None:
-    """Refuse a copy that another took over from, or that has ended."""
-    refuse_overtaken(marks_of(kept)[1], run)
+def refuse_other_copy(stored: Mapping[str, bytes], copy: str) -> None:
+    """Raise ``Conflict`` unless the book is the unfinished copy with this id."""
+    arrival = marks_of(stored)[1]
+    if arrival is None or arrival.copy != copy:
+        raise Conflict("another run of memoranda copy finished this copy, or began it anew: run yours again")
 
 
-def refuse_overtaken(arrival: Arrival | None, run: str) -> None:
-    """Refuse a run of a copy where the mark names another, or is gone."""
-    if arrival is None or arrival.run != run:
-        raise Conflict("another copy to the same place took over from this one: let that one go on")
+def refuse_other_secret(secret: bytes, present: bytes) -> None:
+    """Raise ``Conflict`` if an owner's digests were made under another key than the book's."""
+    if secret != present:
+        raise Conflict("the key of this book changed in the meantime: import again")
+
+
+def refused_era(*, ended: bool) -> Conflict | Erased:
+    """Return the error for adding an owner whose era is here already."""
+    if ended:
+        return Erased("this owner was erased here after the export was made: the records do not come back")
+    return Conflict("these records are in this book already, under another owner")
+
+
+def refused_record(id: UUID) -> Conflict:
+    """Return the error for adding an owner one of whose records is here already."""
+    return Conflict(f"record {id} is in this book already, and another owner has it")
+
+
+def refused_erased(id: UUID) -> Erased:
+    """Return the error for adding an owner one of whose records was erased here."""
+    return Erased(f"record {id} was forgotten here, and does not come back")
+
+
+def refused_operation(position: int) -> Conflict:
+    """Return the error for adding an owner one of whose operations is here already."""
+    return Conflict(f"the operation at position {position} was applied in this book already")
 
 
 def moved(departure: Departure) -> Moved:
-    """The refusal of a book that moves, or has moved."""
+    """Return the error for writing a book that is being copied, or has moved."""
     if departure.whole:
         return Moved(f"this book has moved to {departure.address}: open it there", departure.address)
     return Moved(
-        f"this book is moving to {departure.address}, and written no more here: wait until it is there, "
-        "or take it back by copying to the same place without --switch; if that is lost for good, with --give-up",
+        f"this book is being copied to {departure.address} and cannot be written until that is finished: try again then. "
+        "If the copy was stopped, run the same command again, or run it with --cancel to write the book again",
         departure.address,
     )
 
 
 def unfinished(arrival: Arrival) -> UnfinishedCopy:
-    """The refusal of a book that a copy is making."""
+    """Return the error for opening or writing an unfinished copy."""
     return UnfinishedCopy(
-        f"this is the unfinished copy of {arrival.source}: finish it by running the same copy again, with --switch, "
-        "or delete it"
+        f"this is an unfinished copy of {arrival.source}: run the same copy again to finish it, or delete it"
     )
 
 
 def job_payload(text: str) -> str:
-    """A payload in the one spelling that pieces have."""
+    """Return a job's payload in the one JSON spelling that pieces use."""
     return json.dumps(json.loads(text), sort_keys=True, separators=(",", ":"), ensure_ascii=False)

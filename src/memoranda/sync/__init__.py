@@ -1,6 +1,6 @@
 """The synchronous book, for programs without an event loop."""
 
-from memoranda.sync.sync_book import SyncBook, copy_sync, give_up_copy_sync, open_sync
+from memoranda.sync.sync_book import SyncBook, cancel_copy_sync, copy_sync, open_sync
 from memoranda.sync.sync_parts import (
     SyncEpisodes,
     SyncExperience,
@@ -18,7 +18,7 @@ __all__ = [
     "SyncNamed",
     "SyncProfiles",
     "SyncThread",
+    "cancel_copy_sync",
     "copy_sync",
-    "give_up_copy_sync",
     "open_sync",
 ]

@@ -9,7 +9,7 @@ from types import TracebackType
 from typing import Any, Self, TypeVar
 from uuid import UUID
 
-from memoranda.assembly import DEFAULT_FILE, give_up_copy
+from memoranda.assembly import DEFAULT_FILE, cancel_copy
 from memoranda.assembly import copy as copy_book
 from memoranda.assembly import open as open_book
 from memoranda.book import Book
@@ -230,10 +230,10 @@ def copy_sync(source: str | Path, target: str | Path, **how: Any) -> CopyReport:
         loop.close()
 
 
-def give_up_copy_sync(source: str | Path, target: str | Path) -> None:
+def cancel_copy_sync(source: str | Path, target: str | Path) -> None:
     """Give a copy up, for a program without an event loop."""
     loop = Loop()
     try:
-        loop.run(give_up_copy(source, target))
+        loop.run(cancel_copy(source, target))
     finally:
         loop.close()

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -25,7 +26,8 @@ from memoranda.model.records import Record
 from memoranda.model.trust import Limits
 from memoranda.model.vectors import Embedding, pack_vector
 from memoranda.ports import Engine
-from memoranda.text.terms import pack, terms_of
+from memoranda.settle import dumps
+from memoranda.text.terms import RULE, pack, terms_of
 
 START = datetime(2025, 3, 1, 9, tzinfo=UTC)
 ANN = Owner(id="ann")
@@ -50,6 +52,24 @@ def terms_of_record(record: Record) -> bytes | None:
     """Return the packed terms of a record; None if it is not a passage."""
     text = record.passage_text()
     return None if text is None else packed(text)
+
+
+async def exported(engine: Engine, owner: Owner, *, private: bool = False) -> list[dict[str, Any]]:
+    """Return the lines of an owner's part of an export; none if the owner is not here."""
+    whole = await engine.owner_pieces(owner)
+    return [] if whole is None else list(dumps.owner_lines(whole, private=private))
+
+
+async def adopted(
+    engine: Engine,
+    owner: Owner,
+    lines: Sequence[dict[str, Any]],
+    terms: dumps.TermsOf = terms_of_record,
+) -> Counter[str] | None:
+    """Add an owner whole from the lines of an export; returns counts, or None if the owner is here already."""
+    dump = dumps.parse(owner, lines)
+    secret = (await engine.whereabouts()).secret
+    return dump.counts() if await engine.adopt(secret, dump.pieces(secret, RULE, terms)) else None
 
 
 def vector(embedding: Embedding, seed: int) -> bytes:

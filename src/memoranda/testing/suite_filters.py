@@ -14,7 +14,7 @@ from memoranda.model.query import Filter
 from memoranda.model.trust import Limits, Trust
 from memoranda.model.values import micros
 from memoranda.ports import Engine
-from memoranda.testing.builders import START, Follower, Pen, an_episode
+from memoranda.testing.builders import START, Follower, Pen, adopted, an_episode, exported
 from memoranda.testing.suite import Suite
 
 DAY = timedelta(days=1)
@@ -106,8 +106,8 @@ class FilterSuite(Suite):
         before = await rows(pen)
         await engine.rebuild()
         assert await rows(pen) == before
-        lines = [line async for line in engine.dump(pen.owner, private=False)]
-        await another.adopt(pen.owner, lines, lambda record: before[record.id].terms)
+        lines = await exported(engine, pen.owner)
+        await adopted(another, pen.owner, lines, lambda record: before[record.id].terms)
         assert await rows(Pen(another)) == before
 
     async def test_records_are_filtered_by_who_what_tags_and_trust(self, engine: Engine) -> None:

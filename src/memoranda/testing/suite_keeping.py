@@ -41,9 +41,10 @@ from memoranda.testing.builders import (
     Follower,
     Pen,
     a_line,
+    adopted,
     an_episode,
+    exported,
     packed,
-    terms_of_record,
 )
 from memoranda.testing.suite import Suite
 
@@ -159,19 +160,19 @@ class KeepingSuite(Suite):
         pen, there = Pen(engine), Pen(another)
         await a_full_life(pen)
         await Pen(another, BEN).remember("ben's")
-        lines = [line async for line in engine.dump(ANN, private=False)]
-        done = await another.adopt(ANN, lines, terms_of_record)
+        lines = await exported(engine, ANN)
+        done = await adopted(another, ANN, lines)
         assert done is not None
         assert done["entries"] == len(await pen.ledger())
-        for adopted, original in zip(
+        for copied, original in zip(
             await everything(another, ANN), await everything(engine, ANN), strict=True
         ):
-            assert adopted == original
+            assert copied == original
         assert [bare(entry) for entry in await there.ledger()] == [
             bare(entry) for entry in await pen.ledger()
         ]
-        assert [line async for line in another.dump(ANN, private=False)] == lines
-        assert await another.adopt(ANN, lines, terms_of_record) is None
+        assert await exported(another, ANN) == lines
+        assert await adopted(another, ANN, lines) is None
         await self._goes_on(pen, there)
 
     async def _goes_on(self, pen: Pen, there: Pen) -> None:
@@ -187,32 +188,32 @@ class KeepingSuite(Suite):
 
     async def test_an_unknown_owner_has_no_dump(self, engine: Engine) -> None:
         await Pen(engine, BEN).remember("x")
-        assert [line async for line in engine.dump(ANN, private=False)] == []
+        assert await exported(engine, ANN) == []
 
     async def test_an_era_that_was_ended_is_not_adopted_again(self, engine: Engine, another: Engine) -> None:
         pen, there = Pen(engine), Pen(another)
         await a_full_life(pen)
-        lines = [line async for line in engine.dump(ANN, private=False)]
-        await another.adopt(ANN, lines, terms_of_record)
+        lines = await exported(engine, ANN)
+        await adopted(another, ANN, lines)
         await there.erase_all()
         for owner in (ANN, BEN):
             with pytest.raises(Erased):
-                await another.adopt(owner, lines, terms_of_record)
+                await adopted(another, owner, lines)
             assert await Pen(another, owner).scan() == []
         await there.remember("anew")
-        assert await another.adopt(ANN, lines, terms_of_record) is None
+        assert await adopted(another, ANN, lines) is None
 
     async def test_what_is_here_already_or_was_forgotten_here_is_not_adopted(self, engine: Engine) -> None:
         pen, other = Pen(engine), Pen(engine, BEN)
         kept, lost = await pen.remember("kept"), await pen.remember("lost")
-        lines = [line async for line in engine.dump(ANN, private=False)]
+        lines = await exported(engine, ANN)
         with pytest.raises(Conflict):
-            await engine.adopt(BEN, lines, terms_of_record)
+            await adopted(engine, BEN, lines)
         moved = [{**line, "era": str(new_id())} if line["line"] == "owner" else line for line in lines]
         with pytest.raises(Conflict):
-            await engine.adopt(BEN, moved, terms_of_record)
+            await adopted(engine, BEN, moved)
         await pen.erase(kept, lost)
         with pytest.raises(Erased):
-            await engine.adopt(BEN, moved, terms_of_record)
+            await adopted(engine, BEN, moved)
         assert await other.scan() == []
         assert await pen.scan() == []

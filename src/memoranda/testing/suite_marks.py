@@ -1,4 +1,4 @@
-"""The marks of books that move: whoever writes is refused and told, and only one run of a copy lays down."""
+"""The marks of books that are copied: all other writes are refused, and only one copy writes its target."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from memoranda.model.spending import Spent
 from memoranda.ports import Engine
 from memoranda.testing.builders import ANN, SMALL, START, Pen
 from memoranda.testing.suite import Suite
-from memoranda.testing.suite_moving import RUN, arrived, lay_all
+from memoranda.testing.suite_moving import COPY, arrived, lay_all
 
 
 class MarkSuite(Suite):
@@ -30,25 +30,25 @@ class MarkSuite(Suite):
         assert not await arrived(engine, another)
         await Pen(another).remember("goes on")
 
-    async def test_only_the_run_that_came_last_lays_down(self, engine: Engine, another: Engine) -> None:
+    async def test_only_the_copy_that_began_last_writes(self, engine: Engine, another: Engine) -> None:
         await Pen(engine).remember("tea")
         assert await arrived(engine, another)
-        assert await arrived(engine, another, "the next run")
+        assert await arrived(engine, another, "the next copy")
         with pytest.raises(Conflict):
             await lay_all(engine, another)
         with pytest.raises(Conflict):
-            await another.end_arrival(RUN)
-        assert (await another.whereabouts()).arrival == Arrival("elsewhere", "the next run")
-        await another.end_arrival("the next run")
+            await another.end_arrival(COPY)
+        assert (await another.whereabouts()).arrival == Arrival("elsewhere", "the next copy")
+        await another.end_arrival("the next copy")
         with pytest.raises(Conflict):
-            await another.lay_book("the next run", await engine.book_frame())
+            await another.lay_book("the next copy", await engine.book_frame())
 
     async def test_a_copy_of_one_book_does_not_become_that_of_another(
         self, engine: Engine, another: Engine
     ) -> None:
         assert await arrived(engine, another)
-        assert not await another.arrive(Arrival("a third", RUN), b"s" * 32)
-        await another.end_arrival(RUN)
+        assert not await another.arrive(Arrival("a third", COPY), b"s" * 32)
+        await another.end_arrival(COPY)
 
     async def test_nobody_else_writes_a_copy_that_is_being_made(
         self, engine: Engine, another: Engine
@@ -57,7 +57,7 @@ class MarkSuite(Suite):
         for write in _writes(another):
             with pytest.raises(UnfinishedCopy, match="elsewhere"):
                 await write()
-        await another.end_arrival(RUN)
+        await another.end_arrival(COPY)
         await Pen(another).remember("a book")
 
     async def test_a_book_that_moves_is_written_no_more_and_says_where_it_is(self, engine: Engine) -> None:
@@ -76,18 +76,21 @@ class MarkSuite(Suite):
         await pen.remember("coffee")
 
     async def test_a_departure_is_changed_only_by_who_knows_which_one_stands(self, engine: Engine) -> None:
-        here = Departure("here", whole=False, copy="one", run="first")
-        there = Departure("there", whole=False, copy="two", run="second")
+        here = Departure("here", whole=False, copy="one")
+        there = Departure("there", whole=False, copy="two")
         await engine.depart(here, None)
-        for new, expected in ((there, None), (None, there), (there, there._replace(run="other"))):
-            with pytest.raises(Conflict, match="meanwhile"):
+        for new, expected in (
+            (there, None),
+            (None, there),
+            (here, None),
+            (there, there._replace(copy="other")),
+        ):
+            with pytest.raises(Conflict, match="in the meantime"):
                 await engine.depart(new, expected)
             assert (await engine.whereabouts()).departure == here
-        await engine.depart(here, None)  # a second time, after an answer that was lost
         await engine.depart(there, here)
         with pytest.raises(Conflict):
             await engine.depart(None, here)
-        await engine.depart(None, there)
         await engine.depart(None, there)
         await Pen(engine).remember("is written again")
 
@@ -95,25 +98,25 @@ class MarkSuite(Suite):
         self, engine: Engine, another: Engine
     ) -> None:
         assert await arrived(engine, another)
-        await another.end_arrival(RUN)
-        assert not await arrived(engine, another, "the next run")
+        await another.end_arrival(COPY)
+        assert not await arrived(engine, another, "the next copy")
         await Pen(another).remember("a book, though it came empty")
 
     async def test_a_book_that_moves_does_not_become_a_copy(self, engine: Engine, another: Engine) -> None:
         await another.depart(Departure("there", True), None)
         assert not await arrived(engine, another)
 
-    async def test_a_book_knows_which_run_made_it_whole(self, engine: Engine, another: Engine) -> None:
+    async def test_a_book_knows_which_copy_made_it(self, engine: Engine, another: Engine) -> None:
         await Pen(engine).remember("tea")
         assert (await engine.whereabouts()).made_by is None
         assert await arrived(engine, another)
         await lay_all(engine, another)
         assert (await another.whereabouts()).made_by is None
-        await another.end_arrival(RUN)
-        assert (await another.whereabouts()).made_by == RUN
+        await another.end_arrival(COPY)
+        assert (await another.whereabouts()).made_by == COPY
         await Pen(another).remember("is written like any other")
         await another.depart(Departure("there", True), None)
-        assert (await another.whereabouts()).made_by == RUN
+        assert (await another.whereabouts()).made_by == COPY
 
 
 def _writes(engine: Engine) -> list[Any]:

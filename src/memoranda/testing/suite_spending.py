@@ -15,7 +15,7 @@ from memoranda.model.jobs import KEPT_LENGTH
 from memoranda.model.owner import Owner
 from memoranda.model.spending import Spent, SpentFilter, Sums, total
 from memoranda.ports import Engine
-from memoranda.testing.builders import ANN, BEN, START, Pen, terms_of_record
+from memoranda.testing.builders import ANN, BEN, START, Pen, adopted, exported
 from memoranda.testing.suite import Suite
 from memoranda.testing.suite_waiting import leased, put
 
@@ -216,8 +216,8 @@ class SpendingSuite(Suite):
     async def test_an_export_does_not_tell_what_was_spent(self, engine: Engine, another: Engine) -> None:
         pen = Pen(engine)
         await pen.remember("tea")
-        lines = [line async for line in engine.dump(ANN, private=True)]
+        lines = await exported(engine, ANN, private=True)
         await engine.note_spent(started_call())
-        assert [line async for line in engine.dump(ANN, private=True)] == lines
-        await another.adopt(ANN, lines, terms_of_record)
+        assert await exported(engine, ANN, private=True) == lines
+        await adopted(another, ANN, lines)
         assert await another.spent("default") == []

@@ -25,9 +25,10 @@ from memoranda.testing.builders import (
     Follower,
     Pen,
     a_thread,
+    adopted,
     an_episode,
+    exported,
     packed,
-    terms_of_record,
     vector,
     vectors_of,
 )
@@ -254,10 +255,10 @@ class VectorSuite(Suite):
         )
         await engine.begin_set(SMALL)
         await engine.put_vectors(SMALL, vectors_of(SMALL, said, episode.id))
-        lines = [line async for line in engine.dump(ANN, private=True)]
+        lines = await exported(engine, ANN, private=True)
         assert not [line for line in lines if "vector" in str(line)]
         await another.begin_set(SMALL)
-        await another.adopt(ANN, lines, terms_of_record)
+        await adopted(another, ANN, lines)
         assert await without_vectors(another, SMALL) == [said, episode.id]
         assert [row.vector for row in (await self._rows(another)).values()] == [None, None]
         job = await another.lease([EMBED], "one", pen.tick(), 60)

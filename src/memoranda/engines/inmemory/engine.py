@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -17,13 +17,14 @@ from memoranda.model.erasure import ErasureReceipt, Scrubbed, Target
 from memoranda.model.facts import BookFacts, Findings
 from memoranda.model.jobs import Job, JobDraft, JobState, kept_text
 from memoranda.model.ledger import Entry, Receipt
+from memoranda.model.moving import OwnerPieces, StonePiece
 from memoranda.model.owner import Owner, View
 from memoranda.model.passages import Choose, Shelf, ShelfDelta, Sight, Use
 from memoranda.model.query import Filter, HistoryStep, Page
 from memoranda.model.records import Record
 from memoranda.model.spending import ALL_SPENT, Spent, SpentFilter, Sums
 from memoranda.model.vectors import Embedding, VectorSet
-from memoranda.ports import Scan, TermsOf
+from memoranda.ports import Scan
 
 
 class InMemoryEngine(Moving):
@@ -233,24 +234,12 @@ class InMemoryEngine(Moving):
         with self._lock:
             return keeping.facts(self._tables, self.name)
 
-    async def dump(self, owner: Owner, *, private: bool) -> AsyncIterator[dict[str, Any]]:
-        with self._lock:
-            era = self._tables.living.get(owner)
-            lines = [] if era is None else keeping.dump(era, private=private)
-        for line in lines:
-            yield line
-
-    async def dump_book(self) -> AsyncIterator[dict[str, Any]]:
-        with self._lock:
-            line = keeping.dump_book(self._tables)
-        yield line
-
-    async def adopt_book(self, line: Mapping[str, Any]) -> bool:
+    async def adopt_book(
+        self, secret: bytes, ended: Sequence[OwnerPieces], tombstones: Sequence[StonePiece]
+    ) -> bool:
         with self._writing():
-            return keeping.adopt_book(self._tables, line)
+            return keeping.adopt_book(self._tables, secret, ended, tombstones)
 
-    async def adopt(
-        self, owner: Owner, lines: Sequence[dict[str, Any]], terms: TermsOf
-    ) -> Mapping[str, int] | None:
+    async def adopt(self, secret: bytes, whole: OwnerPieces) -> bool:
         with self._writing():
-            return keeping.adopt(self._tables, owner, lines, terms)
+            return keeping.adopt(self._tables, secret, whole)

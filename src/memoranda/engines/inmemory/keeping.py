@@ -1,23 +1,29 @@
-"""Upkeep of a whole book in memory: proof against the ledger, rebuilding, dumps and adoption, facts."""
+"""Maintenance of a whole book in memory: verifying, rebuilding, counts, and owners from an import."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any
 from uuid import UUID
 
-from memoranda.engines.inmemory import jobs
-from memoranda.engines.inmemory.tables import Era, Kept, Tables, Version
-from memoranda.errors import Conflict, Erased
+from memoranda.engines.inmemory import jobs, laying
+from memoranda.engines.inmemory.tables import Kept, Tables, Version
 from memoranda.model.facts import BookFacts, Findings
 from memoranda.model.ledger import Entry
-from memoranda.model.owner import Owner
+from memoranda.model.moving import (
+    OwnerPieces,
+    StonePiece,
+    refuse_other_secret,
+    refused_era,
+    refused_erased,
+    refused_operation,
+    refused_record,
+)
 from memoranda.model.records import PASSAGE_TYPES
-from memoranda.model.values import micros
-from memoranda.ports import TermsOf
-from memoranda.settle import dumps, encode
+from memoranda.model.values import moment
+from memoranda.settle import encode
 from memoranda.settle.proof import Proof, Written, misplaced
+from memoranda.settle.rows import owner_of
 from memoranda.text.terms import RULE
 
 Progress = Callable[[int, int], None]
@@ -118,130 +124,40 @@ def facts(tables: Tables, name: str) -> BookFacts:
     )
 
 
-def dump(era: Era, *, private: bool) -> list[dict[str, Any]]:
-    """Everything of an owner: the era, the ledger, versions oldest first, uses, and the count of all these."""
-    return list(dumps.ended(_dumped(era, private=private)))
-
-
-def _dumped(era: Era, *, private: bool) -> Iterator[dict[str, Any]]:
-    assert era.owner is not None
-    yield dumps.owner_line(era.owner, era.id)
-    yield from (dumps.entry_line(entry, private=private) for entry in era.ledger)
-    for kept in era.records.values():
-        tail = kept.tail if kept.now.row.type == "thread" else None
-        for version in (each for each in kept.versions[:-1] if each.row.body):
-            yield dumps.version_line(kept.record(version), version.position, current=False)
-        yield dumps.version_line(kept.record(), kept.now.position, current=True, tail=tail)
-    yield from (dumps.use_line(kept.id, kept.use) for kept in era.records.values() if kept.use is not None)
-
-
-def adopt(
-    tables: Tables, owner: Owner, lines: Sequence[dict[str, Any]], terms: TermsOf
-) -> Mapping[str, int] | None:
-    """Take in an owner as dumped; None where the owner is here already."""
-    if owner in tables.living:
-        return None
-    dump = dumps.parse(owner, lines)
-    if dump.era in tables.eras:
-        if tables.eras[dump.era].ended:
-            raise Erased(
-                f"owner {owner}: exported before the owner was erased here; these records do not come back"
-            )
-        raise Conflict(f"owner {owner}: these records are in this book already, under another owner")
-    era = tables.new_era(owner, dump.era)
-    adopted = _adopted(tables, era, dump, terms)
-    digests = {
-        (kept.id, each.row.version): each.row.hash
-        for kept in adopted.values()
-        for each in kept.versions
-        if each.row.body
-    }
-    entries = [dumps.with_digests(entry, digests) for entry in dump.entries]
-    if any(entry.operation in tables.operations for entry in entries):
-        raise Conflict(f"owner {owner}: an operation of theirs was applied in this book already")
-    faults = list(_unproven(tables.secret, entries, adopted.values()))
-    if faults:
-        raise dumps.broken(0, f"the part does not hold against its own ledger: {faults[0]}")
-    tables.begin(era)
-    for kept in adopted.values():
-        _settle_in(tables, kept)
-    for entry in entries:
-        tables.write(era, entry)
-    if any(kept.terms is not None for kept in adopted.values()):
-        jobs.make_embedding_due(tables, entries[-1].at)
-    done = Counter(kept.now.row.type for kept in adopted.values())
-    done.update(
-        versions=sum(not version.current for version in dump.versions),
-        uses=len(dump.uses),
-        entries=len(entries),
-    )
-    return +done
-
-
-def _adopted(tables: Tables, era: Era, dump: dumps.OwnerDump, terms: TermsOf) -> dict[UUID, Kept]:
-    """The records of a dump, not in the book yet."""
-    found: dict[UUID, Kept] = {}
-    for record, position, current, _ in dump.versions:
-        if tables.buried(record.id):
-            raise Erased(f"{record.type.value} {record.id}: it was forgotten here, and does not come back")
-        if record.id in tables.records:
-            raise Conflict(
-                f"id: there is a record {record.id} in this book already, and another owner has it"
-            )
-        kept = found.setdefault(record.id, Kept(era, [], ()))
-        kept.versions.append(Version(encode(record, tables.secret), record.audience, position))
-        if current:
-            kept.sources, kept.tail = record.rests_on(), dump.tails.get(record.id, 0)
-            kept.terms = terms(record) if record.type in PASSAGE_TYPES else None
-            kept.use = dump.uses.get(record.id)
-    for blank in dump.blanks:
-        kept = found[blank.id]
-        # What its status was went with its content.
-        row = kept.now.row._replace(version=blank.version, recorded_at=micros(blank.at), status=None)
-        kept.versions.append(Version(row, kept.now.audience, blank.position).blank())
-        kept.versions.sort(key=lambda version: version.row.version)
-    return found
-
-
-def dump_book(tables: Tables) -> dict[str, Any]:
-    """What belongs to no owner."""
-    ended = tuple(
-        dumps.EndedEra(
-            era.id,
-            era.digest,
-            era.ended_at,
-            tuple(
-                (entry.operation, entry.request)
-                for entry in era.ledger
-                if entry.operation is not None and entry.request is not None
-            ),
-        )
-        for era in tables.eras.values()
-        if era.ended_at is not None
-    )
-    return dumps.book_line(dumps.BookDump(tables.secret, ended, tuple(sorted(tables.tombstones.items()))))
-
-
-def adopt_book(tables: Tables, line: Mapping[str, Any]) -> bool:
-    """Take in what belongs to no owner, if the book is empty."""
-    book = dumps.parse_book(line)
+def adopt_book(
+    tables: Tables, secret: bytes, ended: Sequence[OwnerPieces], tombstones: Sequence[StonePiece]
+) -> bool:
+    """Take the key, the ended eras and the tombstones of another book; False if this book is not empty."""
     if tables.eras or tables.tombstones:
         return False
-    tables.secret = book.secret
-    for ended in book.eras:
-        era = Era(len(tables.eras) + 1, ended.era, None, ended.digest, ended.at)
-        tables.eras[era.id] = era
-        for entry in ended.entries():
-            tables.write(era, entry)
-    tables.tombstones.update(book.tombstones)
+    tables.secret = secret
+    for era in ended:
+        laying.lay_frame(tables, era.frame)
+        laying.lay(tables, era.frame.era, era.entries)
+    laying.lay(tables, b"", tombstones)
     return True
 
 
-def _settle_in(tables: Tables, kept: Kept) -> None:
-    sources, kept.sources = kept.sources, ()
-    tables.add(kept)
-    tables.rest(kept, sources)
-    shelf = tables.shelf(kept.era, kept.now.audience)
-    if kept.terms is not None:
-        shelf.mark += 1
-        kept.mark = shelf.mark
+def adopt(tables: Tables, secret: bytes, whole: OwnerPieces) -> bool:
+    """Add an owner with all records and the ledger; False if the owner is here."""
+    frame = whole.frame
+    assert frame.names is not None
+    if owner_of(*frame.names) in tables.living:
+        return False
+    refuse_other_secret(secret, tables.secret)
+    stored = tables.eras.get(UUID(bytes=frame.era))
+    if stored is not None:
+        raise refused_era(ended=stored.ended)
+    for id in (UUID(bytes=piece.key) for piece in whole.records):
+        if tables.buried(id):
+            raise refused_erased(id)
+        if id in tables.records:
+            raise refused_record(id)
+    for entry in whole.entries:
+        if entry.operation in tables.operations:
+            raise refused_operation(entry.position)
+    laying.lay_frame(tables, frame)
+    laying.lay(tables, frame.era, [*whole.records, *whole.entries])
+    if any(piece.terms is not None for piece in whole.records):
+        jobs.make_embedding_due(tables, moment(whole.entries[-1].at))
+    return True

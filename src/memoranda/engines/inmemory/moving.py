@@ -1,4 +1,4 @@
-"""A book in memory that moves: its marks, and its pieces as they are given and laid down."""
+"""A book in memory that is copied: its marks, and its pieces as they are read and written."""
 
 from __future__ import annotations
 
@@ -15,22 +15,24 @@ from memoranda.model.moving import (
     BookFrame,
     Departure,
     Frame,
+    OwnerPieces,
     Piece,
     PieceKind,
-    RecordPiece,
     Whereabouts,
     mark_text,
     marks_of,
+    may_arrive,
     refuse_marked,
+    refuse_other_copy,
     refuse_other_departure,
-    refuse_other_run,
 )
+from memoranda.model.owner import Owner
 
 
 class Moving:
-    """What the in-memory engine does for a book that moves."""
+    """The part of the in-memory engine that reads and writes pieces, and holds the marks."""
 
-    #: What every book in memory calls its place.
+    #: The address of every book in memory.
     PLACE = "memory"
 
     _tables: Tables
@@ -38,15 +40,16 @@ class Moving:
 
     @contextmanager
     def _writing(self) -> Iterator[None]:
-        """One call at a time, and none where the book has one of the marks."""
+        """Hold the lock, and raise if the book has a mark."""
         with self._lock:
             refuse_marked(self._tables.marks)
             yield
 
     @contextmanager
-    def _laying(self, run: str) -> Iterator[None]:
+    def _laying(self, copy: str) -> Iterator[None]:
+        """Hold the lock, and raise unless the book is the unfinished copy with this id."""
         with self._lock:
-            refuse_other_run(self._tables.marks, run)
+            refuse_other_copy(self._tables.marks, copy)
             yield
 
     async def whereabouts(self) -> Whereabouts:
@@ -54,10 +57,10 @@ class Moving:
             tables = self._tables
             return Whereabouts(self.PLACE, tables.secret, *marks_of(tables.marks), tables.made_by)
 
-    async def eras(self, after: bytes, limit: int) -> list[tuple[bytes, int]]:
+    async def eras(self, after: bytes, limit: int) -> list[bytes]:
         with self._lock:
-            found = sorted((era.id.bytes, pieces.position(era)) for era in self._tables.eras.values())
-            return [each for each in found if each[0] > after][:limit]
+            found = sorted(id.bytes for id in self._tables.eras)
+            return [id for id in found if id > after][:limit]
 
     async def book_frame(self) -> BookFrame:
         with self._lock:
@@ -71,49 +74,42 @@ class Moving:
         with self._lock:
             return pieces.after(self._tables, kind, era, after)[:limit]
 
-    async def records_at(self, era: bytes, ids: Sequence[bytes]) -> list[RecordPiece]:
+    async def owner_pieces(self, owner: Owner) -> OwnerPieces | None:
         with self._lock:
-            return pieces.records_at(self._tables, era, ids)
+            era = self._tables.living.get(owner)
+            return None if era is None else pieces.whole(self._tables, era)
 
     async def arrive(self, arrival: Arrival, secret: bytes) -> bool:
         with self._lock:
             tables = self._tables
-            departed, begun = marks_of(tables.marks)
-            if departed is not None or (begun is not None and tables.secret != secret):
+            content = bool(tables.eras or tables.tombstones or tables.spent)
+            if not may_arrive(tables.marks, same_secret=tables.secret == secret, has_content=content):
                 return False
-            if begun is None and (
-                tables.secret == secret or tables.eras or tables.tombstones or tables.spent
-            ):
-                return False
-            tables.secret = secret
-            tables.marks[ARRIVAL] = mark_text(arrival)
+            earlier = marks_of(tables.marks)[1]
+            if earlier is None or earlier.copy != arrival.copy:
+                self._tables = Tables(secret, marks={ARRIVAL: mark_text(arrival)})
             return True
 
-    async def lay_book(self, run: str, frame: BookFrame) -> None:
-        with self._laying(run):
+    async def lay_book(self, copy: str, frame: BookFrame) -> None:
+        with self._laying(copy):
             laying.lay_book(self._tables, frame)
 
-    async def lay_frame(self, run: str, frame: Frame) -> None:
-        with self._laying(run):
+    async def lay_frame(self, copy: str, frame: Frame) -> None:
+        with self._laying(copy):
             laying.lay_frame(self._tables, frame)
 
-    async def lay(
-        self, run: str, kind: PieceKind, era: bytes, pieces: Sequence[Piece], gone: Sequence[bytes] = ()
-    ) -> None:
-        with self._laying(run):
-            laying.lay(self._tables, era, pieces, gone, kind)
+    async def lay(self, copy: str, era: bytes, pieces: Sequence[Piece]) -> None:
+        with self._laying(copy):
+            laying.lay(self._tables, era, pieces)
 
-    async def end_arrival(self, run: str) -> str:
-        with self._laying(run):
-            for era in self._tables.eras.values():
-                era.laid = None
+    async def end_arrival(self, copy: str) -> None:
+        with self._laying(copy):
             del self._tables.marks[ARRIVAL]
-            self._tables.made_by = run
-        return ""
+            self._tables.made_by = copy
 
     async def depart(self, departure: Departure | None, expected: Departure | None) -> None:
         with self._lock:
-            refuse_other_departure(self._tables.marks, departure, expected)
+            refuse_other_departure(self._tables.marks, expected)
             self._tables.marks.pop(DEPARTURE, None)
             if departure is not None:
                 self._tables.marks[DEPARTURE] = mark_text(departure)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from typing import Any
 from uuid import UUID
 
@@ -15,6 +14,7 @@ from memoranda.model.moving import (
     EntryPiece,
     Frame,
     JobPiece,
+    OwnerPieces,
     Piece,
     PieceKind,
     RecordPiece,
@@ -48,7 +48,7 @@ def frame(tables: Tables, id: bytes) -> Frame | None:
         id,
         None if era.owner is None else era.owner.parts,
         era.digest,
-        position(era),
+        len(era.ledger),
         era.ended_at,
         tuple(sorted(shelves)),
         _jobs(tables, era),
@@ -68,18 +68,13 @@ def after(tables: Tables, kind: PieceKind, era: bytes, behind: bytes) -> list[Pi
     return [_record(of.records[id]) for id in sorted(of.records) if id.bytes > behind]
 
 
-def records_at(tables: Tables, era: bytes, ids: Sequence[bytes]) -> list[RecordPiece]:
-    """Those of these records that the era has."""
-    of = tables.eras.get(UUID(bytes=era))
-    if of is None:
-        return []
-    there = (UUID(bytes=id) for id in sorted(set(ids)))
-    return [_record(of.records[id]) for id in there if id in of.records]
-
-
-def position(era: Era) -> int:
-    """The last position of an era's ledger, while all of it is here."""
-    return era.laid if era.laid is not None else len(era.ledger)
+def whole(tables: Tables, era: Era) -> OwnerPieces:
+    """Return everything of an era's owner."""
+    found = frame(tables, era.id.bytes)
+    assert found is not None
+    return OwnerPieces(
+        found, [_record(era.records[id]) for id in sorted(era.records)], [_entry(e) for e in era.ledger]
+    )
 
 
 def _record(kept: Kept) -> RecordPiece:

@@ -49,8 +49,6 @@ class Era:
     ledger: list[Entry] = field(default_factory=list)
     shelves: dict[Audience, Shelf] = field(default_factory=dict)
     records: dict[UUID, Kept] = field(default_factory=dict)
-    #: The position up to which a copy has brought it; None once the copy is whole.
-    laid: int | None = None
 
     @property
     def ended(self) -> bool:
@@ -192,9 +190,9 @@ class Tables:
     sets: dict[str, Embedding] = field(default_factory=dict)
     spent: dict[SpentRow, Sums] = field(default_factory=dict)
     shelves_made: int = 0
-    #: What is said of a book that moves, by name.
+    #: The marks of a book that is copied, or has moved, by name.
     marks: dict[str, bytes] = field(default_factory=dict)
-    #: The run of a copy that made it whole.
+    #: The id of the copy that made this book.
     made_by: str | None = None
 
     @property

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -31,13 +31,14 @@ from memoranda.model.erasure import ErasureReceipt, Scrubbed, Target
 from memoranda.model.facts import BookFacts, Findings, ServerFacts
 from memoranda.model.jobs import Job, JobDraft, JobState, kept_text
 from memoranda.model.ledger import Entry, Receipt
+from memoranda.model.moving import OwnerPieces, StonePiece
 from memoranda.model.owner import Owner, View
 from memoranda.model.passages import Choose, Shelf, ShelfDelta, Sight, Use
 from memoranda.model.query import Filter, HistoryStep, Page
 from memoranda.model.records import Record
 from memoranda.model.spending import ALL_SPENT, Spent, SpentFilter, Sums
 from memoranda.model.vectors import Embedding, VectorSet
-from memoranda.ports import Scan, TermsOf
+from memoranda.ports import Scan
 from memoranda.settle.rows import owner_of, record_of
 
 #: Places that may still contain erased content, and that no book can see.
@@ -280,23 +281,12 @@ class PostgresEngine(Moving):
         """Return the server's version, settings and present connections."""
         return await self._server.read(examining.examine, whole=True)
 
-    async def dump(self, owner: Owner, *, private: bool) -> AsyncIterator[dict[str, Any]]:
-        lines = await self._server.read(
-            lambda s: keeping.dump(s, owner, private=private), whole=True, long=True
+    async def adopt_book(
+        self, secret: bytes, ended: Sequence[OwnerPieces], tombstones: Sequence[StonePiece]
+    ) -> bool:
+        return await self._server.write(
+            lambda s: keeping.adopt_book(s, secret, ended, tombstones), alone=True, long=True
         )
-        for line in lines:
-            yield line
 
-    async def dump_book(self) -> AsyncIterator[dict[str, Any]]:
-        async def work(session: Session) -> dict[str, Any]:
-            return await keeping.dump_book(session, await _secret(session))
-
-        yield await self._server.read(work, whole=True, long=True)
-
-    async def adopt_book(self, line: Mapping[str, Any]) -> bool:
-        return await self._server.write(lambda s: keeping.adopt_book(s, line), alone=True)
-
-    async def adopt(
-        self, owner: Owner, lines: Sequence[dict[str, Any]], terms: TermsOf
-    ) -> Mapping[str, int] | None:
-        return await self._server.write(lambda s: keeping.adopt(s, owner, lines, terms), long=True)
+    async def adopt(self, secret: bytes, whole: OwnerPieces) -> bool:
+        return await self._server.write(lambda s: keeping.adopt(s, secret, whole), long=True)

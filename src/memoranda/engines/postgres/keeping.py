@@ -1,28 +1,30 @@
-"""Upkeep of a whole book on a server: rebuilding, dumps and adoption, facts."""
+"""Maintenance of a whole book on a server: counts, rebuilding, and owners from an import."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
-from memoranda.engines.postgres import jobs
-from memoranda.engines.postgres.answers import OwnerRow, buried_among
-from memoranda.engines.postgres.applying import add_entry, begin_era, find_owner, lock_owner
-from memoranda.engines.postgres.proving import Proving
+from memoranda.engines.postgres import jobs, laying
+from memoranda.engines.postgres.answers import buried_among
+from memoranda.engines.postgres.applying import lock_owner
 from memoranda.engines.postgres.session import Session
-from memoranda.engines.postgres.storing import Storing, Writing
-from memoranda.errors import Conflict, Erased
-from memoranda.model.ledger import Entry, Verb
+from memoranda.model.moving import (
+    OwnerPieces,
+    StonePiece,
+    refuse_other_secret,
+    refused_era,
+    refused_erased,
+    refused_operation,
+    refused_record,
+)
 from memoranda.model.owner import Owner
-from memoranda.model.passages import Use
-from memoranda.model.records import PASSAGE_TYPES, Record
-from memoranda.model.values import micros, moment
-from memoranda.ports import TermsOf
-from memoranda.settle import Put, dumps, encode
-from memoranda.settle.codec import decode
-from memoranda.settle.rows import audience_of, entry_of, owner_of, record_of
+from memoranda.model.records import Record
+from memoranda.model.values import moment
+from memoranda.settle import encode
+from memoranda.settle.rows import owner_of, record_of
 from memoranda.text.terms import RULE
 
 Progress = Callable[[int, int], None]
@@ -51,7 +53,7 @@ _DERIVED = (
     SELECT 1 FROM records AS r WHERE r.owner = u.owner AND r.no = u.record)""",
 )
 
-#: Records that are adopted in one way to the server.
+#: Records of an import that are sent to the server at a time.
 _AT_ONCE = 500
 
 _COLUMNS = (
@@ -124,157 +126,54 @@ async def owners(session: Session, tenant: str) -> list[Owner]:
     return [owner_of(*row) for row in await session.all("owners_of_tenant", tenant)]
 
 
-async def dump(session: Session, owner: Owner, *, private: bool) -> list[dict[str, Any]]:
-    """Everything of an owner: the era, entries, versions oldest first, uses, and the count of all these."""
-    return list(dumps.ended([line async for line in _dumped(session, owner, private=private)]))
+async def adopt_book(
+    session: Session, secret: bytes, ended: Sequence[OwnerPieces], tombstones: Sequence[StonePiece]
+) -> bool:
+    """Take the key, the ended eras and the tombstones of another book; False if this book is not empty.
 
-
-async def _dumped(session: Session, owner: Owner, *, private: bool) -> AsyncIterator[dict[str, Any]]:
-    row = await find_owner(session, owner)
-    if row is None:
-        return
-    yield dumps.owner_line(owner, row.era)
-    for found in await session.all("ledger_of_owner", row.no):
-        yield dumps.entry_line(entry_of(found, owner), private=private)
-    tails = {found[0]: found[1] for found in await session.all("tails_of_owner", row.no)}
-    for found in await session.all("all_of_owner", row.no):
-        type_, raw, now = found[0], found[1], record_of(found)
-        for version, position, recorded_at, body, *readers in (
-            await session.all("versions_of", row.no, raw) if now.version > 1 else ()
-        ):
-            if body:
-                old = decode(type_, UUID(bytes=raw), owner, audience_of(*readers), version, recorded_at, body)
-                yield dumps.version_line(old, position, current=False)
-        yield dumps.version_line(now, found[11], current=True, tail=tails.get(raw))
-    for id, strength, used_at, count in await session.all("uses_of_owner", row.no):
-        used = None if used_at is None else moment(used_at)
-        yield dumps.use_line(UUID(bytes=id), Use(strength=strength, used_at=used, count=count))
-
-
-async def adopt(
-    session: Session, owner: Owner, lines: Sequence[dict[str, Any]], terms: TermsOf
-) -> Mapping[str, int] | None:
-    """Take in an owner as dumped; None where the owner has records here already."""
-    secret, there = await lock_owner(session, owner)
-    if there is not None:
-        return None
-    dump = dumps.parse(owner, lines)
-    if await session.all("ended_eras", [dump.era.bytes]):
-        raise Erased(
-            f"owner {owner}: these records were exported before the owner was erased; they do not come back"
-        )
-    row = await begin_era(session, secret, owner, dump.era)
-    done = await _Adopting(session, secret, row, terms).take(dump)
-    proving = Proving(session, secret, row.no, owner)
-    faults = [fault async for found in proving.run() for fault in found] + list(proving.missing())
-    if faults:
-        raise dumps.broken(0, f"the part does not hold against its own ledger: {faults[0]}")
-    return done
-
-
-class _Adopting:
-    """Takes in the records of one owner, in the order in which they were written."""
-
-    def __init__(self, session: Session, secret: bytes, row: OwnerRow, terms: TermsOf) -> None:
-        self._session = session
-        self._secret = secret
-        self._row = row
-        self._terms = terms
-        self._digests: dict[tuple[UUID, int], bytes] = {}
-        self._standing: dict[UUID, Record] = {}
-        self._done: Counter[str] = Counter()
-        self._storing = Storing(session, secret, row.no)
-        self._pending: dict[UUID, Writing] = {}
-
-    async def take(self, dump: dumps.OwnerDump) -> Mapping[str, int]:
-        """Take in everything; entries last, for they tell of the versions' digests."""
-        current, no = dump.current, self._row.no
-        buried = await buried_among(self._session, self._secret, list(current))
-        for version in dump.versions:
-            if version.record.id in buried:
-                what = f"{version.record.type.value} {version.record.id}"
-                raise Erased(f"{what}: it was forgotten here, and does not come back")
-            await self._version(version, current[version.record.id])
-        await self._flush()
-        for thread, tail in dump.tails.items():
-            await self._session.run("set_tail", tail, no, thread.bytes)
-        for blank in dump.blanks:
-            at, id = micros(blank.at), blank.id.bytes
-            await self._session.run(
-                "add_blank_version", owner=no, id=id, version=blank.version, position=blank.position, at=at
-            )
-            await self._session.run("learnt_by", at, no, id)
-        for id_, use in dump.uses.items():
-            await self._use(id_, use)
-        for entry in dump.entries:
-            await self._entry(entry)
-        await self._session.run("move_owner", len(dump.entries), 0, no)
-        await self._session.run("recount_held", no)
-        if any(record.type in PASSAGE_TYPES for record in current.values()):
-            await jobs.make_embedding_due(self._session, dump.entries[-1].at)
-        return self._done
-
-    async def _version(self, version: dumps.DumpedVersion, current: Record) -> None:
-        record = version.record
-        if record.id in self._pending or len(self._pending) == _AT_ONCE:
-            await self._flush()
-        before = self._standing.get(record.id)
-        put = Put(record, before, Verb.IMPORT, self._terms(current) if before is None else None)
-        writing = self._storing.writing(put, version.position, slots=version.current)
-        self._pending[record.id] = writing
-        self._digests[record.id, record.version] = writing.row.hash
-        self._standing[record.id] = record
-        self._done[record.type.value if version.current else "versions"] += 1
-
-    async def _flush(self) -> None:
-        """Store what waits, each record once."""
-        if self._pending:
-            await self._storing.store(list(self._pending.values()))
-            self._pending = {}
-
-    async def _use(self, id: UUID, use: Use) -> None:
-        found = await self._session.one("where_is", id.bytes)
-        assert found is not None
-        used = None if use.used_at is None else micros(use.used_at)
-        await self._session.run("put_use", self._row.no, found[0], use.strength, used, use.count)
-        self._done["uses"] += 1
-
-    async def _entry(self, entry: Entry) -> None:
-        if entry.operation is not None and await self._session.one("by_operation", entry.operation):
-            raise Conflict(f"position {entry.position}: its operation was applied in this book already")
-        await add_entry(self._session, self._row.no, dumps.with_digests(entry, self._digests))
-        self._done["entries"] += 1
-
-
-async def dump_book(session: Session, secret: bytes) -> dict[str, Any]:
-    """What belongs to no owner."""
-    eras = await session.text(
-        "SELECT no, era, digest, erased_at FROM owners WHERE erased_at IS NOT NULL ORDER BY no"
-    )
-    stones = await session.text("SELECT digest, at FROM tombstones ORDER BY digest")
-    ended = []
-    for no, era, digest, at in eras:
-        operations = tuple((row[0], row[1]) for row in await session.all("operations_of_owner", no))
-        ended.append(dumps.EndedEra(UUID(bytes=era), digest, at, operations))
-    return dumps.book_line(dumps.BookDump(secret, tuple(ended), tuple((row[0], row[1]) for row in stones)))
-
-
-async def adopt_book(session: Session, line: Mapping[str, Any]) -> bool:
-    """Take in what belongs to no owner, if the book is empty; the caller has the book alone."""
-    book = dumps.parse_book(line)
+    The caller has the book alone.
+    """
     if await session.text("SELECT 1 FROM owners UNION ALL SELECT 1 FROM tombstones LIMIT 1"):
         return False
-    await session.run_text("UPDATE properties SET value = ? WHERE name = 'secret'", book.secret)
-    for ended in book.eras:
-        ((no,),) = await session.text(
-            "INSERT INTO owners (era, digest, erased_at, position) VALUES (?, ?, ?, ?) RETURNING no",
-            ended.era.bytes,
-            ended.digest,
-            ended.at,
-            len(ended.operations),
-        )
-        for entry in ended.entries():
-            await add_entry(session, no, entry)
-    for digest, at in book.tombstones:
-        await session.run("bury", digest, at)
+    await session.run("set_mark_of_book", "secret", secret)
+    for era in ended:
+        await laying.lay_frame(session, era.frame)
+        await laying.lay(session, era.frame.era, era.entries)
+    await laying.lay(session, b"", tombstones)
     return True
+
+
+async def adopt(session: Session, secret: bytes, whole: OwnerPieces) -> bool:
+    """Add an owner with all records and the ledger; False if the owner is here."""
+    frame = whole.frame
+    assert frame.names is not None
+    present, there = await lock_owner(session, owner_of(*frame.names))
+    if there is not None:
+        return False
+    refuse_other_secret(secret, present)
+    await _refuse_known(session, secret, whole)
+    await laying.lay_frame(session, frame)
+    for start in range(0, len(whole.records), _AT_ONCE):
+        await laying.lay(session, frame.era, whole.records[start : start + _AT_ONCE])
+    await laying.lay(session, frame.era, whole.entries)
+    no = await session.value("era", frame.era)
+    await session.run("recount_held", no)
+    await session.run("recount_shelves", no)
+    if any(piece.terms is not None for piece in whole.records):
+        await jobs.make_embedding_due(session, moment(whole.entries[-1].at))
+    return True
+
+
+async def _refuse_known(session: Session, secret: bytes, whole: OwnerPieces) -> None:
+    """Raise if the era, a record or an operation is here, or was erased here."""
+    stored = await session.one("era", whole.frame.era)
+    if stored is not None:
+        raise refused_era(ended=stored[6] is not None)
+    ids = [UUID(bytes=piece.key) for piece in whole.records]
+    for id in await buried_among(session, secret, ids):
+        raise refused_erased(id)
+    for row in await session.text("SELECT id FROM ids WHERE id = ANY(?::bytea[])", [id.bytes for id in ids]):
+        raise refused_record(UUID(bytes=row[0]))
+    for entry in whole.entries:
+        if entry.operation is not None and await session.one("by_operation", entry.operation):
+            raise refused_operation(entry.position)

@@ -1,4 +1,4 @@
-"""A book on a server that moves: its marks, and its pieces as they are given and laid down."""
+"""A book on a server that is copied: its marks, and its pieces as they are read and written."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import TypeVar
 
 from memoranda.engines.postgres import laying, pieces
+from memoranda.engines.postgres.applying import find_owner
 from memoranda.engines.postgres.large.shelves import LargeShelves
-from memoranda.engines.postgres.scrubbing import PENDING
 from memoranda.engines.postgres.server import Server
 from memoranda.engines.postgres.session import Session
 from memoranda.model.moving import (
@@ -18,36 +18,38 @@ from memoranda.model.moving import (
     BookFrame,
     Departure,
     Frame,
+    OwnerPieces,
     Piece,
     PieceKind,
-    RecordPiece,
     Whereabouts,
     mark_text,
     marks_of,
+    may_arrive,
+    refuse_other_copy,
     refuse_other_departure,
-    refuse_other_run,
 )
+from memoranda.model.owner import Owner
 
 T = TypeVar("T")
 
 
 class Moving:
-    """What an engine on a server does for a book that moves.
+    """The part of the PostgreSQL engine that reads and writes pieces, and holds the marks.
 
-    That a book has one of the marks is asked by the server itself, on the way to each write.
+    ``Server.write`` itself asks for the marks before each write.
     """
 
     _server: Server
     large_shelves: LargeShelves
 
-    async def _lay(self, run: str, work: Callable[[Session], Awaitable[T]]) -> T:
-        """Write what one run of a copy brings, and no other; a mark that changes waits until it is there."""
+    async def _lay(self, copy: str, work: Callable[[Session], Awaitable[T]], *, alone: bool = False) -> T:
+        """Write as the copy with this id; a mark that changes waits until this is committed."""
 
         async def guarded(session: Session) -> T:
-            refuse_other_run(await _marks(session), run)
+            refuse_other_copy(await _marks(session), copy)
             return await work(session)
 
-        return await self._server.write(guarded, guarded=False)
+        return await self._server.write(guarded, alone=alone, guarded=False)
 
     async def whereabouts(self) -> Whereabouts:
         async def work(session: Session) -> Whereabouts:
@@ -58,9 +60,9 @@ class Moving:
 
         return await self._server.read(work)
 
-    async def eras(self, after: bytes, limit: int) -> list[tuple[bytes, int]]:
+    async def eras(self, after: bytes, limit: int) -> list[bytes]:
         rows = await self._server.read(lambda s: s.all("eras_after", after, limit))
-        return [(row[0], row[1]) for row in rows]
+        return [row[0] for row in rows]
 
     async def book_frame(self) -> BookFrame:
         return await self._server.read(pieces.book_frame, whole=True)
@@ -71,40 +73,39 @@ class Moving:
     async def pieces(self, kind: PieceKind, era: bytes, after: bytes, limit: int) -> list[Piece]:
         return await self._server.read(lambda s: pieces.after(s, kind, era, after, limit), whole=True)
 
-    async def records_at(self, era: bytes, ids: Sequence[bytes]) -> list[RecordPiece]:
-        return await self._server.read(lambda s: pieces.records_at(s, era, ids), whole=True)
+    async def owner_pieces(self, owner: Owner) -> OwnerPieces | None:
+        async def work(session: Session) -> OwnerPieces | None:
+            row = await find_owner(session, owner)
+            return None if row is None else await pieces.whole(session, row.era.bytes)
+
+        return await self._server.read(work, whole=True, long=True)
 
     async def arrive(self, arrival: Arrival, secret: bytes) -> bool:
         return await self._server.write(lambda s: _arrive(s, arrival, secret), alone=True, guarded=False)
 
-    async def lay_book(self, run: str, frame: BookFrame) -> None:
-        await self._lay(run, lambda s: laying.lay_book(s, frame))
+    async def lay_book(self, copy: str, frame: BookFrame) -> None:
+        await self._lay(copy, lambda s: laying.lay_book(s, frame))
 
-    async def lay_frame(self, run: str, frame: Frame) -> None:
-        await self._lay(run, lambda s: laying.lay_frame(s, frame))
+    async def lay_frame(self, copy: str, frame: Frame) -> None:
+        await self._lay(copy, lambda s: laying.lay_frame(s, frame))
 
-    async def lay(
-        self, run: str, kind: PieceKind, era: bytes, pieces: Sequence[Piece], gone: Sequence[bytes] = ()
-    ) -> None:
-        await self._lay(run, lambda s: laying.lay(s, kind, era, pieces, gone))
+    async def lay(self, copy: str, era: bytes, pieces: Sequence[Piece]) -> None:
+        await self._lay(copy, lambda s: laying.lay(s, era, pieces))
 
-    async def end_arrival(self, run: str) -> str:
-        async def work(session: Session) -> str:
-            refuse_other_run(await _marks(session), run)
+    async def end_arrival(self, copy: str) -> None:
+        async def work(session: Session) -> None:
+            await session.run("recount_held_of_all")
             await session.run("recount_vector_sets")
-            await session.run("recount_shelves")
+            await session.run("recount_shelves", None)
             await self.large_shelves.put_job_if_behind(session)
             await session.run("remove_mark_of_book", ARRIVAL)
-            await session.run("set_mark_of_book", MADE_BY, run.encode())
-            replaced = await session.value("mark_of_book", laying.REPLACED) is not None
-            await session.run("remove_mark_of_book", laying.REPLACED)
-            return PENDING if replaced else ""
+            await session.run("set_mark_of_book", MADE_BY, copy.encode())
 
-        return await self._server.write(work, alone=True, guarded=False)
+        await self._lay(copy, work, alone=True)
 
     async def depart(self, departure: Departure | None, expected: Departure | None) -> None:
         async def work(session: Session) -> None:
-            refuse_other_departure(await _marks(session), departure, expected)
+            refuse_other_departure(await _marks(session), expected)
             if departure is None:
                 await session.run("remove_mark_of_book", DEPARTURE)
             else:
@@ -119,12 +120,14 @@ async def _marks(session: Session) -> dict[str, bytes]:
 
 
 async def _arrive(session: Session, arrival: Arrival, secret: bytes) -> bool:
-    departed, begun = marks_of(await _marks(session))
+    marks = await _marks(session)
     same = bytes(await session.value("secret")) == secret
-    if departed is not None or (begun is not None and not same):
+    content = await session.one("has_content") is not None
+    if not may_arrive(marks, same_secret=same, has_content=content):
         return False
-    if begun is None and (same or await session.one("has_content") is not None):
-        return False
-    await session.run("set_mark_of_book", "secret", secret)
-    await session.run("set_mark_of_book", ARRIVAL, mark_text(arrival))
+    earlier = marks_of(marks)[1]
+    if earlier is None or earlier.copy != arrival.copy:
+        await laying.empty(session)
+        await session.run("set_mark_of_book", "secret", secret)
+        await session.run("set_mark_of_book", ARRIVAL, mark_text(arrival))
     return True

@@ -13,6 +13,7 @@ from memoranda.model.moving import (
     EntryPiece,
     Frame,
     JobPiece,
+    OwnerPieces,
     Piece,
     PieceKind,
     RecordPiece,
@@ -24,7 +25,8 @@ from memoranda.model.moving import (
 )
 
 _BEHIND = "id > :after ORDER BY id LIMIT :limit"
-_AMONG = "id = ANY(:ids::bytea[])"
+#: More records than an owner can have.
+_ALL = 2**62
 
 
 async def book_frame(session: Session) -> BookFrame:
@@ -73,13 +75,14 @@ async def after(session: Session, kind: PieceKind, era: bytes, behind: bytes, li
     return list(await _records(session, no, rows))
 
 
-async def records_at(session: Session, era: bytes, ids: Sequence[bytes]) -> list[RecordPiece]:
-    """Those of these records that the era has."""
+async def whole(session: Session, era: bytes) -> OwnerPieces:
+    """Return everything of an era's owner."""
+    found = await frame(session, era)
+    assert found is not None
     no = await session.value("era", era)
-    if no is None:
-        return []
-    rows = await session.all("record_pieces", conditions=_AMONG, owner=no, ids=list(ids))
-    return await _records(session, no, rows)
+    entries = [EntryPiece._make(row) for row in await session.all("entry_pieces", no, 0, _ALL)]
+    rows = await session.all("record_pieces", conditions=_BEHIND, owner=no, after=b"", limit=_ALL)
+    return OwnerPieces(found, await _records(session, no, rows), entries)
 
 
 async def _records(session: Session, owner: int, rows: Sequence[Row]) -> list[RecordPiece]:

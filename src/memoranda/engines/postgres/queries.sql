@@ -332,13 +332,6 @@ WHERE :entry::text IS NOT NULL AND EXISTS (SELECT 1 FROM given WHERE packed IS N
     AND NOT EXISTS (SELECT 1 FROM jobs WHERE owner = 0 AND kind = :upkeep::text AND key = s.name AND state = 'waiting')
 ORDER BY s.no
 
--- For an adopted record whose first version was emptied: it was learnt when that version was written.
--- name: learnt_by
-UPDATE records SET learnt = least(learnt, ?) WHERE owner = ? AND id = ?
-
--- name: where_is
-SELECT r.no, r.shelf, r.owner FROM ids AS i JOIN records AS r ON r.owner = i.owner AND r.id = i.id WHERE i.id = ?
-
 -- name: where_are
 SELECT r.id, r.no, r.shelf, r.owner FROM ids AS i JOIN records AS r ON r.owner = i.owner AND r.id = i.id
 WHERE i.id = ANY(?::bytea[])
@@ -352,9 +345,6 @@ WHERE i.id = ANY(?::bytea[]) AND r.mark > 0 ORDER BY r.owner, r.shelf, r.no
 
 -- name: free_slots
 UPDATE records SET slot = NULL WHERE owner = ? AND id = ANY(?::bytea[])
-
--- name: set_tail
-UPDATE records SET seq = greatest(seq, ?) WHERE owner = ? AND id = ?
 
 -- name: unlink
 DELETE FROM links WHERE owner = ? AND record = ANY(?::bytea[])
@@ -381,9 +371,6 @@ FROM ledger AS l JOIN owners AS o ON o.no = l.owner WHERE l.operation = ? ORDER 
 -- name: entries_at
 SELECT l.owner, l.position, l.at, l.actor_kind, l.actor, l.operation, l.request, l.body, o.era, o.erased_at
 FROM ledger AS l JOIN owners AS o ON o.no = l.owner WHERE l.owner = ? AND l.position = ANY(?::bigint[])
-
--- name: operations_of_owner
-SELECT operation, request FROM ledger WHERE owner = ? AND operation IS NOT NULL ORDER BY position
 
 -- name: entries_after
 SELECT l.owner, l.position, l.at, l.actor_kind, l.actor, l.operation, l.request, l.body, o.era, o.erased_at
@@ -531,14 +518,6 @@ WHERE r.owner = ? AND r.id = ANY(?::bytea[]) AND r.shelf = ANY(?::bigint[])
 SELECT r.id FROM records AS r JOIN uses AS u ON u.owner = r.owner AND u.record = r.no
 WHERE r.owner = :owner AND r.shelf = ANY(:shelves::bigint[]) AND r.type = 'memory' AND u.count > 0 AND {conditions}
 ORDER BY u.count DESC, coalesce(u.used_at, 0) DESC, r.id LIMIT :limit
-
--- name: tails_of_owner
-SELECT id, seq FROM records WHERE owner = ? AND type = 'thread'
-
--- name: uses_of_owner
-SELECT r.id, u.strength, u.used_at, u.count
-FROM records AS r JOIN uses AS u ON u.owner = r.owner AND u.record = r.no
-WHERE r.owner = ? AND r.type = 'memory' ORDER BY r.no
 
 -- name: numbers_in_view
 SELECT r.id, r.no, r.owner FROM records AS r
@@ -725,16 +704,8 @@ WHERE r.owner = ? ORDER BY r.no
 -- name: blank_versions
 UPDATE versions SET body = '', hash = '' WHERE owner = ? AND record = ANY(?::bigint[]) AND body <> ''
 
--- name: add_blank_version
-INSERT INTO versions (owner, record, version, shelf, position, recorded_at, ended_at, body, hash)
-SELECT owner, no, :version::bigint, shelf, :position::bigint, :at::bigint, :at::bigint, '', '' FROM records
-WHERE owner = :owner AND id = :id AND version > :version::bigint ON CONFLICT DO NOTHING
-
 -- name: delete_links_to
 DELETE FROM links WHERE source = ANY(?::bytea[])
-
--- name: bury
-INSERT INTO tombstones (digest, at) VALUES (?, ?) ON CONFLICT DO NOTHING
 
 -- name: bury_all
 INSERT INTO tombstones (digest, at) SELECT unnest(?::bytea[]), ?::bigint ON CONFLICT DO NOTHING
@@ -765,10 +736,6 @@ DELETE FROM shelves WHERE owner = ?
 -- name: delete_jobs_of_owner
 DELETE FROM jobs WHERE owner = ?
 
--- name: ledger_of_owner
-SELECT l.owner, l.position, l.at, l.actor_kind, l.actor, l.operation, l.request, l.body, o.era, o.erased_at
-FROM ledger AS l JOIN owners AS o ON o.no = l.owner WHERE l.owner = ? ORDER BY l.position
-
 -- name: server_facts
 SELECT current_setting('server_version'),
     current_setting('server_version_num')::integer,
@@ -798,7 +765,7 @@ DELETE FROM properties WHERE name = ?
 SELECT 1 FROM owners UNION ALL SELECT 1 FROM tombstones UNION ALL SELECT 1 FROM spent LIMIT 1
 
 -- name: eras_after
-SELECT era, position FROM owners WHERE era > ? ORDER BY era LIMIT ?
+SELECT era FROM owners WHERE era > ? ORDER BY era LIMIT ?
 
 -- name: era
 SELECT no, tenant, kind, id, digest, position, erased_at FROM owners WHERE era = ?
@@ -847,49 +814,24 @@ WHERE owner = ? AND position > ? ORDER BY position LIMIT ?
 -- name: stone_pieces
 SELECT digest, at FROM tombstones WHERE digest > ? ORDER BY digest LIMIT ?
 
--- Only one living era may have a name; the older era here has ended at the source, and is stored again later.
--- name: make_way_for_era
-UPDATE owners SET tenant = NULL, kind = NULL, id = NULL, erased_at = 0
-WHERE tenant = ? AND kind = ? AND id = ? AND era <> ? AND erased_at IS NULL
-
--- name: put_era
+-- name: lay_era
 INSERT INTO owners (tenant, kind, id, era, digest, position, erased_at) VALUES (?, ?, ?, ?, ?, ?, ?)
-ON CONFLICT (era) DO UPDATE SET tenant = excluded.tenant, kind = excluded.kind, id = excluded.id,
-    digest = excluded.digest, position = excluded.position, erased_at = excluded.erased_at
-RETURNING no
+ON CONFLICT (era) DO NOTHING RETURNING no
 
 -- name: set_shelf
 UPDATE shelves SET mark = ?, renewed = ? WHERE owner = ? AND no = ?
 
--- name: shelf_is_empty
-SELECT NOT EXISTS (SELECT 1 FROM records WHERE owner = ? AND shelf = ?)
-
--- name: delete_shelf_groups
-DELETE FROM shelf_groups WHERE owner = ? AND shelf = ?
-
--- name: delete_shelf
-DELETE FROM shelves WHERE owner = ? AND no = ?
-
--- name: clear_kept
-DELETE FROM kept WHERE job IN (SELECT id FROM jobs WHERE owner = ?)
-
--- name: clear_jobs
-DELETE FROM jobs WHERE owner = ? AND (owner <> 0 OR kind <> ALL(?::text[]))
-
 -- name: lay_job
 INSERT INTO jobs (owner, id, kind, key, payload, records, state, run_at, first_at, attempts, postponed, not_before, generation,
     leased_generation, worker, leased_until, error)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING
 
 -- name: lay_kept
-INSERT INTO kept (job, records, payload) VALUES (?, ?, ?)
+INSERT INTO kept (job, records, payload) VALUES (?, ?, ?) ON CONFLICT DO NOTHING
 
 -- name: lay_spent
 INSERT INTO spent (owner, tenant, day, agent, task, model, calls, answers, tokens_in, tokens_cached, tokens_out, unpriced, price)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-
--- name: numbers_of_records
-SELECT id, no FROM records WHERE owner = ? AND id = ANY(?::bytea[])
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING
 
 -- name: take_away_records
 DELETE FROM records WHERE owner = ? AND id = ANY(?::bytea[])
@@ -915,22 +857,17 @@ DELETE FROM vectors WHERE owner = ? AND record = ANY(?::bigint[])
 -- name: take_away_unmade
 DELETE FROM unmade WHERE owner = ? AND record = ANY(?::bigint[])
 
--- name: make_way_for_slots
-UPDATE records SET slot = NULL WHERE owner = ? AND slot = ANY(?::bytea[])
-
 -- name: claim_ids
-INSERT INTO ids (id, owner) SELECT unnest(?::bytea[]), ?::bigint ON CONFLICT DO NOTHING
+INSERT INTO ids (id, owner) SELECT unnest(?::bytea[]), ?::bigint ON CONFLICT DO NOTHING RETURNING id
 
 -- name: lay_records
-INSERT INTO records (owner, no, id, type, version, recorded_at, slot, thread, seq, kind, status, at, valid_from, valid_to,
+INSERT INTO records (owner, id, type, version, recorded_at, slot, thread, seq, kind, status, at, valid_from, valid_to,
     facets, body, hash, shelf, position, learnt, ended, run, mark)
-SELECT ?::bigint, coalesce(n.no, nextval('record_numbers')), n.id, n.type, n.version, n.recorded_at, n.slot, n.thread, n.seq,
-    n.kind, n.status, n.at, n.valid_from, n.valid_to, n.facets, n.body, n.hash, n.shelf, n.position, n.learnt, n.ended, n.run,
-    n.mark
-FROM unnest(?::bigint[], ?::bytea[], ?::text[], ?::bigint[], ?::bigint[], ?::bytea[], ?::bytea[], ?::bigint[], ?::text[],
+SELECT ?::bigint, n.*
+FROM unnest(?::bytea[], ?::text[], ?::bigint[], ?::bigint[], ?::bytea[], ?::bytea[], ?::bigint[], ?::text[],
     ?::text[], ?::bigint[], ?::bigint[], ?::bigint[], ?::text[], ?::text[], ?::bytea[], ?::bigint[], ?::bigint[], ?::bigint[],
-    ?::bigint[], ?::bytea[], ?::bigint[]) AS n (no, id, type, version, recorded_at, slot, thread, seq, kind, status, at,
-    valid_from, valid_to, facets, body, hash, shelf, position, learnt, ended, run, mark)
+    ?::bigint[], ?::bytea[], ?::bigint[]) AS n
+RETURNING id, no
 
 -- name: lay_versions
 INSERT INTO versions (owner, record, version, shelf, position, recorded_at, ended_at, body, hash)
@@ -960,32 +897,22 @@ WHERE t.owner = ? AND t.record = ANY(?::bigint[])
 -- name: lay_entries
 INSERT INTO ledger (owner, position, at, actor_kind, actor, operation, request, body)
 SELECT ?::bigint, n.* FROM unnest(?::bigint[], ?::bigint[], ?::text[], ?::text[], ?::bytea[], ?::bytea[], ?::text[]) AS n
-ON CONFLICT (owner, position) DO UPDATE SET at = excluded.at, actor_kind = excluded.actor_kind, actor = excluded.actor,
-    operation = excluded.operation, request = excluded.request, body = excluded.body
-
--- name: has_entries
-SELECT EXISTS (SELECT 1 FROM ledger WHERE owner = ? AND position = ANY(?::bigint[]))
-
--- name: take_away_entries
-DELETE FROM ledger WHERE owner = ? AND position = ANY(?::bigint[])
+ON CONFLICT (owner, position) DO NOTHING
 
 -- name: lay_stones
-INSERT INTO tombstones (digest, at) SELECT * FROM unnest(?::bytea[], ?::bigint[])
-ON CONFLICT (digest) DO UPDATE SET at = excluded.at
-
--- name: take_away_stones
-DELETE FROM tombstones WHERE digest = ANY(?::bytea[])
+INSERT INTO tombstones (digest, at) SELECT * FROM unnest(?::bytea[], ?::bigint[]) ON CONFLICT (digest) DO NOTHING
 
 -- name: lay_vector_set
-INSERT INTO vector_sets (name, dimension, active) VALUES (?, ?, false) ON CONFLICT (name) DO NOTHING
-
--- name: deactivate_vector_sets
-UPDATE vector_sets SET active = false WHERE active
+INSERT INTO vector_sets (name, dimension, active) VALUES (?, ?, ?) ON CONFLICT (name) DO NOTHING
 
 -- What searches large shelves is made anew: workers find that it is behind.
 -- name: recount_shelves
 UPDATE shelves AS s SET followed = NULL, passages = (
     SELECT count(*) FROM records AS r WHERE r.owner = s.owner AND r.shelf = s.no AND r.mark > 0)
+WHERE s.owner = coalesce(?, s.owner)
+
+-- name: recount_held_of_all
+UPDATE owners SET held = (SELECT count(*) FROM records WHERE owner = owners.no AND type = 'memory' AND status = 'active')
 
 -- name: recount_vector_sets
 UPDATE vector_sets SET count = (SELECT count(*) FROM vectors WHERE set = no)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -31,6 +31,7 @@ from memoranda.model.erasure import ErasureReceipt, Erasures, Scrubbed, Target
 from memoranda.model.facts import BookFacts, Findings
 from memoranda.model.jobs import Job, JobDraft, JobState, kept_text
 from memoranda.model.ledger import Entry, Receipt
+from memoranda.model.moving import OwnerPieces, StonePiece
 from memoranda.model.owner import Owner, View
 from memoranda.model.passages import Choose, Shelf, ShelfDelta, Sight, Use
 from memoranda.model.query import Filter, HistoryStep, Page
@@ -38,7 +39,7 @@ from memoranda.model.records import Record
 from memoranda.model.spending import ALL_SPENT, Spent, SpentFilter, Sums
 from memoranda.model.values import utc_now
 from memoranda.model.vectors import Embedding, VectorSet
-from memoranda.ports import Scan, TermsOf
+from memoranda.ports import Scan
 from memoranda.settle.rows import owner_of, record_of
 
 #: A file up to this size is cleared of erased content before ``erase`` returns; a larger one by the worker.
@@ -287,20 +288,13 @@ class SqliteEngine(Moving):
             },
         )
 
-    async def dump(self, owner: Owner, *, private: bool) -> AsyncIterator[dict[str, Any]]:
-        for line in await self._file.read(lambda c: list(keeping.dump(c, owner, private=private))):
-            yield line
+    async def adopt_book(
+        self, secret: bytes, ended: Sequence[OwnerPieces], tombstones: Sequence[StonePiece]
+    ) -> bool:
+        return await self._write(lambda c: keeping.adopt_book(c, secret, ended, tombstones))
 
-    async def dump_book(self) -> AsyncIterator[dict[str, Any]]:
-        yield await self._file.read(lambda c: keeping.dump_book(c, secret_of(c)))
-
-    async def adopt_book(self, line: Mapping[str, Any]) -> bool:
-        return await self._write(lambda c: keeping.adopt_book(c, line))
-
-    async def adopt(
-        self, owner: Owner, lines: Sequence[dict[str, Any]], terms: TermsOf
-    ) -> Mapping[str, int] | None:
-        return await self._write(lambda c: keeping.adopt(c, secret_of(c), owner, lines, terms))
+    async def adopt(self, secret: bytes, whole: OwnerPieces) -> bool:
+        return await self._write(lambda c: keeping.adopt(c, secret, whole))
 
     # ── copies of itself ─────────────────────────────────────────────────────────────────────────────────────────
 

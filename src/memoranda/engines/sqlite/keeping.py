@@ -1,4 +1,4 @@
-"""Upkeep of a whole book in SQLite: rebuilding, dumps and adoption, facts."""
+"""Maintenance of a whole book in SQLite: counts, rebuilding, backups' places, and owners from an import."""
 
 from __future__ import annotations
 
@@ -6,27 +6,29 @@ import glob
 import os
 import sqlite3
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 from uuid import UUID
 
-from memoranda.engines.sqlite import jobs
-from memoranda.engines.sqlite.answers import OwnerRow, is_buried
-from memoranda.engines.sqlite.applying import Storing, add_entry, begin_era, find_owner
-from memoranda.engines.sqlite.proving import Proving
+from memoranda.engines.sqlite import jobs, laying
+from memoranda.engines.sqlite.answers import is_buried
+from memoranda.engines.sqlite.secret import secret_of
 from memoranda.engines.sqlite.statements import sql
-from memoranda.errors import Conflict, Erased
-from memoranda.model.ledger import Entry, Verb
+from memoranda.model.moving import (
+    OwnerPieces,
+    StonePiece,
+    refuse_other_secret,
+    refused_era,
+    refused_erased,
+    refused_operation,
+    refused_record,
+)
 from memoranda.model.owner import Owner
-from memoranda.model.passages import Use
-from memoranda.model.records import PASSAGE_TYPES, Record
 from memoranda.model.values import micros, moment, utc_now
-from memoranda.ports import TermsOf
-from memoranda.settle import Put, dumps, encode
-from memoranda.settle.codec import decode
-from memoranda.settle.rows import audience_of, entry_of, owner_of, record_of
+from memoranda.settle import encode
+from memoranda.settle.rows import owner_of, record_of
 from memoranda.text.terms import RULE
 
 Progress = Callable[[int, int], None]
@@ -138,146 +140,45 @@ def known_backups(connection: sqlite3.Connection, place: Path, now: datetime) ->
     return tuple(dict.fromkeys([*noted, *upgraded, *halves]))
 
 
-def dump(connection: sqlite3.Connection, owner: Owner, *, private: bool) -> Iterator[dict[str, Any]]:
-    """Everything of an owner: the era, entries, versions oldest first, uses, and the count of all these."""
-    return dumps.ended(_dumped(connection, owner, private=private))
-
-
-def _dumped(connection: sqlite3.Connection, owner: Owner, *, private: bool) -> Iterator[dict[str, Any]]:
-    row = find_owner(connection, owner)
-    if row is None:
-        return
-    yield dumps.owner_line(owner, row.era)
-    for found in connection.execute(sql("ledger_of_owner"), (row.no,)):
-        yield dumps.entry_line(entry_of(found, owner), private=private)
-    tails = dict(connection.execute(sql("tails_of_owner"), (row.no,)))
-    for found in connection.execute(sql("all_of_owner") + " ORDER BY r.no", (row.no,)):
-        for version, position, recorded_at, body, *readers in connection.execute(
-            sql("versions_of"), (found[1],)
-        ):
-            if body:
-                old = decode(
-                    found[0], UUID(bytes=found[1]), owner, audience_of(*readers), version, recorded_at, body
-                )
-                yield dumps.version_line(old, position, current=False)
-        position = connection.execute(sql("record_position"), (found[1],)).fetchone()[1]
-        yield dumps.version_line(record_of(found), position, current=True, tail=tails.get(found[1]))
-    for id, strength, used_at, count in connection.execute(sql("uses_of_owner"), (row.no,)):
-        used = None if used_at is None else moment(used_at)
-        yield dumps.use_line(UUID(bytes=id), Use(strength=strength, used_at=used, count=count))
-
-
-def adopt(
+def adopt_book(
     connection: sqlite3.Connection,
     secret: bytes,
-    owner: Owner,
-    lines: Sequence[dict[str, Any]],
-    terms: TermsOf,
-) -> Mapping[str, int] | None:
-    """Take in an owner as dumped; None where the owner has records here already."""
-    if find_owner(connection, owner) is not None:
-        return None
-    dump = dumps.parse(owner, lines)
-    if connection.execute(sql("ended_era"), (dump.era.bytes,)).fetchone():
-        raise Erased(
-            f"owner {owner}: these records were exported before the owner was erased; they do not come back"
-        )
-    row = begin_era(connection, secret, owner, dump.era)
-    done = _Adopting(connection, secret, row, terms).take(dump)
-    proving = Proving(connection, secret, row.no, owner)
-    faults = [fault for found in proving.run() for fault in found] + list(proving.missing())
-    if faults:
-        raise dumps.broken(0, f"the part does not hold against its own ledger: {faults[0]}")
-    return done
-
-
-class _Adopting:
-    """Takes in one owner, version by version."""
-
-    def __init__(self, connection: sqlite3.Connection, secret: bytes, row: OwnerRow, terms: TermsOf) -> None:
-        self._connection = connection
-        self._secret = secret
-        self._row = row
-        self._terms = terms
-        self._digests: dict[tuple[UUID, int], bytes] = {}
-        self._standing: dict[UUID, Record] = {}
-        self._done: Counter[str] = Counter()
-
-    def take(self, dump: dumps.OwnerDump) -> Mapping[str, int]:
-        """Take in everything; entries last, for they tell of the versions' digests."""
-        current = dump.current
-        for version in dump.versions:
-            self._version(version, current[version.record.id])
-        for thread, tail in dump.tails.items():
-            self._connection.execute(sql("set_tail"), (tail, thread.bytes))
-        for blank in dump.blanks:
-            values = {"id": blank.id.bytes, "version": blank.version, "position": blank.position}
-            self._connection.execute(sql("add_blank_version"), {**values, "at": micros(blank.at)})
-            self._connection.execute(sql("learnt_by"), (micros(blank.at), blank.id.bytes))
-        for id, use in dump.uses.items():
-            self._use(id, use)
-        for entry in dump.entries:
-            self._entry(entry)
-        self._connection.execute(sql("move_owner"), (len(dump.entries), 0, self._row.no))
-        self._connection.execute(sql("recount_held"), (self._row.no,))
-        if any(record.type in PASSAGE_TYPES for record in current.values()):
-            jobs.make_embedding_due(self._connection, dump.entries[-1].at)
-        return self._done
-
-    def _version(self, version: dumps.DumpedVersion, current: Record) -> None:
-        record = version.record
-        before = self._standing.get(record.id)
-        if before is None and is_buried(self._connection, self._secret, record.id):
-            raise Erased(f"{record.type.value} {record.id}: it was forgotten here, and does not come back")
-        storing = Storing(self._connection, self._secret, self._row.no, version.position)
-        put = Put(record, before, Verb.IMPORT, self._terms(current) if before is None else None)
-        self._digests[record.id, record.version] = storing.put_all([put], slots=version.current)[0]
-        self._standing[record.id] = record
-        self._done[record.type.value if version.current else "versions"] += 1
-
-    def _use(self, id: UUID, use: Use) -> None:
-        no = self._connection.execute(sql("where_is"), (id.bytes,)).fetchone()[0]
-        used = None if use.used_at is None else micros(use.used_at)
-        self._connection.execute(sql("put_use"), (no, use.strength, used, use.count))
-        self._done["uses"] += 1
-
-    def _entry(self, entry: Entry) -> None:
-        if entry.operation is not None:
-            known = self._connection.execute(sql("by_operation"), (entry.operation,)).fetchone()
-            if known is not None:
-                raise Conflict(f"position {entry.position}: its operation was applied in this book already")
-        add_entry(self._connection, self._row.no, dumps.with_digests(entry, self._digests))
-        self._done["entries"] += 1
-
-
-def dump_book(connection: sqlite3.Connection, secret: bytes) -> dict[str, Any]:
-    """What belongs to no owner."""
-    eras = connection.execute(
-        "SELECT no, era, digest, erased_at FROM owners WHERE erased_at IS NOT NULL ORDER BY no"
-    ).fetchall()
-    stones = connection.execute("SELECT digest, at FROM tombstones ORDER BY digest")
-    ended = (
-        dumps.EndedEra(
-            UUID(bytes=era), digest, at, tuple(connection.execute(sql("operations_of_owner"), (no,)))
-        )
-        for no, era, digest, at in eras
-    )
-    return dumps.book_line(dumps.BookDump(secret, tuple(ended), tuple(stones)))
-
-
-def adopt_book(connection: sqlite3.Connection, line: Mapping[str, Any]) -> bool:
-    """Take in what belongs to no owner, if the book is empty."""
-    book = dumps.parse_book(line)
+    ended: Sequence[OwnerPieces],
+    tombstones: Sequence[StonePiece],
+) -> bool:
+    """Take the key, the ended eras and the tombstones of another book; False if this book is not empty."""
     if connection.execute("SELECT 1 FROM owners UNION ALL SELECT 1 FROM tombstones LIMIT 1").fetchone():
         return False
-    connection.execute("UPDATE book SET value = ? WHERE name = 'secret'", (book.secret,))
-    for ended in book.eras:
-        no = connection.execute(
-            "INSERT INTO owners (era, digest, erased_at, position) VALUES (?, ?, ?, ?) RETURNING no",
-            (ended.era.bytes, ended.digest, ended.at, len(ended.operations)),
-        ).fetchone()[0]
-        for entry in ended.entries():
-            add_entry(connection, no, entry)
-    for digest, at in book.tombstones:
-        connection.execute(sql("bury"), (digest, at))
+    connection.execute(sql("set_mark_of_book"), ("secret", secret))
+    for era in ended:
+        laying.lay_frame(connection, era.frame)
+        laying.lay(connection, era.frame.era, era.entries)
+    laying.lay(connection, b"", tombstones)
+    return True
+
+
+def adopt(connection: sqlite3.Connection, secret: bytes, whole: OwnerPieces) -> bool:
+    """Add an owner with all records and the ledger; False if the owner is here."""
+    frame = whole.frame
+    assert frame.names is not None
+    if connection.execute(sql("owner"), frame.names).fetchone() is not None:
+        return False
+    refuse_other_secret(secret, secret_of(connection))
+    stored = connection.execute(sql("era"), (frame.era,)).fetchone()
+    if stored is not None:
+        raise refused_era(ended=stored[6] is not None)
+    for id in (UUID(bytes=piece.key) for piece in whole.records):
+        if is_buried(connection, secret, id):
+            raise refused_erased(id)
+        if connection.execute(sql("where_is"), (id.bytes,)).fetchone() is not None:
+            raise refused_record(id)
+    for entry in whole.entries:
+        if entry.operation and connection.execute(sql("by_operation"), (entry.operation,)).fetchone():
+            raise refused_operation(entry.position)
+    laying.lay_frame(connection, frame)
+    laying.lay(connection, frame.era, [*whole.records, *whole.entries])
+    (no, *_) = connection.execute(sql("owner"), frame.names).fetchone()
+    connection.execute(sql("recount_held"), (no,))
+    if any(piece.terms is not None for piece in whole.records):
+        jobs.make_embedding_due(connection, moment(whole.entries[-1].at))
     return True

@@ -1,4 +1,4 @@
-"""A book in SQLite that moves: its marks, and its pieces as they are given and laid down."""
+"""A book in SQLite that is copied: its marks, and its pieces as they are read and written."""
 
 from __future__ import annotations
 
@@ -6,11 +6,14 @@ import sqlite3
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
-from memoranda.engines.sqlite import laying, pieces
+from memoranda.engines.sqlite import jobs, laying, pieces
+from memoranda.engines.sqlite.applying import find_owner
+from memoranda.engines.sqlite.erasing import SCRUB
 from memoranda.engines.sqlite.faults import refuse_moved
 from memoranda.engines.sqlite.file import SqliteFile
 from memoranda.engines.sqlite.secret import has_secret, secret_of
 from memoranda.engines.sqlite.statements import sql
+from memoranda.model.erasure import Scrubbed
 from memoranda.model.moving import (
     ARRIVAL,
     DEPARTURE,
@@ -19,28 +22,34 @@ from memoranda.model.moving import (
     BookFrame,
     Departure,
     Frame,
+    OwnerPieces,
     Piece,
     PieceKind,
-    RecordPiece,
     Whereabouts,
     mark_text,
     marks_of,
+    may_arrive,
     refuse_marked,
+    refuse_other_copy,
     refuse_other_departure,
-    refuse_other_run,
 )
+from memoranda.model.owner import Owner
+from memoranda.model.values import utc_now
 
 T = TypeVar("T")
 Work = Callable[[sqlite3.Connection], T]
 
 
 class Moving:
-    """What an engine over one SQLite file does for a book that moves."""
+    """The part of the SQLite engine that reads and writes pieces, and holds the marks."""
 
     _file: SqliteFile
 
+    async def scrub(self) -> Scrubbed:
+        raise NotImplementedError
+
     async def _write(self, work: Work[T]) -> T:
-        """Write, unless the book has one of the marks: asked in the transaction that the write is part of."""
+        """Write, unless the book has a mark; the marks are read in the transaction of the write."""
 
         def guarded(connection: sqlite3.Connection) -> T:
             refuse_marked(_marks(connection))
@@ -48,11 +57,12 @@ class Moving:
 
         return await self._file.write(guarded)
 
-    async def _lay(self, run: str, work: Work[T]) -> T:
-        """Write what one run of a copy brings, and no other."""
+    async def _lay(self, copy: str, work: Work[T]) -> T:
+        """Write as the copy with this id; the file must still be at its path."""
 
         def guarded(connection: sqlite3.Connection) -> T:
-            refuse_other_run(_marks(connection), run)
+            refuse_moved(self._file.path, self._file.found)
+            refuse_other_copy(_marks(connection), copy)
             return work(connection)
 
         return await self._file.write(guarded)
@@ -67,8 +77,9 @@ class Moving:
 
         return await self._file.read(work)
 
-    async def eras(self, after: bytes, limit: int) -> list[tuple[bytes, int]]:
-        return await self._file.read(lambda c: c.execute(sql("eras_after"), (after, limit)).fetchall())
+    async def eras(self, after: bytes, limit: int) -> list[bytes]:
+        rows = await self._file.read(lambda c: c.execute(sql("eras_after"), (after, limit)).fetchall())
+        return [row[0] for row in rows]
 
     async def book_frame(self) -> BookFrame:
         return await self._file.read(pieces.book_frame)
@@ -79,32 +90,40 @@ class Moving:
     async def pieces(self, kind: PieceKind, era: bytes, after: bytes, limit: int) -> list[Piece]:
         return await self._file.read(lambda c: pieces.after(c, kind, era, after, limit))
 
-    async def records_at(self, era: bytes, ids: Sequence[bytes]) -> list[RecordPiece]:
-        return await self._file.read(lambda c: pieces.records_at(c, era, ids))
+    async def owner_pieces(self, owner: Owner) -> OwnerPieces | None:
+        def work(connection: sqlite3.Connection) -> OwnerPieces | None:
+            row = find_owner(connection, owner)
+            return None if row is None else pieces.whole(connection, row.era.bytes)
+
+        return await self._file.read(work)
 
     async def arrive(self, arrival: Arrival, secret: bytes) -> bool:
-        return await self._file.write(lambda c: _arrive(c, arrival, secret))
+        def work(connection: sqlite3.Connection) -> tuple[bool, bool]:
+            return _arrive(connection, arrival, secret)
 
-    async def lay_book(self, run: str, frame: BookFrame) -> None:
-        await self._lay(run, lambda c: laying.lay_book(c, frame))
+        arrived, emptied = await self._file.write(work)
+        if emptied:
+            # What was forgotten since an earlier run copied it leaves the file with the rest of that copy.
+            await self.scrub()
+        return arrived
 
-    async def lay_frame(self, run: str, frame: Frame) -> None:
-        await self._lay(run, lambda c: laying.lay_frame(c, frame))
+    async def lay_book(self, copy: str, frame: BookFrame) -> None:
+        await self._lay(copy, lambda c: laying.lay_book(c, frame))
 
-    async def lay(
-        self, run: str, kind: PieceKind, era: bytes, pieces: Sequence[Piece], gone: Sequence[bytes] = ()
-    ) -> None:
-        await self._lay(run, lambda c: laying.lay(c, kind, era, pieces, gone))
+    async def lay_frame(self, copy: str, frame: Frame) -> None:
+        await self._lay(copy, lambda c: laying.lay_frame(c, frame))
 
-    async def end_arrival(self, run: str) -> str:
+    async def lay(self, copy: str, era: bytes, pieces: Sequence[Piece]) -> None:
+        await self._lay(copy, lambda c: laying.lay(c, era, pieces))
+
+    async def end_arrival(self, copy: str) -> None:
         def end(connection: sqlite3.Connection) -> None:
-            refuse_moved(self._file.path, self._file.found)
+            connection.execute(sql("recount_held_of_all"))
             connection.execute(sql("recount_vector_sets"))
             connection.execute(sql("remove_mark_of_book"), (ARRIVAL,))
-            connection.execute(sql("set_mark_of_book"), (MADE_BY, run.encode()))
+            connection.execute(sql("set_mark_of_book"), (MADE_BY, copy.encode()))
 
-        await self._lay(run, end)
-        return ""
+        await self._lay(copy, end)
 
     async def depart(self, departure: Departure | None, expected: Departure | None) -> None:
         await self._file.write(lambda c: _depart(c, departure, expected))
@@ -114,20 +133,26 @@ def _marks(connection: sqlite3.Connection) -> dict[str, bytes]:
     return dict(connection.execute(sql("marks")).fetchall())
 
 
-def _arrive(connection: sqlite3.Connection, arrival: Arrival, secret: bytes) -> bool:
-    departed, begun = marks_of(_marks(connection))
+def _arrive(connection: sqlite3.Connection, arrival: Arrival, secret: bytes) -> tuple[bool, bool]:
+    """Return whether the book is the copy now, and whether an earlier copy was deleted for that."""
+    marks = _marks(connection)
     same = secret_of(connection) == secret
-    if departed is not None or (begun is not None and not same):
-        return False
-    if begun is None and (same or connection.execute(sql("has_content")).fetchone()):
-        return False
+    content = connection.execute(sql("has_content")).fetchone() is not None
+    if not may_arrive(marks, same_secret=same, has_content=content):
+        return False, False
+    earlier = marks_of(marks)[1]
+    if earlier is not None and earlier.copy == arrival.copy:
+        return True, False
+    laying.empty(connection)
+    if content:
+        jobs.put(connection, 0, SCRUB, utc_now())
     connection.execute(sql("set_mark_of_book"), ("secret", secret))
     connection.execute(sql("set_mark_of_book"), (ARRIVAL, mark_text(arrival)))
-    return True
+    return True, content
 
 
 def _depart(connection: sqlite3.Connection, departure: Departure | None, expected: Departure | None) -> None:
-    refuse_other_departure(_marks(connection), departure, expected)
+    refuse_other_departure(_marks(connection), expected)
     if departure is None:
         connection.execute(sql("remove_mark_of_book"), (DEPARTURE,))
     else:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Any
 
 from memoranda.engines.sqlite.rows import fetch_many
@@ -17,6 +17,7 @@ from memoranda.model.moving import (
     EntryPiece,
     Frame,
     JobPiece,
+    OwnerPieces,
     Piece,
     PieceKind,
     RecordPiece,
@@ -32,6 +33,8 @@ from memoranda.model.records import RecordType
 _SET_BITS = 40
 
 _UPKEEP = json.dumps(OWN_UPKEEP)
+#: More records than an owner can have.
+_ALL = 2**62
 
 
 def book_frame(connection: sqlite3.Connection) -> BookFrame:
@@ -81,10 +84,13 @@ def after(
     return list(_records(connection, row[0], _ids_after(connection, row[0], behind, limit)))
 
 
-def records_at(connection: sqlite3.Connection, era: bytes, ids: Sequence[bytes]) -> list[RecordPiece]:
-    """Those of these records that the era has."""
-    row = connection.execute(sql("era"), (era,)).fetchone()
-    return [] if row is None else _records(connection, row[0], list(ids))
+def whole(connection: sqlite3.Connection, era: bytes) -> OwnerPieces:
+    """Return everything of an era's owner."""
+    (no, *_) = connection.execute(sql("era"), (era,)).fetchone()
+    found = frame(connection, era)
+    assert found is not None
+    entries = [EntryPiece(*row) for row in connection.execute(sql("entry_pieces"), (no, 0, -1))]
+    return OwnerPieces(found, _records(connection, no, _ids_after(connection, no, b"", _ALL)), entries)
 
 
 def _ids_after(connection: sqlite3.Connection, owner_no: int, behind: bytes, limit: int) -> list[bytes]:

@@ -177,10 +177,6 @@ UPDATE records SET version = ?, recorded_at = ?, slot = ?, thread = ?, kind = ?,
     facets = ?, body = ?, hash = ?, ended = CASE WHEN ? THEN NULL ELSE coalesce(ended, ?) END, shelf = ?, position = ?, mark = ?
 WHERE id = ?
 
--- An adopted record whose first version was emptied was learnt when that one was written.
--- name: learnt_by
-UPDATE records SET learnt = min(learnt, ?) WHERE id = ?
-
 -- name: where_is
 SELECT no, shelf, version FROM records WHERE id = ?
 
@@ -221,9 +217,6 @@ FROM ledger AS l JOIN owners AS o ON o.no = l.owner WHERE l.operation = ?
 -- name: entry_at
 SELECT l.owner, l.position, l.at, l.actor_kind, l.actor, l.operation, l.request, l.body, o.era, o.erased_at
 FROM ledger AS l JOIN owners AS o ON o.no = l.owner WHERE l.owner = ? AND l.position = ?
-
--- name: operations_of_owner
-SELECT operation, request FROM ledger WHERE owner = ? AND operation IS NOT NULL ORDER BY position
 
 -- name: entries_after
 SELECT l.owner, l.position, l.at, l.actor_kind, l.actor, l.operation, l.request, l.body, o.era, o.erased_at
@@ -362,14 +355,6 @@ WHERE r.id IN ({ids}) AND +r.shelf IN ({shelves})
 SELECT -u.count, -coalesce(u.used_at, 0), r.id FROM records AS r JOIN uses AS u ON u.record = r.no
 WHERE r.shelf = :shelf AND r.type = 'memory' AND u.count > 0 AND {conditions}
 ORDER BY 1, 2, 3 LIMIT :limit
-
--- name: tails_of_owner
-SELECT r.id, r.seq FROM shelves AS s JOIN records AS r ON r.shelf = s.no AND r.type = 'thread' WHERE s.owner = ?
-
--- name: uses_of_owner
-SELECT r.id, u.strength, u.used_at, u.count
-FROM shelves AS s JOIN records AS r ON r.shelf = s.no AND r.type = 'memory' JOIN uses AS u ON u.record = r.no
-WHERE s.owner = ? ORDER BY r.no
 
 -- name: numbers_in_view
 SELECT r.id, r.no, r.shelf FROM records AS r
@@ -528,10 +513,6 @@ WHERE o.no = ?
 -- name: blank_versions
 UPDATE versions SET body = '', hash = x'' WHERE record = ? AND body <> ''
 
--- name: add_blank_version
-INSERT OR IGNORE INTO versions (record, version, shelf, position, recorded_at, ended_at, body, hash)
-SELECT no, :version, shelf, :position, :at, :at, '', x'' FROM records WHERE id = :id AND version > :version
-
 -- name: delete_versions
 DELETE FROM versions WHERE record = ?
 
@@ -608,11 +589,14 @@ SELECT value FROM book WHERE name = ?
 -- name: remove_mark_of_book
 DELETE FROM book WHERE name = ?
 
+-- name: tables_of_content
+SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT IN ('book', 'backups') AND name NOT LIKE 'sqlite_%'
+
 -- name: has_content
 SELECT 1 FROM owners UNION ALL SELECT 1 FROM tombstones UNION ALL SELECT 1 FROM spent LIMIT 1
 
 -- name: eras_after
-SELECT era, position FROM owners WHERE era > ? ORDER BY era LIMIT ?
+SELECT era FROM owners WHERE era > ? ORDER BY era LIMIT ?
 
 -- name: era
 SELECT no, tenant, kind, id, digest, position, erased_at FROM owners WHERE era = ?
@@ -658,80 +642,45 @@ WHERE owner = ? AND position > ? ORDER BY position LIMIT ?
 -- name: stone_pieces
 SELECT digest, at FROM tombstones WHERE digest > ? ORDER BY digest LIMIT ?
 
--- A name is one living era's; the other one ended where it comes from, and is laid anew.
--- name: make_way_for_era
-UPDATE owners SET tenant = NULL, kind = NULL, id = NULL, erased_at = 0
-WHERE tenant = ? AND kind = ? AND id = ? AND era <> ? AND erased_at IS NULL
-
--- name: put_era
+-- name: lay_era
 INSERT INTO owners (tenant, kind, id, era, digest, position, erased_at) VALUES (?, ?, ?, ?, ?, ?, ?)
-ON CONFLICT (era) DO UPDATE SET tenant = excluded.tenant, kind = excluded.kind, id = excluded.id,
-    digest = excluded.digest, position = excluded.position, erased_at = excluded.erased_at
-RETURNING no
+ON CONFLICT (era) DO NOTHING RETURNING no
 
 -- name: set_shelf
 UPDATE shelves SET mark = ?, renewed = ? WHERE no = ?
 
--- name: delete_shelf_groups
-DELETE FROM shelf_groups WHERE shelf = ?
-
--- name: shelf_is_empty
-SELECT NOT EXISTS (SELECT 1 FROM records WHERE shelf = ?)
-
--- name: delete_shelf
-DELETE FROM shelves WHERE no = ?
-
--- name: clear_kept
-DELETE FROM kept WHERE job IN (SELECT id FROM jobs WHERE owner = ?)
-
--- name: clear_jobs
-DELETE FROM jobs WHERE owner = ? AND (owner <> 0 OR kind NOT IN (SELECT value FROM json_each(?)))
-
 -- name: lay_job
 INSERT INTO jobs (owner, id, kind, key, payload, records, state, run_at, first_at, attempts, postponed, not_before, generation,
     leased_generation, worker, leased_until, error)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING
 
 -- name: lay_kept
-INSERT INTO kept (job, records, payload) VALUES (?, ?, ?)
+INSERT INTO kept (job, records, payload) VALUES (?, ?, ?) ON CONFLICT DO NOTHING
 
 -- name: lay_spent
 INSERT INTO spent (owner, tenant, day, agent, task, model, calls, answers, tokens_in, tokens_cached, tokens_out, unpriced, price)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-
--- name: make_way_for_slot
-UPDATE records SET slot = NULL WHERE owner = ? AND slot = ?
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING
 
 -- name: lay_record
-INSERT INTO records (no, id, type, version, recorded_at, slot, thread, seq, kind, status, at, valid_from, valid_to, facets, body,
+INSERT INTO records (id, type, version, recorded_at, slot, thread, seq, kind, status, at, valid_from, valid_to, facets, body,
     hash, owner, shelf, position, learnt, ended, run, mark)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING RETURNING no
 
 -- name: lay_version
 INSERT INTO versions (record, version, shelf, position, recorded_at, ended_at, body, hash) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
 
 -- name: lay_entry
 INSERT INTO ledger (owner, position, at, actor_kind, actor, operation, request, body) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
-ON CONFLICT (owner, position) DO UPDATE SET at = excluded.at, actor_kind = excluded.actor_kind, actor = excluded.actor,
-    operation = excluded.operation, request = excluded.request, body = excluded.body
+ON CONFLICT (owner, position) DO NOTHING
 
 -- name: lay_stone
-INSERT INTO tombstones (digest, at) VALUES (?, ?) ON CONFLICT (digest) DO UPDATE SET at = excluded.at
-
--- name: remove_stone
-DELETE FROM tombstones WHERE digest = ?
-
--- name: has_entries
-SELECT EXISTS (SELECT 1 FROM ledger WHERE owner = ? AND position IN (SELECT value FROM json_each(?)))
-
--- name: remove_entry
-DELETE FROM ledger WHERE owner = ? AND position = ?
+INSERT INTO tombstones (digest, at) VALUES (?, ?) ON CONFLICT (digest) DO NOTHING
 
 -- name: lay_vector_set
-INSERT INTO vector_sets (name, dimension, active) VALUES (?, ?, 0) ON CONFLICT (name) DO NOTHING
+INSERT INTO vector_sets (name, dimension, active) VALUES (?, ?, ?) ON CONFLICT (name) DO NOTHING
 
--- name: deactivate_vector_sets
-UPDATE vector_sets SET active = 0 WHERE active = 1
+-- name: recount_held_of_all
+UPDATE owners SET held = (SELECT count(*) FROM records WHERE owner = owners.no AND type = 'memory' AND status = 'active')
 
 -- name: recount_vector_sets
 UPDATE vector_sets SET through = 0,

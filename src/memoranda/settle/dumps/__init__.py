@@ -1,36 +1,21 @@
-"""Dumps: everything of one owner as JSON-ready lines, the same from every engine and for every engine."""
+"""The lines of an export: written from pieces, and read, checked and made into pieces again."""
 
 from memoranda.settle.dumps.forms import OwnerLine
-from memoranda.settle.dumps.held import (
-    LARGEST,
-    SECRET_SIZE,
-    Blank,
-    BookDump,
-    DumpedVersion,
-    EndedEra,
-    OwnerDump,
-)
-from memoranda.settle.dumps.parsing import broken, parse, parse_book, parse_owner_line, with_digests
-from memoranda.settle.dumps.writing import book_line, ended, entry_line, owner_line, use_line, version_line
+from memoranda.settle.dumps.held import BookDump, DumpedVersion, EndedEra, OwnerDump, TermsOf
+from memoranda.settle.dumps.parsing import broken, parse, parse_book, parse_owner_line
+from memoranda.settle.dumps.writing import book_line, owner_lines
 
 __all__ = [
-    "LARGEST",
-    "SECRET_SIZE",
-    "Blank",
     "BookDump",
     "DumpedVersion",
     "EndedEra",
     "OwnerDump",
     "OwnerLine",
+    "TermsOf",
     "book_line",
     "broken",
-    "ended",
-    "entry_line",
-    "owner_line",
+    "owner_lines",
     "parse",
     "parse_book",
     "parse_owner_line",
-    "use_line",
-    "version_line",
-    "with_digests",
 ]

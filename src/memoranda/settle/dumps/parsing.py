@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import Any, TypeVar
 from uuid import UUID
 
@@ -13,6 +12,7 @@ from pydantic import ValidationError
 from memoranda.errors import InvalidInput
 from memoranda.model.ledger import Entry, Line, Verb
 from memoranda.model.messages import Message
+from memoranda.model.moving import StonePiece
 from memoranda.model.owner import Owner
 from memoranda.model.passages import Use
 from memoranda.model.records import RecordType
@@ -42,19 +42,12 @@ def parse_book(line: Mapping[str, Any]) -> BookDump:
     ):
         if len(set(digests)) < len(digests):
             raise broken(0, f"{name}: one of them is given twice", name)
-    return BookDump(read.secret, eras, read.tombstones)
+    return BookDump(read.secret, eras, tuple(StonePiece(*stone) for stone in read.tombstones))
 
 
 def parse(owner: Owner, lines: Sequence[Mapping[str, Any]]) -> OwnerDump:
     """A whole dump, for an owner of this book; raises InvalidInput that names the line and the part at fault."""
     return _Parsing(owner, lines).parsed()
-
-
-def with_digests(entry: Entry, digests: Mapping[tuple[UUID, int], bytes]) -> Entry:
-    """An entry of a dump with the digests that its versions have in this book."""
-    return replace(
-        entry, lines=tuple(replace(line, hash=digests.get((line.id, line.after))) for line in entry.lines)
-    )
 
 
 def broken(item: int, reason: str, part: str = "") -> InvalidInput:

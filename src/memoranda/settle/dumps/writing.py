@@ -1,48 +1,76 @@
-"""What is written into a dump: a line for each thing, and the line that ends it."""
+"""The lines of an export, written from an owner's pieces."""
 
 from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 from uuid import UUID
 
 from memoranda.model.ledger import Entry
+from memoranda.model.moving import OwnerPieces, RecordPiece
 from memoranda.model.owner import Owner
-from memoranda.model.passages import Use
-from memoranda.model.records import Record
-from memoranda.settle.codec import portable
+from memoranda.model.records import Record, RecordType
+from memoranda.model.values import moment
+from memoranda.settle.codec import StoredRow, decode, portable
 from memoranda.settle.dumps.held import BookDump
-from memoranda.settle.rows import dump_entry
+from memoranda.settle.rows import audience_of, dump_entry, entry_of, owner_of
 
 
-def owner_line(owner: Owner, era: UUID) -> dict[str, Any]:
-    """The first line of a dump."""
-    return {
-        "line": "owner",
-        "tenant": owner.tenant,
-        "kind": owner.kind.value,
-        "id": owner.id,
-        "era": str(era),
-    }
+def owner_lines(whole: OwnerPieces, *, private: bool) -> Iterator[dict[str, Any]]:
+    """Yield an owner's lines, and at their end the one that counts them by kind.
+
+    With ``private`` they hold the digests of operations, which only a book with the same key understands.
+    """
+    counts: Counter[str] = Counter()
+    for line in _owner_lines(whole, private=private):
+        counts[line["line"]] += 1
+        yield line
+    yield {"line": "end", "counts": dict(sorted(counts.items()))}
 
 
-def version_line(record: Record, position: int, *, current: bool, tail: int | None = None) -> dict[str, Any]:
-    """A version of a record, with the ledger position that wrote it."""
-    line = {"line": "record" if current else "version", "position": position, "record": portable(record)}
-    return line if tail is None else {**line, "tail": tail}
+def _owner_lines(whole: OwnerPieces, *, private: bool) -> Iterator[dict[str, Any]]:
+    frame = whole.frame
+    assert frame.names is not None
+    owner, era = owner_of(*frame.names), UUID(bytes=frame.era)
+    tenant, kind, id = frame.names
+    yield {"line": "owner", "tenant": tenant, "kind": kind, "id": id, "era": str(era)}
+    for entry in whole.entries:
+        yield _entry_line(entry_of((0, *entry, frame.era, None), owner), private=private)
+    for piece in whole.records:
+        yield from _record_lines(piece, owner)
+    for piece in whole.records:
+        if piece.use is not None:
+            strength, used_at, count = piece.use
+            at = None if used_at is None else moment(used_at).isoformat()
+            id = str(UUID(bytes=piece.key))
+            yield {"line": "use", "id": id, "strength": strength, "used_at": at, "count": count}
 
 
-def use_line(id: UUID, use: Use) -> dict[str, Any]:
-    """How a memory has served."""
-    used_at = None if use.used_at is None else use.used_at.isoformat()
-    return {"line": "use", "id": str(id), "strength": use.strength, "used_at": used_at, "count": use.count}
+def _record_lines(piece: RecordPiece, owner: Owner) -> Iterator[dict[str, Any]]:
+    """Yield a record's earlier versions that still have content, then the record."""
+    row = StoredRow(*piece.row)
+    id = UUID(bytes=row.id)
+    for old in piece.earlier:
+        if old.body:
+            audience = audience_of(*old.readers)
+            version = decode(row.type, id, owner, audience, old.version, old.recorded_at, old.body)
+            yield _version_line("version", version, old.position)
+    record = decode(row.type, id, owner, audience_of(*piece.readers), row.version, row.recorded_at, row.body)
+    line = _version_line("record", record, piece.position)
+    if record.type is RecordType.THREAD:
+        line["tail"] = row.seq
+    yield line
 
 
-def entry_line(entry: Entry, *, private: bool = False) -> dict[str, Any]:
-    """A ledger entry without its digests, which are keyed with this book's secret; ``private`` keeps the operation's."""
+def _version_line(kind: str, record: Record, position: int) -> dict[str, Any]:
+    return {"line": kind, "position": position, "record": portable(record)}
+
+
+def _entry_line(entry: Entry, *, private: bool) -> dict[str, Any]:
+    """Return an entry's line without the digests of content, which are made anew where it is imported."""
     bare = replace(entry, lines=tuple(replace(line, hash=None) for line in entry.lines))
     line = {
         "line": "entry",
@@ -56,18 +84,8 @@ def entry_line(entry: Entry, *, private: bool = False) -> dict[str, Any]:
     return line
 
 
-def ended(lines: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
-    """The lines of a dump, and after them the one that counts them by kind."""
-    counts: Counter[str] = Counter()
-    for line in lines:
-        counts[line["line"]] += 1
-        yield line
-    if counts:
-        yield {"line": "end", "counts": dict(sorted(counts.items()))}
-
-
 def book_line(book: BookDump) -> dict[str, Any]:
-    """What belongs to no owner, as a line."""
+    """Return the line on what belongs to no owner."""
     return {
         "line": "book",
         "secret": book.secret.hex(),

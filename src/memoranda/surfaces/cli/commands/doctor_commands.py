@@ -65,8 +65,8 @@ async def _of_place(book: Book) -> list[Check]:
         return []
     if departure.whole:
         return [Check("place", "warning", f"the book has moved to {departure.address}", "open it there")]
-    advice = "continue with memoranda copy --switch, or cancel it without --switch or with --give-up"
-    return [Check("place", "warning", f"the book is moving to {departure.address}", advice)]
+    advice = "wait until the copy is complete; if it was stopped, run it again, or run it with --cancel"
+    return [Check("place", "warning", f"the book is being copied to {departure.address}", advice)]
 
 
 async def _of_file(book: Book) -> list[Check]:
