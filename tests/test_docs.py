@@ -131,10 +131,10 @@ def test_the_public_names_are_these() -> None:
         "View",
         "Why",
         "Window",
-        "copy",
-        "copy_sync",
         "cancel_copy",
         "cancel_copy_sync",
+        "copy",
+        "copy_sync",
         "open",
         "open_sync",
     ]

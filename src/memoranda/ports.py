@@ -302,16 +302,15 @@ class Moves(Protocol):
         """Return an era's owner, shelves, jobs and spending; None if the era is not here."""
 
     async def pieces(self, kind: PieceKind, era: bytes, after: bytes, limit: int) -> list[Piece]:
-        """Return an era's pieces after a key, in the order of their keys; tombstones have no era."""
+        """Return an era's pieces after a key, in order; tombstones have no era."""
 
     async def owner_pieces(self, owner: Owner) -> OwnerPieces | None:
         """Return everything of an owner, all of one moment; None if the owner has no era."""
 
     async def arrive(self, arrival: Arrival, secret: bytes) -> bool:
-        """Become an empty, unfinished copy, or stay the one that this copy began.
+        """Become an empty, unfinished copy, or stay the one with this id; an earlier copy of the same book is emptied.
 
-        An unfinished copy that another run began from the same book is emptied. Returns False if this book has content or
-        is the book itself.
+        Returns False if this book has content or is the book itself.
         """
 
     async def lay_book(self, copy: str, frame: BookFrame) -> None:

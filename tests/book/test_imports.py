@@ -297,17 +297,6 @@ async def test_a_copy_exports_what_it_was_made_of_and_refuses_what_was_erased(
         assert (await each.remember("ana", "Lives in Bonn", operation="home")).repeated
 
 
-async def test_an_export_that_was_made_under_the_earlier_name_comes_in(
-    exported: list[str], target: memoranda.Book
-) -> None:
-    assert json.loads(exported[0])["format"] == "memoranda"
-    earlier = json.dumps({**json.loads(exported[0]), "format": "commonplace"})
-    report = await target.import_([earlier, *exported[1:]])
-    assert (report.adopted, report.errors) == (2, [])
-    with pytest.raises(InvalidInput, match="not that of a Memoranda export"):
-        await target.import_([earlier.replace("commonplace", "common"), *exported[1:]])
-
-
 async def test_lines_that_belong_nowhere_are_reported_by_number(
     exported: list[str], target: memoranda.Book
 ) -> None:

@@ -27,6 +27,7 @@ _WHOLE = {
     "count_indexed",
     "renew_shelves",
     "recount_shelves",
+    "recount_held_of_all",
     "recount_vector_sets",
     "delete_kept_about",
     "delete_jobs_about",

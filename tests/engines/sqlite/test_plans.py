@@ -25,7 +25,9 @@ WHOLE_TABLES = {
     "activate_vector_set",
     "renew_shelves",
     "has_content",
+    "recount_held_of_all",
     "recount_vector_sets",
+    "tables_of_content",
 }
 
 

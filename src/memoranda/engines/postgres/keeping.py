@@ -158,7 +158,7 @@ async def adopt(session: Session, secret: bytes, whole: OwnerPieces) -> bool:
     await laying.lay(session, frame.era, whole.entries)
     no = await session.value("era", frame.era)
     await session.run("recount_held", no)
-    await session.run("recount_shelves", no)
+    await session.run("recount_shelves_of_owner", no)
     if any(piece.terms is not None for piece in whole.records):
         await jobs.make_embedding_due(session, moment(whole.entries[-1].at))
     return True

@@ -96,7 +96,7 @@ class Moving:
         async def work(session: Session) -> None:
             await session.run("recount_held_of_all")
             await session.run("recount_vector_sets")
-            await session.run("recount_shelves", None)
+            await session.run("recount_shelves")
             await self.large_shelves.put_job_if_behind(session)
             await session.run("remove_mark_of_book", ARRIVAL)
             await session.run("set_mark_of_book", MADE_BY, copy.encode())

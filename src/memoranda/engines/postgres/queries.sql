@@ -909,7 +909,11 @@ INSERT INTO vector_sets (name, dimension, active) VALUES (?, ?, ?) ON CONFLICT (
 -- name: recount_shelves
 UPDATE shelves AS s SET followed = NULL, passages = (
     SELECT count(*) FROM records AS r WHERE r.owner = s.owner AND r.shelf = s.no AND r.mark > 0)
-WHERE s.owner = coalesce(?, s.owner)
+
+-- name: recount_shelves_of_owner
+UPDATE shelves AS s SET followed = NULL, passages = (
+    SELECT count(*) FROM records AS r WHERE r.owner = s.owner AND r.shelf = s.no AND r.mark > 0)
+WHERE s.owner = ?
 
 -- name: recount_held_of_all
 UPDATE owners SET held = (SELECT count(*) FROM records WHERE owner = owners.no AND type = 'memory' AND status = 'active')

@@ -63,9 +63,3 @@ def _print_report(printer: Printer, report: CopyReport) -> None:
         f"the same on both sides: {report.owners} owners, {report.records} records, {report.versions} earlier versions, "
         f"{report.entries} ledger entries"
     )
-
-
-def _print_report(printer: Printer, report: CopyReport) -> None:
-    if report.already:
-        done = "the book has moved to" if report.switched else "the copy is complete at"
-        printer.say(f"{done} {report.target} already", "good")
