@@ -1,4 +1,4 @@
-"""The moving proof: a book that is in use moves, and the copier is killed again and again: nothing is lost, nothing returns."""
+"""A book in use moves while its copier is killed again and again: nothing is lost, and nothing forgotten returns."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ from proofs._moving.living import erase, new_name, told, write
 if TYPE_CHECKING:
     from proofs._server.own import OwnServer
 
-ABOUT = "a book moves between engines while four write and one forgets, and the copier is killed: all is there, nothing returns"
+ABOUT = "a book moves between engines while processes use it and the copier is killed; nothing is lost or comes back"
 #: Kills of the copier, from file to file; to and from a server there are fewer in CI.
 CI_COUNT = 20
 FULL_COUNT = 200
 
 _WRITERS = 4
-#: Writes that are there before the first copy is begun.
+#: Writes before the first copy begins.
 _WRITES = 60
 #: A copier that is killed at any time is so within these seconds from its start.
 _LIFE = (0.05, 0.6)
