@@ -68,7 +68,7 @@ def run(count: int, seed: int) -> str:
 
 
 def _moved(folder: Path, source: str, target: str, kills: int, rng: random.Random) -> str:
-    """Let a book live, kill whoever copies it so often, let it move, and judge."""
+    """Use a book, kill its copier this many times, let it move, and check the result."""
     folder.mkdir()
     scene = Scene(folder, source.format(folder), target.format(folder), rng)
     with scene.lived_in():
@@ -83,7 +83,7 @@ def _moved(folder: Path, source: str, target: str, kills: int, rng: random.Rando
 
 
 def _control(folder: Path, omission: str, rng: random.Random) -> None:
-    """A copier that leaves a step out has to be noticed."""
+    """Check that a copier that leaves a step out is noticed."""
     for number in range(_TRIES):
         own = Path(folder, f"{omission} {number}")
         own.mkdir()
@@ -106,7 +106,7 @@ def _control(folder: Path, omission: str, rng: random.Random) -> None:
 
 @dataclass(slots=True)
 class Scene:
-    """A book that is written and forgotten from while it is copied."""
+    """A book that processes use, and that is copied again and again."""
 
     folder: Path
     source: str
@@ -118,7 +118,7 @@ class Scene:
 
     @contextlib.contextmanager
     def lived_in(self) -> Iterator[None]:
-        """Four write and one forgets, until they are told where the book is, or to stop."""
+        """Let four processes write and one forget until the book has moved, or until stopped."""
         asyncio.run(_made(self.source))
         for number in range(_WRITERS):
             log = self.folder / f"writer{number}.log"
@@ -140,7 +140,7 @@ class Scene:
         self._lives.append(process)
 
     def await_writes(self) -> None:
-        """Wait until there is something to copy."""
+        """Wait until there are enough writes to copy."""
         until = time.monotonic() + _PATIENCE
         while len(told(self.folder, "writer")) < _WRITES:
             if time.monotonic() > until:
@@ -148,14 +148,14 @@ class Scene:
             time.sleep(0.05)
 
     def await_end(self) -> None:
-        """Wait until everybody has learnt that the book is elsewhere."""
+        """Wait until every process has learnt that the book has moved."""
         for process in self._lives:
             process.join(_PATIENCE)
             if process.exitcode != 0:
                 raise Unlike(f"a process that used the book left with {process.exitcode}")
 
     def copy(self, *, switch: bool, omission: str = "") -> bool:
-        """Copy in peace; whether the copy's own comparison noticed what was left out."""
+        """Copy without kills; return True if the copy's own comparison noticed the step that was left out."""
         process = _context.Process(target=copy, args=(self.source, self.target, switch, None, omission))
         process.start()
         process.join(_PATIENCE)
@@ -165,7 +165,7 @@ class Scene:
         return process.exitcode == NOTICED
 
     def kill_one(self, *, last: bool) -> None:
-        """Start a copy and kill it; then let the next one go on with it, or cancel it, so that everybody writes again."""
+        """Start a copy and kill it; then let the next run continue it, or cancel it, so that all processes write again."""
         if last:
             # The source says that the book has moved, and the target does not open yet.
             aim = self.rng.choice((Aim("moved", 1, after=True), Aim("end_arrival", 1, after=False)))
@@ -202,7 +202,7 @@ class Scene:
 
 
 async def _made(address: str) -> None:
-    """A book with a set of vectors: whoever writes makes them due."""
+    """Make a book with a set of vectors, so that every write puts a job for them."""
     engine = await open_engine(address)
     await engine.begin_set(SMALL)
     await engine.close()
@@ -210,7 +210,7 @@ async def _made(address: str) -> None:
 
 @contextlib.contextmanager
 def _server() -> Iterator[OwnServer | None]:
-    """A server of one's own; none where none can be started."""
+    """Start a server for this proof; None if none can be started."""
     try:
         # A machine may have no server, or no driver.
         from proofs._server.own import OwnServer  # noqa: PLC0415

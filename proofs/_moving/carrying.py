@@ -1,4 +1,4 @@
-"""Random work that moves from memory to another engine while it goes on, and back: it is the same on every side."""
+"""Random work during which the book moves from memory to another engine and back, with the same result everywhere."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ Mutation = Callable[[], AbstractContextManager[object]]
 
 
 class Unlike(Exception):
-    """What was moved is not what was there."""
+    """The moved book differs from the original."""
 
 
 async def carried(rng: random.Random, opening: Awaitable[Engine], mutation: Mutation) -> None:
-    """Move a book to an engine on which a copy was begun before, and back, with the mutation; raise what is unlike."""
+    """Move a book to an engine on which a copy was begun before, and back, with the mutation; raise Unlike if anything differs."""
     source, back = InMemoryEngine(), InMemoryEngine()
     target = await opening
     try:

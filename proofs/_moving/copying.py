@@ -1,4 +1,4 @@
-"""The process that copies: killed by its own hand at a named step, by another's at any time, or left in peace."""
+"""The process that copies: it kills itself at a named step, is killed at any time, or runs to its end."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ class Aim:
 
 
 def copy(source: str, target: str, switch: bool, aim: Aim | None, omission: str = "") -> None:
-    """Copy, with a step left out on purpose where one is named."""
+    """Copy; leave a step out on purpose if one is named."""
     with ExitStack() as changed:
-        # Small pages: there are more steps to strike at.
+        # Small pages, so that there are more steps to kill at.
         changed.enter_context(patch.object(moving, "PAGE", 20))
         if aim is not None:
             changed.enter_context(patch.object(engine_addresses, "_open_engine", _mortal(aim)))
@@ -87,7 +87,7 @@ def _mortal(aim: Aim) -> Any:
 
 
 def _goes_on_with_what_was_there() -> Any:
-    """A copy that is begun anew is not emptied."""
+    """Do not empty a copy that is begun again."""
 
     def nothing(*_: Any) -> None:
         """Delete no rows."""
@@ -97,7 +97,7 @@ def _goes_on_with_what_was_there() -> Any:
 
 def _lets_writers_go_on() -> Any:
     async def nothing(*_: Any, **__: Any) -> None:
-        """The source is not marked."""
+        """Do not mark the source."""
 
     return patch("memoranda.engines.sqlite.moving.Moving.depart", nothing)
 
@@ -116,7 +116,7 @@ def _forgets_tombstones() -> Any:
     return patch.multiple(CopyRun, _bring=brought, _compare_pieces=compared)
 
 
-#: What is left out → how; each has to be noticed.
+#: The step left out → the patch that does it; each must be noticed.
 _OMISSIONS = {
     "a copy is emptied before it is begun anew": _goes_on_with_what_was_there,
     "the source is not written": _lets_writers_go_on,
