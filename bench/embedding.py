@@ -17,9 +17,8 @@ from bench.figures import Place, Row, Timed
 from bench.shelves import fill
 from bench.text import Talk
 from memoranda.embedding import CachedEmbedder, NoEmbedder, VectorMaker, find
-from memoranda.embedding.local import LocalEmbedder, processors
-from memoranda.embedding.minilm import initialisers
-from memoranda.embedding.weights import TOKENIZER, tensors
+from memoranda.embedding.local_model import LocalEmbedder, initialisers, processors
+from memoranda.embedding.model_files import TOKENIZER, tensors
 
 #: A question's vector may take at most this many times as long as the bare tokenizer and session.
 LONGER = 1.3

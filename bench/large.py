@@ -18,7 +18,7 @@ from bench.standin import StandIn
 from bench.text import Talk
 from memoranda import Book
 from memoranda.capabilities import SearchesLargeShelves
-from memoranda.model.owner import WHOLE, Owner
+from memoranda.model.records import WHOLE, Owner
 from memoranda.recall.recall import Recall
 
 #: Target share of the ten best hits that the server's search must also find, in per cent.

@@ -14,8 +14,8 @@ from bench.shelves import AGENT, STAND_IN, Question, ask, fill, lend_vectors, qu
 from bench.standin import StandIn
 from bench.text import Talk
 from memoranda import Book
-from memoranda.recall import search
 from memoranda.recall.recall import Recall
+from memoranda.recall.scoring import search
 
 #: Passages in a shelf → target for the median of a warm recall, in milliseconds.
 TARGETS = {10_000: 2.0, 100_000: 15.0}

@@ -26,9 +26,9 @@ import memoranda
 from evals.sessions import Session, sessions_of
 from evals.statements import same_value
 from evals.three_calls import questions
-from memoranda.embedding.weights import places
+from memoranda.embedding.model_files import places
 from memoranda.errors import InvalidInput
-from memoranda.model.asking import ModelRequest
+from memoranda.model.language_models import ModelRequest
 from memoranda.model.memories import Memory
 from memoranda.model.values import utc_now
 from memoranda.models import RemoteModels

@@ -10,20 +10,18 @@ from uuid import UUID
 
 from evals.scripted import WAYS, Way, answer, spoken
 from memoranda.door import Door
-from memoranda.formation.answer import read_answer
-from memoranda.formation.by_rules import formed_by_rules
-from memoranda.formation.prompt import Prompt, compose
-from memoranda.formation.reconcile import CurrentRecords, reconcile
-from memoranda.formation.schemas import NOTE
+from memoranda.formation.extract.by_model import read_answer
+from memoranda.formation.extract.by_rules import formed_by_rules
+from memoranda.formation.extract.prompt import Prompt, compose
+from memoranda.formation.reconcile.reconciler import CurrentRecords, reconcile
+from memoranda.formation.schemas.definitions import NOTE
 from memoranda.model.changes import NOTHING_EXPECTED, Append, Change, Expect, OpenThread
-from memoranda.model.forming import Formed, Reading, ReadMessage, WantedSchema
+from memoranda.model.drafts import Formed, Reading, ReadMessage, WantedSchema
 from memoranda.model.ledger import Actor
 from memoranda.model.memories import Memory
 from memoranda.model.messages import Message, Thread
-from memoranda.model.owner import WHOLE, Owner
 from memoranda.model.query import Filter
-from memoranda.model.records import RecordType
-from memoranda.model.trust import Limits
+from memoranda.model.records import WHOLE, Limits, Owner, RecordType
 from memoranda.ports import Engine
 from memoranda.testing.builders import a_message, a_thread
 

@@ -27,9 +27,15 @@ if not __package__:
 from evals.corpora import TUNED_ON, Corpus, load
 from evals.measuring import resident
 from evals.retrieval import MODES, SET_NAMES, SETS, measure, report
-from memoranda.embedding.local import processors
-from memoranda.embedding.minilm import DIMENSION, LONGEST_TOKENS, Floats, batches, initialisers
-from memoranda.embedding.weights import TOKENIZER, content, places, tensors
+from memoranda.embedding.local_model import (
+    DIMENSION,
+    LONGEST_TOKENS,
+    Floats,
+    batches,
+    initialisers,
+    processors,
+)
+from memoranda.embedding.model_files import TOKENIZER, content, places, tensors
 from memoranda.model.vectors import Embedding
 
 FLOAT = "float32"

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, Final, Literal
 
-from memoranda.formation.prompt import Prompt
-from memoranda.model.cited import QUOTE_LENGTH
-from memoranda.model.trust import DEFAULT_KINDS
+from memoranda.formation.extract.prompt import Prompt
+from memoranda.model.memories import QUOTE_LENGTH
+from memoranda.model.records import DEFAULT_KINDS
 
 #: What a model notes under a key, where one value holds at a time.
 KEY: Final = "what changes"

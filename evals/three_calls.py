@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from evals.corpora import Turn
-from memoranda.model.asking import ModelRequest
+from memoranda.model.language_models import ModelRequest
 from memoranda.model.memories import Memory
 
 _PROFILE = """\

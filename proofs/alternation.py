@@ -11,7 +11,8 @@ from functools import partial
 from multiprocessing.connection import Connection
 from pathlib import Path
 
-from memoranda.engines.sqlite import reading, sets
+from memoranda.engines.sqlite import reads as reading
+from memoranda.engines.sqlite import vector_sets
 from proofs._book.mutants import rewritten
 from proofs._book.opening import without_syncs
 from proofs._processes.alternating import EMBEDDERS, Asked, Mode, Subject, Talk, ask, two_processes
@@ -44,7 +45,7 @@ _CONTROLS: dict[str, Callable[[], AbstractContextManager[object]]] = {
     "an index that is never brought up to date": partial(
         rewritten, reading._since, "if mark == seen.mark:", "if mark is not None:"
     ),
-    "vectors that move no mark": partial(rewritten, sets.put, "if active:", "if False:"),
+    "vectors that move no mark": partial(rewritten, vector_sets.put, "if active:", "if False:"),
 }
 
 

@@ -10,17 +10,16 @@ from datetime import UTC, datetime
 from typing import Final
 
 import memoranda
-from memoranda.formation.guard import Guard
-from memoranda.formation.reconcile import CurrentRecords, reconcile
+from memoranda.formation.privacy.guard import Guard
+from memoranda.formation.reconcile.reconciler import CurrentRecords, reconcile
 from memoranda.model.changes import AddEvidence, AddExperience
-from memoranda.model.cited import Cited
-from memoranda.model.experience import ExperienceLine
-from memoranda.model.forming import Formed, Lesson, Reading, ReadMessage
+from memoranda.model.drafts import Formed, Lesson, Reading, ReadMessage
+from memoranda.model.experience_lines import ExperienceLine
 from memoranda.model.ledger import Actor
+from memoranda.model.memories import Cited
 from memoranda.model.messages import Message
-from memoranda.model.owner import WHOLE, Owner, OwnerKind
 from memoranda.model.query import Filter
-from memoranda.model.records import RecordType
+from memoranda.model.records import WHOLE, Owner, OwnerKind, RecordType
 
 ABOUT = "facts of 50 users, offered as lessons, reach no other user; without the privacy guard they do"
 CI_COUNT = 50

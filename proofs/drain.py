@@ -13,12 +13,11 @@ from pathlib import Path
 import memoranda
 from memoranda import Book, Limits
 from memoranda.errors import ModelDown
-from memoranda.model.asking import ModelRequest
-from memoranda.model.jobs import Job, JobState
+from memoranda.model.changes import Job, JobState
+from memoranda.model.language_models import ModelRequest
 from memoranda.model.memories import Memory
-from memoranda.model.owner import Owner
-from memoranda.model.records import RecordType
-from memoranda.testing.comparing import all_records
+from memoranda.model.records import Owner, RecordType
+from memoranda.testing.comparison import all_records
 from proofs._book.forming import Ticking
 from proofs._book.opening import without_syncs, without_threads
 from tests.fakes.scripted_models import Said, ScriptedModels, entries

@@ -16,13 +16,11 @@ from unittest.mock import patch
 
 import memoranda
 from memoranda import Book
-from memoranda.formation.echo import Attribution, Verdict, is_from_user
-from memoranda.model.asking import ModelRequest
+from memoranda.formation.extract.attribution import Attribution, Verdict, is_from_user
+from memoranda.model.language_models import ModelRequest
 from memoranda.model.memories import Memory
-from memoranda.model.owner import Owner
-from memoranda.model.records import RecordType
-from memoranda.model.trust import Trust
-from memoranda.testing.comparing import all_records
+from memoranda.model.records import Owner, RecordType, Trust
+from memoranda.testing.comparison import all_records
 from proofs._book.forming import Ticking
 from tests.fakes.scripted_models import Said, ScriptedModels, entries
 

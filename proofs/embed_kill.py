@@ -19,10 +19,9 @@ from uuid import UUID
 
 import memoranda
 from memoranda import Book, Limits
-from memoranda.embedding.making import STEP
-from memoranda.model.owner import WHOLE, Owner
+from memoranda.embedding.maker import STEP
 from memoranda.model.query import Filter
-from memoranda.model.records import PASSAGE_TYPES
+from memoranda.model.records import PASSAGE_TYPES, WHOLE, Owner
 from memoranda.model.values import utc_now
 from memoranda.model.vectors import pack_vector
 from memoranda.recall.recall import Recall

@@ -13,7 +13,7 @@ from typing import get_args
 
 import memoranda
 from memoranda import Book
-from memoranda.model.owner import Owner
+from memoranda.model.records import Owner
 from proofs._book.companions import Companions
 from proofs._book.meanings import judge_vectors
 from proofs._book.opening import without_syncs

@@ -18,9 +18,8 @@ from typing import get_args
 
 from memoranda import Book
 from memoranda.model.memories import Memory
-from memoranda.model.owner import Owner
-from memoranda.model.records import RecordType
-from memoranda.testing.comparing import all_records, differences, records_as_texts
+from memoranda.model.records import Owner, RecordType
+from memoranda.testing.comparison import all_records, differences, records_as_texts
 from proofs._book.forming import Fate, Manner, Moment, Ticking, forming, work
 from proofs._book.opening import without_syncs, without_threads
 

@@ -16,7 +16,7 @@ from uuid import UUID
 import memoranda
 from memoranda import Book, MemorandaError, Receipt, ThreadHandle
 from memoranda.assembly import engine_addresses
-from memoranda.book.backups import noted_erasures
+from memoranda.book.admin.backup_files import noted_erasures
 from memoranda.engines.sqlite.engine import SqliteEngine
 from memoranda.model.ledger import Verb
 from memoranda.model.memories import Memory

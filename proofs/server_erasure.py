@@ -9,8 +9,8 @@ from unittest.mock import patch
 import asyncpg
 
 from memoranda import Book
-from memoranda.engines.postgres import scrubbing
-from memoranda.model.erasure import Scrubbed
+from memoranda.engines.postgres import scrub
+from memoranda.model.ledger import Scrubbed
 from proofs._book.person import PARTS
 from proofs._book.remains import Remains
 from proofs._server.forgetting import Life
@@ -51,7 +51,7 @@ def run(count: int, seed: int) -> str:
             asyncio.run(life.lived_and_forgotten())
             found, dead = found + life.found, dead + life.dead
         server.say("ALTER SYSTEM RESET log_statement", "SELECT pg_reload_conf()")
-        with patch.object(scrubbing, "_LOOKS", 2):
+        with patch.object(scrub, "_LOOKS", 2):
             asyncio.run(_older_transaction(server, _life(server, f"{seed} older")))
             asyncio.run(_no_checkpoint(server, _life(server, f"{seed} no checkpoint")))
             missed = [name for name in CONTROLS if not _noticed(_life(server, f"{seed} {name}"), name)]

@@ -19,13 +19,11 @@ from typing import get_args
 import memoranda
 from memoranda import Book
 from memoranda.model import changes as c
-from memoranda.model.ids import new_id
-from memoranda.model.jobs import JobDraft, JobState
+from memoranda.model.changes import JobDraft, JobState
 from memoranda.model.ledger import Actor
 from memoranda.model.messages import Message, Thread
-from memoranda.model.owner import WHOLE, Owner
-from memoranda.model.trust import Limits
-from memoranda.model.values import utc_now
+from memoranda.model.records import WHOLE, Limits, Owner
+from memoranda.model.values import new_id, utc_now
 from memoranda.worker import Worker
 from proofs._book.labour import FORM, LEASE_SECONDS, Fate, Manner, Moment, form, hurried, work
 

@@ -12,11 +12,11 @@ from pydantic import BaseModel
 
 import memoranda
 from memoranda.assembly import RecallSettings
-from memoranda.book.retention import Retention
+from memoranda.book.admin.retention import Retention
 from memoranda.embedding import EmbeddingSettings
-from memoranda.formation.money import Budgets
-from memoranda.formation.wishes import FormingSettings
-from memoranda.model.trust import Limits
+from memoranda.formation.extract.budget import Budgets
+from memoranda.formation.formation_settings import FormingSettings
+from memoranda.model.records import Limits
 from memoranda.models import ModelsSettings
 
 ROOT = Path(__file__).parent.parent

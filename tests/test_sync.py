@@ -13,10 +13,10 @@ from typing import Any
 import pytest
 
 from memoranda import Book, InvalidInput, NotFound, StorageError, SyncBook, ThreadHandle, open_sync
-from memoranda.book.catalogue import Keys, Named, Profiles
-from memoranda.book.episodes import Episodes
-from memoranda.book.experience import Experience
-from memoranda.book.rooms import RecordVerbs
+from memoranda.book.services import RecordVerbs
+from memoranda.book.verbs.documents import Keys, Named, Profiles
+from memoranda.book.verbs.episodes import Episodes
+from memoranda.book.verbs.experience import Experience
 from memoranda.engines.sqlite.engine import SqliteEngine
 from memoranda.sync import SyncEpisodes, SyncExperience, SyncKeys, SyncNamed, SyncProfiles, SyncThread
 

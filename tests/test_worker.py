@@ -13,8 +13,8 @@ from memoranda import worker as working
 from memoranda.assembly import upkeep
 from memoranda.engines.inmemory import InMemoryEngine
 from memoranda.errors import StorageError
-from memoranda.model.erasure import Scrubbed
-from memoranda.model.jobs import GivenUp, Job, JobDraft, JobState, Postponed
+from memoranda.model.changes import GivenUp, Job, JobDraft, JobState, Postponed
+from memoranda.model.ledger import Scrubbed
 from memoranda.worker import (
     ATTEMPTS,
     FIRST_PAUSE_SECONDS,

@@ -10,7 +10,7 @@ import pytest
 import memoranda
 from memoranda.book import book as books
 from memoranda.errors import StorageError
-from memoranda.model.jobs import Job, JobDraft
+from memoranda.model.changes import Job, JobDraft
 from memoranda.worker import (
     Worker,
 )

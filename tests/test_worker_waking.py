@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from memoranda.capabilities import NotifiesWorkers
 from memoranda.engines.inmemory import InMemoryEngine
-from memoranda.model.jobs import Job, JobDraft
+from memoranda.model.changes import Job, JobDraft
 from memoranda.model.values import utc_now
 from memoranda.worker import Worker
 

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import click
 
-from memoranda.surfaces.cli.exits import EXIT_CODES, FOUND_FAULTS, INTERRUPTED, OK, PIPE_CLOSED
-from memoranda.surfaces.cli.program import COMMANDS, program
+from memoranda.cli.exits import EXIT_CODES, FOUND_FAULTS, INTERRUPTED, OK, PIPE_CLOSED
+from memoranda.cli.program import COMMANDS, program
 
 PAGE = Path(__file__).parent.parent / "docs" / "cli.md"
 BEGIN = "<!-- reference: begin -->"

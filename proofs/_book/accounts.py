@@ -5,8 +5,8 @@ from __future__ import annotations
 from datetime import date
 from decimal import Decimal
 
-from memoranda.model.owner import Owner
-from memoranda.model.spending import Spent, SpentFilter, total
+from memoranda.model.language_models import Spent, SpentFilter, total
+from memoranda.model.records import Owner
 from proofs._book import world
 from proofs._book.oracle import Leak
 from proofs._book.session import Session

@@ -7,11 +7,11 @@ from typing import Any
 
 from memoranda.errors import Conflict, LimitReached, MemorandaError
 from memoranda.model import changes as c
-from memoranda.model.ids import new_id
 from memoranda.model.ledger import Actor, Receipt
 from memoranda.model.memories import Memory, MemoryStatus
 from memoranda.model.messages import Message
-from memoranda.model.owner import EVERYONE, WHOLE, OwnerKind
+from memoranda.model.records import EVERYONE, WHOLE, OwnerKind
+from memoranda.model.values import new_id
 from proofs._book import world
 from proofs._book.oracle import Leak
 from proofs._book.session import Session

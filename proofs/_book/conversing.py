@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from uuid import UUID
 
-from memoranda.book.parsing import as_actor
+from memoranda.book.input import as_actor
 from memoranda.errors import Conflict, HasDependents, InvalidInput, MemorandaError, NotFound, Stale
 from memoranda.model import changes as c
-from memoranda.model.ids import new_id
 from memoranda.model.messages import Thread
-from memoranda.model.owner import EVERYONE, Owner, OwnerKind, View
+from memoranda.model.records import EVERYONE, Owner, OwnerKind, View
+from memoranda.model.values import new_id
 from proofs._book import world
 from proofs._book.oracle import Leak, may_read
 from proofs._book.session import Session, who

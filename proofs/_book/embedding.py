@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 import memoranda
 from memoranda.assembly import upkeep
 from memoranda.embedding import VectorMaker
-from memoranda.engines.sqlite import sets
+from memoranda.engines.sqlite import vector_sets
 from memoranda.model.values import utc_now
 from memoranda.model.vectors import EMBED
 from memoranda.testing.embedder import StubEmbedder
@@ -43,7 +43,7 @@ Manner = Literal["careful", "passes some over", "switches first", "switches with
 
 _MANNERS: dict[Manner, Callable[[], AbstractContextManager[object]]] = {
     "careful": nullcontext,
-    "passes some over": partial(rewritten, sets._through, "if first is None:", "if True:"),
+    "passes some over": partial(rewritten, vector_sets._through, "if first is None:", "if True:"),
     "switches first": partial(
         rewritten, VectorMaker.renew, "await self._vectors.begin_set(self.embedding)",
         "await self._vectors.begin_set(self.embedding); await self._vectors.switch_set(self.embedding)",
@@ -99,7 +99,7 @@ def work(given: Assignment, made: Synchronized[int]) -> None:
         # Within the transactions, where some of it is written already.
         for place, name in (("putting", "_through"), ("switching", "remove")):
             stack.enter_context(
-                patch.object(sets, name, _before(getattr(sets, name), partial(strike, place)))
+                patch.object(vector_sets, name, _before(getattr(vector_sets, name), partial(strike, place)))
             )
         asyncio.run(_work(given, _Counting(given.model, strike, made), strike))
 

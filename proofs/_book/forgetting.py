@@ -12,18 +12,16 @@ from typing import Any
 
 import memoranda
 from memoranda import Book, MemorandaError, assembly
-from memoranda.book.backups import restore
+from memoranda.book.admin.backup_files import restore
 from memoranda.embedding import VectorMaker
-from memoranda.embedding.cache import CachedEmbedder
+from memoranda.embedding.maker import CachedEmbedder
 from memoranda.errors import Erased, NotFound
 from memoranda.model import changes as c
-from memoranda.model.erasure import ErasureReceipt
-from memoranda.model.ids import new_id
-from memoranda.model.jobs import Job
-from memoranda.model.ledger import Actor
+from memoranda.model.changes import Job
+from memoranda.model.ledger import Actor, ErasureReceipt
 from memoranda.model.memories import Memory
-from memoranda.model.owner import WHOLE
-from memoranda.model.trust import Limits
+from memoranda.model.records import WHOLE, Limits
+from memoranda.model.values import new_id
 from memoranda.recall.recall import Recall
 from memoranda.worker import Worker
 from proofs._book.person import FORM, LATER_SECONDS, PARTS, Moving, Part, Person

@@ -20,8 +20,8 @@ import memoranda
 from memoranda import Book
 from memoranda.door import Door
 from memoranda.formation.rules import extract
-from memoranda.model.asking import ModelAnswer, ModelRequest
 from memoranda.model.changes import AddExperience, MarkFormed, RecordEpisode, SummariseThread
+from memoranda.model.language_models import ModelAnswer, ModelRequest
 from proofs._book.opening import without_syncs, without_threads
 from tests.fakes.scripted_models import Said, ScriptedModels, entries, handle
 

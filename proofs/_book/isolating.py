@@ -8,16 +8,18 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from memoranda.book import parsing
+from memoranda.book import input
+from memoranda.book.admin.transfer import Transfer
 from memoranda.book.book import Book
-from memoranda.book.transfer import Transfer
-from memoranda.engines.sqlite import reading
-from memoranda.engines.sqlite.statements import statements
+from memoranda.engines.sqlite import reads as reading
+from memoranda.engines.sqlite.file.connections import statements
 from memoranda.model.ledger import Entry
-from memoranda.model.owner import Audience
-from memoranda.recall import facets, filters
-from memoranda.settle import erasing, memories, operations, others, threads, undoing
-from memoranda.settle.desk import BatchState
+from memoranda.model.records import Audience
+from memoranda.recall.arrays import columns
+from memoranda.recall.scoring import fields
+from memoranda.storage import erasure_plan
+from memoranda.storage.decide import memory_changes, other_changes, state, thread_changes, undo
+from memoranda.storage.decide.state import BatchState
 from proofs._book import accounts, arrivals, conversing, labours, reads, recalls, works, writes
 from proofs._book.mutants import Mutant, of_function, of_statements, replaced
 from proofs._book.session import Session
@@ -31,37 +33,37 @@ _CHECKS: list[tuple[Any, str, str]] = [
     (Audience.within, "self.agent == view.agent and wider.readable_by(view)", "True"),
     (BatchState.find, " or not record.audience.readable_by(self.batch.view)", ""),
     (BatchState.end_of, " or not end.audience.readable_by(self.batch.view)", ""),
-    (memories._audience, _UNSEEN, "False"),
-    (memories._audience, "not change.audience.within(widest, state.batch.view)", "False"),
-    (memories._refused_before, "and other.owner == memory.owner", ""),
-    (memories._obstacle, "not winner.audience.readable_by(state.batch.view)", "False"),
-    (memories._obstacle, "not own_key and not loser.audience.readable_by(state.batch.view)", "False"),
-    (memories.confirm, "not memory.audience.within(ground.audience, state.batch.view)", "False"),
+    (memory_changes._audience, _UNSEEN, "False"),
+    (memory_changes._audience, "not change.audience.within(widest, state.batch.view)", "False"),
+    (memory_changes._refused_before, "and other.owner == memory.owner", ""),
+    (memory_changes._obstacle, "not winner.audience.readable_by(state.batch.view)", "False"),
+    (memory_changes._obstacle, "not own_key and not loser.audience.readable_by(state.batch.view)", "False"),
+    (memory_changes.confirm, "not memory.audience.within(ground.audience, state.batch.view)", "False"),
     (
-        memories.change_audience,
+        memory_changes.change_audience,
         "and not change.audience.within(ground.audience, state.batch.view)",
         "and False",
     ),
-    (memories.change_audience, _UNSEEN, "False"),
-    (threads.open_thread, _UNSEEN_THREAD, "False"),
-    (threads.open_thread, "held.audience.readable_by(state.batch.view)", "True"),
-    (threads.record_episode, f"change.audience is not None and {_UNSEEN}", "False"),
-    (threads.record_episode, "not change.audience.within(audience, state.batch.view)", "False"),
-    (others.patch_profile, "not change.audience.readable_by(batch.view)", "False"),
-    (operations.refuse_old_era, "wanted is not None and wanted != era", "False"),
-    (undoing._check, " or not record.audience.readable_by(state.batch.view)", ""),
-    (erasing.plan_erasure, " or not record.audience.readable_by(view)", ""),
-    (erasing.plan_whole_erasure, "not view.whole", "False"),
-    (erasing._unname, "record.opens == owner", "True"),
-    (erasing._check_own, "view.agent is None or writer != view.agent", "False"),
+    (memory_changes.change_audience, _UNSEEN, "False"),
+    (thread_changes.open_thread, _UNSEEN_THREAD, "False"),
+    (thread_changes.open_thread, "held.audience.readable_by(state.batch.view)", "True"),
+    (thread_changes.record_episode, f"change.audience is not None and {_UNSEEN}", "False"),
+    (thread_changes.record_episode, "not change.audience.within(audience, state.batch.view)", "False"),
+    (other_changes.patch_profile, "not change.audience.readable_by(batch.view)", "False"),
+    (state.refuse_old_era, "wanted is not None and wanted != era", "False"),
+    (undo._check, " or not record.audience.readable_by(state.batch.view)", ""),
+    (erasure_plan.plan_erasure, " or not record.audience.readable_by(view)", ""),
+    (erasure_plan.plan_whole_erasure, "not view.whole", "False"),
+    (erasure_plan._unname, "record.opens == owner", "True"),
+    (erasure_plan._check_own, "view.agent is None or writer != view.agent", "False"),
     (reading.history, " and kept.audience.readable_by(view)", ""),
-    (operations.operation_digest, "owner_digest_parts(owner), ", ""),
-    (parsing.as_owner, "owner.tenant != tenant", "False"),
+    (state.operation_digest, "owner_digest_parts(owner), ", ""),
+    (input.as_owner, "owner.tenant != tenant", "False"),
     (Transfer.export, "owner is not None and owner.tenant != self._tenant", "False"),
     (Book.ledger, "not as_view(who).whole", "False"),
-    (filters._masks, "if chosen is not None:", "if False:"),
-    (facets._meets, "value not in values", "False"),
-    (facets._meets, "values.isdisjoint(value)", "False"),
+    (fields._masks, "if chosen is not None:", "if False:"),
+    (columns._meets, "value not in values", "False"),
+    (columns._meets, "values.isdisjoint(value)", "False"),
 ]
 
 
@@ -135,11 +137,11 @@ COVERED: dict[str, Covered] = {
     ),
     "shelf: audience = ?": Covered("agent and groups tell the kind", "shelf: agent = ?"),
     "other_holders: o.tenant = mine.tenant": Covered(
-        _RENAMED, "settle.erasing._unname: record.opens == owner"
+        _RENAMED, "storage.erasure_plan._unname: record.opens == owner"
     ),
-    "other_holders: s.owner = o.no": Covered(_RENAMED, "settle.erasing._unname: record.opens == owner"),
-    "other_holders: r.shelf = s.no": Covered(_RENAMED, "settle.erasing._unname: record.opens == owner"),
-    "other_holders: mine.no = ?": Covered(_RENAMED, "settle.erasing._unname: record.opens == owner"),
+    "other_holders: s.owner = o.no": Covered(_RENAMED, "storage.erasure_plan._unname: record.opens == owner"),
+    "other_holders: r.shelf = s.no": Covered(_RENAMED, "storage.erasure_plan._unname: record.opens == owner"),
+    "other_holders: mine.no = ?": Covered(_RENAMED, "storage.erasure_plan._unname: record.opens == owner"),
     **{
         f"positions_of_record: r.id = :id{place}": Covered(
             "of the entries that it finds only the lines of what goes are altered",
@@ -148,12 +150,12 @@ COVERED: dict[str, Covered] = {
         for place in ("", " (2)")
     },
     "version_of: r.owner = :owner (2)": Covered("an id is one owner's", "version_of: r.id = :id (2)"),
-    "model.owner.Audience.within: self.agent == view.agent and wider.readable_by(view)": Covered(
+    "model.records.Audience.within: self.agent == view.agent and wider.readable_by(view)": Covered(
         "nobody but the owner writes for those who do not include the writer",
-        f"settle.memories._audience: {_UNSEEN}",
+        f"storage.decide.memory_changes._audience: {_UNSEEN}",
     ),
-    "settle.threads.open_thread: held.audience.readable_by(state.batch.view)": Covered(
-        "a name is unique within an audience", f"settle.threads.open_thread: {_UNSEEN_THREAD}"
+    "storage.decide.thread_changes.open_thread: held.audience.readable_by(state.batch.view)": Covered(
+        "a name is unique within an audience", f"storage.decide.thread_changes.open_thread: {_UNSEEN_THREAD}"
     ),
     "in_thread: owner = ?": Covered("what it finds is loaded as the owner's own", "load_own: r.owner = ?"),
 }
@@ -202,19 +204,19 @@ FOCUS: dict[Try, tuple[str, ...]] = {
         *("owner: erased_at", "owners_of_tenant", "visible_shelves: o.erased_at", "other_holders", "all_of_owner"),
         *("end_era", "ended_era", "delete_shelves", "delete_shelf", "delete_gone", "delete_jobs", "ledger_of_owner"),
         *("spent_of_owner", "delete_spent"),
-        *("settle.erasing.plan_whole", "settle.erasing._unname", "settle.operations.refuse_old_era"),
+        *("storage.erasure_plan.plan_whole", "storage.erasure_plan._unname", "storage.decide.state.refuse_old_era"),
     ),
     works.forget: (
         *("load_own", "in_thread", "resting_on", "unlink", "blank_versions", "delete_", "positions_of_record", "buried"),
-        *("settle.erasing", "rewrite_entry", "place_taken", "recount_held"),
+        *("storage.erasure_plan", "rewrite_entry", "place_taken", "recount_held"),
     ),
     accounts.pay: ("spent", "delete_spent"),
     accounts.usage: ("spent",),
-    works.old_era: ("settle.operations.refuse_old_era",),
-    works.operation: ("by_operation", "settle.operations"),
+    works.old_era: ("storage.decide.state.refuse_old_era",),
+    works.operation: ("by_operation", "storage.decide.state"),
     works.mark_used: ("uses", "delete_use", "numbers_in_view"),
     arrivals.import_one: ("buried", "ended_era", "place_taken"),
-    arrivals.retracted_elsewhere: ("settle.memories._refused_before",),
+    arrivals.retracted_elsewhere: ("storage.decide.memory_changes._refused_before",),
     labours.jobs: ("due_job", "lease_job", "renew_job", "finish_job", "requeue_job", "fail_job", "one_job", "replay_job",
                    "drop_job", "jobs_in_state", "keep_with_job", "postpone_job"),
     reads.list_: ("scan_", "places_", "visible_shelves"),
@@ -227,20 +229,20 @@ FOCUS: dict[Try, tuple[str, ...]] = {
     reads.uses: ("uses",),
     reads.ledger: ("entries_after", "book.book.Book.ledger"),
     reads.shelves: ("owners_of_tenant",),
-    reads.history: ("settle.erasing.plan", "engines.sqlite.reading.history", "versions_of"),
-    reads.another_tenant: ("book.parsing.as_owner", "book.transfer"),
-    writes.remember: ("count_run", "oldest_own", "holders: r.owner", "free_slot", "settle.memories", "recount_held"),
-    writes.remember_for_another: ("model.owner.Audience.within", "settle.memories._audience"),
-    writes.confirm: ("unlink", "settle.memories.confirm"),
-    writes.supersede: ("settle.memories._obstacle",),
-    writes.share: ("gone_since", "mark_record", "settle.memories.change_audience", "model.owner.Audience.within"),
+    reads.history: ("storage.erasure_plan.plan", "engines.sqlite.reads.history", "versions_of"),
+    reads.another_tenant: ("book.input.as_owner", "book.admin.transfer"),
+    writes.remember: ("count_run", "oldest_own", "holders: r.owner", "free_slot", "storage.decide.memory_changes", "recount_held"),
+    writes.remember_for_another: ("model.records.Audience.within", "storage.decide.memory_changes._audience"),
+    writes.confirm: ("unlink", "storage.decide.memory_changes.confirm"),
+    writes.supersede: ("storage.decide.memory_changes._obstacle",),
+    writes.share: ("gone_since", "mark_record", "storage.decide.memory_changes.change_audience", "model.records.Audience.within"),
     writes.amend: ("version_of", "gone_since"),
-    conversing.undo: ("version_of", "holders: r.slot", "positions_touching", "entry_at", "settle.undoing", "keep_version"),
+    conversing.undo: ("version_of", "holders: r.slot", "positions_touching", "entry_at", "storage.decide.undo", "keep_version"),
     conversing.undo_what_an_agent_learnt_from: ("positions_touching",),
-    conversing.append: ("settle.desk.BatchState.end_of",),
-    conversing.episode: ("settle.threads.record_episode",),
-    conversing.open_thread: ("settle.threads.open_thread",),
-    conversing.profile: ("settle.others.patch_profile",),
+    conversing.append: ("storage.decide.state.BatchState.end_of",),
+    conversing.episode: ("storage.decide.thread_changes.record_episode",),
+    conversing.open_thread: ("storage.decide.thread_changes.open_thread",),
+    conversing.profile: ("storage.decide.other_changes.patch_profile",),
 }  # fmt: skip
 #: How much more often.
 FOCUSED = 60

@@ -15,12 +15,11 @@ from unittest.mock import patch
 import memoranda
 from memoranda import Book, worker
 from memoranda.model import changes as c
-from memoranda.model.ids import new_id
-from memoranda.model.jobs import Job
+from memoranda.model.changes import Job
 from memoranda.model.ledger import Actor
 from memoranda.model.memories import Memory
-from memoranda.model.owner import EVERYONE, WHOLE
-from memoranda.model.values import utc_now
+from memoranda.model.records import EVERYONE, WHOLE
+from memoranda.model.values import new_id, utc_now
 from memoranda.worker import Worker
 
 #: A kind of the proof's own: threads put work of theirs by themselves.

@@ -6,11 +6,11 @@ from collections.abc import Awaitable
 
 from memoranda.errors import LimitReached, MemorandaError
 from memoranda.model import changes as c
-from memoranda.model.ids import new_id
-from memoranda.model.jobs import Job, JobDraft
+from memoranda.model.changes import Job, JobDraft
 from memoranda.model.ledger import Actor
 from memoranda.model.memories import Memory
-from memoranda.model.owner import EVERYONE, WHOLE, OwnerKind
+from memoranda.model.records import EVERYONE, WHOLE, OwnerKind
+from memoranda.model.values import new_id
 from proofs._book import world
 from proofs._book.canaries import owner_of
 from proofs._book.oracle import Leak

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from memoranda.engines.sqlite import statements
+from memoranda.engines.sqlite.file import connections
 
 #: Columns that say whose, for whom, or which; others filter what an owner may see anyway.
 _BOUNDS = (
@@ -48,7 +48,7 @@ def of_statements() -> list[Mutant]:
     """Return a mutant for each limiting condition of each statement, in the order of the file."""
     return [
         Mutant(name, f"{found.group()}{f' ({place})' if place else ''}", _without(name, found.group(), place))
-        for name, text in statements.statements().items()
+        for name, text in connections.statements().items()
         for place, found in _numbered(text)
     ]
 
@@ -68,7 +68,7 @@ def _without(name: str, condition: str, place: int) -> Callable[[], Any]:
     @contextmanager
     def patched() -> Iterator[None]:
         # Looked for anew: another condition of the same statement may be left out already.
-        text = statements.statements()[name]
+        text = connections.statements()[name]
         found = next(f for number, f in _numbered(text) if (number, f.group()) == (place, condition))
         with replaced(name, text[: found.start()] + _always(condition) + text[found.end() :]):
             yield
@@ -87,15 +87,15 @@ def _always(condition: str) -> str:
 @contextmanager
 def replaced(name: str, text: str) -> Iterator[None]:
     """Replace a statement's text for a while."""
-    known = statements.statements()
+    known = connections.statements()
     original = known[name]
     known[name] = text
-    statements.sql.cache_clear()
+    connections.sql.cache_clear()
     try:
         yield
     finally:
         known[name] = original
-        statements.sql.cache_clear()
+        connections.sql.cache_clear()
 
 
 @contextmanager

@@ -8,15 +8,15 @@ from functools import partial
 from typing import Any
 from unittest.mock import patch
 
-from memoranda.book.backups import Backups, note_erasure
-from memoranda.embedding.cache import CachedEmbedder
+from memoranda.book.admin.backup_files import Backups, note_erasure
+from memoranda.embedding.maker import CachedEmbedder
 from memoranda.engines.sqlite.engine import SqliteEngine
-from memoranda.engines.sqlite.erasing import _Erasing
-from memoranda.engines.sqlite.file import SqliteFile
-from memoranda.engines.sqlite.sets import Shrinking
-from memoranda.engines.sqlite.statements import statements
-from memoranda.recall.holding import ShelfCache
-from memoranda.settle import erasing
+from memoranda.engines.sqlite.erasure import _Erasing
+from memoranda.engines.sqlite.file.connections import statements
+from memoranda.engines.sqlite.file.sqlite_file import SqliteFile
+from memoranda.engines.sqlite.vector_sets import Shrinking
+from memoranda.recall.index import ShelfCache
+from memoranda.storage import erasure_plan
 from proofs._book.mutants import both, replaced, rewritten
 
 Omission = Callable[[], AbstractContextManager[Any]]
@@ -40,7 +40,7 @@ async def _not_at_all(file: SqliteFile) -> bool:
 
 
 OMISSIONS: dict[str, Omission] = {
-    "what rests on it": _skipping(erasing._spread, "while wave:", "while False:"),
+    "what rests on it": _skipping(erasure_plan._spread, "while wave:", "while False:"),
     "its versions": _never("delete_versions"),
     "its terms": _never("delete_terms"),
     "its use": _never("delete_use"),

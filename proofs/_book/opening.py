@@ -12,11 +12,11 @@ from unittest.mock import patch
 
 from memoranda.assembly import engine_addresses
 from memoranda.engines.sqlite import engine as sqlite_engine
-from memoranda.engines.sqlite.connections import Connector
 from memoranda.engines.sqlite.engine import SqliteEngine
-from memoranda.engines.sqlite.faults import translated
-from memoranda.engines.sqlite.file import SqliteFile
-from memoranda.engines.sqlite.writer import Counters
+from memoranda.engines.sqlite.file.connections import Connector
+from memoranda.engines.sqlite.file.faults import translated
+from memoranda.engines.sqlite.file.sqlite_file import SqliteFile
+from memoranda.engines.sqlite.file.writer import Counters
 from memoranda.ports import Engine
 
 T = TypeVar("T")

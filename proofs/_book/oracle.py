@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from itertools import chain, combinations
 from uuid import UUID
 
-from memoranda.model.owner import Audience, AudienceKind, Owner, View
+from memoranda.model.records import Audience, AudienceKind, Owner, View
 from proofs._book.canaries import canaries_in
 from proofs._book.truth import Row
 

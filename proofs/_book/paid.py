@@ -6,9 +6,9 @@ from datetime import datetime
 from uuid import UUID
 
 from memoranda import Book
-from memoranda.model.jobs import JobDraft
-from memoranda.model.owner import Owner
-from memoranda.model.spending import Spent
+from memoranda.model.changes import JobDraft
+from memoranda.model.language_models import Spent
+from memoranda.model.records import Owner
 
 #: Kind of the book's own work that outlives what is forgotten: only what is kept with it has to go.
 PAID = "paid"

@@ -11,11 +11,11 @@ from uuid import UUID
 
 from memoranda import Book
 from memoranda.model import changes as c
-from memoranda.model.ids import new_id
-from memoranda.model.jobs import JobDraft
+from memoranda.model.changes import JobDraft
 from memoranda.model.ledger import Actor, Receipt
 from memoranda.model.memories import Memory
-from memoranda.model.owner import WHOLE, Audience, Owner, View
+from memoranda.model.records import WHOLE, Audience, Owner, View
+from memoranda.model.values import new_id
 from proofs._book.paid import keep_answer, pay
 from proofs._book.scanning import Marks
 

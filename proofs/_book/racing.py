@@ -11,16 +11,15 @@ from typing import Any, Literal
 from uuid import UUID
 
 from memoranda import Book
-from memoranda.book.threads import ThreadHandle
+from memoranda.book.verbs.thread_handle import ThreadHandle
 from memoranda.embedding import VectorMaker
 from memoranda.errors import Erased, NotFound
 from memoranda.model import changes as c
-from memoranda.model.ids import new_id
-from memoranda.model.jobs import Job, JobDraft
+from memoranda.model.changes import Job, JobDraft
 from memoranda.model.ledger import Actor
 from memoranda.model.memories import Memory
-from memoranda.model.owner import EVERYONE, WHOLE, Owner
-from memoranda.model.values import utc_now
+from memoranda.model.records import EVERYONE, WHOLE, Owner
+from memoranda.model.values import new_id, utc_now
 from memoranda.testing.embedder import StubEmbedder
 from memoranda.worker import Worker
 

@@ -7,7 +7,7 @@ from typing import Any
 from uuid import UUID
 
 from memoranda.errors import MemorandaError, NotAllowed
-from memoranda.model.owner import WHOLE, Owner, OwnerKind, View
+from memoranda.model.records import WHOLE, Owner, OwnerKind, View
 from proofs._book import world
 from proofs._book.oracle import Leak
 from proofs._book.session import Session, who

@@ -5,18 +5,17 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from memoranda.book.asking import MODES
+from memoranda.book.input import MODES
 from memoranda.embedding import VectorMaker
 from memoranda.engines.inmemory import InMemoryEngine
 from memoranda.errors import MemorandaError
 from memoranda.model import changes as c
-from memoranda.model.episodes import Episode, Outcome
-from memoranda.model.ids import new_id
 from memoranda.model.ledger import Actor
-from memoranda.model.owner import WHOLE, Audience, Owner, OwnerKind, View
+from memoranda.model.messages import Episode, Outcome
 from memoranda.model.passages import Sight
 from memoranda.model.query import Filter
-from memoranda.model.records import PASSAGE_TYPES, RecordType
+from memoranda.model.records import PASSAGE_TYPES, WHOLE, Audience, Owner, OwnerKind, RecordType, View
+from memoranda.model.values import new_id
 from memoranda.model.vectors import pack_vector
 from memoranda.recall.recall import Recall
 from memoranda.testing.builders import adopted, exported

@@ -14,7 +14,7 @@ from memoranda import Book, MemorandaError
 from memoranda.embedding import VectorMaker
 from memoranda.errors import NotFound
 from memoranda.model.ledger import Receipt, ReceiptItem, Verb
-from memoranda.model.owner import Audience, Owner, View
+from memoranda.model.records import Audience, Owner, View
 from memoranda.testing.embedder import StubEmbedder
 from proofs._book import world
 from proofs._book.canaries import Mint, canaries_in, owner_of

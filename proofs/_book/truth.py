@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from uuid import UUID
 
-from memoranda.model.owner import Audience, AudienceKind, Owner, OwnerKind
-from memoranda.model.spending import Spent, price_of
+from memoranda.model.language_models import Spent, price_of
+from memoranda.model.records import Audience, AudienceKind, Owner, OwnerKind
 
 
 class Row(NamedTuple):

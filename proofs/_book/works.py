@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from uuid import UUID
 
-from memoranda.book.parsing import as_actor
+from memoranda.book.input import as_actor
 from memoranda.errors import Erased, LimitReached, MemorandaError, NotAllowed, NotFound
 from memoranda.model import changes as c
-from memoranda.model.erasure import ErasureReceipt
-from memoranda.model.ids import new_id
-from memoranda.model.ledger import Receipt
+from memoranda.model.ledger import ErasureReceipt, Receipt
 from memoranda.model.memories import Memory
-from memoranda.model.owner import EVERYONE, WHOLE, Owner, OwnerKind, View
 from memoranda.model.passages import Use
+from memoranda.model.records import EVERYONE, WHOLE, Owner, OwnerKind, View
+from memoranda.model.values import new_id
 from proofs._book import world
 from proofs._book.oracle import Leak
 from proofs._book.session import Session, who

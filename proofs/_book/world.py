@@ -11,16 +11,14 @@ from uuid import UUID
 from memoranda import Book
 from memoranda.door import Door
 from memoranda.model import changes as c
-from memoranda.model.episodes import Episode, Outcome, ToolCall
-from memoranda.model.experience import Evidence, ExperienceLine
-from memoranda.model.ids import new_id
-from memoranda.model.jobs import JobDraft
+from memoranda.model.changes import JobDraft
+from memoranda.model.experience_lines import Evidence, ExperienceLine
 from memoranda.model.ledger import Actor, Receipt
 from memoranda.model.memories import Cardinality, Memory
-from memoranda.model.messages import Message, Thread, ThreadStatus
-from memoranda.model.owner import EVERYONE, WHOLE, Audience, Owner, OwnerKind, View
+from memoranda.model.messages import Episode, Message, Outcome, Thread, ThreadStatus, ToolCall
 from memoranda.model.profiles import Agent, Key, Schema
-from memoranda.model.trust import Limits
+from memoranda.model.records import EVERYONE, WHOLE, Audience, Limits, Owner, OwnerKind, View
+from memoranda.model.values import new_id
 from proofs._book.canaries import Mint
 
 TENANTS = ("default", "default%", "Default")

@@ -8,8 +8,8 @@ from uuid import UUID
 
 from memoranda import Receipt
 from memoranda.errors import InvalidInput, LimitReached, MemorandaError, NotFound, Stale
-from memoranda.model.ids import new_id
-from memoranda.model.owner import EVERYONE, Audience, AudienceKind, Owner, View
+from memoranda.model.records import EVERYONE, Audience, AudienceKind, Owner, View
+from memoranda.model.values import new_id
 from proofs._book import world
 from proofs._book.oracle import Leak, may_read
 from proofs._book.session import Session, who

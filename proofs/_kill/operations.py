@@ -8,14 +8,12 @@ from typing import Any
 from uuid import UUID
 
 from memoranda import Book, Receipt, ThreadHandle
-from memoranda.book.parsing import as_actor, as_owner, as_view, message_of
-from memoranda.model.changes import Append, OpenThread
-from memoranda.model.ids import new_id
-from memoranda.model.jobs import JobDraft
+from memoranda.book.input import as_actor, as_owner, as_view, message_of
+from memoranda.model.changes import Append, JobDraft, OpenThread
 from memoranda.model.ledger import Verb
 from memoranda.model.messages import Message, Thread
-from memoranda.model.owner import Audience
-from memoranda.model.records import Record
+from memoranda.model.records import Audience, Record
+from memoranda.model.values import new_id
 
 OWNERS = ("ann", "ben", "cleo")
 AGENT = "helper"

@@ -13,11 +13,10 @@ from uuid import UUID
 
 from memoranda import Book, MemorandaError
 from memoranda.door import pack_terms
-from memoranda.model.episodes import Episode
 from memoranda.model.ledger import Entry
-from memoranda.model.owner import Owner
-from memoranda.model.records import PASSAGE_TYPES, Record
-from memoranda.settle.operations import receipt_of
+from memoranda.model.messages import Episode
+from memoranda.model.records import PASSAGE_TYPES, Owner, Record
+from memoranda.storage.decide.state import receipt_of
 from proofs._kill.operations import JOB, OWNERS, Operation, perform
 from proofs._kill.writer import opened, spelled
 

@@ -18,7 +18,7 @@ from memoranda import Book, Limits, MemorandaError, Receipt
 from memoranda.assembly import book_setup as assembly
 from memoranda.assembly import engine_addresses
 from memoranda.engines.sqlite.engine import SqliteEngine
-from memoranda.engines.sqlite.file import SqliteFile
+from memoranda.engines.sqlite.file.sqlite_file import SqliteFile
 from proofs._kill.marks import Aim, Marks, Point, Watch, watched
 from proofs._kill.operations import OWNERS, Known, Operation, perform
 

@@ -9,16 +9,15 @@ from functools import partial
 from typing import Any
 from unittest.mock import patch
 
-from memoranda.book import moving
-from memoranda.book.moving import CopyRun
+from memoranda.book.admin import book_copy
+from memoranda.book.admin.book_copy import CopyRun
 from memoranda.engines.inmemory import InMemoryEngine
 from memoranda.errors import StorageError
-from memoranda.model.erasure import Target
-from memoranda.model.ledger import Actor
-from memoranda.model.moving import Arrival, PieceKind
-from memoranda.model.owner import WHOLE
+from memoranda.model.book_rows import Arrival, PieceKind
+from memoranda.model.ledger import Actor, Target
+from memoranda.model.records import WHOLE
 from memoranda.ports import Engine
-from memoranda.testing.suite_moving import of_kind
+from memoranda.testing.conformance.copies import of_kind
 from proofs._server.agreeing import ENDING, NAMESAKES, among_namesakes, erase, program, seen
 from tests.engines.dice import Dice
 from tests.engines.pair import Pair
@@ -78,7 +77,7 @@ async def _begun(source: Engine, target: Engine) -> None:
 
 
 async def _move(source: Engine, target: Engine, mutation: Mutation) -> None:
-    with mutation(), patch.object(moving, "PAGE", 7):
+    with mutation(), patch.object(book_copy, "PAGE", 7):
         try:
             await CopyRun(source, target, switch=True).run()
         except StorageError as error:

@@ -12,8 +12,8 @@ from unittest.mock import patch
 
 import memoranda
 from memoranda.assembly import engine_addresses
-from memoranda.book import moving
-from memoranda.book.moving import CopyRun
+from memoranda.book.admin import book_copy
+from memoranda.book.admin.book_copy import CopyRun
 from memoranda.errors import InvalidInput, MemorandaError
 from memoranda.ports import Engine
 
@@ -39,7 +39,7 @@ def copy(source: str, target: str, switch: bool, aim: Aim | None, omission: str 
     """Copy; leave a step out on purpose if one is named."""
     with ExitStack() as changed:
         # Small pages, so that there are more steps to kill at.
-        changed.enter_context(patch.object(moving, "PAGE", 20))
+        changed.enter_context(patch.object(book_copy, "PAGE", 20))
         if aim is not None:
             changed.enter_context(patch.object(engine_addresses, "_open_engine", _mortal(aim)))
         if omission:
@@ -92,14 +92,14 @@ def _goes_on_with_what_was_there() -> Any:
     def nothing(*_: Any) -> None:
         """Delete no rows."""
 
-    return patch("memoranda.engines.sqlite.laying.empty", nothing)
+    return patch("memoranda.engines.sqlite.book_rows.empty", nothing)
 
 
 def _lets_writers_go_on() -> Any:
     async def nothing(*_: Any, **__: Any) -> None:
         """Do not mark the source."""
 
-    return patch("memoranda.engines.sqlite.moving.Moving.depart", nothing)
+    return patch("memoranda.engines.sqlite.moves.Moving.depart", nothing)
 
 
 def _forgets_tombstones() -> Any:

@@ -9,14 +9,14 @@ from uuid import UUID
 
 from memoranda import Owner
 from memoranda.assembly import open_engine
+from memoranda.model.book_rows import PieceKind
 from memoranda.model.changes import Import
 from memoranda.model.ledger import Entry
-from memoranda.model.moving import PieceKind
-from memoranda.model.owner import WHOLE
+from memoranda.model.records import WHOLE
 from memoranda.ports import Engine
-from memoranda.settle.rows import owner_of
+from memoranda.storage.rows import owner_of
 from memoranda.testing.builders import Pen, a_memory
-from memoranda.testing.suite_keeping import everything
+from memoranda.testing.conformance.maintenance import everything
 from proofs._moving.living import GUIDES, OWNERS, told
 
 _PEOPLE = (*OWNERS, *GUIDES.values())

@@ -16,9 +16,9 @@ from typing import Any
 import memoranda
 from memoranda import Book, Limits, MemorandaError, Moved, OutcomeUnknown
 from memoranda.model.changes import AddExperience
-from memoranda.model.ids import new_id
 from memoranda.model.ledger import Actor
-from memoranda.model.owner import WHOLE, Owner, OwnerKind
+from memoranda.model.records import WHOLE, Owner, OwnerKind
+from memoranda.model.values import new_id
 from memoranda.testing.builders import a_line
 
 TENANTS = ("default", "other")

@@ -12,7 +12,7 @@ from typing import Any
 
 import memoranda
 from memoranda import VersionMismatch
-from memoranda.engines.sqlite.migrations import APPLICATION_ID, Migration, Migrations, book_migrations
+from memoranda.engines.sqlite.file.migrations import APPLICATION_ID, Migration, Migrations, book_migrations
 from proofs._kill.writer import opened
 from proofs._processes.together import AGENT, OWNER, Wrong, at_once, check_whole, made_thread
 

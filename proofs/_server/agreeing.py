@@ -12,14 +12,12 @@ from uuid import UUID
 
 from memoranda.engines.inmemory import InMemoryEngine
 from memoranda.model import changes as c
-from memoranda.model.erasure import Target
-from memoranda.model.ledger import Actor
-from memoranda.model.moving import EntryPiece, PieceKind
-from memoranda.model.owner import WHOLE, Audience, Owner, OwnerKind, View
+from memoranda.model.book_rows import EntryPiece, PieceKind
+from memoranda.model.language_models import ALL_SPENT, Spent, SpentFilter
+from memoranda.model.ledger import Actor, Target
 from memoranda.model.passages import Use
 from memoranda.model.query import Filter
-from memoranda.model.records import RecordType
-from memoranda.model.spending import ALL_SPENT, Spent, SpentFilter
+from memoranda.model.records import WHOLE, Audience, Owner, OwnerKind, RecordType, View
 from memoranda.ports import Engine
 from memoranda.testing.builders import ANN, BEN, ROOMY, START, a_memory, a_message, a_thread, exported
 from tests.engines.dice import Dice

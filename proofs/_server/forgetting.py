@@ -12,8 +12,8 @@ import memoranda
 from memoranda import Book
 from memoranda.embedding import VectorMaker
 from memoranda.engines.postgres.engine import PostgresEngine
-from memoranda.model.erasure import ErasureReceipt, Scrubbed
-from memoranda.model.trust import Limits
+from memoranda.model.ledger import ErasureReceipt, Scrubbed
+from memoranda.model.records import Limits
 from proofs._book.person import PARTS, Moving, Part, Person
 from proofs._book.remains import Remains
 from proofs._book.scanning import Marking, Marks

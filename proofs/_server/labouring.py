@@ -16,12 +16,11 @@ import memoranda
 from memoranda import Book, Limits
 from memoranda.engines.postgres import jobs
 from memoranda.model import changes as c
-from memoranda.model.ids import new_id
-from memoranda.model.jobs import Job, JobDraft
+from memoranda.model.changes import Job, JobDraft
 from memoranda.model.ledger import Actor
 from memoranda.model.memories import Memory
-from memoranda.model.owner import EVERYONE, WHOLE, Owner
-from memoranda.model.values import utc_now
+from memoranda.model.records import EVERYONE, WHOLE, Owner
+from memoranda.model.values import new_id, utc_now
 from memoranda.worker import Worker
 from proofs._processes.together import Wrong, at_once, check_whole
 from proofs._server.own import OwnServer

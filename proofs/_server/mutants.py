@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import asyncpg
 
-from memoranda.engines.postgres import statements
+from memoranda.engines.postgres.server import session
 from proofs._server.omissions import replaced
 
 _VALUE = r"(?P<value>\?|:\w+|'\w+'|\w+\.\w+|NULL|ANY\((?P<list>(?:\?|:\w+)::\w+\[\])\))(?P<cast>::\w+)?"
@@ -35,7 +35,7 @@ class Mutant:
 
     def apply(self) -> AbstractContextManager[object]:
         stack = ExitStack()
-        text = statements._texts()[self.statement]
+        text = session._texts()[self.statement]
         found = conditions(self.statement)
         for place in sorted(self.places, reverse=True):
             text = text[: found[place].start()] + _always(found[place]) + text[found[place].end() :]
@@ -49,7 +49,7 @@ class Mutant:
 
 def conditions(statement: str) -> list[re.Match[str]]:
     """Return the conditions of a statement that limit its rows to an owner."""
-    text = statements._texts()[statement]
+    text = session._texts()[statement]
     begin = re.search(r"\b(?:WHERE|ON)\b", text)
     found = _CONDITION.finditer(text, begin.end() if begin else len(text))
     return [one for one in found if _bounds(statement, one) and not _JOINS.fullmatch(one.group())]
@@ -62,7 +62,7 @@ def _bounds(statement: str, found: re.Match[str]) -> bool:
 
 def of_statements() -> Iterator[Mutant]:
     """Yield a mutant for each such condition, in the order of the file."""
-    for statement in statements._texts():
+    for statement in session._texts():
         for place, found in enumerate(conditions(statement)):
             yield Mutant(statement, (place,), f"{statement}: {found.group()}")
 
@@ -73,7 +73,7 @@ async def check_all(mutants: Iterable[Mutant], address: str, schema: str) -> Non
     try:
         for mutant in mutants:
             with mutant.apply():
-                text = statements.statement(mutant.statement, "true").text
+                text = session.statement(mutant.statement, "true").text
             try:
                 await connection.prepare(text)
             except asyncpg.PostgresError as error:

@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from functools import partial
 
-from memoranda.engines.postgres import erasing, scrubbing, statements
+from memoranda.engines.postgres import erasure, scrub
+from memoranda.engines.postgres.server import session
 from proofs._book.mutants import rewritten
 
 Omission = Callable[[], AbstractContextManager[object]]
@@ -15,20 +16,20 @@ Omission = Callable[[], AbstractContextManager[object]]
 @contextmanager
 def replaced(name: str, text: str) -> Iterator[None]:
     """Replace a statement's text for a while."""
-    known = statements._texts()
+    known = session._texts()
     original = known[name]
     known[name] = text
-    statements.statement.cache_clear()
+    session.statement.cache_clear()
     try:
         yield
     finally:
         known[name] = original
-        statements.statement.cache_clear()
+        session.statement.cache_clear()
 
 
 def _never(name: str) -> Omission:
     """Return a statement that finds nothing to do."""
-    return lambda: replaced(name, f"{statements._texts()[name]} AND false")
+    return lambda: replaced(name, f"{session._texts()[name]} AND false")
 
 
 #: Steps of an erasure and of what clears its files after it.
@@ -44,13 +45,11 @@ OMISSIONS: dict[str, Omission] = {
     ),
     "jobs of the owner": _never("delete_jobs_of_owner"),
     "actors in the ledger": partial(
-        rewritten, erasing._Erasing.everything, "await scrub_ledger(self._session, no)", "0"
+        rewritten, erasure._Erasing.everything, "await scrub_ledger(self._session, no)", "0"
     ),
     "the owner's name": lambda: replaced("end_era", "UPDATE owners SET erased_at = ?, held = 0 WHERE no = ?"),
     "the owner's shelves": _never("delete_shelves_of_owner"),
     "the owner's groups": _never("delete_shelf_groups_of_owner"),
     "agents on what was spent": _never("delete_spent_of_owner"),
-    "writing the tables anew": partial(
-        rewritten, scrubbing._Scrubbing._rewrite, "(FULL, ANALYZE)", "(ANALYZE)"
-    ),
+    "writing the tables anew": partial(rewritten, scrub._Scrubbing._rewrite, "(FULL, ANALYZE)", "(ANALYZE)"),
 }

@@ -18,9 +18,9 @@ from typing import Any
 import memoranda
 from memoranda import Book, MemorandaError, OutcomeUnknown
 from memoranda.assembly import Opening
-from memoranda.engines.postgres import server as servers
-from memoranda.engines.postgres.server import Server
-from memoranda.engines.postgres.session import Session
+from memoranda.engines.postgres.server import server as servers
+from memoranda.engines.postgres.server.server import Server
+from memoranda.engines.postgres.server.session import Session
 from proofs._kill.operations import OWNERS, Known, perform
 from proofs._kill.reckoning import QUERIES, Reckoning, Stored
 from proofs._kill.writer import LIMITS, spelled

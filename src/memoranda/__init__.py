@@ -2,7 +2,7 @@
 
 from memoranda.assembly import cancel_copy, copy, open
 from memoranda.book import Book, ThreadHandle
-from memoranda.book.moving import CopyReport
+from memoranda.book.admin.book_copy import CopyReport
 from memoranda.errors import (
     Busy,
     Conflict,
@@ -27,14 +27,11 @@ from memoranda.errors import (
     UnfinishedCopy,
     VersionMismatch,
 )
-from memoranda.model.erasure import ErasureReceipt
-from memoranda.model.ledger import Receipt
-from memoranda.model.owner import Audience, Owner, View
+from memoranda.model.ledger import ErasureReceipt, Receipt
 from memoranda.model.query import Hit, Hits, MissingHit, Page, Why
-from memoranda.model.trust import Limits, Trust
+from memoranda.model.records import Audience, Limits, Owner, Trust, View
 from memoranda.model.vectors import Embedding
-from memoranda.recall.context.compose import Context
-from memoranda.recall.context.window import Window
+from memoranda.recall.context.composer import Context, Window
 from memoranda.sync import SyncBook, cancel_copy_sync, copy_sync, open_sync
 
 __version__ = "0.1.0.dev0"

@@ -1,6 +1,6 @@
 """``python -m memoranda``: the command line."""
 
-from memoranda.surfaces.cli import main
+from memoranda.cli import main
 
 if __name__ == "__main__":
     main()

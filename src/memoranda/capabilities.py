@@ -10,9 +10,9 @@ from uuid import UUID
 import numpy as np
 from numpy.typing import NDArray
 
-from memoranda.model.owner import Owner, View
 from memoranda.model.passages import PassageRows
 from memoranda.model.query import Filter
+from memoranda.model.records import Owner, View
 
 
 @runtime_checkable

@@ -11,18 +11,14 @@ from uuid import UUID
 from memoranda import telemetry
 from memoranda.errors import InvalidInput, LimitReached
 from memoranda.model import changes as c
-from memoranda.model.digests import request_digest
-from memoranda.model.episodes import Episode
-from memoranda.model.jobs import JobDraft
+from memoranda.model.changes import JobDraft
 from memoranda.model.ledger import Actor, Receipt
 from memoranda.model.memories import SOURCES, Memory
-from memoranda.model.messages import Message, Thread
-from memoranda.model.owner import Owner, View
-from memoranda.model.records import Record
-from memoranda.model.trust import Limits
-from memoranda.model.values import NAME_LENGTH, canonical, text_fault
+from memoranda.model.messages import Episode, Message, Thread
+from memoranda.model.records import Limits, Owner, Record, View
+from memoranda.model.values import NAME_LENGTH, canonical, request_digest, text_fault
 from memoranda.ports import Clock, Records
-from memoranda.settle.cutting import cut
+from memoranda.storage.decide.thread_changes import cut
 from memoranda.text.terms import pack_text
 
 #: The terms of longer texts are computed in another thread.

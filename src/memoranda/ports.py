@@ -11,13 +11,8 @@ from uuid import UUID
 import numpy as np
 from numpy.typing import NDArray
 
-from memoranda.model.asking import ModelAnswer, ModelRequest
-from memoranda.model.changes import Batch
-from memoranda.model.erasure import ErasureReceipt, Erasures, Scrubbed, Target
-from memoranda.model.facts import BookFacts, Findings
-from memoranda.model.jobs import Job, JobDraft, JobState
-from memoranda.model.ledger import Entry, Receipt
-from memoranda.model.moving import (
+from memoranda.model.book_facts import BookFacts, Findings
+from memoranda.model.book_rows import (
     Arrival,
     BookFrame,
     Departure,
@@ -28,11 +23,12 @@ from memoranda.model.moving import (
     StonePiece,
     Whereabouts,
 )
-from memoranda.model.owner import Owner, View
+from memoranda.model.changes import Batch, Job, JobDraft, JobState
+from memoranda.model.language_models import ALL_SPENT, ModelAnswer, ModelRequest, Spent, SpentFilter, Sums
+from memoranda.model.ledger import Entry, ErasureReceipt, Erasures, Receipt, Scrubbed, Target
 from memoranda.model.passages import Choose, Shelf, ShelfDelta, Sight, Use
 from memoranda.model.query import Filter, HistoryStep, Hits, Page
-from memoranda.model.records import Record, RecordType
-from memoranda.model.spending import ALL_SPENT, Spent, SpentFilter, Sums
+from memoranda.model.records import Owner, Record, RecordType, View
 from memoranda.model.vectors import Embedding, VectorSet
 
 # ── Records ──────────────────────────────────────────────────────────────────────────────────────────────────────

@@ -14,7 +14,7 @@ from uuid import uuid4
 from memoranda import telemetry
 from memoranda.capabilities import NotifiesWorkers
 from memoranda.errors import Erased, Moved, StorageError
-from memoranda.model.jobs import GivenUp, Job, JobState, Postponed
+from memoranda.model.changes import GivenUp, Job, JobState, Postponed
 from memoranda.ports import Clock, Jobs
 
 #: Does one job; what it raises is kept with the job. One whose time has not come puts its job again,

@@ -13,10 +13,9 @@ import pytest
 import memoranda
 from memoranda import Corrupt, InvalidInput, Owner, StorageError
 from memoranda.assembly import open_engine
-from memoranda.book.backups import Backups, noted_erasures, restore
-from memoranda.model.erasure import Target
-from memoranda.model.ledger import Actor
-from memoranda.model.owner import WHOLE
+from memoranda.book.admin.backup_files import Backups, noted_erasures, restore
+from memoranda.model.ledger import Actor, Target
+from memoranda.model.records import WHOLE
 from memoranda.model.values import utc_now
 from memoranda.ports import Engine
 

@@ -21,10 +21,10 @@ from memoranda import (
     Owner,
 )
 from memoranda.model.changes import Remember
-from memoranda.model.ids import new_id
 from memoranda.model.ledger import Actor
 from memoranda.model.memories import Memory
-from memoranda.model.owner import WHOLE
+from memoranda.model.records import WHOLE
+from memoranda.model.values import new_id
 
 NOW = datetime(2026, 3, 2, tzinfo=UTC)
 NAIVE = NOW.replace(tzinfo=None)

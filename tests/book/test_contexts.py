@@ -13,8 +13,8 @@ import pytest
 import memoranda
 from bench.standin import StandIn
 from memoranda.engines.sqlite.engine import SqliteEngine
-from memoranda.model.owner import WHOLE, Owner
 from memoranda.model.passages import Use
+from memoranda.model.records import WHOLE, Owner
 from tests.conftest import HandClock
 
 ANA = Owner(id="ana")

@@ -9,7 +9,7 @@ import pytest
 
 import memoranda
 from memoranda.errors import InvalidInput, NotFound
-from memoranda.model.trust import Limits
+from memoranda.model.records import Limits
 
 SMALL = Limits(tool_output_length=10, tool_calls=2, overflow_length=400)
 
@@ -74,7 +74,7 @@ async def test_what_an_episode_cuts_off_is_kept_beside_it(book_of_small: memoran
     book = book_of_small
     id = await call_much(book)
     episode = await book.get("ana", id, agent="guide")
-    assert isinstance(episode, memoranda.model.episodes.Episode)
+    assert isinstance(episode, memoranda.model.messages.Episode)
     assert [len(call.output) for call in episode.tool_calls] == [10, 4] and episode.calls_omitted == 1
     overflow = await book.episodes.overflow("ana", id, agent="guide")
     assert overflow is not None and overflow.calls_omitted == 0

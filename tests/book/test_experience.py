@@ -6,7 +6,7 @@ import pytest
 
 import memoranda
 from memoranda.errors import InvalidInput, NotFound
-from memoranda.model.trust import Limits
+from memoranda.model.records import Limits
 
 
 async def learnt(book, line, *users):

@@ -11,8 +11,8 @@ import pytest
 
 import memoranda
 from memoranda.errors import Conflict, NotFound, Stale
-from memoranda.model.jobs import Job
-from memoranda.model.owner import View
+from memoranda.model.changes import Job
+from memoranda.model.records import View
 from tests.conftest import HandClock
 
 

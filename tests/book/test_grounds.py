@@ -8,14 +8,12 @@ import pytest
 from pydantic import ValidationError
 
 import memoranda
-from memoranda.book.retention import RETAIN, Retention, first_retention, retaining
-from memoranda.model.changes import MarkFormed, PatchProfile, Remember
-from memoranda.model.cited import Cited
-from memoranda.model.ids import new_id
-from memoranda.model.jobs import JobState
+from memoranda.book.admin.retention import RETAIN, Retention, first_retention, retaining
+from memoranda.model.changes import JobState, MarkFormed, PatchProfile, Remember
 from memoranda.model.ledger import Actor
-from memoranda.model.memories import Memory
-from memoranda.model.owner import EVERYONE, WHOLE, Owner
+from memoranda.model.memories import Cited, Memory
+from memoranda.model.records import EVERYONE, WHOLE, Owner
+from memoranda.model.values import new_id
 from memoranda.worker import Worker
 from tests.conftest import HandClock
 

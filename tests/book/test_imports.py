@@ -16,7 +16,7 @@ import pytest
 import memoranda
 from memoranda import Erased, InvalidInput
 from memoranda.engines.inmemory import InMemoryEngine
-from memoranda.model.owner import Owner
+from memoranda.model.records import Owner
 from memoranda.testing.builders import adopted
 from tests.conftest import HandClock
 

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 import memoranda
-from memoranda.book import unformed
-from memoranda.model.jobs import Job
+from memoranda.book.admin import pending_threads
+from memoranda.model.changes import Job
 from memoranda.model.messages import Thread
-from memoranda.model.owner import Owner
+from memoranda.model.records import Owner
 from memoranda.ports import Records
 from tests.conftest import HandClock
 
@@ -41,7 +41,7 @@ async def forming_jobs(book: memoranda.Book) -> list[Job]:
 async def test_what_was_not_formed_is_formed_after_a_silence(
     book: memoranda.Book, target: memoranda.Book, clock: HandClock, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(unformed, "_PAGE", 1)
+    monkeypatch.setattr(pending_threads, "_PAGE", 1)
     await said(book, "ann", "ben")
     await target.import_(await exported(book))
     waiting = await forming_jobs(target)
@@ -87,13 +87,13 @@ async def test_what_is_forgotten_meanwhile_keeps_nothing_else(
     book: memoranda.Book, target: memoranda.Book, monkeypatch: pytest.MonkeyPatch
 ):
     await said(book, "ann")
-    found = unformed.pending_threads
+    found = pending_threads.pending_threads
 
     async def forgetting(records: Records, owner: Owner) -> AsyncIterator[list[Thread]]:
         async for threads in found(records, owner):
             await target.forget(owner, threads[0].id, view="owner")
             yield threads
 
-    monkeypatch.setattr(unformed, "pending_threads", forgetting)
+    monkeypatch.setattr(pending_threads, "pending_threads", forgetting)
     await target.import_(await exported(book))
     assert len(await forming_jobs(target)) == 1

@@ -8,7 +8,7 @@ from typing import Any, cast
 import pytest
 
 import memoranda
-from memoranda.book.asking import Only
+from memoranda.book.input import Only
 from memoranda.errors import InvalidInput
 from memoranda.model.memories import Memory
 

@@ -8,12 +8,11 @@ import pytest
 
 import memoranda
 from memoranda import Erased, LimitReached, NotAllowed, NotFound
-from memoranda.model.changes import Remember
-from memoranda.model.ids import new_id
-from memoranda.model.jobs import Job, JobDraft
+from memoranda.model.changes import Job, JobDraft, Remember
 from memoranda.model.ledger import Actor
 from memoranda.model.memories import Memory
-from memoranda.model.owner import WHOLE, Owner
+from memoranda.model.records import WHOLE, Owner
+from memoranda.model.values import new_id
 from memoranda.worker import Worker
 from tests.conftest import HandClock
 

@@ -7,11 +7,11 @@ from datetime import timedelta
 import pytest
 
 import memoranda
-from memoranda.book.threads import ThreadHandle
+from memoranda.book.verbs.thread_handle import ThreadHandle
 from memoranda.errors import InvalidInput
 from memoranda.model.changes import SummariseThread
 from memoranda.model.ledger import Actor
-from memoranda.model.owner import WHOLE
+from memoranda.model.records import WHOLE
 from tests.conftest import HandClock
 
 

@@ -11,9 +11,8 @@ import pytest
 from numpy.typing import NDArray
 
 from memoranda.embedding import LocalEmbedder
-from memoranda.embedding.local import processors
-from memoranda.embedding.minilm import MiniLM, missing_libraries, shared
-from memoranda.embedding.weights import places
+from memoranda.embedding.local_model import MiniLM, missing_libraries, processors, shared
+from memoranda.embedding.model_files import places
 from memoranda.model.vectors import Embedding
 
 

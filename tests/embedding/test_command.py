@@ -9,15 +9,15 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from memoranda.embedding import installing, weights
-from memoranda.surfaces.cli.commands import setup_commands as command
-from memoranda.surfaces.cli.program import program
+from memoranda.cli.commands import setup_commands as command
+from memoranda.cli.program import program
+from memoranda.embedding import model_files
 
 
 @pytest.fixture
 def bare(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A machine without the weights."""
-    monkeypatch.setattr(weights, "PACKAGE", "no_such_weights_package")
+    monkeypatch.setattr(model_files, "PACKAGE", "no_such_weights_package")
     monkeypatch.setattr(Path, "home", lambda: tmp_path)
     return tmp_path
 
@@ -44,7 +44,7 @@ def test_it_says_what_to_run_where_nothing_is(bare: Path) -> None:
 def test_files_of_another_model_are_shown_as_unfit(
     bare: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for file in (weights.TENSORS, weights.TOKENIZER):
+    for file in (model_files.TENSORS, model_files.TOKENIZER):
         with (tmp_path / file.name).open("wb") as out:
             out.truncate(file.size)
     monkeypatch.setenv("MEMORANDA_EMBEDDING_WEIGHTS", str(tmp_path))
@@ -62,8 +62,8 @@ def test_it_installs_into_the_cache(
 ) -> None:
     target = bare / ".cache" / "memoranda" / "weights"
     code = "import pathlib, sys; p = pathlib.Path(sys.argv[1]); p.parent.mkdir(parents=True); p.symlink_to(sys.argv[2])"
-    line = [sys.executable, "-c", code, str(target / weights.PACKAGE / "model"), str(weights_folder)]
-    monkeypatch.setattr(installing, "command", lambda into: line if into == target else [])
+    line = [sys.executable, "-c", code, str(target / model_files.PACKAGE / "model"), str(weights_folder)]
+    monkeypatch.setattr(model_files, "command", lambda into: line if into == target else [])
     told = json.loads(run("install", "--cache", "--json"))
     assert told["installed"] and Path(told["folder"]).resolve() == weights_folder.resolve()
 
@@ -72,12 +72,12 @@ def test_an_installer_that_fails_is_told_with_what_it_said(
     bare: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     failing = [sys.executable, "-c", "print('no such release'); raise SystemExit(3)"]
-    monkeypatch.setattr(installing, "command", lambda into: failing)
+    monkeypatch.setattr(model_files, "command", lambda into: failing)
     assert "no such release" in run("install", code=15)
 
 
 def test_a_package_without_the_published_files_is_not_taken(
     bare: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(installing, "command", lambda into: [sys.executable, "-c", ""])
+    monkeypatch.setattr(model_files, "command", lambda into: [sys.executable, "-c", ""])
     assert "damaged or incomplete" in run("install", code=15)

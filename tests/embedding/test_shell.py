@@ -17,9 +17,9 @@ from click.testing import CliRunner
 import memoranda
 from memoranda import EmbedderDown
 from memoranda.assembly import book_setup as assembly
+from memoranda.cli import health_checks as health
+from memoranda.cli.program import program
 from memoranda.embedding import CachedEmbedder, NoEmbedder
-from memoranda.surfaces.cli import health_checks as health
-from memoranda.surfaces.cli.program import program
 from tests.embedding.topics import Down, Larger, Topics, by_meaning, vectors
 
 ROOT = Path(__file__).parent.parent.parent
@@ -30,7 +30,7 @@ STANDING_STILL = """
 import asyncio
 from memoranda.assembly import book_setup as assembly
 from memoranda.embedding import CachedEmbedder, making
-from memoranda.surfaces.cli import main
+from memoranda.cli import main
 from tests.embedding.topics import Larger
 
 class Slow(Larger):
@@ -49,7 +49,7 @@ main()
 #: A command that says at its end whether the model's runtime was loaded.
 TELLING = """
 import sys
-from memoranda.surfaces.cli import main
+from memoranda.cli import main
 try:
     main()
 finally:

@@ -8,8 +8,8 @@ from typing import Any, TypeVar
 from uuid import UUID
 
 from memoranda.errors import Busy, HasDependents, MemorandaError
-from memoranda.model.jobs import Job
-from memoranda.model.owner import Owner, View
+from memoranda.model.changes import Job
+from memoranda.model.records import Owner, View
 from memoranda.ports import Engine
 from memoranda.testing.builders import Follower
 from tests.engines.shapes import difference

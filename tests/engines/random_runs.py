@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from memoranda.model import changes as c
-from memoranda.model.episodes import Overflow, ToolCall, WholeCall
-from memoranda.model.experience import Evidence
-from memoranda.model.owner import EVERYONE, Audience, Owner
+from memoranda.model.experience_lines import Evidence
+from memoranda.model.messages import Overflow, ToolCall, WholeCall
+from memoranda.model.records import EVERYONE, Audience, Owner
 from memoranda.testing.builders import (
     ANN,
     BEN,

@@ -10,14 +10,12 @@ from typing import Any
 from uuid import UUID
 
 from memoranda.model import changes as c
-from memoranda.model.erasure import Target
-from memoranda.model.ids import new_id
-from memoranda.model.jobs import JobDraft
-from memoranda.model.ledger import Actor, Receipt
+from memoranda.model.changes import JobDraft
+from memoranda.model.ledger import Actor, Receipt, Target
 from memoranda.model.messages import ThreadStatus
-from memoranda.model.owner import EVERYONE, WHOLE, Audience, Owner, View
 from memoranda.model.profiles import Agent, Key
-from memoranda.model.trust import Limits, Trust
+from memoranda.model.records import EVERYONE, WHOLE, Audience, Limits, Owner, Trust, View
+from memoranda.model.values import new_id
 from memoranda.testing.builders import (
     ANN,
     AT_A,

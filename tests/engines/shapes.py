@@ -7,9 +7,8 @@ from dataclasses import replace
 from typing import Any
 from uuid import UUID
 
-from memoranda.model.erasure import ErasureReceipt
-from memoranda.model.jobs import Job
-from memoranda.model.ledger import Entry
+from memoranda.model.changes import Job
+from memoranda.model.ledger import Entry, ErasureReceipt
 from tests.engines.random_work import KINDS
 
 #: What an erasure counts in the same way everywhere; other places are an engine's own.

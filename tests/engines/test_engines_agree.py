@@ -20,9 +20,9 @@ from memoranda.engines.inmemory import InMemoryEngine
 from memoranda.engines.sqlite.engine import SqliteEngine
 from memoranda.model.changes import Batch
 from memoranda.model.ledger import Receipt
-from memoranda.model.owner import WHOLE, Owner, View
 from memoranda.model.passages import Use
 from memoranda.model.query import Filter
+from memoranda.model.records import WHOLE, Owner, View
 from memoranda.model.vectors import EMBED, Embedding
 from memoranda.ports import Engine
 from memoranda.testing.builders import ANN, AT_B, START, Follower, adopted, exported

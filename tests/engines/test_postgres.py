@@ -10,9 +10,8 @@ from uuid import UUID
 import pytest
 
 from memoranda.errors import Busy, NotABook, ReadOnly, StorageError
-from memoranda.model.changes import Retract
-from memoranda.model.jobs import JobDraft, JobState
-from memoranda.model.owner import WHOLE
+from memoranda.model.changes import JobDraft, JobState, Retract
+from memoranda.model.records import WHOLE
 from memoranda.model.values import utc_now
 from memoranda.model.vectors import EMBED
 from memoranda.testing import StoreSuite
@@ -21,9 +20,9 @@ from tests.engines.postgres_server import Place
 
 asyncpg = pytest.importorskip("asyncpg", reason="the driver is not installed: asyncpg")
 
-from memoranda.engines.postgres import reading  # noqa: E402
+from memoranda.engines.postgres import reads  # noqa: E402
 from memoranda.engines.postgres.engine import PostgresEngine  # noqa: E402
-from memoranda.engines.postgres.session import Row, Session  # noqa: E402
+from memoranda.engines.postgres.server.session import Row, Session  # noqa: E402
 
 
 class TestPostgres(StoreSuite):
@@ -68,7 +67,7 @@ async def test_a_read_of_one_owner_meets_nothing_of_another_whatever_it_asks(pos
 
         async def walled(session: Session, asked: str = asked) -> list[list[Row]]:
             before = await session.text(f"SELECT {asked}")
-            await reading.visible(session, ANN, WHOLE)
+            await reads.visible(session, ANN, WHOLE)
             return [before, await session.text(f"SELECT {asked}")]
 
         before, faced = await engine.server.read(walled)

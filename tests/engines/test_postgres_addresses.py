@@ -9,10 +9,10 @@ from memoranda.errors import InvalidInput, MemorandaError
 
 asyncpg = pytest.importorskip("asyncpg", reason="the driver is not installed: asyncpg")
 
-from memoranda.engines.postgres.address import parse  # noqa: E402
 from memoranda.engines.postgres.engine import PostgresEngine  # noqa: E402
-from memoranda.engines.postgres.faults import from_server, translated  # noqa: E402
-from memoranda.engines.postgres.way import Connector  # noqa: E402
+from memoranda.engines.postgres.server.address import parse  # noqa: E402
+from memoranda.engines.postgres.server.connector import Connector  # noqa: E402
+from memoranda.engines.postgres.server.faults import from_server, translated  # noqa: E402
 
 
 def test_what_is_the_books_own_is_told_from_what_is_the_drivers():

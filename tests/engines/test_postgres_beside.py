@@ -11,16 +11,16 @@ import pytest
 
 from memoranda.errors import Busy, InvalidInput, NotABook, StorageError
 from memoranda.model.changes import ChangeAudience
-from memoranda.model.owner import WHOLE
+from memoranda.model.records import WHOLE
 from memoranda.testing.builders import ANN, FOR_A, FOR_B, SMALL, Pen, vectors_of
 from tests.engines.between import nothing_hangs
 from tests.engines.postgres_server import Place
 
 asyncpg = pytest.importorskip("asyncpg", reason="the driver is not installed: asyncpg")
 
-from memoranda.engines.postgres import aids  # noqa: E402
+from memoranda.engines.postgres import vector_sets  # noqa: E402
 from memoranda.engines.postgres.engine import PostgresEngine  # noqa: E402
-from memoranda.engines.postgres.session import Session  # noqa: E402
+from memoranda.engines.postgres.server.session import Session  # noqa: E402
 
 
 @pytest.fixture(autouse=True)
@@ -50,9 +50,9 @@ async def test_a_passage_that_comes_to_another_shelf_while_its_vector_is_put_is_
 
     async def put(session: Session) -> None:
         vectors = vectors_of(SMALL, moving)
-        there = await aids.passages(session, vectors)
+        there = await vector_sets.passages(session, vectors)
         await asyncio.wait_for(pen.write(ChangeAudience(moving, FOR_B)), 20)
-        assert [shelf.passages for shelf in await aids.remark(session, there)] == [0, 21]
+        assert [shelf.passages for shelf in await vector_sets.remark(session, there)] == [0, 21]
 
     await engine.server.write(put)
     came = [(shelf.audience, delta) for shelf, delta in await engine.since(ANN, WHOLE, held.get)]

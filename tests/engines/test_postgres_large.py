@@ -16,7 +16,7 @@ from bench.standin import StandIn
 from bench.text import Talk
 from memoranda import Book
 from memoranda.capabilities import SearchesLargeShelves
-from memoranda.model.owner import WHOLE, Owner
+from memoranda.model.records import WHOLE, Owner
 from memoranda.model.values import utc_now
 from tests.engines.postgres_server import Place
 

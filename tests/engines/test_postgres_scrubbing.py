@@ -12,10 +12,10 @@ from tests.engines.postgres_server import Place
 
 asyncpg = pytest.importorskip("asyncpg", reason="the driver is not installed: asyncpg")
 
-from memoranda.engines.postgres import scrubbing  # noqa: E402
+from memoranda.engines.postgres import scrub  # noqa: E402
 from memoranda.engines.postgres.engine import PostgresEngine  # noqa: E402
-from memoranda.engines.postgres.server import Server  # noqa: E402
-from memoranda.engines.postgres.session import Session  # noqa: E402
+from memoranda.engines.postgres.server.server import Server  # noqa: E402
+from memoranda.engines.postgres.server.session import Session  # noqa: E402
 
 #: Columns of text and bytes that tell of nobody: names of the book's own, ids made by it, keyed digests.
 OWN = {
@@ -67,7 +67,7 @@ async def test_the_server_samples_no_column_that_tells_of_people(postgres: Place
 async def test_whoever_may_still_read_what_was_removed_is_said_and_waited_for(
     postgres: Place, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(scrubbing, "_LOOKS", 2)
+    monkeypatch.setattr(scrub, "_LOOKS", 2)
     engine = await PostgresEngine.open(postgres.new_book())
     pen = Pen(engine)
     memory = await pen.remember("tea")

@@ -16,12 +16,12 @@ from bench.shelves import ROOMY, Steps, fill_mixed, lend_vectors
 from bench.standin import StandIn
 from bench.text import Talk
 from memoranda import Book
-from memoranda.book.moving import CopyRun
+from memoranda.book.admin.book_copy import CopyRun
 from memoranda.capabilities import CandidateQuery
 from memoranda.errors import StorageError
-from memoranda.model.jobs import FOLLOW, JobDraft
-from memoranda.model.owner import WHOLE, Owner
+from memoranda.model.changes import FOLLOW, JobDraft
 from memoranda.model.query import Filter
+from memoranda.model.records import WHOLE, Owner
 from memoranda.model.values import utc_now
 from memoranda.model.vectors import EMBED
 from memoranda.testing.builders import BEN, LARGE, SMALL, Pen, vectors_of
@@ -33,7 +33,7 @@ asyncpg = pytest.importorskip("asyncpg", reason="the driver is not installed: as
 
 from memoranda.engines.postgres.engine import PostgresEngine  # noqa: E402
 from memoranda.engines.postgres.large import search, shelves, tables  # noqa: E402
-from memoranda.engines.postgres.session import Session  # noqa: E402
+from memoranda.engines.postgres.server.session import Session  # noqa: E402
 
 PASSAGES = 40
 SOON = "&longest_wait=1&longest_statement=1"

@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator
 import pytest
 
 from memoranda.capabilities import NotifiesWorkers
-from memoranda.model.jobs import Job, JobDraft, JobState
+from memoranda.model.changes import Job, JobDraft, JobState
 from memoranda.model.values import utc_now
 from memoranda.testing.builders import Pen
 from memoranda.worker import Worker
@@ -17,9 +17,9 @@ from tests.engines.postgres_server import Place
 
 asyncpg = pytest.importorskip("asyncpg", reason="the driver is not installed: asyncpg")
 
-from memoranda.engines.postgres import waking  # noqa: E402
 from memoranda.engines.postgres.engine import PostgresEngine  # noqa: E402
-from memoranda.engines.postgres.session import Session  # noqa: E402
+from memoranda.engines.postgres.server import listener  # noqa: E402
+from memoranda.engines.postgres.server.session import Session  # noqa: E402
 
 NEVER = 3600.0
 LISTENERS = "SELECT pid FROM pg_stat_activity WHERE query LIKE 'LISTEN%' AND application_name = 'memoranda'"
@@ -27,7 +27,7 @@ LISTENERS = "SELECT pid FROM pg_stat_activity WHERE query LIKE 'LISTEN%' AND app
 
 @pytest.fixture(autouse=True)
 async def _nothing_hangs(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[None]:
-    monkeypatch.setattr(waking, "_FIRST_PAUSE_SECONDS", 0.05)
+    monkeypatch.setattr(listener, "_FIRST_PAUSE_SECONDS", 0.05)
     async with nothing_hangs():
         yield
 
@@ -140,7 +140,7 @@ async def test_a_storm_of_notices_is_one_waking_and_one_more(two: tuple[Postgres
 
     await other.server.write(storm)
     await woken.once_more()
-    await asyncio.sleep(3 * waking._TOGETHER_SECONDS)
+    await asyncio.sleep(3 * listener._TOGETHER_SECONDS)
     assert woken.times <= 3
 
 
@@ -177,7 +177,7 @@ async def test_a_listener_notices_that_nobody_speaks_any_more(
 ):
     if not postgres.administrator:
         pytest.skip("only on a server of the tests' own")
-    monkeypatch.setattr(waking, "_ASKING_SECONDS", 0.1)
+    monkeypatch.setattr(listener, "_ASKING_SECONDS", 0.1)
     address = postgres.new_book()
     other = await PostgresEngine.open(address)
     async with between(address) as way:

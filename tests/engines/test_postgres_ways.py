@@ -9,16 +9,16 @@ from uuid import UUID
 
 import pytest
 
-from memoranda.model.owner import WHOLE
 from memoranda.model.query import Filter
+from memoranda.model.records import WHOLE
 from memoranda.ports import Scan
 from memoranda.testing.builders import ANN, BEN, SMALL, Pen, vectors_of
 from tests.engines.postgres_server import Place
 
 asyncpg = pytest.importorskip("asyncpg", reason="the driver is not installed: asyncpg")
 
-from memoranda.engines.postgres import statements  # noqa: E402
 from memoranda.engines.postgres.engine import PostgresEngine  # noqa: E402
+from memoranda.engines.postgres.server import session as statements  # noqa: E402
 
 #: What reads whole tables by its nature, or tables that hold a few rows for a book.
 _WHOLE = {

@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 
 from memoranda.engines.inmemory import InMemoryEngine
 from memoranda.engines.sqlite.engine import SqliteEngine
-from memoranda.model.jobs import Job, JobDraft
-from memoranda.model.owner import Owner, OwnerKind
-from memoranda.model.spending import ALL_SPENT, Spent, SpentFilter, total
+from memoranda.model.changes import Job, JobDraft
+from memoranda.model.language_models import ALL_SPENT, Spent, SpentFilter, total
+from memoranda.model.records import Owner, OwnerKind
 from memoranda.ports import Engine
 from memoranda.testing.builders import Pen
 from tests.engines.test_engines_agree import EXAMPLES

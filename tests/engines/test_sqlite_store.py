@@ -8,7 +8,7 @@ from pathlib import Path
 
 from memoranda.engines.sqlite.engine import SqliteEngine
 from memoranda.model.changes import Retract
-from memoranda.settle.rows import load_entry_body
+from memoranda.storage.rows import load_entry_body
 from memoranda.testing import StoreSuite
 from memoranda.testing.builders import SMALL, Pen, vectors_of
 

@@ -12,7 +12,7 @@ from evals.merging import COLUMNS, SET, load, main, measure, report
 from evals.pairs import EXPECTED, RULES, Outcome, judge
 from evals.scripted import KEY, WAYS, answer, bounds, spoken
 from memoranda.engines.inmemory import InMemoryEngine
-from memoranda.formation.prompt import Prompt, compose
+from memoranda.formation.extract.prompt import Prompt, compose
 from memoranda.model.memories import Memory
 from memoranda.testing.builders import ANN, a_memory
 from tests.formation.readings import talk

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal
 from typing import Any
 
-from memoranda.model.asking import ModelAnswer, ModelRequest, Usage
+from memoranda.model.language_models import ModelAnswer, ModelRequest, Usage
 
 #: What is said to one question: a value, a text that is none, an answer, or what goes wrong.
 Said = Mapping[str, Any] | str | ModelAnswer | Exception

@@ -9,8 +9,8 @@ from typing import Any
 
 import memoranda
 from memoranda.book import Book
-from memoranda.model.asking import ModelRequest
-from memoranda.model.jobs import Job
+from memoranda.model.changes import Job
+from memoranda.model.language_models import ModelRequest
 from memoranda.model.memories import Memory
 from tests.conftest import HandClock
 from tests.fakes.scripted_models import Said, ScriptedModels, entries

@@ -5,12 +5,11 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import Any
 
-from memoranda.formation.reconcile import CurrentRecords, Reconciled, reconcile
-from memoranda.formation.schemas import DEFAULTS, FormationSchema
-from memoranda.model.forming import Formed, Reading, ReadMessage, WantedSchema
+from memoranda.formation.reconcile.reconciler import CurrentRecords, Reconciled, reconcile
+from memoranda.formation.schemas.definitions import DEFAULTS, FormationSchema
+from memoranda.model.drafts import Formed, Reading, ReadMessage, WantedSchema
 from memoranda.model.messages import Thread
-from memoranda.model.owner import Audience
-from memoranda.model.trust import TRUST_OF_ROLE
+from memoranda.model.records import TRUST_OF_ROLE, Audience
 from memoranda.testing.builders import ANN, START, a_message, a_thread
 
 THREAD: Thread = a_thread(ANN, agent="guide", audience=Audience.of_agent("guide"))

@@ -11,12 +11,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memoranda.formation.answer import read_answer
-from memoranda.formation.prompt import compose
-from memoranda.model.forming import Formed, Reading
-from memoranda.model.ids import new_id
+from memoranda.formation.extract.by_model import read_answer
+from memoranda.formation.extract.prompt import compose
+from memoranda.model.drafts import Formed, Reading
 from memoranda.model.memories import Cardinality
-from memoranda.model.trust import Limits, Trust
+from memoranda.model.records import Limits, Trust
+from memoranda.model.values import new_id
 from memoranda.testing.builders import ANN, START, a_memory
 from tests.formation.readings import talk
 

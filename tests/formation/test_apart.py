@@ -6,7 +6,7 @@ import asyncio
 from pathlib import Path
 from typing import Any
 
-from memoranda.model.asking import ModelRequest
+from memoranda.model.language_models import ModelRequest
 from memoranda.model.memories import Memory
 from tests.conftest import HandClock
 from tests.fakes.scripted_models import Said, ScriptedModels, entries, handle

@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 
 from memoranda.errors import ModelDown
-from memoranda.formation.calls import tool_calls_of
-from memoranda.formation.summary import TASK, TOKENS, summary_by_rules, summary_in
-from memoranda.model.asking import ModelRequest
+from memoranda.formation.close import tool_calls_of
+from memoranda.formation.extract.summary import TASK, TOKENS, summary_by_rules, summary_in
 from memoranda.model.changes import SummariseThread
+from memoranda.model.language_models import ModelRequest
 from memoranda.testing.builders import ANN, START, a_message
-from memoranda.text.tokens import estimate
+from memoranda.text.token_count import estimate
 from tests.conftest import HandClock
 from tests.fakes.scripted_models import Said, ScriptedModels
 from tests.formation.books import opened, settle

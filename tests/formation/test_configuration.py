@@ -9,16 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memoranda.formation.configuration import (
-    CHAIN,
-    KNOWN,
-    PATTERNS,
-    PROPERTIES,
-    SCHEMA_BYTES,
-    schema_faults,
-)
-from memoranda.formation.operations import OPERATIONS
-from memoranda.formation.patterns import (
+from memoranda.formation.schemas.definitions import FormationSchema
+from memoranda.formation.schemas.json_patch import OPERATIONS
+from memoranda.formation.schemas.patterns import (
     PATTERN_LENGTH,
     PATTERN_WEIGHT,
     TEXT_LENGTH,
@@ -26,7 +19,14 @@ from memoranda.formation.patterns import (
     pattern_fault,
     pattern_weight,
 )
-from memoranda.formation.schemas import FormationSchema
+from memoranda.formation.schemas.schema_check import (
+    CHAIN,
+    KNOWN,
+    PATTERNS,
+    PROPERTIES,
+    SCHEMA_BYTES,
+    schema_faults,
+)
 from memoranda.model.values import DATA_DEPTH
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from memoranda.formation.alike import coverage, densest_coverage, same_statement
-from memoranda.formation.echo import Attribution
-from memoranda.model.trust import Trust
+from memoranda.formation.extract.attribution import Attribution
+from memoranda.model.records import Trust
 from memoranda.testing.builders import ANN, a_memory
+from memoranda.text.similarity import coverage, densest_coverage, same_statement
 from tests.formation.readings import talk
 
 

@@ -13,10 +13,10 @@ import pytest
 
 import memoranda
 from memoranda.book import Book
-from memoranda.model.asking import ModelRequest
-from memoranda.model.jobs import Job, JobState
-from memoranda.surfaces.cli import health_checks as health
-from memoranda.testing.comparing import differences, records_as_texts
+from memoranda.cli import health_checks as health
+from memoranda.model.changes import Job, JobState
+from memoranda.model.language_models import ModelRequest
+from memoranda.testing.comparison import differences, records_as_texts
 from tests.conftest import HandClock
 from tests.fakes import model_replies as replies
 from tests.fakes.model_replies import Reply

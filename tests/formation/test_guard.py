@@ -7,13 +7,13 @@ from typing import Any
 import pytest
 
 from memoranda.engines.inmemory import InMemoryEngine
-from memoranda.formation.distinctive import features_of
-from memoranda.formation.guard import Guard
-from memoranda.formation.numerals import numbers
+from memoranda.formation.privacy.distinctive import features_of
+from memoranda.formation.privacy.guard import Guard
+from memoranda.formation.privacy.numerals import numbers
 from memoranda.model.changes import AddEvidence, AddExperience, PatchProfile, RecordEpisode
-from memoranda.model.experience import Evidence
-from memoranda.model.ids import new_id
-from memoranda.model.owner import EVERYONE
+from memoranda.model.experience_lines import Evidence
+from memoranda.model.records import EVERYONE
+from memoranda.model.values import new_id
 from memoranda.testing.builders import ANN, BEN, GUIDE, START, Pen, a_line, an_episode
 from tests.formation.guarded_lines import HARMLESS, IDENTIFYING, MEMORIES, PROFILE, SAID
 

@@ -16,11 +16,10 @@ from pydantic import ValidationError
 from memoranda.engines.inmemory import InMemoryEngine
 from memoranda.engines.sqlite.engine import SqliteEngine
 from memoranda.errors import InvalidInput
-from memoranda.formation.money import BudgetCheck, Budgets
-from memoranda.model.asking import Usage
-from memoranda.model.jobs import Postponed
-from memoranda.model.owner import Owner
-from memoranda.model.spending import SpentFilter, total
+from memoranda.formation.extract.budget import BudgetCheck, Budgets
+from memoranda.model.changes import Postponed
+from memoranda.model.language_models import SpentFilter, Usage, total
+from memoranda.model.records import Owner
 from memoranda.ports import Engine
 from memoranda.settings import settings
 from memoranda.testing.builders import ANN, BEN, Pen

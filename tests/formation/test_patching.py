@@ -7,10 +7,9 @@ from typing import Any
 
 import pytest
 
-from memoranda.formation.operations import FAULTS, OPERATIONS
-from memoranda.formation.patching import apply_patch
-from memoranda.formation.schemas import PROFILE
-from memoranda.formation.shapes import Shape
+from memoranda.formation.schemas.definitions import PROFILE
+from memoranda.formation.schemas.json_patch import FAULTS, OPERATIONS, apply_patch
+from memoranda.formation.schemas.validation import Shape
 from memoranda.model.values import DATA_BYTES
 
 ANA: dict[str, Any] = {"name": "Ana", "interests": ["films", "chess", "tea"], "age": 20}

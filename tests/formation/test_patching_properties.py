@@ -8,8 +8,7 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memoranda.formation.operations import OPERATIONS
-from memoranda.formation.patching import apply_patch, changed_fields
+from memoranda.formation.schemas.json_patch import OPERATIONS, apply_patch, changed_fields
 from tests.formation.plain_patch import differences, equal, plain_patch
 
 KEYS = st.sampled_from(["a", "b", "0", "1", "a/b", "~m", "", "ключ", "-"])

@@ -7,14 +7,14 @@ import re
 
 import pytest
 
-from memoranda.formation.configuration import schema_faults
-from memoranda.formation.prompt import Prompt, compose
-from memoranda.formation.schemas import FormationSchema
-from memoranda.model.forming import Reading, WantedSchema
-from memoranda.model.ids import new_id
+from memoranda.formation.extract.prompt import Prompt, compose
+from memoranda.formation.schemas.definitions import FormationSchema
+from memoranda.formation.schemas.schema_check import schema_faults
+from memoranda.model.drafts import Reading, WantedSchema
 from memoranda.model.profiles import ProfileDocument
+from memoranda.model.values import new_id
 from memoranda.testing.builders import ANN, GUIDE, a_line, a_memory
-from memoranda.text.tokens import estimate
+from memoranda.text.token_count import estimate
 from tests.formation.readings import SCHEMAS, talk, wanted
 
 HOSTILE = (

@@ -7,21 +7,12 @@ from typing import Any
 
 import pytest
 
-from memoranda.formation.reconcile import CurrentRecords, Reconciled, reconcile
-from memoranda.model.changes import (
-    Confirm,
-    Remember,
-)
-from memoranda.model.cited import Cited
-from memoranda.model.forming import (
-    Confirmation,
-    Draft,
-    Formed,
-)
-from memoranda.model.ids import new_id
-from memoranda.model.memories import Cardinality, Memory
-from memoranda.model.owner import EVERYONE, Audience
-from memoranda.model.trust import Trust
+from memoranda.formation.reconcile.reconciler import CurrentRecords, Reconciled, reconcile
+from memoranda.model.changes import Confirm, Remember
+from memoranda.model.drafts import Confirmation, Draft, Formed
+from memoranda.model.memories import Cardinality, Cited, Memory
+from memoranda.model.records import EVERYONE, Audience, Trust
+from memoranda.model.values import new_id
 from memoranda.testing.builders import ANN, START, a_memory
 from tests.formation.readings import THREAD, at_once, talk
 

@@ -6,15 +6,14 @@ from typing import Any
 
 import pytest
 
-from memoranda.formation.reconcile import CurrentRecords, reconcile
+from memoranda.formation.reconcile.reconciler import CurrentRecords, reconcile
 from memoranda.model.changes import AddEvidence, AddExperience, PatchProfile, RecordEpisode
-from memoranda.model.cited import Cited
-from memoranda.model.episodes import Outcome
-from memoranda.model.forming import EpisodeDraft, Formed, Lesson, ProfilePatch, Reading
-from memoranda.model.grounds import Grounds
-from memoranda.model.ids import new_id
-from memoranda.model.owner import OwnerKind
-from memoranda.model.profiles import ProfileDocument
+from memoranda.model.drafts import EpisodeDraft, Formed, Lesson, ProfilePatch, Reading
+from memoranda.model.memories import Cited
+from memoranda.model.messages import Outcome
+from memoranda.model.profiles import Grounds, ProfileDocument
+from memoranda.model.records import OwnerKind
+from memoranda.model.values import new_id
 from memoranda.testing.builders import ANN, FOR_A, START, a_line
 from tests.formation.readings import THREAD, at_once
 from tests.formation.test_reconcile import READING, codes

@@ -9,21 +9,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memoranda.engines.inmemory import InMemoryEngine
-from memoranda.formation.reconcile import CurrentRecords, reconcile
-from memoranda.model.changes import (
-    Append,
-    OpenThread,
-    Remember,
-    Supersede,
-)
-from memoranda.model.episodes import Episode, Outcome
-from memoranda.model.forming import (
-    EpisodeDraft,
-    Formed,
-)
+from memoranda.formation.reconcile.reconciler import CurrentRecords, reconcile
+from memoranda.model.changes import Append, OpenThread, Remember, Supersede
+from memoranda.model.drafts import EpisodeDraft, Formed
 from memoranda.model.memories import Cardinality, Memory
+from memoranda.model.messages import Episode, Outcome
 from memoranda.model.profiles import ProfileDocument
-from memoranda.model.trust import Trust
+from memoranda.model.records import Trust
 from memoranda.testing.builders import ANN, Pen, packed
 from tests.formation.readings import THREAD
 from tests.formation.test_reconcile import BEFORE, READING, note

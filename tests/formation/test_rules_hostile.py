@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memoranda.formation.rules import extract
-from memoranda.formation.rules.reading import MOST_STATEMENTS
+from memoranda.formation.rules.matcher import MOST_STATEMENTS
 from memoranda.formation.rules.sentences import (
     LONGEST_SENTENCE,
     MOST_CHARACTERS,

@@ -6,12 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from memoranda.model.asking import ModelRequest
-from memoranda.model.experience import ExperienceLine
-from memoranda.model.jobs import JobState
-from memoranda.model.owner import WHOLE, Owner, OwnerKind
+from memoranda.model.changes import JobState
+from memoranda.model.experience_lines import ExperienceLine
+from memoranda.model.language_models import ModelRequest
 from memoranda.model.query import Filter
-from memoranda.model.records import RecordType
+from memoranda.model.records import WHOLE, Owner, OwnerKind, RecordType
 from tests.conftest import HandClock
 from tests.fakes.scripted_models import Said, ScriptedModels, handle
 from tests.formation.books import TALK, known, notes, opened, settle

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from memoranda.errors import ModelDown, ModelRefused
-from memoranda.model.asking import ModelAnswer, ModelRequest
-from memoranda.model.jobs import JobState
+from memoranda.model.changes import JobState
+from memoranda.model.language_models import ModelAnswer, ModelRequest
 from tests.conftest import HandClock
 from tests.fakes.scripted_models import Said, ScriptedModels
 from tests.formation.books import TALK, jobs, known, notes, opened, settle

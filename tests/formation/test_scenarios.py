@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from memoranda.model.asking import ModelRequest
+from memoranda.model.language_models import ModelRequest
 from memoranda.model.memories import Memory
 from tests.conftest import HandClock
 from tests.fakes.scripted_models import Said, ScriptedModels, handle

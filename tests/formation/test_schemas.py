@@ -12,7 +12,7 @@ import pytest
 from pydantic import BaseModel, Field
 
 import memoranda
-from memoranda.formation.schemas import (
+from memoranda.formation.schemas.definitions import (
     DEFAULTS,
     EPISODE,
     EXPERIENCE,
@@ -22,9 +22,9 @@ from memoranda.formation.schemas import (
     schema_from_record,
     schemas_for_agent,
 )
-from memoranda.model.ids import new_id
-from memoranda.model.owner import Owner, OwnerKind
 from memoranda.model.profiles import ProfileDocument, Schema
+from memoranda.model.records import Owner, OwnerKind
+from memoranda.model.values import new_id
 
 TENANT = Owner(tenant="acme", kind=OwnerKind.TENANT, id="acme")
 ANA = Owner(tenant="acme", kind=OwnerKind.USER, id="ana")

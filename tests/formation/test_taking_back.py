@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from memoranda.model.asking import ModelRequest
+from memoranda.model.language_models import ModelRequest
 from tests.conftest import HandClock
 from tests.fakes.scripted_models import Said, ScriptedModels, handle
 from tests.formation.books import TALK, known, notes, opened, settle

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memoranda.formation.configuration import schema_faults
-from memoranda.formation.validation import document_faults
+from memoranda.formation.schemas.schema_check import schema_faults
+from memoranda.formation.schemas.validation import document_faults
 
 
 def at(**keywords: Any) -> dict[str, Any]:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memoranda.formation.validity import since, until
+from memoranda.formation.extract.validity import since, until
 
 #: A Wednesday.
 SAID = datetime(2025, 3, 5, 15, 30, tzinfo=UTC)

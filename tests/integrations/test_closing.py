@@ -10,8 +10,7 @@ from pydantic_ai import Agent
 
 import memoranda
 from memoranda.integrations.pydantic_ai import Memoranda, Scope
-from memoranda.model.episodes import Episode
-from memoranda.model.messages import ThreadStatus
+from memoranda.model.messages import Episode, ThreadStatus
 from tests.integrations.scripted import Script, call
 
 TASK = Scope("ana", "support", thread="ticket-7")

@@ -23,7 +23,7 @@ from pydantic_ai.models.test import TestModel
 
 import memoranda
 from memoranda.integrations.pydantic_ai import Memoranda, Scope, history
-from memoranda.model.trust import Trust
+from memoranda.model.records import Trust
 from tests.integrations.scripted import COACH, Script, agent_of, call, prompts, said
 
 MONDAY = Scope("ana", "coach", thread="monday")

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from pydantic import ValidationError
 
-from memoranda.model.cited import Cited
-from memoranda.model.forming import Draft, Formed, ProfilePatch, Reading, ReadMessage, WantedSchema
-from memoranda.model.ids import new_id
+from memoranda.model.drafts import Draft, Formed, ProfilePatch, Reading, ReadMessage, WantedSchema
+from memoranda.model.memories import Cited
+from memoranda.model.values import new_id
 from memoranda.testing.builders import ANN, BEN, START, a_memory, a_message, a_thread
 
 THREAD = a_thread(ANN)

@@ -9,7 +9,7 @@ from uuid import UUID
 
 import pytest
 
-from memoranda.model.ids import derived_id, new_id
+from memoranda.model.values import derived_id, new_id
 
 
 def test_ids_grow_in_the_order_of_their_making() -> None:

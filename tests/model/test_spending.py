@@ -9,9 +9,8 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from memoranda.model.asking import Usage
-from memoranda.model.owner import Owner
-from memoranda.model.spending import MOST_TOKENS, Spent, Sums, price_of, steps_of, total, totals
+from memoranda.model.language_models import MOST_TOKENS, Spent, Sums, Usage, price_of, steps_of, total, totals
+from memoranda.model.records import Owner
 
 ANN, BEN = Owner(id="ann"), Owner(id="ben")
 

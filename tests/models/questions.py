@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
-from memoranda.model.asking import ModelRequest
+from memoranda.model.language_models import ModelRequest
 from memoranda.models import RemoteModels
 from tests.fakes.model_server import ModelServer, Script
 

@@ -11,7 +11,7 @@ import pytest
 from pydantic_ai.models.test import TestModel
 
 from memoranda.errors import InvalidInput
-from memoranda.model.asking import ModelAnswer, ModelRequest
+from memoranda.model.language_models import ModelAnswer, ModelRequest
 from memoranda.models import DEFAULT, ModelsSettings, RemoteModels, find
 from memoranda.settings import settings
 from tests.models.questions import question

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from memoranda.model.asking import Earlier
+from memoranda.model.language_models import Earlier
 from tests.fakes import model_replies as replies
 from tests.fakes.model_replies import Reply
 from tests.fakes.model_server import ModelServer

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memoranda.models.reading import LONGEST_ANSWER, Unreadable, read_json
+from memoranda.models.json_answer import LONGEST_ANSWER, Unreadable, read_json
 
 VALUE = {"notes": [{"content": 'likes {blue} and "red"', "messages": ["m1"]}], "profile": {}}
 WHOLE = json.dumps(VALUE)

@@ -16,7 +16,7 @@ from pydantic_ai.models.test import TestModel
 from pydantic_ai.usage import RequestUsage
 
 from memoranda.errors import InvalidInput
-from memoranda.model.asking import Earlier
+from memoranda.model.language_models import Earlier
 from memoranda.models import RemoteModels
 from memoranda.ports import Models
 from tests.models.questions import GOOD, question

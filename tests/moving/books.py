@@ -7,11 +7,11 @@ from typing import Any
 
 import memoranda
 from memoranda.assembly import open_engine
-from memoranda.model.moving import Departure, PieceKind
+from memoranda.model.book_rows import Departure, PieceKind
 from memoranda.ports import Engine
 from memoranda.testing.builders import ANN, BEN, SMALL, Pen, vectors_of
-from memoranda.testing.suite_keeping import a_full_life
-from memoranda.testing.suite_moving import of_kind
+from memoranda.testing.conformance.copies import of_kind
+from memoranda.testing.conformance.maintenance import a_full_life
 
 
 async def make_book(address: str | Path) -> None:

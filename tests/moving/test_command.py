@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from memoranda.assembly import open_engine
-from memoranda.model.moving import Departure
-from memoranda.surfaces.cli.exits import EXIT_CODES, USAGE
-from tests.surfaces.test_cli import Shell
+from memoranda.cli.exits import EXIT_CODES, USAGE
+from memoranda.model.book_rows import Departure
+from tests.cli.test_cli import Shell
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ import memoranda
 from memoranda import InvalidInput, Moved, NotABook, UnfinishedCopy, VersionMismatch
 from memoranda.assembly import open_engine
 from memoranda.engines.sqlite.engine import SqliteEngine
-from memoranda.model.moving import Arrival, Departure
+from memoranda.model.book_rows import Arrival, Departure
 from memoranda.testing.builders import ANN, Pen
 from tests.moving.books import assert_same, make_book, marked, said
 

@@ -10,11 +10,11 @@ import pytest
 import memoranda
 from memoranda import Moved, StorageError, UnfinishedCopy
 from memoranda.assembly import open_engine
-from memoranda.book import moving
-from memoranda.book.backups import noted_erasures
+from memoranda.book.admin import book_copy
+from memoranda.book.admin.backup_files import noted_erasures
 from memoranda.engines.sqlite.engine import SqliteEngine
-from memoranda.model.jobs import JobDraft
-from memoranda.model.moving import Departure
+from memoranda.model.book_rows import Departure
+from memoranda.model.changes import JobDraft
 from memoranda.testing.builders import ANN, START, Pen
 from tests.moving.books import make_book, said
 
@@ -41,7 +41,7 @@ async def test_an_erasure_that_cannot_be_noted_beside_a_backup_leaves_the_book_w
     await engine.close()
     # A folder in the place of the notes: they cannot be opened.
     (tmp_path / "backup.db.erasures").mkdir()
-    monkeypatch.setattr(moving, "_MANY_JOBS", 1)
+    monkeypatch.setattr(book_copy, "_MANY_JOBS", 1)
     with pytest.raises(StorageError, match=r"backup\.db\.erasures"):
         await move(place, tmp_path / "there.db")
     await said(place, "goes on")

@@ -12,7 +12,7 @@ import pytest
 import memoranda
 from memoranda import Conflict, InvalidInput, Moved, NotABook, StorageError
 from memoranda.assembly import open_engine
-from memoranda.book.moving import CopyRun
+from memoranda.book.admin.book_copy import CopyRun
 from tests.moving.books import assert_same, make_book, marked, said
 
 

@@ -9,10 +9,10 @@ import pytest
 import memoranda
 from memoranda import InvalidInput, Moved, UnfinishedCopy
 from memoranda.assembly import open_engine
-from memoranda.book.moving import CopyRun
-from memoranda.engines.postgres.address import parse
+from memoranda.book.admin.book_copy import CopyRun
+from memoranda.engines.postgres.server.address import parse
 from memoranda.errors import Conflict, StorageError
-from memoranda.model.moving import Arrival
+from memoranda.model.book_rows import Arrival
 from tests.engines.postgres_server import Place
 from tests.moving.books import assert_same, make_book, said
 

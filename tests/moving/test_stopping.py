@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
-from memoranda.book import moving
-from memoranda.book.moving import CopyRun, cancel
+from memoranda.book.admin import book_copy
+from memoranda.book.admin.book_copy import CopyRun, cancel
 from memoranda.engines.inmemory import InMemoryEngine
 from memoranda.errors import Conflict, MemorandaError, Moved, OutcomeUnknown, StorageError
-from memoranda.model.owner import WHOLE
+from memoranda.model.records import WHOLE
 from memoranda.ports import Engine
 from memoranda.testing.builders import ANN, BEN, GUIDE, SMALL, Pen, vectors_of
 from tests.moving.books import content
@@ -67,7 +67,7 @@ class Life:
 
 @pytest.fixture(autouse=True)
 def _small_pages(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(moving, "PAGE", 3)
+    monkeypatch.setattr(book_copy, "PAGE", 3)
 
 
 async def a_book() -> InMemoryEngine:

@@ -12,11 +12,11 @@ import pytest
 import memoranda
 from memoranda import InvalidInput, Moved, OperationReused, StorageError, worker
 from memoranda.assembly import open_engine
-from memoranda.book.backups import NOTE, noted_erasures
-from memoranda.book.moving import CopyRun
+from memoranda.book.admin.backup_files import NOTE, noted_erasures
+from memoranda.book.admin.book_copy import CopyRun
 from memoranda.engines.inmemory import InMemoryEngine
-from memoranda.model.jobs import Job, JobDraft
-from memoranda.model.moving import Departure, Piece
+from memoranda.model.book_rows import Departure, Piece
+from memoranda.model.changes import Job, JobDraft
 from memoranda.model.values import utc_now
 from memoranda.testing.builders import ANN, START, Pen
 from tests.moving.books import assert_same, make_book, said

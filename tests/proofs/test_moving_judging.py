@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from memoranda.engines.inmemory import InMemoryEngine
-from memoranda.model.owner import Owner
+from memoranda.model.records import Owner
 from proofs._moving.judging import Unlike, _acknowledged
 
 ANN, BEN = (Owner(tenant="other", id=name).parts for name in ("ann", "ben"))

@@ -10,17 +10,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memoranda.model.episodes import Episode, Outcome
-from memoranda.model.experience import ExperienceLine
-from memoranda.model.ids import new_id
+from memoranda.model.experience_lines import ExperienceLine
 from memoranda.model.memories import Memory
-from memoranda.model.messages import Message
-from memoranda.model.owner import Audience, Owner
+from memoranda.model.messages import Episode, Message, Outcome
 from memoranda.model.profiles import ProfileDocument
+from memoranda.model.records import Audience, Owner
+from memoranda.model.values import new_id
 from memoranda.recall.context.blocks import share
-from memoranda.recall.context.compose import Composer, Context, Material
+from memoranda.recall.context.composer import Composer, Context, Material
 from memoranda.text.fence import BLOCKS, PREAMBLE
-from memoranda.text.tokens import estimate
+from memoranda.text.token_count import estimate
 
 ANA = Owner(id="ana")
 THREAD = new_id()

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta, timezone
 import pytest
 
 from memoranda.model.values import moment
-from memoranda.recall.dates import times_of
+from memoranda.recall.request import times_of
 
 #: A Friday.
 NOW = datetime(2025, 11, 21, 14, 30, tzinfo=UTC)

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memoranda.recall.context.compose import Composer, Material
+from memoranda.recall.context.composer import Composer, Material
 from memoranda.text.fence import BLOCKS, PREAMBLE, fenced
 from tests.recall.test_context import episode, lesson, memory, message, profile
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from memoranda.recall.ordering import ranks_of
+from memoranda.recall.scoring.search import ranks_of
 
 
 def test_ranks_are_the_same_whether_they_are_counted_or_sorted() -> None:

@@ -22,13 +22,12 @@ from memoranda.engines.inmemory import InMemoryEngine
 from memoranda.engines.sqlite.engine import SqliteEngine
 from memoranda.errors import MemorandaError
 from memoranda.model.changes import Batch
-from memoranda.model.owner import EVERYONE, WHOLE, Owner, View
 from memoranda.model.query import Filter
-from memoranda.model.records import PASSAGE_TYPES, Record
+from memoranda.model.records import EVERYONE, PASSAGE_TYPES, WHOLE, Owner, Record, View
 from memoranda.model.vectors import pack_vectors
 from memoranda.ports import Engine
-from memoranda.recall import search as searching
 from memoranda.recall.recall import Recall
+from memoranda.recall.scoring import search as searching
 from memoranda.testing.builders import ANN, AT_A, AT_B, BEN, FOR_A, FOR_B, START, Pen
 from memoranda.testing.embedder import StubEmbedder
 from memoranda.text.terms import RULE

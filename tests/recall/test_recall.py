@@ -12,11 +12,13 @@ import pytest
 import memoranda
 from memoranda import LimitReached
 from memoranda.model.passages import ShelfDelta
-from memoranda.recall import asking, holding
-from memoranda.recall.asking import SearchRequest
+from memoranda.recall import index as holding
+from memoranda.recall import request
 from memoranda.recall.index import ShelfIndex
 from memoranda.recall.recall import QUESTION_LENGTH, Recall
-from memoranda.text import languages, terms
+from memoranda.recall.request import SearchRequest
+from memoranda.text import terms
+from memoranda.text import terms as languages
 
 
 def finder_of(book: memoranda.Book) -> Recall:
@@ -42,7 +44,7 @@ async def test_a_long_question_is_read_beside_the_event_loop(
         threads.append(threading.current_thread() is threading.main_thread())
         return terms.query_groups(question)
 
-    monkeypatch.setattr(asking, "query_groups", noted)
+    monkeypatch.setattr(request, "query_groups", noted)
     assert await book.recall("ana", "tea")
     assert await book.recall("ana", "tea " * 300)
     assert threads == [True, False]

@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 from memoranda.errors import Corrupt
-from memoranda.recall import search as searching
-from memoranda.recall.filters import PassageFilter
-from memoranda.recall.fusion import Scorer
 from memoranda.recall.index import ShelfIndex, field_of
-from memoranda.recall.search import Mode, SearchQuestion, search
+from memoranda.recall.scoring import search as searching
+from memoranda.recall.scoring.fields import PassageFilter
+from memoranda.recall.scoring.scorers import Scorer
+from memoranda.recall.scoring.search import Mode, SearchQuestion, search
 from tests.recall.plain import (
     EVERYTHING,
     change,

@@ -7,8 +7,8 @@ import pytest
 from numpy.typing import NDArray
 
 from memoranda.model.vectors import pack_vectors
-from memoranda.recall import vectors as vectors_of_segments
-from memoranda.recall.vectors import QuestionVector, Vectors
+from memoranda.recall.arrays import cosines as vectors_of_segments
+from memoranda.recall.arrays.cosines import QuestionVector, Vectors
 from tests.recall.plain import change, find, passage, shelf_of, unit
 
 

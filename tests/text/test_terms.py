@@ -12,10 +12,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memoranda.text.languages import MOST_ALTERNATIVES
 from memoranda.text.scripts import folded
 from memoranda.text.stopwords import HANGUL_STOPS, PARTICLES, SPACELESS_STOPS, STOP_WORDS
-from memoranda.text.terms import RULE, pack, query_groups, term_hash, terms_of
+from memoranda.text.terms import MOST_ALTERNATIVES, RULE, pack, query_groups, term_hash, terms_of
 
 SENTENCES = {
     "en": "Yesterday Caroline's children were running through the gardens of their universities and stories",

@@ -6,7 +6,7 @@ import itertools
 
 import pytest
 
-from memoranda.text.tokens import estimate
+from memoranda.text.token_count import estimate
 
 #: Text, and the pieces that the vocabulary of all-MiniLM-L6-v2 makes of it.
 COUNTED = {

@@ -17,7 +17,7 @@ import pytest_asyncio
 
 import memoranda
 from memoranda.errors import OperationReused
-from memoranda.formation.wishes import FormingSettings
+from memoranda.formation.formation_settings import FormingSettings
 from memoranda.model.profiles import Agent
 
 TEA = "01a2015a-e96b-7979-afda-f08cf87ebd45"

@@ -16,8 +16,8 @@ from tests.upgrade.old_books import SERVER, put_schema
 asyncpg = pytest.importorskip("asyncpg", reason="the driver is not installed: asyncpg")
 
 from memoranda.engines.postgres.engine import PostgresEngine  # noqa: E402
-from memoranda.engines.postgres.migrations import book_migrations  # noqa: E402
-from memoranda.model.owner import WHOLE, Owner  # noqa: E402
+from memoranda.engines.postgres.server.migrations import book_migrations  # noqa: E402
+from memoranda.model.records import WHOLE, Owner  # noqa: E402
 
 ANA = Owner(id="ana")
 

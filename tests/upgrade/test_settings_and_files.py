@@ -12,7 +12,7 @@ import pytest
 
 import memoranda
 from memoranda import InvalidInput, NotABook
-from memoranda.embedding.weights import cache_folder, places
+from memoranda.embedding.model_files import cache_folder, places
 from tests.upgrade.old_books import FILE, put_file
 
 

@@ -1,7 +1,7 @@
 """Assembly: builds a book from its settings; only this package knows engines, embedders and models together."""
 
 from memoranda.assembly.book_setup import Opening, RecallSettings, open, refuse_former_settings
-from memoranda.assembly.copying import cancel_copy, copy
+from memoranda.assembly.copy_setup import cancel_copy, copy
 from memoranda.assembly.engine_addresses import (
     DEFAULT_FILE,
     MEMORY,

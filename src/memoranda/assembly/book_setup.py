@@ -15,25 +15,23 @@ from memoranda.assembly import formation_setup as wiring
 from memoranda.assembly.engine_addresses import DEFAULT_FILE, find_book, open_engine, refuse_former_file
 from memoranda.assembly.job_handlers import embedding, refresh_terms, upkeep
 from memoranda.book import Book
-from memoranda.book.forming import Forming
-from memoranda.book.meaning import Embeddings
-from memoranda.book.retention import RETAIN, Retention, first_retention, retaining
+from memoranda.book.admin.retention import RETAIN, Retention, first_retention, retaining
+from memoranda.book.services import Embeddings, Forming
 from memoranda.capabilities import SearchesLargeShelves
 from memoranda.door import Door
 from memoranda.embedding import AUTO, CachedEmbedder, EmbeddingSettings, NoEmbedder, VectorMaker, find
 from memoranda.errors import InvalidInput, Moved
-from memoranda.formation.alike import clear_similarity_caches
-from memoranda.formation.money import Budgets
-from memoranda.formation.wishes import FormingSettings
-from memoranda.model.jobs import MOST_JOBS, JobDraft
-from memoranda.model.owner import DEFAULT_TENANT, Owner
-from memoranda.model.trust import Limits
+from memoranda.formation.extract.budget import Budgets
+from memoranda.formation.formation_settings import FormingSettings
+from memoranda.model.changes import MOST_JOBS, JobDraft
+from memoranda.model.records import DEFAULT_TENANT, Limits, Owner
 from memoranda.model.values import Value, refused, utc_now
 from memoranda.model.vectors import EMBED, embed_job
 from memoranda.models import ModelsSettings
 from memoranda.ports import Clock, Embedder, Engine
 from memoranda.recall.recall import INDEX_BYTES, LARGE_SHELF, Recall
 from memoranda.settings import read_file, refuse_former, settings
+from memoranda.text.similarity import clear_similarity_caches
 from memoranda.text.terms import RULE, forget_words
 from memoranda.worker import Worker
 

@@ -6,12 +6,12 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 from memoranda.engines.inmemory import InMemoryEngine
-from memoranda.engines.postgres.address import ESCAPES
-from memoranda.engines.postgres.address import parse as server_place
+from memoranda.engines.postgres.server.address import ESCAPES
+from memoranda.engines.postgres.server.address import parse as server_place
 from memoranda.engines.sqlite.engine import SqliteEngine
 from memoranda.errors import InvalidInput, NotABook, installing
-from memoranda.model.moving import Whereabouts
-from memoranda.model.moving import unfinished as refuse_unfinished
+from memoranda.model.book_rows import Whereabouts
+from memoranda.model.book_rows import unfinished as refuse_unfinished
 from memoranda.ports import Engine
 
 #: The address of every book in memory.

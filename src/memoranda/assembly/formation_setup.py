@@ -6,23 +6,23 @@ import asyncio
 from collections.abc import Sequence
 from typing import Any, Final
 
-from memoranda.book.forming import FORM, REFORM
+from memoranda.book.services import FORM, REFORM
 from memoranda.door import Door
 from memoranda.embedding import VectorMaker
-from memoranda.formation.closing import Closer
-from memoranda.formation.gathering import ThreadReader
-from memoranda.formation.guard import Guard
-from memoranda.formation.money import BudgetCheck, Budgets
-from memoranda.formation.oracle import ModelCalls
+from memoranda.formation.close import Closer
+from memoranda.formation.extract.budget import BudgetCheck, Budgets
+from memoranda.formation.extract.model_calls import ModelCalls
+from memoranda.formation.formation_settings import FormingSettings
+from memoranda.formation.gather import ThreadReader
+from memoranda.formation.privacy.guard import Guard
 from memoranda.formation.run import FormationRunner
-from memoranda.formation.wishes import FormingSettings
 from memoranda.model.messages import Message
-from memoranda.model.trust import Limits
+from memoranda.model.records import Limits
 from memoranda.models import NONE, ModelsSettings
 from memoranda.models import find as find_models
 from memoranda.ports import Clock, Engine, Finder, Models
-from memoranda.recall.context.window import choose, is_users_turn
-from memoranda.text.tokens import estimate
+from memoranda.recall.context.composer import choose, is_users_turn
+from memoranda.text.token_count import estimate
 from memoranda.worker import Handler
 
 #: The models that the settings name, or none if they name none.

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from memoranda.book.backups import NOTE, note_erasure
+from memoranda.book.admin.backup_files import NOTE, note_erasure
 from memoranda.capabilities import LargeShelfIndex, SearchesLargeShelves
 from memoranda.door import pack_terms
 from memoranda.embedding import VectorMaker
 from memoranda.errors import Busy
-from memoranda.model.jobs import FOLLOW, Job, JobDraft
+from memoranda.model.changes import FOLLOW, Job, JobDraft
 from memoranda.model.vectors import EMBED
 from memoranda.ports import Clock, Engine
 from memoranda.text.terms import RULE

@@ -12,64 +12,56 @@ from typing import Literal, Self, Unpack
 from uuid import UUID
 
 from memoranda import telemetry
-from memoranda.book.asking import (
+from memoranda.book.admin.backup_files import Backups, OpenCopy
+from memoranda.book.admin.transfer import ImportReport, Transfer
+from memoranda.book.input import (
     BY_MEANING,
     Only,
-    as_counter,
-    as_explained,
-    as_filter,
-    as_mode,
-    as_vector,
-)
-from memoranda.book.backups import Backups, OpenCopy
-from memoranda.book.catalogue import Agents, Keys, Profiles, Schemas
-from memoranda.book.contexts import Contexts
-from memoranda.book.episodes import Episodes
-from memoranda.book.experience import Experience
-from memoranda.book.explaining import explain
-from memoranda.book.forming import Forming
-from memoranda.book.meaning import Embeddings
-from memoranda.book.parsing import (
     Who,
     as_actor,
     as_audience,
     as_count,
+    as_counter,
     as_cursor,
+    as_explained,
+    as_filter,
     as_flag,
     as_id,
     as_ids,
     as_limit,
+    as_mode,
     as_names,
     as_owner,
     as_path,
     as_spent_filter,
     as_text,
     as_types,
+    as_vector,
     as_view,
     each,
 )
-from memoranda.book.rooms import Services
-from memoranda.book.statements import Statements
-from memoranda.book.threads import ThreadHandle, taken_up
-from memoranda.book.transfer import ImportReport, Transfer
+from memoranda.book.services import Embeddings, Forming, Services
+from memoranda.book.verbs.context_sources import Contexts
+from memoranda.book.verbs.documents import Agents, Keys, Profiles, Schemas
+from memoranda.book.verbs.episodes import Episodes
+from memoranda.book.verbs.experience import Experience
+from memoranda.book.verbs.explanation import explain
+from memoranda.book.verbs.statements import Statements
+from memoranda.book.verbs.thread_handle import ThreadHandle, taken_up
 from memoranda.door import Door
 from memoranda.errors import InvalidInput, NotAllowed, NotFound
-from memoranda.model.changes import (
-    OpenThread,
-)
-from memoranda.model.erasure import ErasureReceipt, Scrubbed, Target
-from memoranda.model.facts import BookFacts, Findings
-from memoranda.model.ids import new_id
-from memoranda.model.ledger import Entry, Receipt
+from memoranda.model.book_facts import BookFacts, Findings
+from memoranda.model.changes import OpenThread
+from memoranda.model.language_models import Spent
+from memoranda.model.ledger import Entry, ErasureReceipt, Receipt, Scrubbed, Target
 from memoranda.model.messages import Thread
-from memoranda.model.owner import EVERYONE, Audience, Owner
 from memoranda.model.profiles import Agent, Key, Schema
 from memoranda.model.query import HistoryStep, Hit, Hits, Page, Why
-from memoranda.model.records import PASSAGE_TYPES, Record, RecordType
-from memoranda.model.spending import Spent
+from memoranda.model.records import EVERYONE, PASSAGE_TYPES, Audience, Owner, Record, RecordType
+from memoranda.model.values import new_id
 from memoranda.ports import Engine, Finder, Models
-from memoranda.recall.context.compose import Context
-from memoranda.text.tokens import Count
+from memoranda.recall.context.composer import Context
+from memoranda.text.token_count import Count
 from memoranda.worker import Worker
 
 #: Jobs that are done at once where they wait for language models most of the time.

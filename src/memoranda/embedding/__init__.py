@@ -1,10 +1,9 @@
 """Embedding: vectors of texts by the local model or a provider's, or the reason why there are none."""
 
-from memoranda.embedding.cache import CachedEmbedder
-from memoranda.embedding.finding import AUTO, EmbeddingSettings, NoEmbedder, find
-from memoranda.embedding.local import LocalEmbedder
-from memoranda.embedding.making import VectorMaker
-from memoranda.embedding.remote import RemoteEmbedder
+from memoranda.embedding.embedder_choice import AUTO, EmbeddingSettings, NoEmbedder, find
+from memoranda.embedding.local_model import LocalEmbedder
+from memoranda.embedding.maker import CachedEmbedder, VectorMaker
+from memoranda.embedding.remote_embedder import RemoteEmbedder
 
 __all__ = [
     "AUTO",

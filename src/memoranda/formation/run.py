@@ -11,30 +11,29 @@ from uuid import UUID
 from memoranda import telemetry
 from memoranda.door import Door
 from memoranda.errors import InvalidInput, LimitReached, NotFound, Stale
-from memoranda.formation.by_rules import formed_by_rules
-from memoranda.formation.closing import Closer
-from memoranda.formation.gathering import (
+from memoranda.formation.close import Closer
+from memoranda.formation.extract.by_rules import formed_by_rules
+from memoranda.formation.extract.model_calls import ModelCalls, Portion, RunUsage
+from memoranda.formation.extract.prompt import compose
+from memoranda.formation.formation_settings import FormingSettings
+from memoranda.formation.gather import (
+    ACTOR,
     Excerpt,
     ThreadReader,
     newest_within,
     remaining_after,
     up_to,
     with_schema_due,
+    writing_view,
 )
-from memoranda.formation.guard import Guard
-from memoranda.formation.oracle import ModelCalls, RunUsage
-from memoranda.formation.progress import Portion
-from memoranda.formation.prompt import compose
-from memoranda.formation.reconcile import CurrentRecords, Reconciled, reconcile
-from memoranda.formation.schemas import EPISODE
-from memoranda.formation.viewing import ACTOR, writing_view
-from memoranda.formation.wishes import FormingSettings
-from memoranda.model.changes import Change, Expect, MarkFormed, Remember
-from memoranda.model.forming import Formed, Reading
-from memoranda.model.jobs import Job, Postponed
+from memoranda.formation.privacy.guard import Guard
+from memoranda.formation.reconcile.reconciler import CurrentRecords, Reconciled, reconcile
+from memoranda.formation.schemas.definitions import EPISODE
+from memoranda.model.changes import Change, Expect, Job, MarkFormed, Postponed, Remember
+from memoranda.model.drafts import Formed, Reading
 from memoranda.model.messages import Thread
-from memoranda.model.owner import WHOLE, Owner, OwnerKind
 from memoranda.model.profiles import Trigger
+from memoranda.model.records import WHOLE, Owner, OwnerKind
 from memoranda.ports import Clock
 
 #: The most messages in one portion.

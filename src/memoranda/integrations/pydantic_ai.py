@@ -17,13 +17,13 @@ from pydantic_ai.tools import AgentDepsT
 from pydantic_ai.toolsets import FunctionToolset
 
 from memoranda.book import Book, ThreadHandle
-from memoranda.book.parsing import as_owner, as_view
+from memoranda.book.input import as_owner, as_view
 from memoranda.errors import InvalidInput, MemorandaError
 from memoranda.integrations.pydantic_messages import clean, placed, prompt_text, whole
 from memoranda.integrations.pydantic_runs import Runs, history, thread_of
 from memoranda.integrations.tools import TOOLS, Call, MemoryTools, Scope
 from memoranda.model.ledger import Receipt
-from memoranda.text.tokens import Count
+from memoranda.text.token_count import Count
 
 __all__ = ["Lost", "Memoranda", "Scope", "history"]
 

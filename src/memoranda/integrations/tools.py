@@ -10,13 +10,11 @@ from typing import Any, Final, Literal
 from uuid import UUID
 
 from memoranda.book import Book, ThreadHandle
-from memoranda.book.asking import Only
-from memoranda.book.parsing import Who
+from memoranda.book.input import Only, Who
 from memoranda.errors import Conflict, Erased, InvalidInput, MemorandaError, NotAllowed, NotFound
-from memoranda.model.episodes import Episode
 from memoranda.model.memories import Memory
-from memoranda.model.owner import Owner
-from memoranda.model.records import Record
+from memoranda.model.messages import Episode
+from memoranda.model.records import Owner, Record
 from memoranda.text.fence import one_line
 
 _log = logging.getLogger("memoranda.integrations")

@@ -1,19 +1,35 @@
-"""Memories: statements worth keeping, with when they apply, how long they are valid, and their sources."""
+"""Citations: the source messages of a statement, with quoted words."""
 
 from __future__ import annotations
 
-from collections.abc import Container
+from collections.abc import Collection, Container, Iterable
 from enum import StrEnum
 from typing import Any, ClassVar
 from uuid import UUID
 
 from pydantic import Field, field_validator, model_validator
 
-from memoranda.model.cited import MOST_QUOTES, Cited, quotes_of
-from memoranda.model.owner import AudienceKind
-from memoranda.model.records import Record, RecordType, past_of
-from memoranda.model.trust import Trust
-from memoranda.model.values import Data, FilledText, Moment, Name, Text
+from memoranda.model.records import AudienceKind, Record, RecordType, Trust, past_of
+from memoranda.model.values import Data, FilledText, Moment, Name, Text, Value
+
+#: Characters of a quote that a note carries.
+QUOTE_LENGTH = 300
+#: Quotes that one statement keeps.
+MOST_QUOTES = 100
+
+
+class Cited(Value):
+    """A source message, and the quoted words if there are any."""
+
+    message: UUID
+    quote: Text = Field(default="", max_length=QUOTE_LENGTH)
+
+
+def quotes_of(cited: Iterable[Cited], sources: Collection[UUID]) -> tuple[Cited, ...]:
+    """Return the quotes from these sources, each once, up to the number that is kept."""
+    quoted = (one for one in cited if one.quote and one.message in sources)
+    return tuple({(one.message, one.quote): one for one in quoted}.values())[:MOST_QUOTES]
+
 
 #: As many records may one statement name as its sources.
 SOURCES = 10_000

@@ -1,16 +1,93 @@
-"""Threads and messages: what was said, and the conversation or task that it belongs to."""
+"""Threads, messages and episodes: what was said and what was done."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Final, Literal
 from uuid import UUID
 
 from pydantic import Field
 
-from memoranda.model.records import Record, RecordType
-from memoranda.model.trust import Trust
-from memoranda.model.values import Data, Document, FilledText, Moment, Name, Text
+from memoranda.model.records import Record, RecordType, Trust
+from memoranda.model.values import Data, Document, FilledText, Moment, Name, Text, Value
+
+#: Where frameworks keep the id by which a call and its result know each other.
+_IDS: Final = ("tool_call_id", "tool_use_id", "toolCallId", "call_id", "id")
+#: What frameworks call a result, and a call; a part of the word is enough.
+_RESULTS: Final = (
+    "tool_result",
+    "tool-result",
+    "tool-return",
+    "tool_response",
+    "call_output",
+    "retry-prompt",
+)
+_CALLS: Final = ("tool_use", "tool-call", "tool_call", "function_call")
+#: What a message of a tool's says of itself.
+_TOOL: Final = "tool"
+#: The names of fields that contain calls or a result without saying so.
+_CALLS_UNDER: Final = frozenset({"tool_calls", "functionCall", "function_call"})
+_RESULT_UNDER: Final = frozenset({"functionResponse", "function_response"})
+
+
+@dataclass(frozen=True, slots=True)
+class NativePart:
+    """A tool call or a result."""
+
+    #: Empty where it has none.
+    id: str
+    is_result: bool
+    #: As its framework wrote it.
+    form: Mapping[str, Any]
+
+
+def sort_of(form: Mapping[str, Any]) -> str:
+    """Return the type, kind and role of a message part, in lower case."""
+    return " ".join(str(form.get(name, "")) for name in ("type", "part_kind", "role")).lower()
+
+
+def native_parts(native: Any) -> Iterator[NativePart]:
+    """Every call and result in a message's own form, in their order."""
+    if isinstance(native, list):
+        for inner in native:
+            yield from native_parts(inner)
+    elif isinstance(native, Mapping):
+        sort = sort_of(native)
+        own = _named(native, sort)
+        # Parts without an id, and messages of a tool, may only contain parts that have one.
+        holds = own is None or not own.id or _TOOL in sort.split()
+        inside = list(_inside(native)) if holds else []
+        yield from inside or ([] if own is None else [own])
+
+
+def _named(form: Mapping[str, Any], sort: str) -> NativePart | None:
+    """A call or a result that says what it is."""
+    if any(word in sort for word in _RESULTS) or _TOOL in sort.split():
+        return _part(form, is_result=True)
+    if any(word in sort for word in _CALLS) or _is_function(form):
+        return _part(form, is_result=False)
+    return None
+
+
+def _inside(form: Mapping[str, Any]) -> Iterator[NativePart]:
+    for name, inner in form.items():
+        if name in _CALLS_UNDER:
+            calls = inner if isinstance(inner, list) else [inner]
+            yield from (_part(call, is_result=False) for call in calls if isinstance(call, Mapping))
+        elif name in _RESULT_UNDER and isinstance(inner, Mapping):
+            yield _part(inner, is_result=True)
+        else:
+            yield from native_parts(inner)
+
+
+def _is_function(form: Mapping[str, Any]) -> bool:
+    return form.get("type") == "function" and isinstance(form.get("function"), Mapping)
+
+
+def _part(form: Mapping[str, Any], *, is_result: bool) -> NativePart:
+    return NativePart(next((str(form[name]) for name in _IDS if form.get(name)), ""), is_result, form)
 
 
 class ThreadStatus(StrEnum):
@@ -90,3 +167,78 @@ class Message(Record):
 
     def passage_text(self) -> str:
         return f"{self.speaker}: {self.content}" if self.speaker else self.content
+
+
+class Outcome(StrEnum):
+    """How it ended."""
+
+    SUCCEEDED = "succeeded"
+    FAILED = "failed"
+    ABANDONED = "abandoned"
+
+
+class ToolCall(Value):
+    """One call of a tool, with its inputs and output."""
+
+    tool: Name
+    inputs: Data = None
+    output: Text = ""
+    success: bool = True
+    called_at: Moment | None = None
+    #: Characters of inputs and output that were cut off; inputs that were cut are their JSON text.
+    cut: int = Field(default=0, ge=0)
+
+
+class Episode(Record):
+    """The record of a finished run: goal, actions and outcome. It never changes, except by retention and erasure."""
+
+    type: ClassVar[RecordType] = RecordType.EPISODE
+
+    goal: FilledText
+    summary: Text = ""
+    tool_calls: tuple[ToolCall, ...] = ()
+    #: Tool calls that were more than an episode keeps.
+    calls_omitted: int = Field(default=0, ge=0)
+    outcome: Outcome
+    tags: tuple[Name, ...] = Field(default=(), max_length=100)
+    started_at: Moment
+    ended_at: Moment
+    thread: UUID | None = None
+    agent: Name | None = None
+    sources: tuple[UUID, ...] = Field(default=(), max_length=10_000)
+    trust: Trust = Trust.ASSISTANT
+
+    def rests_on(self) -> tuple[UUID, ...]:
+        if self.sources:
+            return self.sources
+        return () if self.thread is None else (self.thread,)
+
+    def passage_text(self) -> str:
+        tools = " ".join(call.tool for call in self.tool_calls)
+        return "\n".join(part for part in (self.goal, self.summary, " ".join(self.tags), tools) if part)
+
+
+class WholeCall(Value):
+    """A call that an episode keeps cut short, or not at all."""
+
+    #: Its place among the run's calls, from 0.
+    place: int = Field(ge=0)
+    call: ToolCall
+
+
+class Overflow(Record):
+    """The parts of tool calls that an episode had no room for; it is erased with the episode."""
+
+    type: ClassVar[RecordType] = RecordType.OVERFLOW
+
+    episode: UUID
+    calls: tuple[WholeCall, ...]
+    #: Calls for which there was no room here either.
+    calls_omitted: int = Field(default=0, ge=0)
+    agent: Name | None = None
+
+    def identity(self) -> tuple[str]:
+        return (str(self.episode),)
+
+    def rests_on(self) -> tuple[UUID, ...]:
+        return (self.episode,)

@@ -1,16 +1,99 @@
-"""The small validated values that records are made of: text, names, moments and data."""
+"""Small validated values that records are made of: ids, digests, text, names, moments and data."""
 
 from __future__ import annotations
 
 import json
+import os
+import threading
+import time
 import unicodedata
 from collections.abc import Hashable
 from datetime import UTC, datetime, timedelta
+from hashlib import blake2b
 from typing import Annotated, Any
+from uuid import UUID
 
 from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, ValidationError
 
 from memoranda.errors import InvalidInput
+
+#: Random bytes are drawn many at a time: each draw releases the interpreter lock, and taking it back makes a caller
+#: wait for the thread that holds it.
+_DRAWN = 8192
+
+
+class _Maker:
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._last = 0
+        self._random = b""
+        self._used = 0
+
+    def make(self) -> UUID:
+        # 48 bits of milliseconds and 12 bits of their fraction are one growing number.
+        now = time.time_ns()
+        stamp = (now // 1_000_000 << 12) | (now % 1_000_000 * 4096 // 1_000_000)
+        with self._lock:
+            self._last = stamp = max(stamp, self._last + 1)
+            if self._used == len(self._random):
+                self._random, self._used = os.urandom(_DRAWN), 0
+            tail = self._random[self._used : self._used + 8]
+            self._used += 8
+        value = (stamp >> 12) << 80 | 0x7 << 76 | (stamp & 0xFFF) << 64
+        return UUID(int=value | 0b10 << 62 | int.from_bytes(tail, "big") >> 2)
+
+
+_maker = _Maker()
+
+
+def _begin_anew() -> None:
+    """A forked process must not draw what its parent draws, nor wait for a lock that a lost thread holds."""
+    global _maker
+    _maker = _Maker()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_begin_anew)
+
+
+def new_id() -> UUID:
+    """A new identifier, greater than every one that this process made before."""
+    return _maker.make()
+
+
+def derived_id(at: datetime, identity: bytes) -> UUID:
+    """Return an identifier that is the same whenever it is derived from the same time and identity."""
+    tail = int.from_bytes(blake2b(identity, digest_size=10, person=b"derived id").digest(), "big")
+    value = (int(at.timestamp() * 1000) & (1 << 48) - 1) << 80 | 0x7 << 76 | (tail >> 62 & 0xFFF) << 64
+    return UUID(int=value | 0b10 << 62 | tail & (1 << 62) - 1)
+
+
+SIZE = 16
+
+
+def slot_digest(identity: bytes) -> bytes:
+    """The digest under which an owner's one holder of an identity is found."""
+    return blake2b(identity, digest_size=SIZE, person=b"slot").digest()
+
+
+def request_digest(request: bytes) -> bytes:
+    """The digest by which the same request is known again."""
+    return blake2b(request, digest_size=SIZE, person=b"request").digest()
+
+
+def schema_digest(parameters: bytes) -> str:
+    """Return the digest of a schema's parameters."""
+    return blake2b(parameters, digest_size=SIZE, person=b"schema").hexdigest()
+
+
+def keyed(secret: bytes, purpose: str, *parts: bytes) -> bytes:
+    """A digest under the book's secret; the parts cannot run into each other."""
+    state = blake2b(digest_size=SIZE, key=secret, person=purpose.encode()[:16])
+    for part in parts:
+        state.update(len(part).to_bytes(8, "little"))
+        state.update(part)
+    return state.digest()
+
 
 #: The longest name of an owner, agent, group, key or tag, in characters.
 NAME_LENGTH = 255

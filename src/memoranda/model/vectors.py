@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memoranda.errors import InvalidInput
-from memoranda.model.jobs import JobDraft
+from memoranda.model.changes import JobDraft
 
 #: The kind of the job that computes missing vectors; its key is the set's name.
 EMBED = "embed"

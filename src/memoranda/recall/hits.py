@@ -2,19 +2,112 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 from uuid import UUID
 
-from memoranda.model.memories import Memory
-from memoranda.model.passages import Use
-from memoranda.model.query import Filter, Hit
-from memoranda.model.quoting import cited, source_of
-from memoranda.model.records import PASSAGE_TYPES, Record, RecordType
-from memoranda.recall.folding import RankedPassage, folded
-from memoranda.recall.search import Match
+from memoranda.model.memories import HELD, Cardinality, Memory
+from memoranda.model.messages import Message
+from memoranda.model.passages import MOST_CITED, Use, cited, source_of
+from memoranda.model.query import Because, Filter, Folded, Hit
+from memoranda.model.records import PASSAGE_TYPES, Owner, Record, RecordType, View
+from memoranda.model.values import canonical
+from memoranda.ports import Readable
+from memoranda.recall.scoring.search import Match
+
+#: Punctuation that ends a sentence. Any other sign may be the difference between two statements.
+_END = re.compile(r"(?<=\w)[.!…]+$")
+
+
+class RankedPassage(NamedTuple):
+    """A match with its record and its final score."""
+
+    record: Record
+    found: Match
+    score: float
+    #: The strength of a memory that went into the score; None for other records.
+    strength: float | None
+
+
+def enough_to_fold(found: Sequence[Match], limit: int, spare: int) -> list[Match] | None:
+    """Return the first matches, enough to fill ``limit`` hits after folding; None if there are too few.
+
+    ``spare`` more are returned if memories are among them. Each match that repeats the words of an earlier one allows
+    one more, and every other match with the same words is returned too.
+    """
+    kin: set[int] = set()
+    again = more = 0
+    for place, one in enumerate(found):
+        if place >= limit + again + more:
+            return [*found[:place], *(other for other in found[place:] if other.kin in kin)]
+        again += one.kin in kin
+        more = spare if one.is_memory else more
+        kin.add(one.kin)
+    return None
+
+
+def folded(ranked: Sequence[RankedPassage]) -> Iterator[tuple[RankedPassage, tuple[Folded, ...]]]:
+    """Yield the passages that become hits, in their order, each with the passages folded into it.
+
+    The best passage of a group becomes the hit. The others are related to that one, not to each other.
+    """
+    if not _may_fold(ranked):
+        for one in ranked:
+            yield one, ()
+        return
+    heads: dict[UUID, list[Folded]] = {}
+    #: For each source that a hit cites, the first hit that cites it.
+    citing: dict[UUID, UUID] = {}
+    by_kin: dict[int, list[Record]] = {}
+    for one in ranked:
+        record, sources = one.record, _sources(one.record)
+        if (same := _same_as(record, by_kin.get(one.found.kin, ()))) is not None:
+            heads[same].append(Folded(record, one.score, Because.SAME))
+        elif record.id in citing:
+            heads[citing[record.id]].append(Folded(record, one.score, Because.SOURCE))
+        elif len(sources) == 1 and sources[0] in heads:
+            heads[sources[0]].append(Folded(record, one.score, Because.CONCLUSION))
+        else:
+            heads[record.id] = []
+            by_kin.setdefault(one.found.kin, []).append(record)
+            for id in sources:
+                citing.setdefault(id, record.id)
+    for one in ranked:
+        if one.record.id in heads:
+            yield one, tuple(heads[one.record.id])
+
+
+def _may_fold(ranked: Sequence[RankedPassage]) -> bool:
+    """True if two passages have the same words, or one cites a source."""
+    if len({one.found.kin for one in ranked}) < len(ranked):
+        return True
+    return any(one.strength is not None and _sources(one.record) for one in ranked)
+
+
+def _sources(record: Record) -> tuple[UUID, ...]:
+    """Return a memory's sources, unless there are many: those say more than the memory and stay hits of their own."""
+    if isinstance(record, Memory) and len(record.sources) <= MOST_CITED:
+        return record.sources
+    return ()
+
+
+def _same_as(record: Record, others: Sequence[Record]) -> UUID | None:
+    return next((other.id for other in others if _says(other) == _says(record)), None) if others else None
+
+
+def _says(record: Record) -> tuple[object, ...]:
+    """Return a value that is equal for passages to fold. Recurring memories are never folded."""
+    if isinstance(record, Message):
+        return record.type, record.role, record.speaker, record.agent, record.trust, record.content
+    if isinstance(record, Memory) and record.cardinality is not Cardinality.RECURRING:
+        words = _END.sub("", " ".join(record.passage_text().casefold().split()))
+        around = (record.kind, record.subject, record.applies_when, canonical(record.data), record.trust)
+        return (record.type, record.status, record.valid_from, record.valid_to, *around, words)
+    return (record.id,)
+
 
 #: A memory of full strength has a score higher by this share than one that has faded.
 STRENGTH = 0.1
@@ -104,3 +197,28 @@ def conditions_of(types: frozenset[RecordType], only: Filter) -> dict[str, Any]:
             continue
         given[name] = sorted(value) if isinstance(value, frozenset) else value
     return given
+
+
+#: The mode's name.
+MOST_USED = "most_used"
+#: One place in so many is for the newest memories.
+_NEWEST_SHARE = 5
+
+
+async def most_used(engine: Readable, owner: Owner, view: View, limit: int, only: Filter) -> tuple[Hit, ...]:
+    """Return memories by how often they were used, with some places for the newest."""
+    statuses = HELD if only.statuses is None else only.statuses
+    of_memories = replace(only, types=frozenset({RecordType.MEMORY}), statuses=statuses)
+    reserved = max(1, limit // _NEWEST_SHARE) if limit > 1 else 0
+    most = await engine.most_used(owner, view, of_memories, limit - reserved)
+    page = await engine.scan(owner, view, replace(of_memories, newest_first=True), None, limit)
+    newest = [record.id for record in page.records if record.id not in most]
+    ids = [*most, *newest[: limit - len(most)]]
+    records = await engine.get(owner, view, ids)
+    uses = await engine.uses(owner, view, ids)
+    conditions = conditions_of(frozenset({RecordType.MEMORY}), only)
+    found = [(record, uses[id].count if id in uses else 0) for id, record in records.items()]
+    return tuple(
+        Hit(record, float(count), rank, uses=count, conditions=conditions)
+        for rank, (record, count) in enumerate(found, start=1)
+    )

@@ -1,16 +1,19 @@
-"""The in-memory index of one shelf, kept up to date by deltas."""
+"""The in-memory index of one shelf, and the cache of such indexes, bounded by memory."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import asyncio
+from collections import OrderedDict
+from collections.abc import Callable, Sequence, Set
 from typing import NamedTuple
 
 import numpy as np
 
-from memoranda.model.passages import PassageRow, PassageRows, ShelfDelta
-from memoranda.recall.fields import FIELD_BYTES, Field
-from memoranda.recall.search import COMPARED
-from memoranda.recall.segments import Segment, build, join, merge
+from memoranda.model.passages import PassageRow, PassageRows, Shelf, ShelfDelta
+from memoranda.model.records import Audience, Owner, View
+from memoranda.recall.arrays.segments import Segment, build, join, merge
+from memoranda.recall.scoring.fields import FIELD_BYTES, Field
+from memoranda.recall.scoring.search import COMPARED
 
 #: Most fields kept with a shelf: one for each set of other shelves that it is read with.
 _MOST_FIELDS = 4
@@ -117,3 +120,147 @@ def _distinct(rows: Sequence[PassageRow]) -> Sequence[PassageRow]:
 
 def _ids(rows: Sequence[PassageRow]) -> list[bytes]:
     return rows.column("id") if isinstance(rows, PassageRows) else [row.id for row in rows]
+
+
+#: A delta with more rows than this is applied in another thread.
+_MANY_ROWS = 500
+
+
+class ShelfCache:
+    """The indexes of the shelves that were read last. Tasks of one event loop share it."""
+
+    def __init__(self, limit: int, forget_words: Callable[[], None]) -> None:
+        #: Most bytes that the indexes may take together.
+        self._limit = limit
+        #: Empties other caches that may contain erased words, also when another process erased them.
+        self._forget_words = forget_words
+        #: Least recently read first.
+        self._indexes: OrderedDict[int, ShelfIndex] = OrderedDict()
+        self._sizes: dict[int, int] = {}
+        self._locks: dict[int, asyncio.Lock] = {}
+        #: The owner's cached shelves. A shelf that storage no longer lists was erased, perhaps by another process.
+        self._shelves_of: dict[Owner, dict[int, Audience]] = {}
+        self._owners: dict[int, Owner] = {}
+        #: Counts calls of ``clear``.
+        self.clears = 0
+        #: Bytes that the indexes take.
+        self.nbytes = 0
+
+    def __len__(self) -> int:
+        return len(self._indexes)
+
+    def get(self, number: int) -> ShelfIndex | None:
+        """Return a shelf's index, or None if it is not cached."""
+        return self._indexes.get(number)
+
+    def mark(self, number: int) -> int | None:
+        """Return the mark up to which a shelf is indexed, or None if it is not cached."""
+        index = self._indexes.get(number)
+        return None if index is None else index.mark
+
+    def touch(self, owner: Owner, view: View, numbers: Set[int]) -> bool:
+        """Mark these shelves as just read. False if one of them is not cached any more.
+
+        ``numbers`` are all shelves that the view has now: other cached ones that it could read were erased.
+        """
+        self._drop_erased(owner, view, numbers)
+        if not numbers <= self._indexes.keys():
+            return False
+        for number in numbers:
+            self._indexes.move_to_end(number)
+        return True
+
+    async def update(
+        self, owner: Owner, view: View, deltas: Sequence[tuple[Shelf, ShelfDelta]], clears: int
+    ) -> list[ShelfIndex] | None:
+        """Apply the deltas and return the view's indexes. None if the cache lost one of them; read it again then.
+
+        ``deltas`` are of all shelves that the view has. ``clears`` is the value of that counter before they were
+        read: if it has changed, they may contain erased passages.
+        """
+        numbers = {shelf.number for shelf, _ in deltas}
+        self._drop_erased(owner, view, numbers)
+        indexes = [await self._apply(owner, shelf, delta, clears) for shelf, delta in deltas]
+        ready = [index for index in indexes if index is not None]
+        if len(ready) < len(deltas):
+            return None
+        self._evict(keep=numbers)
+        return ready
+
+    def clear(self) -> None:
+        """Drop every index and every cached word, because something was erased."""
+        self.clears += 1
+        self._indexes.clear()
+        self._sizes.clear()
+        self._locks.clear()
+        self._shelves_of.clear()
+        self._owners.clear()
+        self.nbytes = 0
+        self._forget_words()
+
+    async def _apply(self, owner: Owner, shelf: Shelf, delta: ShelfDelta, clears: int) -> ShelfIndex | None:
+        """Return the shelf's index at the delta's mark or later. None if it was dropped since the delta was read."""
+        index = self._indexes.get(shelf.number)
+        if index is not None and index.mark >= delta.mark:
+            self._indexes.move_to_end(shelf.number)
+            return index
+        async with self._locks.setdefault(shelf.number, asyncio.Lock()):
+            index = self._indexes.get(shelf.number)
+            if index is None:
+                if not delta.whole:
+                    return None
+                index = ShelfIndex()
+            if index.mark < delta.mark or delta.whole:
+                await _apply_delta(index, delta)
+                if self.clears != clears:
+                    return None
+                if delta.gone:
+                    # These passages may have been erased by another process.
+                    self._forget_words()
+            self._indexes[shelf.number] = index
+            self._shelves_of.setdefault(owner, {})[shelf.number] = shelf.audience
+            self._owners[shelf.number] = owner
+            self._indexes.move_to_end(shelf.number)
+            self._set_size(shelf.number, index.nbytes)
+            return index
+
+    def _drop_erased(self, owner: Owner, view: View, present: Set[int]) -> None:
+        """Drop the owner's indexes that this view may read and that storage no longer lists."""
+        cached = self._shelves_of.get(owner, {})
+        erased = [number for number in cached.keys() - present if cached[number].readable_by(view)]
+        for number in erased:
+            self._drop(number)
+        if erased:
+            self._forget_words()
+
+    def _drop(self, number: int) -> None:
+        del self._indexes[number]
+        for other in self._shelves_of[self._owners[number]]:
+            if other in self._indexes:
+                self._indexes[other].forget_others()
+        self._locks.pop(number, None)
+        self.nbytes -= self._sizes.pop(number)
+        owner = self._owners.pop(number)
+        del self._shelves_of[owner][number]
+        if not self._shelves_of[owner]:
+            del self._shelves_of[owner]
+
+    def _set_size(self, number: int, size: int) -> None:
+        self.nbytes += size - self._sizes.get(number, 0)
+        self._sizes[number] = size
+
+    def _evict(self, keep: Set[int]) -> None:
+        """Drop the indexes that were not read for the longest time until the rest fits, but none of ``keep``."""
+        if self.nbytes <= self._limit:
+            return
+        for number in [number for number in self._indexes if number not in keep]:
+            self._drop(number)
+            if self.nbytes <= self._limit:
+                return
+
+
+async def _apply_delta(index: ShelfIndex, delta: ShelfDelta) -> None:
+    if len(delta.rows) > _MANY_ROWS:
+        await asyncio.to_thread(index.apply, delta)
+    else:
+        index.apply(delta)

@@ -12,19 +12,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memoranda.capabilities import CandidateQuery, LargeShelfIndex, ShelfStatistics, Surroundings
-from memoranda.model.owner import Owner, View
 from memoranda.model.query import Filter
-from memoranda.model.records import RecordType
+from memoranda.model.records import Owner, RecordType, View
 from memoranda.model.values import moment
-from memoranda.recall.asking import SearchRequest
-from memoranda.recall.columns import Numbers
-from memoranda.recall.fields import NEAR, Field, length_penalty, with_near
-from memoranda.recall.filters import PassageFilter
+from memoranda.recall.arrays.columns import Numbers
+from memoranda.recall.arrays.cosines import Vectors
+from memoranda.recall.arrays.segments import ALONE, PLACE_BITS, Segment, build
 from memoranda.recall.index import ShelfIndex, field_of
-from memoranda.recall.search import Mode, SearchQuestion
-from memoranda.recall.segments import ALONE, PLACE_BITS, Segment, build
-from memoranda.recall.vectors import Vectors
-from memoranda.recall.words import counted as words_counted
+from memoranda.recall.request import SearchRequest
+from memoranda.recall.scoring.fields import NEAR, Field, PassageFilter, length_penalty, with_near
+from memoranda.recall.scoring.scorers import counted as words_counted
+from memoranda.recall.scoring.search import Mode, SearchQuestion
 
 #: How many candidates each search brings: at least so many, and so many for each requested hit.
 CANDIDATES = 200

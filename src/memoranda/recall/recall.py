@@ -15,21 +15,17 @@ from numpy.typing import NDArray
 from memoranda import telemetry
 from memoranda.capabilities import SearchesLargeShelves
 from memoranda.errors import LimitReached
-from memoranda.model.owner import Owner, View
-from memoranda.model.passages import Shelf, ShelfDelta
+from memoranda.model.passages import Shelf, ShelfDelta, cited_by
 from memoranda.model.query import Filter, Hit, Hits, MissingHit
-from memoranda.model.quoting import cited_by
-from memoranda.model.records import RecordType
+from memoranda.model.records import Owner, RecordType, View
 from memoranda.ports import Readable
-from memoranda.recall.absence import absences, unlisted
-from memoranda.recall.asking import MOST_CANDIDATES, SearchRequest, parse_question, passage_filter
-from memoranda.recall.fields import Field
-from memoranda.recall.hits import FoundRecords, conditions_of, hits_of, listed, ranked
-from memoranda.recall.holding import ShelfCache
-from memoranda.recall.index import IndexState, ShelfIndex, field_of
+from memoranda.recall.absences import absences, unlisted
+from memoranda.recall.hits import MOST_USED, FoundRecords, conditions_of, hits_of, listed, most_used, ranked
+from memoranda.recall.index import IndexState, ShelfCache, ShelfIndex, field_of
 from memoranda.recall.large import CandidateField, LargeShelfSearch
-from memoranda.recall.orders import MOST_USED, most_used
-from memoranda.recall.search import Mode
+from memoranda.recall.request import MOST_CANDIDATES, SearchRequest, parse_question, passage_filter
+from memoranda.recall.scoring.fields import Field
+from memoranda.recall.scoring.search import Mode
 from memoranda.text.terms import forget_words
 
 #: Default of ``recall.index_bytes``: most memory that all indexes may take together.

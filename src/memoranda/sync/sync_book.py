@@ -13,16 +13,14 @@ from memoranda.assembly import DEFAULT_FILE, cancel_copy
 from memoranda.assembly import copy as copy_book
 from memoranda.assembly import open as open_book
 from memoranda.book import Book
-from memoranda.book.moving import CopyReport
-from memoranda.book.transfer import ImportReport
-from memoranda.model.erasure import ErasureReceipt, Scrubbed
-from memoranda.model.facts import BookFacts, Findings
-from memoranda.model.ledger import Entry, Receipt
-from memoranda.model.owner import Audience, Owner
+from memoranda.book.admin.book_copy import CopyReport
+from memoranda.book.admin.transfer import ImportReport
+from memoranda.model.book_facts import BookFacts, Findings
+from memoranda.model.language_models import Spent
+from memoranda.model.ledger import Entry, ErasureReceipt, Receipt, Scrubbed
 from memoranda.model.query import HistoryStep, Hits, Page, Why
-from memoranda.model.records import Record
-from memoranda.model.spending import Spent
-from memoranda.recall.context.compose import Context
+from memoranda.model.records import Audience, Owner, Record
+from memoranda.recall.context.composer import Context
 from memoranda.sync.background_loop import Loop, SyncPart
 from memoranda.sync.sync_parts import (
     SyncEpisodes,

@@ -7,18 +7,17 @@ from typing import Any, Generic, TypeVar
 from uuid import UUID
 
 from memoranda.book import ThreadHandle
-from memoranda.book.catalogue import Keys, Named, Profiles
-from memoranda.book.episodes import Episodes
-from memoranda.book.experience import Experience
-from memoranda.formation.schemas import DocumentReport
-from memoranda.model.episodes import Episode, Overflow
-from memoranda.model.experience import ExperienceLine
+from memoranda.book.verbs.documents import Keys, Named, Profiles
+from memoranda.book.verbs.episodes import Episodes
+from memoranda.book.verbs.experience import Experience
+from memoranda.formation.schemas.definitions import DocumentReport
+from memoranda.model.experience_lines import ExperienceLine
 from memoranda.model.ledger import Receipt
-from memoranda.model.messages import Message, Thread
-from memoranda.model.owner import Owner
+from memoranda.model.messages import Episode, Message, Overflow, Thread
 from memoranda.model.profiles import Agent, Key, ProfileDocument, Schema
 from memoranda.model.query import Hits, Page
-from memoranda.recall.context.window import Window
+from memoranda.model.records import Owner
+from memoranda.recall.context.composer import Window
 from memoranda.sync.background_loop import Loop, SyncPart
 
 N = TypeVar("N", Agent, Schema, Key)

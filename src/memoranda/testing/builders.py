@@ -12,21 +12,17 @@ from uuid import UUID
 import numpy as np
 
 from memoranda.model.changes import Append, Batch, Change, OpenThread, Remember
-from memoranda.model.episodes import Episode, Outcome
-from memoranda.model.erasure import ErasureReceipt, Target
-from memoranda.model.experience import Evidence, ExperienceLine
-from memoranda.model.ids import new_id
-from memoranda.model.ledger import Actor, Entry, Receipt
+from memoranda.model.experience_lines import Evidence, ExperienceLine
+from memoranda.model.ledger import Actor, Entry, ErasureReceipt, Receipt, Target
 from memoranda.model.memories import Memory
-from memoranda.model.messages import Message, Thread
-from memoranda.model.owner import WHOLE, Audience, Owner, OwnerKind, View
+from memoranda.model.messages import Episode, Message, Outcome, Thread
 from memoranda.model.passages import PassageRow
 from memoranda.model.query import Filter
-from memoranda.model.records import Record
-from memoranda.model.trust import Limits
+from memoranda.model.records import WHOLE, Audience, Limits, Owner, OwnerKind, Record, View
+from memoranda.model.values import new_id
 from memoranda.model.vectors import Embedding, pack_vector
 from memoranda.ports import Engine
-from memoranda.settle import dumps
+from memoranda.storage import export
 from memoranda.text.terms import RULE, pack, terms_of
 
 START = datetime(2025, 3, 1, 9, tzinfo=UTC)
@@ -57,17 +53,17 @@ def terms_of_record(record: Record) -> bytes | None:
 async def exported(engine: Engine, owner: Owner, *, private: bool = False) -> list[dict[str, Any]]:
     """Return the lines of an owner's part of an export; none if the owner is not here."""
     whole = await engine.owner_pieces(owner)
-    return [] if whole is None else list(dumps.owner_lines(whole, private=private))
+    return [] if whole is None else list(export.owner_lines(whole, private=private))
 
 
 async def adopted(
     engine: Engine,
     owner: Owner,
     lines: Sequence[dict[str, Any]],
-    terms: dumps.TermsOf = terms_of_record,
+    terms: export.TermsOf = terms_of_record,
 ) -> Counter[str] | None:
     """Add an owner whole from the lines of an export; returns counts, or None if the owner is here already."""
-    dump = dumps.parse(owner, lines)
+    dump = export.parse(owner, lines)
     secret = (await engine.whereabouts()).secret
     return dump.counts() if await engine.adopt(secret, dump.pieces(secret, RULE, terms)) else None
 

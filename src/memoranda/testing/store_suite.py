@@ -2,29 +2,22 @@
 
 from __future__ import annotations
 
-from memoranda.testing.suite_ageing import AgeingSuite
-from memoranda.testing.suite_erasure import ErasureSuite
-from memoranda.testing.suite_extremes import ExtremeSuite
-from memoranda.testing.suite_filters import FilterSuite
-from memoranda.testing.suite_formation import FormationSuite
-from memoranda.testing.suite_grounds import GroundsSuite
-from memoranda.testing.suite_jobs import JobSuite
-from memoranda.testing.suite_keeping import KeepingSuite
-from memoranda.testing.suite_limits import LimitSuite
-from memoranda.testing.suite_marks import MarkSuite
-from memoranda.testing.suite_memories import MemorySuite
-from memoranda.testing.suite_moving import MovingSuite
-from memoranda.testing.suite_operations import OperationSuite
-from memoranda.testing.suite_others import OtherSuite
-from memoranda.testing.suite_reading import ReadingSuite
-from memoranda.testing.suite_shelves import ShelfSuite
-from memoranda.testing.suite_spending import SpendingSuite
-from memoranda.testing.suite_taken_back import TakenBackSuite
-from memoranda.testing.suite_threads import ThreadSuite
-from memoranda.testing.suite_undo import UndoSuite
-from memoranda.testing.suite_vectors import VectorSuite
-from memoranda.testing.suite_visibility import VisibilitySuite
-from memoranda.testing.suite_waiting import WaitingSuite
+from memoranda.testing.conformance.copies import MovingSuite
+from memoranda.testing.conformance.erasure import ErasureSuite
+from memoranda.testing.conformance.formation import FormationSuite, SpendingSuite
+from memoranda.testing.conformance.job_waits import WaitingSuite
+from memoranda.testing.conformance.jobs import JobSuite
+from memoranda.testing.conformance.maintenance import KeepingSuite
+from memoranda.testing.conformance.memories import MemorySuite
+from memoranda.testing.conformance.operations import ExtremeSuite, LimitSuite, OperationSuite
+from memoranda.testing.conformance.others import OtherSuite
+from memoranda.testing.conformance.reads import FilterSuite, ReadingSuite
+from memoranda.testing.conformance.shelves import MarkSuite, ShelfSuite
+from memoranda.testing.conformance.sources import AgeingSuite, GroundsSuite
+from memoranda.testing.conformance.threads import ThreadSuite
+from memoranda.testing.conformance.undo import TakenBackSuite, UndoSuite
+from memoranda.testing.conformance.vectors import VectorSuite
+from memoranda.testing.conformance.visibility import VisibilitySuite
 
 
 class StoreSuite(

@@ -1,4 +1,4 @@
-"""Scripts: normalising, folding and splitting of text in any script."""
+"""Scripts: normalising, folding and splitting of text in any script into the units that become terms."""
 
 from __future__ import annotations
 
@@ -8,7 +8,21 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from itertools import groupby
-from typing import Final
+from typing import Final, NamedTuple
+
+from memoranda.text.stopwords import ELISIONS, HANGUL_STOPS, PARTICLES, SPACELESS_STOPS
+
+
+def wellformed(text: str) -> str:
+    """Replace lone halves of surrogate pairs, which cannot be encoded, and join pairs into their character."""
+    if text.isascii():
+        return text
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return text
+
 
 #: The first and last character of each script. "spaceless" scripts have no spaces between words (Thai, Lao,
 #: Burmese, Khmer, kana); their digits are not included.
@@ -165,3 +179,97 @@ _FOLDED: Final = _FoldedCharacters()
 def folded(word: str) -> str:
     """Return a word in lower case without accents, as people may type it: café as cafe, ёлка as елка."""
     return word if word.isascii() else "".join([_FOLDED[character] for character in word])
+
+
+#: Characters of a word that are compared; the rest is ignored.
+LONGEST: Final = 64
+_SCHEME: Final = re.compile(r"\A[a-z][a-z0-9+.-]*+://(?:www\.)?")
+_BETWEEN_HOSTS: Final = re.compile(r"[/@?#:]+")
+_ADDRESS_NOISE: Final = frozenset(("http", "https", "www"))
+_INNER_SIGNS: Final = str.maketrans("", "", ",'-")
+_DIGIT: Final = re.compile(r"\d")
+#: Endings after an apostrophe in English.
+_TAILS: Final = frozenset(("s", "re", "ve", "ll", "d", "m"))
+
+
+class Unit(NamedTuple):
+    """One part of a piece of text."""
+
+    #: The text as it was written.
+    written: str
+    #: The text as it is compared: lower case, bounded, without apostrophes; folded, unless it is a word.
+    text: str
+    #: True if it has stems; if not, the text is the term.
+    is_word: bool = False
+    #: True for a stop word; for words this depends on the language and is decided later.
+    is_stop: bool = False
+
+
+def units_of(piece: str) -> list[Unit]:
+    script = script_of(piece)
+    if script in ("Han", "spaceless"):
+        return _characters_and_pairs(piece)
+    if script == "Hangul":
+        return _syllables(piece)
+    return _joined(piece) if words_of(piece) != [piece] else _with_apostrophes(piece)
+
+
+def _word(written: str, text: str) -> Unit:
+    text = text.lower()
+    if len(text) > LONGEST or _DIGIT.search(text):
+        return Unit(written, folded(text[:LONGEST]))
+    return Unit(written, text, is_word=True)
+
+
+def _with_apostrophes(word: str) -> list[Unit]:
+    """Split a word that may have apostrophes: Ana's, don't, l'amour, O'Brien."""
+    head, apostrophe, tail = word.partition("'")
+    if not apostrophe:
+        return [_word(word, word)]
+    if tail.lower() in _TAILS:
+        return [_word(head, head)]
+    if head.lower() in ELISIONS and "'" not in tail:
+        return [_word(tail, tail)]
+    whole = _word(word, word.replace("'", ""))
+    if tail.lower() == "t":
+        return [whole]
+    return [whole, *(_word(part, part) for part in word.split("'") if len(part) > 1)]
+
+
+def _joined(piece: str) -> list[Unit]:
+    """Return words joined by signs, whole and in parts: e-mail, v1.2, #8842, C++, addresses and their hosts."""
+    whole = _SCHEME.sub("", piece.lower()).translate(_INNER_SIGNS)
+    found = [_word(piece, whole) if whole.isalpha() else Unit(piece, folded(whole[:LONGEST]))]
+    words = [word for word in words_of(piece.replace(",", "")) if word != whole]
+    if "@" in whole or "/" in whole:
+        hosts = [part for part in _BETWEEN_HOSTS.split(whole) if "." in part and part != whole]
+        found.extend(Unit(host, folded(host[:LONGEST])) for host in hosts)
+    for word in words:
+        if word.lower() not in _ADDRESS_NOISE:
+            found.extend(_with_apostrophes(word))
+    return found
+
+
+def _characters_and_pairs(run: str) -> list[Unit]:
+    characters = clusters(run)
+    if len(characters) == 1:
+        return [Unit(characters[0], characters[0], is_stop=characters[0] in SPACELESS_STOPS)]
+    found = []
+    for index, character in enumerate(characters):
+        is_stop = character in SPACELESS_STOPS
+        if script_of(character) == "Han":
+            found.append(Unit(character, character, False, is_stop))
+        if index + 1 < len(characters):
+            pair = character + characters[index + 1]
+            is_stop = pair in SPACELESS_STOPS or (is_stop and characters[index + 1] in SPACELESS_STOPS)
+            found.append(Unit(pair, pair, False, is_stop))
+    return found
+
+
+def _syllables(run: str) -> list[Unit]:
+    """Return pairs of syllables, and a word of one syllable by itself if a particle follows it."""
+    if len(run) == 1:
+        return [Unit(run, run, is_stop=run in PARTICLES)]
+    pairs = [run[index : index + 2] for index in range(len(run) - 1)]
+    found = [Unit(pair, pair, is_stop=pair in HANGUL_STOPS) for pair in pairs]
+    return [Unit(run[0], run[0]), *found] if run[1:] in PARTICLES else found

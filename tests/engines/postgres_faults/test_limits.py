@@ -17,9 +17,9 @@ from tests.engines.postgres_server import Place
 
 asyncpg = pytest.importorskip("asyncpg", reason="the driver is not installed: asyncpg")
 
-from memoranda.engines.postgres import way as way_  # noqa: E402
 from memoranda.engines.postgres.engine import PostgresEngine  # noqa: E402
-from memoranda.engines.postgres.session import Session  # noqa: E402
+from memoranda.engines.postgres.server import connector as way_  # noqa: E402
+from memoranda.engines.postgres.server.session import Session  # noqa: E402
 
 
 async def test_a_full_pool_is_waited_for_and_then_told(address: str):

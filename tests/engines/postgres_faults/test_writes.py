@@ -9,14 +9,14 @@ from typing import Any
 import pytest
 
 from memoranda.errors import Busy, OutcomeUnknown, StorageError
-from memoranda.model.ids import new_id
+from memoranda.model.values import new_id
 from memoranda.testing.builders import BEN, Pen
 from tests.engines.between import COMMIT, SOON, Between, Fault, contents, through
 
 asyncpg = pytest.importorskip("asyncpg", reason="the driver is not installed: asyncpg")
 
 from memoranda.engines.postgres.engine import PostgresEngine  # noqa: E402
-from memoranda.engines.postgres.session import Session  # noqa: E402
+from memoranda.engines.postgres.server.session import Session  # noqa: E402
 
 AT_EVERY_PHASE = pytest.mark.parametrize("phrase", [b"BEGIN", b"FOR UPDATE", b"INSERT INTO ledger"])
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from memoranda.engines.sqlite.engine import SqliteEngine
-from memoranda.engines.sqlite.file import SqliteFile
+from memoranda.engines.sqlite.file.sqlite_file import SqliteFile
 from memoranda.testing.builders import SMALL, vectors_of
 from tests.engines.sqlite.notes import V1, V2, open_notes, put
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from memoranda.engines.sqlite.file import SqliteFile
+from memoranda.engines.sqlite.file.sqlite_file import SqliteFile
 from tests.engines.sqlite.notes import open_notes
 
 

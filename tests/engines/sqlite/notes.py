@@ -7,8 +7,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from memoranda.engines.sqlite.file import SqliteFile
-from memoranda.engines.sqlite.migrations import Migration, Migrations
+from memoranda.engines.sqlite.file.migrations import Migration, Migrations
+from memoranda.engines.sqlite.file.sqlite_file import SqliteFile
 
 APPLICATION = 0x4E6F7465
 

@@ -9,7 +9,7 @@ from queue import Empty
 
 import pytest
 
-from memoranda.engines.sqlite.calls import Call, Intake
+from memoranda.engines.sqlite.file.connections import Call, Intake
 from memoranda.errors import StorageError
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from memoranda.engines.sqlite.file import SqliteFile
+from memoranda.engines.sqlite.file.sqlite_file import SqliteFile
 from memoranda.errors import Corrupt, InvalidInput
 from tests.engines.sqlite.notes import bodies, open_notes, put
 

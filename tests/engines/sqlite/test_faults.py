@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from memoranda.engines.sqlite.faults import from_sqlite, translated
-from memoranda.engines.sqlite.file import SqliteFile
+from memoranda.engines.sqlite.file.faults import from_sqlite, translated
+from memoranda.engines.sqlite.file.sqlite_file import SqliteFile
 from memoranda.errors import Busy, Corrupt, NotABook, NotAllowed, ReadOnly, StorageError, StorageFull
 from tests.engines.sqlite.notes import bodies, open_notes, put
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from memoranda.engines.sqlite.file import SqliteFile
+from memoranda.engines.sqlite.file.sqlite_file import SqliteFile
 from memoranda.errors import InvalidInput, ReadOnly, Stale, StorageError
 from tests.engines.sqlite.notes import bodies, open_notes, put
 
@@ -155,7 +155,7 @@ async def test_a_checkpoint_empties_the_log(notes: SqliteFile, place: Path):
 async def test_a_checkpoint_says_so_when_a_reader_holds_the_log(
     notes: SqliteFile, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr("memoranda.engines.sqlite.file.CHECKPOINT_WAIT_SECONDS", 0.01)
+    monkeypatch.setattr("memoranda.engines.sqlite.file.sqlite_file.CHECKPOINT_WAIT_SECONDS", 0.01)
     entered, free = threading.Event(), threading.Event()
 
     def hold(connection: sqlite3.Connection) -> None:

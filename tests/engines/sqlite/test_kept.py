@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from memoranda.engines.sqlite.engine import SqliteEngine
-from memoranda.model.jobs import Job
+from memoranda.model.changes import Job
 from memoranda.testing.builders import Pen
-from memoranda.testing.suite_waiting import leased, put
+from memoranda.testing.conformance.job_waits import leased, put
 
 
 def kept(place: Path) -> int:

@@ -9,17 +9,15 @@ from pathlib import Path
 from uuid import UUID
 
 from memoranda.engines.sqlite.engine import SqliteEngine
-from memoranda.engines.sqlite.migrations import APPLICATION_ID, book_migrations, statements_of
+from memoranda.engines.sqlite.file.migrations import APPLICATION_ID, book_migrations, statements_of
 from memoranda.model.changes import Amend, OpenThread, PatchProfile, RecordEpisode, Retract, Undo
-from memoranda.model.ids import new_id
-from memoranda.model.owner import EVERYONE
 from memoranda.model.passages import PassageRow
-from memoranda.model.trust import Limits, Trust
-from memoranda.model.values import micros
+from memoranda.model.records import EVERYONE, Limits, Trust
+from memoranda.model.values import micros, new_id
 from memoranda.ports import Engine
 from memoranda.testing.builders import ANN, BEN, SMALL, Follower, Pen, a_thread, an_episode, vectors_of
-from memoranda.testing.suite_keeping import a_full_life, everything
-from memoranda.testing.suite_vectors import without_vectors
+from memoranda.testing.conformance.maintenance import a_full_life, everything
+from memoranda.testing.conformance.vectors import without_vectors
 
 STRANGE = 'Ann "B" \\ ☕ ü 👩‍🚀 / \u2028'
 

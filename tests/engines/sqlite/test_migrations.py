@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from memoranda.engines.sqlite.migrations import Migration, Migrations
+from memoranda.engines.sqlite.file.migrations import Migration, Migrations
 from memoranda.errors import Corrupt, StorageError, VersionMismatch
 from tests.engines.sqlite.notes import APPLICATION, FIRST, SECOND, V1, V2, bodies, open_notes, put
 

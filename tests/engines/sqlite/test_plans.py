@@ -7,9 +7,9 @@ import sqlite3
 
 import pytest
 
-from memoranda.engines.sqlite.migrations import book_migrations
-from memoranda.engines.sqlite.rows import conditions
-from memoranda.engines.sqlite.statements import sql, statements
+from memoranda.engines.sqlite.file.connections import sql, statements
+from memoranda.engines.sqlite.file.migrations import book_migrations
+from memoranda.engines.sqlite.reads import conditions
 from memoranda.model.query import Filter
 
 #: Statements that read a whole table on purpose: upkeep, or tables that stay small.

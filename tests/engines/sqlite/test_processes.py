@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from memoranda.engines.sqlite.turns import Turnstile
+from memoranda.engines.sqlite.file.writer import Turnstile
 from memoranda.errors import Busy, VersionMismatch
 from tests.engines.sqlite.companion import Task, bring_forward, hold, make, run, write_for, write_times
 from tests.engines.sqlite.notes import V1, V2, bodies, open_notes, put
@@ -142,7 +142,7 @@ async def test_where_locks_fail_processes_wait_as_sqlite_does(place: Path, monke
     def refuse(descriptor: int, operation: int) -> None:
         raise OSError(37, "No locks available")
 
-    monkeypatch.setattr("memoranda.engines.sqlite.turns.fcntl.flock", refuse)
+    monkeypatch.setattr("memoranda.engines.sqlite.file.writer.fcntl.flock", refuse)
     first, second = await open_notes(place), await open_notes(place)
     await asyncio.gather(*(file.write(put("one")) for file in (first, second) for _ in range(20)))
     assert len(await first.read(bodies)) == 40

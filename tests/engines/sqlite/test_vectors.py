@@ -13,7 +13,7 @@ import pytest
 
 from memoranda.engines.sqlite.engine import SqliteEngine
 from memoranda.testing.builders import LARGE, SMALL, Follower, Pen, vectors_of
-from memoranda.testing.suite_vectors import embed_jobs, without_vectors
+from memoranda.testing.conformance.vectors import embed_jobs, without_vectors
 from tests.engines.sqlite.companion import embed
 from tests.engines.sqlite.test_processes import together
 

@@ -9,20 +9,19 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from memoranda.engines.inmemory import applying, erasing, jobs, keeping, reading, sets, spending
-from memoranda.engines.inmemory.moving import Moving
+from memoranda.engines.inmemory import apply as applying
+from memoranda.engines.inmemory import costs, erasure, jobs, maintenance, reads
+from memoranda.engines.inmemory import vector_sets as sets
+from memoranda.engines.inmemory.moves import Moving
 from memoranda.engines.inmemory.tables import Era, Tables
-from memoranda.model.changes import Batch
-from memoranda.model.erasure import ErasureReceipt, Scrubbed, Target
-from memoranda.model.facts import BookFacts, Findings
-from memoranda.model.jobs import Job, JobDraft, JobState, kept_text
-from memoranda.model.ledger import Entry, Receipt
-from memoranda.model.moving import OwnerPieces, StonePiece
-from memoranda.model.owner import Owner, View
+from memoranda.model.book_facts import BookFacts, Findings
+from memoranda.model.book_rows import OwnerPieces, StonePiece
+from memoranda.model.changes import Batch, Job, JobDraft, JobState, kept_text
+from memoranda.model.language_models import ALL_SPENT, Spent, SpentFilter, Sums
+from memoranda.model.ledger import Entry, ErasureReceipt, Receipt, Scrubbed, Target
 from memoranda.model.passages import Choose, Shelf, ShelfDelta, Sight, Use
 from memoranda.model.query import Filter, HistoryStep, Page
-from memoranda.model.records import Record
-from memoranda.model.spending import ALL_SPENT, Spent, SpentFilter, Sums
+from memoranda.model.records import Owner, Record, View
 from memoranda.model.vectors import Embedding, VectorSet
 from memoranda.ports import Scan
 
@@ -52,30 +51,30 @@ class InMemoryEngine(Moving):
 
     async def get(self, owner: Owner, view: View, ids: Sequence[UUID]) -> dict[UUID, Record]:
         with self._lock:
-            return reading.get(self._era(owner), view, ids)
+            return reads.get(self._era(owner), view, ids)
 
     async def scan(self, owner: Owner, view: View, filter: Filter, cursor: str | None, limit: int) -> Page:
         with self._lock:
-            return reading.scan(self._era(owner), view, filter, cursor, limit)
+            return reads.scan(self._era(owner), view, filter, cursor, limit)
 
     async def scans(self, asked: Sequence[Scan]) -> list[Page]:
         with self._lock:
             return [
-                reading.scan(self._era(owner), view, filter, cursor, limit)
+                reads.scan(self._era(owner), view, filter, cursor, limit)
                 for owner, view, filter, cursor, limit in asked
             ]
 
     async def count(self, owner: Owner, view: View, filter: Filter) -> int:
         with self._lock:
-            return len(reading.matching(self._era(owner), view, filter))
+            return len(reads.matching(self._era(owner), view, filter))
 
     async def history(self, owner: Owner, view: View, id: UUID) -> list[HistoryStep]:
         with self._lock:
-            return reading.history(self._era(owner), view, id)
+            return reads.history(self._era(owner), view, id)
 
     async def entries(self, owner: Owner, after: int, limit: int) -> list[Entry]:
         with self._lock:
-            return reading.entries(self._era(owner), after, limit)
+            return reads.entries(self._era(owner), after, limit)
 
     async def find_operation(self, owner: Owner, operation: str) -> Receipt | None:
         with self._lock:
@@ -87,28 +86,28 @@ class InMemoryEngine(Moving):
         self, owner: Owner, view: View, cached: Callable[[int], int | None]
     ) -> list[tuple[Shelf, ShelfDelta]]:
         with self._lock:
-            return reading.since(self._tables, self._era(owner), view, cached)
+            return reads.since(self._tables, self._era(owner), view, cached)
 
     async def look(
         self, owner: Owner, view: View, cached: Callable[[int], int | None], choose: Choose
     ) -> Sight:
         with self._lock:
             era = self._era(owner)
-            shelves = reading.since(self._tables, era, view, cached)
+            shelves = reads.since(self._tables, era, view, cached)
             chosen = choose(shelves)
-            return Sight(shelves, None) if chosen is None else reading.seen(era, view, shelves, chosen)
+            return Sight(shelves, None) if chosen is None else reads.seen(era, view, shelves, chosen)
 
     async def note_use(self, owner: Owner, view: View, uses: Mapping[UUID, Use]) -> int:
         with self._writing():
-            return reading.note_use(self._era(owner), view, uses)
+            return reads.note_use(self._era(owner), view, uses)
 
     async def uses(self, owner: Owner, view: View, ids: Sequence[UUID]) -> dict[UUID, Use]:
         with self._lock:
-            return reading.uses(self._era(owner), view, ids)
+            return reads.uses(self._era(owner), view, ids)
 
     async def most_used(self, owner: Owner, view: View, filter: Filter, limit: int) -> list[UUID]:
         with self._lock:
-            return reading.most_used(self._era(owner), view, filter, limit)
+            return reads.most_used(self._era(owner), view, filter, limit)
 
     async def stale_terms(self, rule: int, limit: int) -> list[Record]:
         with self._lock:
@@ -117,7 +116,7 @@ class InMemoryEngine(Moving):
 
     async def put_terms(self, rule: int, terms: Mapping[UUID, bytes]) -> int:
         with self._writing():
-            return reading.put_terms(self._tables, rule, terms)
+            return reads.put_terms(self._tables, rule, terms)
 
     async def vector_sets(self) -> list[VectorSet]:
         with self._lock:
@@ -175,7 +174,7 @@ class InMemoryEngine(Moving):
         with self._writing():
             if spent is not None:
                 # Before anything can be wrong with the rest: it was paid.
-                spending.note(self._tables, spent, job)
+                costs.note(self._tables, spent, job)
             return jobs.keep(self._tables, job, kept_text(payload), records)
 
     async def jobs(self, state: JobState | None, limit: int) -> list[Job]:
@@ -194,21 +193,21 @@ class InMemoryEngine(Moving):
 
     async def note_spent(self, spent: Spent) -> None:
         with self._writing():
-            spending.note(self._tables, spent)
+            costs.note(self._tables, spent)
 
     async def spent(self, tenant: str, only: SpentFilter = ALL_SPENT) -> list[Spent]:
         with self._lock:
-            return spending.listed(self._tables, tenant, only)
+            return costs.listed(self._tables, tenant, only)
 
     async def spent_in_all(self, tenant: str, only: SpentFilter = ALL_SPENT) -> Sums:
         with self._lock:
-            return spending.in_all(self._tables, tenant, only)
+            return costs.in_all(self._tables, tenant, only)
 
     # ── erasure ──────────────────────────────────────────────────────────────────────────────────────────────────
 
     async def erase(self, target: Target, at: datetime) -> ErasureReceipt:
         with self._writing():
-            return erasing.erase(self._tables, target, at)
+            return erasure.erase(self._tables, target, at)
 
     async def scrub(self) -> Scrubbed:
         return Scrubbed()
@@ -224,22 +223,22 @@ class InMemoryEngine(Moving):
 
     async def verify(self, progress: Callable[[int, int], None] | None = None) -> Findings:
         with self._lock:
-            return keeping.verify(self._tables, progress)
+            return maintenance.verify(self._tables, progress)
 
     async def rebuild(self, progress: Callable[[int, int], None] | None = None) -> Mapping[str, int]:
         with self._writing():
-            return keeping.rebuild(self._tables)
+            return maintenance.rebuild(self._tables)
 
     async def facts(self) -> BookFacts:
         with self._lock:
-            return keeping.facts(self._tables, self.name)
+            return maintenance.facts(self._tables, self.name)
 
     async def adopt_book(
         self, secret: bytes, ended: Sequence[OwnerPieces], tombstones: Sequence[StonePiece]
     ) -> bool:
         with self._writing():
-            return keeping.adopt_book(self._tables, secret, ended, tombstones)
+            return maintenance.adopt_book(self._tables, secret, ended, tombstones)
 
     async def adopt(self, secret: bytes, whole: OwnerPieces) -> bool:
         with self._writing():
-            return keeping.adopt(self._tables, secret, whole)
+            return maintenance.adopt(self._tables, secret, whole)

@@ -9,9 +9,8 @@ from datetime import datetime, timedelta
 from uuid import UUID
 
 from memoranda.engines.inmemory.tables import Era, Tables, Work
-from memoranda.model.ids import new_id
-from memoranda.model.jobs import Job, JobDraft, JobState, told
-from memoranda.model.values import due_at
+from memoranda.model.changes import Job, JobDraft, JobState, told
+from memoranda.model.values import due_at, new_id
 from memoranda.model.vectors import EMBED, embed_job
 
 

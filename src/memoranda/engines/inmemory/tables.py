@@ -9,16 +9,14 @@ from itertools import takewhile
 from typing import NamedTuple
 from uuid import UUID
 
-from memoranda.model.digests import keyed
-from memoranda.model.ids import new_id
-from memoranda.model.jobs import Job
+from memoranda.model.changes import Job
+from memoranda.model.language_models import Sums
 from memoranda.model.ledger import Entry
-from memoranda.model.owner import Audience, Owner, View, owner_digest_parts
 from memoranda.model.passages import PassageRow, Use
-from memoranda.model.records import Record
-from memoranda.model.spending import Sums
+from memoranda.model.records import Audience, Owner, Record, View, owner_digest_parts
+from memoranda.model.values import keyed, new_id
 from memoranda.model.vectors import Embedding
-from memoranda.settle import StoredRow, decode
+from memoranda.storage import StoredRow, decode
 from memoranda.text.terms import RULE
 
 

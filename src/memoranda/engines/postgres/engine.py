@@ -8,38 +8,26 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from memoranda.engines.postgres import (
-    aids,
-    applying,
-    erasing,
-    examining,
-    jobs,
-    keeping,
-    leasing,
-    proving,
-    reading,
-    scrubbing,
-    sets,
-    spending,
-)
+from memoranda.engines.postgres import apply as applying
+from memoranda.engines.postgres import costs, erasure, jobs, leases, maintenance, reads, verification
+from memoranda.engines.postgres import scrub as scrubbing
+from memoranda.engines.postgres import vector_sets as aids
+from memoranda.engines.postgres import vector_sets as sets
 from memoranda.engines.postgres.large.shelves import LargeShelves
-from memoranda.engines.postgres.moving import Moving
-from memoranda.engines.postgres.server import Server
-from memoranda.engines.postgres.session import Session
-from memoranda.model.changes import Batch
-from memoranda.model.erasure import ErasureReceipt, Scrubbed, Target
-from memoranda.model.facts import BookFacts, Findings, ServerFacts
-from memoranda.model.jobs import Job, JobDraft, JobState, kept_text
-from memoranda.model.ledger import Entry, Receipt
-from memoranda.model.moving import OwnerPieces, StonePiece
-from memoranda.model.owner import Owner, View
+from memoranda.engines.postgres.moves import Moving
+from memoranda.engines.postgres.server.server import Server
+from memoranda.engines.postgres.server.session import Session
+from memoranda.model.book_facts import BookFacts, Findings, ServerFacts
+from memoranda.model.book_rows import OwnerPieces, StonePiece
+from memoranda.model.changes import Batch, Job, JobDraft, JobState, kept_text
+from memoranda.model.language_models import ALL_SPENT, Spent, SpentFilter, Sums
+from memoranda.model.ledger import Entry, ErasureReceipt, Receipt, Scrubbed, Target
 from memoranda.model.passages import Choose, Shelf, ShelfDelta, Sight, Use
 from memoranda.model.query import Filter, HistoryStep, Page
-from memoranda.model.records import Record
-from memoranda.model.spending import ALL_SPENT, Spent, SpentFilter, Sums
+from memoranda.model.records import Owner, Record, View
 from memoranda.model.vectors import Embedding, VectorSet
 from memoranda.ports import Scan
-from memoranda.settle.rows import owner_of, record_of
+from memoranda.storage.rows import owner_of, record_of
 
 #: Places that may still contain erased content, and that no book can see.
 UNSEEN = (
@@ -92,23 +80,23 @@ class PostgresEngine(Moving):
         )
 
     async def get(self, owner: Owner, view: View, ids: Sequence[UUID]) -> dict[UUID, Record]:
-        return await self._server.read(lambda s: reading.get(s, owner, view, ids))
+        return await self._server.read(lambda s: reads.get(s, owner, view, ids))
 
     async def scan(self, owner: Owner, view: View, filter: Filter, cursor: str | None, limit: int) -> Page:
         asked = Scan(owner, view, filter, cursor, limit)
-        return await self._server.read(lambda s: reading.scan(s, asked))
+        return await self._server.read(lambda s: reads.scan(s, asked))
 
     async def scans(self, asked: Sequence[Scan]) -> list[Page]:
-        return await self._server.read(lambda s: reading.scans(s, asked))
+        return await self._server.read(lambda s: reads.scans(s, asked))
 
     async def count(self, owner: Owner, view: View, filter: Filter) -> int:
-        return await self._server.read(lambda s: reading.count(s, owner, view, filter))
+        return await self._server.read(lambda s: reads.count(s, owner, view, filter))
 
     async def history(self, owner: Owner, view: View, id: UUID) -> list[HistoryStep]:
-        return await self._server.read(lambda s: reading.history(s, owner, view, id))
+        return await self._server.read(lambda s: reads.history(s, owner, view, id))
 
     async def entries(self, owner: Owner, after: int, limit: int) -> list[Entry]:
-        return await self._server.read(lambda s: reading.entries(s, owner, after, limit))
+        return await self._server.read(lambda s: reads.entries(s, owner, after, limit))
 
     async def find_operation(self, owner: Owner, operation: str) -> Receipt | None:
         async def work(session: Session) -> Receipt | None:
@@ -122,24 +110,24 @@ class PostgresEngine(Moving):
         self, owner: Owner, view: View, cached: Callable[[int], int | None]
     ) -> list[tuple[Shelf, ShelfDelta]]:
         return await self._server.read(
-            lambda s: reading.since(s, owner, view, cached, self.large_shelves.is_searched)
+            lambda s: reads.since(s, owner, view, cached, self.large_shelves.is_searched)
         )
 
     async def look(
         self, owner: Owner, view: View, cached: Callable[[int], int | None], choose: Choose
     ) -> Sight:
         return await self._server.read(
-            lambda s: reading.look(s, owner, view, cached, choose, self.large_shelves.is_searched)
+            lambda s: reads.look(s, owner, view, cached, choose, self.large_shelves.is_searched)
         )
 
     async def note_use(self, owner: Owner, view: View, uses: Mapping[UUID, Use]) -> int:
         return await self._server.write(lambda s: aids.note_use(s, owner, view, uses))
 
     async def uses(self, owner: Owner, view: View, ids: Sequence[UUID]) -> dict[UUID, Use]:
-        return await self._server.read(lambda s: reading.uses(s, owner, view, ids))
+        return await self._server.read(lambda s: reads.uses(s, owner, view, ids))
 
     async def most_used(self, owner: Owner, view: View, filter: Filter, limit: int) -> list[UUID]:
-        return await self._server.read(lambda s: reading.most_used(s, owner, view, filter, limit))
+        return await self._server.read(lambda s: reads.most_used(s, owner, view, filter, limit))
 
     async def stale_terms(self, rule: int, limit: int) -> list[Record]:
         rows = await self._server.read(lambda s: s.all("stale_terms", rule, limit), whole=True, long=True)
@@ -183,7 +171,7 @@ class PostgresEngine(Moving):
 
     async def lease(self, kinds: Sequence[str], worker: str, at: datetime, seconds: float) -> Job | None:
         await self.large_shelves.before_lease(kinds)
-        return await leasing.lease(self._server, kinds, worker, at, seconds)
+        return await leases.lease(self._server, kinds, worker, at, seconds)
 
     async def renew(self, job: Job, at: datetime, seconds: float) -> bool:
         return await self._server.write(lambda s: jobs.renew(s, job, at, seconds))
@@ -204,7 +192,7 @@ class PostgresEngine(Moving):
         try:
             text = kept_text(payload)
         finally:
-            kept = await self._server.write(lambda s: spending.keep(s, job, text, records, spent))
+            kept = await self._server.write(lambda s: costs.keep(s, job, text, records, spent))
         return kept
 
     async def jobs(self, state: JobState | None, limit: int) -> list[Job]:
@@ -222,18 +210,18 @@ class PostgresEngine(Moving):
     # ── spending ─────────────────────────────────────────────────────────────────────────────────────────────────
 
     async def note_spent(self, spent: Spent) -> None:
-        await self._server.write(lambda s: spending.note(s, spent))
+        await self._server.write(lambda s: costs.note(s, spent))
 
     async def spent(self, tenant: str, only: SpentFilter = ALL_SPENT) -> list[Spent]:
-        return await self._server.read(lambda s: spending.listed(s, tenant, only))
+        return await self._server.read(lambda s: costs.listed(s, tenant, only))
 
     async def spent_in_all(self, tenant: str, only: SpentFilter = ALL_SPENT) -> Sums:
-        return await self._server.read(lambda s: spending.in_all(s, tenant, only))
+        return await self._server.read(lambda s: costs.in_all(s, tenant, only))
 
     # ── erasure ──────────────────────────────────────────────────────────────────────────────────────────────────
 
     async def erase(self, target: Target, at: datetime) -> ErasureReceipt:
-        erased = await self._server.write(lambda s: erasing.erase(s, target, at), alone=True)
+        erased = await self._server.write(lambda s: erasure.erase(s, target, at), alone=True)
         owner_of.cache_clear()
         pending = scrubbing.PENDING if erased.removed or target.everything else ""
         return ErasureReceipt(
@@ -257,36 +245,38 @@ class PostgresEngine(Moving):
     # ── keeping ──────────────────────────────────────────────────────────────────────────────────────────────────
 
     async def owners(self, tenant: str) -> list[Owner]:
-        return await self._server.read(lambda s: keeping.owners(s, tenant))
+        return await self._server.read(lambda s: maintenance.owners(s, tenant))
 
     async def verify(self, progress: Callable[[int, int], None] | None = None) -> Findings:
         async def work(session: Session) -> Findings:
-            return await proving.verify(session, await _secret(session), self.large_shelves.faults, progress)
+            return await verification.verify(
+                session, await _secret(session), self.large_shelves.faults, progress
+            )
 
         return await self._server.read(work, whole=True, long=True)
 
     async def rebuild(self, progress: Callable[[int, int], None] | None = None) -> Mapping[str, int]:
         async def work(session: Session) -> Mapping[str, int]:
-            rebuilt = await keeping.rebuild(session, await _secret(session), progress)
+            rebuilt = await maintenance.rebuild(session, await _secret(session), progress)
             await self.large_shelves.clear(session)
             return rebuilt
 
         return await self._server.write(work, alone=True)
 
     async def facts(self) -> BookFacts:
-        found = await self._server.read(keeping.counts, whole=True, long=True)
+        found = await self._server.read(maintenance.counts, whole=True, long=True)
         return BookFacts(engine=self.name, address=self._server.place, format=self._server.version, **found)
 
     async def examine(self) -> ServerFacts:
         """Return the server's version, settings and present connections."""
-        return await self._server.read(examining.examine, whole=True)
+        return await self._server.read(maintenance.examine, whole=True)
 
     async def adopt_book(
         self, secret: bytes, ended: Sequence[OwnerPieces], tombstones: Sequence[StonePiece]
     ) -> bool:
         return await self._server.write(
-            lambda s: keeping.adopt_book(s, secret, ended, tombstones), alone=True, long=True
+            lambda s: maintenance.adopt_book(s, secret, ended, tombstones), alone=True, long=True
         )
 
     async def adopt(self, secret: bytes, whole: OwnerPieces) -> bool:
-        return await self._server.write(lambda s: keeping.adopt(s, secret, whole), long=True)
+        return await self._server.write(lambda s: maintenance.adopt(s, secret, whole), long=True)

@@ -8,12 +8,11 @@ from dataclasses import replace
 from datetime import datetime
 from uuid import UUID
 
-from memoranda.engines.postgres.session import Row, Session
-from memoranda.model.ids import new_id
-from memoranda.model.jobs import Job, JobDraft, JobState, told
-from memoranda.model.values import due_at, micros, moment
+from memoranda.engines.postgres.server.session import Row, Session
+from memoranda.model.changes import Job, JobDraft, JobState, told
+from memoranda.model.values import due_at, micros, moment, new_id
 from memoranda.model.vectors import EMBED, embed_job
-from memoranda.settle.rows import owner_of
+from memoranda.storage.rows import owner_of
 
 #: Seconds that are longer than any wait; in microseconds they still fit into a column.
 _LONGEST_WAIT = 1e12

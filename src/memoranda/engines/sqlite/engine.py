@@ -9,38 +9,27 @@ from pathlib import Path
 from typing import Any
 from uuid import UUID
 
-from memoranda.engines.sqlite import (
-    aids,
-    applying,
-    erasing,
-    jobs,
-    keeping,
-    proving,
-    reading,
-    sets,
-    spending,
-)
-from memoranda.engines.sqlite.file import SqliteFile
-from memoranda.engines.sqlite.migrations import book_migrations
-from memoranda.engines.sqlite.moving import Moving
-from memoranda.engines.sqlite.secret import has_secret, make_secret, secret_of
-from memoranda.engines.sqlite.statements import sql
+from memoranda.engines.sqlite import apply as applying
+from memoranda.engines.sqlite import costs, erasure, jobs, maintenance, reads
+from memoranda.engines.sqlite import vector_sets as aids
+from memoranda.engines.sqlite import vector_sets as sets
+from memoranda.engines.sqlite.file.connections import has_secret, make_secret, secret_of, sql
+from memoranda.engines.sqlite.file.migrations import book_migrations
+from memoranda.engines.sqlite.file.sqlite_file import SqliteFile
+from memoranda.engines.sqlite.moves import Moving
 from memoranda.errors import StorageError
-from memoranda.model.changes import Batch
-from memoranda.model.erasure import ErasureReceipt, Erasures, Scrubbed, Target
-from memoranda.model.facts import BookFacts, Findings
-from memoranda.model.jobs import Job, JobDraft, JobState, kept_text
-from memoranda.model.ledger import Entry, Receipt
-from memoranda.model.moving import OwnerPieces, StonePiece
-from memoranda.model.owner import Owner, View
+from memoranda.model.book_facts import BookFacts, Findings
+from memoranda.model.book_rows import OwnerPieces, StonePiece
+from memoranda.model.changes import Batch, Job, JobDraft, JobState, kept_text
+from memoranda.model.language_models import ALL_SPENT, Spent, SpentFilter, Sums
+from memoranda.model.ledger import Entry, ErasureReceipt, Erasures, Receipt, Scrubbed, Target
 from memoranda.model.passages import Choose, Shelf, ShelfDelta, Sight, Use
 from memoranda.model.query import Filter, HistoryStep, Page
-from memoranda.model.records import Record
-from memoranda.model.spending import ALL_SPENT, Spent, SpentFilter, Sums
+from memoranda.model.records import Owner, Record, View
 from memoranda.model.values import utc_now
 from memoranda.model.vectors import Embedding, VectorSet
 from memoranda.ports import Scan
-from memoranda.settle.rows import owner_of, record_of
+from memoranda.storage.rows import owner_of, record_of
 
 #: A file up to this size is cleared of erased content before ``erase`` returns; a larger one by the worker.
 SCRUB_AT_ONCE_BYTES = 256 * 1024 * 1024
@@ -96,22 +85,22 @@ class SqliteEngine(Moving):
         return await self._write(lambda c: applying.apply(c, secret_of(c), batch))
 
     async def get(self, owner: Owner, view: View, ids: Sequence[UUID]) -> dict[UUID, Record]:
-        return await self._file.read(lambda c: reading.get(c, owner, view, ids))
+        return await self._file.read(lambda c: reads.get(c, owner, view, ids))
 
     async def scan(self, owner: Owner, view: View, filter: Filter, cursor: str | None, limit: int) -> Page:
-        return await self._file.read(lambda c: reading.scan(c, owner, view, filter, cursor, limit))
+        return await self._file.read(lambda c: reads.scan(c, owner, view, filter, cursor, limit))
 
     async def scans(self, asked: Sequence[Scan]) -> list[Page]:
-        return await self._file.read(lambda c: reading.scans(c, asked))
+        return await self._file.read(lambda c: reads.scans(c, asked))
 
     async def count(self, owner: Owner, view: View, filter: Filter) -> int:
-        return await self._file.read(lambda c: reading.count(c, owner, view, filter))
+        return await self._file.read(lambda c: reads.count(c, owner, view, filter))
 
     async def history(self, owner: Owner, view: View, id: UUID) -> list[HistoryStep]:
-        return await self._file.read(lambda c: reading.history(c, owner, view, id))
+        return await self._file.read(lambda c: reads.history(c, owner, view, id))
 
     async def entries(self, owner: Owner, after: int, limit: int) -> list[Entry]:
-        return await self._file.read(lambda c: reading.entries(c, owner, after, limit))
+        return await self._file.read(lambda c: reads.entries(c, owner, after, limit))
 
     async def find_operation(self, owner: Owner, operation: str) -> Receipt | None:
         return await self._file.read(lambda c: applying.find_operation(c, secret_of(c), owner, operation))
@@ -121,21 +110,21 @@ class SqliteEngine(Moving):
     async def since(
         self, owner: Owner, view: View, cached: Callable[[int], int | None]
     ) -> list[tuple[Shelf, ShelfDelta]]:
-        return await self._file.read(lambda c: reading.since(c, owner, view, cached))
+        return await self._file.read(lambda c: reads.since(c, owner, view, cached))
 
     async def look(
         self, owner: Owner, view: View, cached: Callable[[int], int | None], choose: Choose
     ) -> Sight:
-        return await self._file.read(lambda c: reading.look(c, owner, view, cached, choose))
+        return await self._file.read(lambda c: reads.look(c, owner, view, cached, choose))
 
     async def note_use(self, owner: Owner, view: View, uses: Mapping[UUID, Use]) -> int:
         return await self._write(lambda c: aids.note_use(c, owner, view, uses))
 
     async def uses(self, owner: Owner, view: View, ids: Sequence[UUID]) -> dict[UUID, Use]:
-        return await self._file.read(lambda c: reading.uses(c, owner, view, ids))
+        return await self._file.read(lambda c: reads.uses(c, owner, view, ids))
 
     async def most_used(self, owner: Owner, view: View, filter: Filter, limit: int) -> list[UUID]:
-        return await self._file.read(lambda c: reading.most_used(c, owner, view, filter, limit))
+        return await self._file.read(lambda c: reads.most_used(c, owner, view, filter, limit))
 
     async def stale_terms(self, rule: int, limit: int) -> list[Record]:
         return await self._file.read(
@@ -192,7 +181,7 @@ class SqliteEngine(Moving):
         try:
             text = kept_text(payload)
         finally:
-            kept = await self._write(lambda c: spending.keep(c, job, text, records, spent))
+            kept = await self._write(lambda c: costs.keep(c, job, text, records, spent))
         return kept
 
     async def jobs(self, state: JobState | None, limit: int) -> list[Job]:
@@ -207,18 +196,18 @@ class SqliteEngine(Moving):
     # ── spending ─────────────────────────────────────────────────────────────────────────────────────────────────
 
     async def note_spent(self, spent: Spent) -> None:
-        await self._write(lambda c: spending.note(c, spent))
+        await self._write(lambda c: costs.note(c, spent))
 
     async def spent(self, tenant: str, only: SpentFilter = ALL_SPENT) -> list[Spent]:
-        return await self._file.read(lambda c: spending.listed(c, tenant, only))
+        return await self._file.read(lambda c: costs.listed(c, tenant, only))
 
     async def spent_in_all(self, tenant: str, only: SpentFilter = ALL_SPENT) -> Sums:
-        return await self._file.read(lambda c: spending.in_all(c, tenant, only))
+        return await self._file.read(lambda c: costs.in_all(c, tenant, only))
 
     # ── erasure ──────────────────────────────────────────────────────────────────────────────────────────────────
 
     async def erase(self, target: Target, at: datetime) -> ErasureReceipt:
-        erased = await self._write(lambda c: erasing.erase(c, secret_of(c), target, at))
+        erased = await self._write(lambda c: erasure.erase(c, secret_of(c), target, at))
         owner_of.cache_clear()
         pending = ""
         if erased.removed or target.everything:
@@ -261,16 +250,16 @@ class SqliteEngine(Moving):
     # ── keeping ──────────────────────────────────────────────────────────────────────────────────────────────────
 
     async def owners(self, tenant: str) -> list[Owner]:
-        return await self._file.read(lambda c: keeping.owners(c, tenant))
+        return await self._file.read(lambda c: maintenance.owners(c, tenant))
 
     async def verify(self, progress: Callable[[int, int], None] | None = None) -> Findings:
-        return await self._file.read(lambda c: proving.verify(c, secret_of(c), progress))
+        return await self._file.read(lambda c: maintenance.verify(c, secret_of(c), progress))
 
     async def rebuild(self, progress: Callable[[int, int], None] | None = None) -> Mapping[str, int]:
-        return await self._write(lambda c: keeping.rebuild(c, secret_of(c), progress))
+        return await self._write(lambda c: maintenance.rebuild(c, secret_of(c), progress))
 
     async def facts(self) -> BookFacts:
-        found = await self._file.read(keeping.counts)
+        found = await self._file.read(maintenance.counts)
         sizes = [size for suffix in ("", "-wal", "-shm") if (size := _size(f"{self._path}{suffix}"))]
         return BookFacts(
             engine=self.name,
@@ -291,31 +280,31 @@ class SqliteEngine(Moving):
     async def adopt_book(
         self, secret: bytes, ended: Sequence[OwnerPieces], tombstones: Sequence[StonePiece]
     ) -> bool:
-        return await self._write(lambda c: keeping.adopt_book(c, secret, ended, tombstones))
+        return await self._write(lambda c: maintenance.adopt_book(c, secret, ended, tombstones))
 
     async def adopt(self, secret: bytes, whole: OwnerPieces) -> bool:
-        return await self._write(lambda c: keeping.adopt(c, secret, whole))
+        return await self._write(lambda c: maintenance.adopt(c, secret, whole))
 
     # ── copies of itself ─────────────────────────────────────────────────────────────────────────────────────────
 
     async def backup(self, target: Path, progress: Callable[[int, int], None] | None = None) -> None:
         # Noted first: a copy that forgetting does not know of must not come to be, whenever this ends.
         path = str(target.resolve())
-        await self._write(lambda c: keeping.note_backup(c, path, utc_now(), made=False))
+        await self._write(lambda c: maintenance.note_backup(c, path, utc_now(), made=False))
         await self._file.backup(target, progress)
-        await self._write(lambda c: keeping.note_backup(c, path, utc_now(), made=True))
+        await self._write(lambda c: maintenance.note_backup(c, path, utc_now(), made=True))
 
     async def erasures(self) -> Erasures:
-        return await self._file.read(erasing.erasures)
+        return await self._file.read(erasure.erasures)
 
     async def reapply(self, erasures: Erasures, at: datetime) -> int:
-        removed = await self._write(lambda c: erasing.reapply(c, secret_of(c), erasures, at))
+        removed = await self._write(lambda c: erasure.reapply(c, secret_of(c), erasures, at))
         await self.scrub()
         return removed
 
     async def known_backups(self) -> tuple[str, ...]:
         """The book's own backups that are still there, those made before an upgrade among them."""
-        return await self._file.read(lambda c: keeping.known_backups(c, self._path, utc_now()))
+        return await self._file.read(lambda c: maintenance.known_backups(c, self._path, utc_now()))
 
 
 def _size(path: str) -> int:

@@ -10,12 +10,11 @@ from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
-from memoranda.engines.sqlite.statements import sql
-from memoranda.model.ids import new_id
-from memoranda.model.jobs import Job, JobDraft, JobState, told
-from memoranda.model.values import due_at, micros, moment
+from memoranda.engines.sqlite.file.connections import sql
+from memoranda.model.changes import Job, JobDraft, JobState, told
+from memoranda.model.values import due_at, micros, moment, new_id
 from memoranda.model.vectors import EMBED, embed_job
-from memoranda.settle.rows import owner_of
+from memoranda.storage.rows import owner_of
 
 #: Seconds that reach beyond the last moment from any; their microseconds fit into a column.
 _LONGEST_WAIT = 1e12

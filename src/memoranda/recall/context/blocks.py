@@ -1,11 +1,149 @@
-"""The blocks of a context and their shares of a budget of tokens."""
+"""The blocks of a context: records as lines of text, and their shares of a budget of tokens."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+from uuid import UUID
 
-from memoranda.recall.context.entries import ContextEntry
-from memoranda.text.fence import BLOCKS
+from memoranda.model.experience_lines import ExperienceLine
+from memoranda.model.memories import Memory
+from memoranda.model.messages import Episode, Message, Thread
+from memoranda.model.profiles import ProfileDocument
+from memoranda.model.records import STRANGERS, Record, RecordType, Trust
+from memoranda.text.fence import BLOCKS, fenced, in_brackets
+from memoranda.text.token_count import Count
+
+#: Most characters that one token stands for in a readable text.
+_CHARACTERS_A_TOKEN = 16
+
+
+@dataclass(frozen=True, slots=True)
+class ContextEntry:
+    """A candidate for a block."""
+
+    id: UUID
+    type: RecordType
+    #: Its label and its text, escaped so that it cannot leave its block.
+    line: str
+    #: Sorts the entries of a block in an order that is the same in every call.
+    order: tuple[Any, ...]
+    tokens: int
+    #: True if its text was too long and was cut.
+    cut: bool = False
+
+
+class EntryWriter:
+    """Makes entries of records. Each is counted once, and cut if it is longer than a part of the budget."""
+
+    def __init__(self, count: Count, longest: int) -> None:
+        self._count = count
+        self._longest = longest
+
+    def experience(self, line: ExperienceLine) -> ContextEntry:
+        """Make the entry of a line of experience."""
+        return self._entry(line, [_day(line.observed_at), line.field], line.line, (line.id.int,))
+
+    def profile(self, documents: Sequence[ProfileDocument]) -> list[ContextEntry]:
+        """Make an entry for each field of these documents; a narrower document's field replaces a wider one's."""
+        entries = []
+        for (schema, field), document in _merged(documents).items():
+            value = document.body[field]
+            text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+            name = field if schema == "Profile" else f"{schema}.{field}"
+            entries.append(self._entry(document, [_day(document.recorded_at), name], text, (schema, field)))
+        return entries
+
+    def memory(self, memory: Memory) -> ContextEntry:
+        """Make a memory's entry, with when it applies and until when it is valid."""
+        label = [_day(memory.observed_at), memory.kind]
+        if memory.key is not None:
+            label.append(memory.key)
+        if memory.subject is not None:
+            label.append(f"about {memory.subject}")
+        if memory.valid_from is not None:
+            label.append(f"since {_moment(memory.valid_from)}")
+        if memory.valid_to is not None:
+            label.append(f"until {_moment(memory.valid_to)}")
+        text = memory.content
+        if memory.applies_when:
+            text += f" (applies when: {memory.applies_when})"
+        order = (not memory.pinned, memory.id.int)
+        return self._entry(memory, [*label, *_stranger(memory.trust)], text, order)
+
+    def episode(self, episode: Episode) -> ContextEntry:
+        """Make the entry of an episode: its goal, summary, tools and outcome."""
+        text = ": ".join(part for part in (episode.goal, episode.summary) if part)
+        tools = dict.fromkeys(call.tool for call in episode.tool_calls)
+        if tools:
+            text += f" (tools: {', '.join(tools)})"
+        label = [_moment(episode.ended_at), episode.outcome.value, *_stranger(episode.trust)]
+        return self._entry(episode, label, text, (episode.ended_at, episode.id.int))
+
+    def summary(self, thread: Thread) -> ContextEntry:
+        """Make the entry of a thread's summary; it comes before the messages."""
+        order = (datetime.min.replace(tzinfo=UTC), thread.id.int, 0)
+        return self._entry(thread, ["summary of earlier turns"], thread.summary, order)
+
+    def message(self, message: Message) -> ContextEntry:
+        """Make the entry of a message."""
+        said = f"{_moment(message.observed_at)}"
+        label = [
+            f"received {said}" if message.observed_assumed else said,
+            message.role if message.speaker is None else f"{message.role} {message.speaker}",
+            *_stranger(message.trust),
+        ]
+        order = (message.observed_at, message.thread.int, message.seq)
+        return self._entry(message, label, message.content, order)
+
+    def _entry(self, record: Record, label: Sequence[str], text: str, order: tuple[Any, ...]) -> ContextEntry:
+        head = f"- [{in_brackets(', '.join(label))}] "
+        line, tokens, cut = self._cut(head, text)
+        return ContextEntry(record.id, record.type, line, order, tokens, cut)
+
+    def _cut(self, head: str, text: str) -> tuple[str, int, bool]:
+        """Return the line, its tokens and whether it was cut to the longest that is allowed."""
+        length, whole = len(text), len(text)
+        if length > self._longest * _CHARACTERS_A_TOKEN:
+            length = self._longest * _CHARACTERS_A_TOKEN
+        while True:
+            shown = text if length == whole else text[:length].rstrip() + "…"
+            line = head + fenced(shown)
+            tokens = self._count(line + "\n")
+            if tokens <= self._longest or not length:
+                return line, tokens, length < whole
+            length = min(length - 1, length * self._longest * 19 // (tokens * 20))
+
+
+def _merged(documents: Sequence[ProfileDocument]) -> dict[tuple[str, str], ProfileDocument]:
+    """Return the document of each field: the agent's own before its groups' before the global one."""
+    width = {"global": 0, "group": 1, "self": 2}
+    found: dict[tuple[str, str], ProfileDocument] = {}
+    for document in sorted(documents, key=lambda one: (width[one.audience.kind.value], one.recorded_at)):
+        found |= {(document.schema_name, field): document for field in document.body}
+    return {
+        place: found[place]
+        for place in sorted(found)
+        if found[place].body[place[1]] not in (None, "", [], {})
+    }
+
+
+def _stranger(trust: Trust) -> list[str]:
+    return [f"from {trust.value}"] if trust in STRANGERS else []
+
+
+def _day(moment: datetime) -> str:
+    return moment.date().isoformat()
+
+
+def _moment(moment: datetime) -> str:
+    """Write a moment to the minute, or only its day if it is midnight."""
+    whole_day = not (moment.hour or moment.minute or moment.second or moment.microsecond)
+    return _day(moment) if whole_day else f"{_day(moment)} {moment.hour:02}:{moment.minute:02}"
+
 
 #: Blocks that depend little on the question come first: providers cache the beginning of a prompt.
 STEADY = BLOCKS[:3]

@@ -11,13 +11,10 @@ from numpy.typing import NDArray
 
 from memoranda.capabilities import CandidateQuery, ShelfStatistics, Surroundings
 from memoranda.engines.postgres.large.tables import MOST_WAITING, vectors_of
-from memoranda.engines.postgres.reading import visible
-from memoranda.engines.postgres.rows import conditions, view_parameters
-from memoranda.engines.postgres.session import Row, Session
-from memoranda.engines.postgres.statements import numbered
-from memoranda.model.owner import Owner, View
+from memoranda.engines.postgres.reads import conditions, view_parameters, visible
+from memoranda.engines.postgres.server.session import Row, Session, numbered
 from memoranda.model.passages import PassageRow, PassageRows
-from memoranda.model.records import PASSAGE_TYPES
+from memoranda.model.records import PASSAGE_TYPES, Owner, View
 
 #: Words select candidates, the rarest first, until so many passages hold one of them.
 _MOST_HOLDERS = 10_000

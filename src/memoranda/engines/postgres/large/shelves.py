@@ -16,12 +16,12 @@ from memoranda.capabilities import CandidateQuery, ShelfStatistics, Surroundings
 from memoranda.engines.postgres import jobs
 from memoranda.engines.postgres.large import search, tables
 from memoranda.engines.postgres.large.tables import Step
-from memoranda.engines.postgres.rows import ShelfState
-from memoranda.engines.postgres.server import Server
-from memoranda.engines.postgres.session import Session
+from memoranda.engines.postgres.reads import ShelfState
+from memoranda.engines.postgres.server.server import Server
+from memoranda.engines.postgres.server.session import Session
 from memoranda.errors import Busy, StorageError
-from memoranda.model.jobs import FOLLOW, JobDraft
-from memoranda.model.owner import Owner, View
+from memoranda.model.changes import FOLLOW, JobDraft
+from memoranda.model.records import Owner, View
 from memoranda.model.values import utc_now
 
 #: Seconds between two checks whether an index is behind, each of which reads all large shelves; less after a read met one.

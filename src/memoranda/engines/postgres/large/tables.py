@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from memoranda.engines.postgres.rows import ShelfState
-from memoranda.engines.postgres.session import Row, Session
+from memoranda.engines.postgres.reads import ShelfState
+from memoranda.engines.postgres.server.session import Row, Session
 from memoranda.model.vectors import unpack_vectors
 
 #: The usual threshold: a shelf with at least so many passages is searched on the server.

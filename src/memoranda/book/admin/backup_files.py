@@ -1,0 +1,282 @@
+"""Copies of a whole book: backups, forgetting that reaches them, and restoring without what was erased since."""
+
+from __future__ import annotations
+
+import asyncio
+import glob
+import json
+import os
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager, suppress
+from dataclasses import replace
+from datetime import datetime, timedelta
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+from uuid import UUID
+
+from memoranda.errors import InvalidInput, MemorandaError, Moved, StorageError
+from memoranda.model.book_facts import Findings
+from memoranda.model.changes import Job
+from memoranda.model.ledger import Actor, ErasureReceipt, Erasures, Target
+from memoranda.model.records import WHOLE
+from memoranda.model.values import new_id
+from memoranda.ports import Clock, CopiesItself, Engine
+
+fcntl: ModuleType | None
+try:
+    import fcntl
+except ImportError:  # Windows has none: there, two rewritings of one backup are not kept apart.
+    fcntl = None
+
+Progress = Callable[[int, int], None]
+
+#: Opens the engine of a copy of a book.
+OpenCopy = Callable[[Path], Awaitable[Engine]]
+
+
+#: The job that an erasure leaves in its commit.
+NOTE = "note"
+_LEASE_SECONDS = 60.0
+
+
+class Backups:
+    """The book's own copies."""
+
+    def __init__(self, engine: Engine, clock: Clock, open_copy: OpenCopy) -> None:
+        self._engine = engine
+        self._clock = clock
+        self._open_copy = open_copy
+
+    async def backup(self, target: Path, progress: Progress | None = None) -> Findings:
+        """Write a copy while the book is in use; open it and prove it before it counts as one."""
+        engine = self._engine
+        if not isinstance(engine, CopiesItself):
+            raise StorageError(
+                f"the {engine.name} engine makes no backups of its own; export the book instead, "
+                "or copy it to a file (memoranda copy), or use the server's own backups"
+            )
+        if target.exists():
+            raise InvalidInput(f"target: {target} is there already; name a new file", field="target")
+        await engine.backup(target, progress)
+        try:
+            return await self.prove(target)
+        except BaseException:
+            # Whoever finds the file takes it for a proven copy.
+            for suffix in ("", "-wal", "-shm", "-turns", "-turns-next"):
+                Path(f"{target}{suffix}").unlink(missing_ok=True)
+            raise
+
+    async def prove(self, copy: Path) -> Findings:
+        """Open a copy and hold it against its ledger."""
+        engine = await self._open_copy(copy)
+        try:
+            findings = await engine.verify()
+        finally:
+            await engine.close()
+        if findings.faults:
+            raise StorageError(f"the copy {copy} does not hold what its ledger says: {findings.faults[0]}")
+        return findings
+
+    async def forget(self, target: Target, *, backups: bool) -> ErasureReceipt:
+        """Erase, and on request rewrite each of the book's own backups without it."""
+        receipt = await self._engine.erase(target, self._clock())
+        # Where the book began to move right now, the copy notes it.
+        with suppress(Moved):
+            await self._note_now()
+        for path in receipt.still_in:
+            await _clear_leftover(Path(path))
+        if not backups or not receipt.still_in:
+            return receipt
+        left = [path for path in receipt.still_in if not await self._rewrite(Path(path), target, receipt)]
+        return replace(receipt, still_in=tuple(left))
+
+    async def _note_now(self) -> None:
+        """Do at once what the erasure's commit left to be noted; what fails is tried again by a worker."""
+        name = f"forgetting-{new_id()}"
+        while (job := await self._engine.lease((NOTE,), name, self._clock(), _LEASE_SECONDS)) is not None:
+            try:
+                await note_erasure(self._engine, job)
+            except OSError as exc:
+                now = self._clock()
+                await self._engine.fail(job, str(exc), now, now + timedelta(seconds=_LEASE_SECONDS))
+                return
+            await self._engine.finish(job)
+
+    async def _rewrite(self, backup: Path, target: Target, receipt: ErasureReceipt) -> bool:
+        """Put a backup without the target in the backup's place; False where that did not succeed."""
+        fresh = _rewriting(backup)
+        gone = replace(
+            target, view=WHOLE, actor=Actor("system"), ids=() if target.everything else receipt.ids
+        )
+        async with _alone_with(backup):
+            # A killed rewriting leaves its copy behind.
+            _clear(fresh)
+            try:
+                await asyncio.to_thread(_copy, backup, fresh)
+                engine = await self._open_copy(fresh)
+                try:
+                    done = await engine.erase(gone, receipt.at)
+                    # What was forgotten before, while nobody asked for the backups, goes now too.
+                    assert isinstance(engine, CopiesItself)
+                    await engine.reapply(noted_erasures(backup), receipt.at)
+                finally:
+                    await engine.close()
+                await self.prove(fresh)
+                if done.state != "complete":
+                    return False
+                await asyncio.to_thread(_swap, fresh, backup)
+            except (MemorandaError, OSError):
+                return False
+            finally:
+                _clear(fresh)
+        return True
+
+
+async def note_erasure(engine: Engine, job: Job) -> None:
+    """Note an erasure beside each of the book's backups, by ids that tell nothing."""
+    if isinstance(engine, CopiesItself):
+        for path in await engine.known_backups():
+            await asyncio.to_thread(_note_beside, Path(path), job.payload)
+
+
+def _rewriting(backup: Path) -> Path:
+    return backup.with_name(f"{backup.name}.rewriting")
+
+
+async def _clear_leftover(backup: Path) -> None:
+    """Remove what a killed rewriting left: it holds what has been forgotten since."""
+    if _rewriting(backup).exists():
+        async with _alone_with(backup):
+            _clear(_rewriting(backup))
+
+
+@asynccontextmanager
+async def _alone_with(backup: Path) -> AsyncIterator[None]:
+    """One rewriting of a backup at a time, among all processes that can lock files."""
+    if fcntl is None:
+        yield
+        return
+    path = backup.with_name(f"{backup.name}.lock")
+    file = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+    try:
+        await asyncio.to_thread(fcntl.flock, file, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(file)
+
+
+async def restore(
+    open_copy: OpenCopy,
+    backup: Path,
+    target: Path,
+    *,
+    erasures: Sequence[Erasures] = (),
+    at: datetime,
+) -> int:
+    """Put a backup to a new place and take out of it what was erased since; returns how many records that were."""
+    if target.exists():
+        raise InvalidInput(f"target: {target} is there already; restore to a new place", field="target")
+    log = Path(f"{backup}-wal")
+    if log.exists() and log.stat().st_size:
+        raise InvalidInput(
+            f"backup: {backup} is a book in use, not a backup; back it up first", field="backup"
+        )
+    fresh = target.with_name(target.name + ".restoring")
+    try:
+        await asyncio.to_thread(_copy, backup, fresh)
+        engine = await open_copy(fresh)
+        try:
+            assert isinstance(engine, CopiesItself)
+            removed = 0
+            for past in (noted_erasures(backup), *erasures):
+                removed += await engine.reapply(past, at)
+            findings = await engine.verify()
+        finally:
+            await engine.close()
+        if findings.faults:
+            raise StorageError(
+                f"the backup {backup} does not hold what its ledger says: {findings.faults[0]}"
+            )
+        await asyncio.to_thread(_place, fresh, target)
+    finally:
+        _clear(fresh)
+    return removed
+
+
+def _notes_of(backup: Path) -> Path:
+    return backup.with_name(backup.name + ".erasures")
+
+
+def _note_beside(backup: Path, erased: Mapping[str, Any]) -> None:
+    notes = _notes_of(backup)
+    with open(notes, "ab+", opener=_private) as file:
+        # A power cut may have torn the last line; a new one must not hang on to it.
+        end = file.seek(0, os.SEEK_END)
+        torn = False
+        if end:
+            file.seek(end - 1)
+            torn = file.read(1) != b"\n"
+        file.write((b"\n" if torn else b"") + json.dumps(erased).encode() + b"\n")
+        file.flush()
+        os.fsync(file.fileno())
+    _sync_folder(notes.parent)
+
+
+def noted_erasures(backup: Path) -> Erasures:
+    """What was noted beside a backup; a line that was never finished was never promised."""
+    eras: list[UUID] = []
+    records: list[UUID] = []
+    if _notes_of(backup).exists():
+        for line in _notes_of(backup).read_bytes().splitlines():
+            with suppress(ValueError, KeyError, TypeError, AttributeError):
+                noted = json.loads(line)
+                eras += [UUID(noted["era"])] if "era" in noted else []
+                records += [UUID(id) for id in noted.get("records", ())]
+    return Erasures(tuple(eras), tuple(records))
+
+
+def _private(path: str, flags: int) -> int:
+    return os.open(path, flags, 0o600)
+
+
+def _copy(source: Path, target: Path) -> None:
+    with source.open("rb") as reading, open(target, "xb", opener=_private) as writing:
+        while part := reading.read(1 << 20):
+            writing.write(part)
+        # As open to others as it was, and no more, not even while it is being written.
+        os.chmod(target, source.stat().st_mode & 0o777 | 0o600)
+        writing.flush()
+        os.fsync(writing.fileno())
+
+
+def _swap(fresh: Path, old: Path) -> None:
+    os.replace(fresh, old)
+    _sync_folder(old.parent)
+
+
+def _place(fresh: Path, target: Path) -> None:
+    """Like a swap, but never over a file that came there meanwhile."""
+    try:
+        os.link(fresh, target)
+    except FileExistsError:
+        raise InvalidInput(
+            f"target: {target} is there already; restore to a new place", field="target"
+        ) from None
+    os.unlink(fresh)
+    _sync_folder(target.parent)
+
+
+def _sync_folder(folder: Path) -> None:
+    opened = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(opened)
+    finally:
+        os.close(opened)
+
+
+def _clear(path: Path) -> None:
+    """Remove a half-made book with what SQLite keeps beside it."""
+    for beside in path.parent.glob(f"{glob.escape(path.name)}*"):
+        with suppress(FileNotFoundError):
+            os.unlink(beside)

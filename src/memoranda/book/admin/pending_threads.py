@@ -1,0 +1,71 @@
+"""Threads with messages that nobody has formed yet: found, and made due where nothing else does it."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import AsyncIterator, Collection, Sequence
+from typing import Final
+
+from memoranda.book.services import Forming
+from memoranda.door import Door
+from memoranda.errors import NotFound
+from memoranda.model.changes import JobDraft, SetThread
+from memoranda.model.ledger import Actor
+from memoranda.model.messages import Message, Thread
+from memoranda.model.query import Filter
+from memoranda.model.records import WHOLE, Owner, RecordType
+from memoranda.ports import Records
+
+#: So many threads are read at a time, and made due in one commit.
+_PAGE: Final = 500
+_THREADS: Final = Filter(types=frozenset({RecordType.THREAD}))
+
+
+async def is_formed(records: Records, thread: Thread) -> bool:
+    """True if formation has covered every message of a thread."""
+    said = Filter(types=frozenset({RecordType.MESSAGE}), thread=thread.id, newest_first=True)
+    page = await records.scan(thread.owner, WHOLE, said, None, 1)
+    newest = page.records[0] if page.records else None
+    return not isinstance(newest, Message) or newest.seq <= thread.formed_through
+
+
+async def pending_threads(records: Records, owner: Owner) -> AsyncIterator[list[Thread]]:
+    """The threads of an owner that are not formed to their end, in parts."""
+    cursor: str | None = None
+    while True:
+        page = await records.scan(owner, WHOLE, _THREADS, cursor, _PAGE)
+        found = [
+            record
+            for record in page.records
+            if isinstance(record, Thread) and not await is_formed(records, record)
+        ]
+        if found:
+            yield found
+        cursor = page.cursor
+        if cursor is None:
+            return
+
+
+async def make_due(records: Records, door: Door, forming: Forming, owners: Collection[Owner]) -> None:
+    """Have the threads of some owners formed after the usual silence, where their agents wish it."""
+    # The import may have brought agents with settings of their own.
+    forming.changed()
+    for owner in owners:
+        async for threads in pending_threads(records, owner):
+            due = [(thread, await forming.jobs(thread.agent, thread.id)) for thread in threads]
+            due = [(thread, jobs) for thread, jobs in due if jobs]
+            try:
+                await _put(door, due)
+            except NotFound:
+                # Something was forgotten since it was read: the others do not wait for it.
+                for one in due:
+                    with contextlib.suppress(NotFound):
+                        await _put(door, [one])
+
+
+async def _put(door: Door, due: Sequence[tuple[Thread, tuple[JobDraft, ...]]]) -> None:
+    """Put the jobs of some threads of one owner, who must be there, in one commit."""
+    if due:
+        thread, jobs = due[0][0], tuple(job for _, some in due for job in some)
+        there = SetThread(thread.id, {})
+        await door.write(thread.owner, WHOLE, Actor("owner"), [there], request=None, jobs=jobs)

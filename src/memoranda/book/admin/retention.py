@@ -1,0 +1,95 @@
+"""Retention: messages that were formed and are old leave for good; what was concluded from them stays."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from datetime import datetime, timedelta
+from uuid import UUID
+
+from pydantic import Field
+
+from memoranda.model.changes import Job, JobDraft
+from memoranda.model.ledger import Actor, Target
+from memoranda.model.messages import Message, Thread
+from memoranda.model.query import Filter
+from memoranda.model.records import WHOLE, Owner, Record, RecordType
+from memoranda.model.values import Value
+from memoranda.ports import Clock, Engine
+from memoranda.worker import Handler
+
+#: The kind of the job, and its one key.
+RETAIN = "retain"
+_KEY = "messages"
+_DAY = 86_400.0
+#: So many are read at a time, and leave in one commit.
+_PAGE = 500
+_THREADS = Filter(types=frozenset({RecordType.THREAD}))
+
+
+class Retention(Value):
+    """How long messages are kept."""
+
+    #: Days after its receipt a message leaves that was formed; None: none leaves.
+    messages_days: float | None = Field(default=None, gt=0, le=100_000, allow_inf_nan=False)
+
+
+def first_retention() -> JobDraft:
+    """The job that an open book puts where a limit is set; it goes on by itself."""
+    return JobDraft(kind=RETAIN, key=_KEY)
+
+
+def retaining(engine: Engine, clock: Clock, tenant: str, retention: Retention) -> Handler:
+    """Does the job of a day, and puts the next day's."""
+
+    async def retain(job: Job) -> None:
+        if retention.messages_days is None:
+            # It was put while there was a limit: without one it is not put again.
+            return
+        await let_leave(engine, clock, tenant, timedelta(days=retention.messages_days))
+        await engine.put(JobDraft(kind=RETAIN, key=_KEY, delay=_DAY), clock())
+
+    return retain
+
+
+async def let_leave(engine: Engine, clock: Clock, tenant: str, age: timedelta) -> int:
+    """Let the messages leave that were formed and are older; returns how many did."""
+    before, left = clock() - age, 0
+    for owner in await engine.owners(tenant):
+        async for ids in _leaving(engine, owner, before):
+            target = Target(owner, WHOLE, Actor("system"), ids, ageing=True)
+            left += (await engine.erase(target, clock())).removed.get(RecordType.MESSAGE.value, 0)
+    return left
+
+
+async def _leaving(engine: Engine, owner: Owner, before: datetime) -> AsyncIterator[tuple[UUID, ...]]:
+    """The messages of an owner that may leave, in parts."""
+    waiting: list[UUID] = []
+    async for thread in _all(engine, owner, _THREADS):
+        if not isinstance(thread, Thread) or not thread.formed_through:
+            continue
+        said = Filter(types=frozenset({RecordType.MESSAGE}), thread=thread.id)
+        async for message in _all(engine, owner, said):
+            # Oldest first: behind the first that stays, all are younger.
+            if (
+                not isinstance(message, Message)
+                or message.seq > thread.formed_through
+                or message.recorded_at >= before
+            ):
+                break
+            waiting.append(message.id)
+            if len(waiting) == _PAGE:
+                yield tuple(waiting)
+                waiting.clear()
+    if waiting:
+        yield tuple(waiting)
+
+
+async def _all(engine: Engine, owner: Owner, only: Filter) -> AsyncIterator[Record]:
+    cursor: str | None = None
+    while True:
+        page = await engine.scan(owner, WHOLE, only, cursor, _PAGE)
+        for record in page.records:
+            yield record
+        cursor = page.cursor
+        if cursor is None:
+            return

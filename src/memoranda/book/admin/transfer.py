@@ -1,0 +1,336 @@
+"""Exports and imports: a book or some owners as lines of JSON."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NoReturn
+from uuid import UUID
+
+from memoranda.book.admin.book_copy import PAGE, pages, pieces_of
+from memoranda.book.admin.pending_threads import make_due
+from memoranda.book.services import Forming
+from memoranda.door import Door, pack_terms
+from memoranda.errors import Conflict, Erased, InvalidInput, MemorandaError, NotAllowed, StorageError
+from memoranda.model.book_rows import EntryPiece, Piece, PieceKind, StonePiece
+from memoranda.model.changes import Import
+from memoranda.model.ledger import Actor
+from memoranda.model.records import WHOLE, Owner, OwnerKind, RecordType
+from memoranda.ports import Engine
+from memoranda.storage import export as dumps
+from memoranda.text.terms import RULE
+
+
+async def each_line(lines: Iterable[str] | AsyncIterable[str]) -> AsyncIterator[str]:
+    """Each of the lines, wherever they come from."""
+    if isinstance(lines, AsyncIterable):
+        async for line in lines:
+            yield line
+    elif isinstance(lines, Iterable) and not isinstance(lines, (str, bytes)):
+        for line in lines:
+            yield line
+    else:
+        raise InvalidInput("lines: give the lines of an export, one by one", field="lines")
+
+
+def parsed_line(text: object) -> dict[str, Any] | str:
+    """The line, or what is wrong with it."""
+    if not isinstance(text, str):
+        return "no text"
+    try:
+        line = json.loads(text)
+    except (ValueError, RecursionError) as exc:
+        return f"no JSON: {exc}"
+    if not isinstance(line, dict) or not isinstance(line.get("line"), str):
+        return "not a line of an export"
+    return line
+
+
+#: What the first line of an export says that it is, and what exports of the product's earlier name said.
+FORMAT = "memoranda"
+FORMATS = (FORMAT, "commonplace")
+FORMAT_VERSION = 1
+
+Progress = Callable[[int, int], None]
+
+#: The order in which records of several types can be taken in, each resting only on what came before.
+_ORDER = {
+    type_: place for place, type_ in enumerate((RecordType.THREAD, RecordType.MESSAGE, RecordType.EPISODE))
+}
+
+
+@dataclass(slots=True)
+class ImportReport:
+    """What an import brought, line by line."""
+
+    owners: int = 0
+    #: Owners taken in whole, ledger and all.
+    adopted: int = 0
+    records: Counter[str] = field(default_factory=Counter)
+    #: Why records were left out → how many.
+    ignored: Counter[str] = field(default_factory=Counter)
+    #: Lines that could not be read: line number and reason.
+    errors: list[tuple[int, str]] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class _Part:
+    """One owner's lines, as far as they were read."""
+
+    number: int
+    lines: list[dict[str, Any]]
+    #: The number of each line in the file.
+    numbers: list[int]
+    #: A line of it could not be read, and was reported: nothing of this owner is taken in.
+    refused: bool = False
+
+    def add(self, number: int, line: dict[str, Any]) -> None:
+        """Take a line in."""
+        if not self.refused:
+            self.lines.append(line)
+            self.numbers.append(number)
+
+    def refuse(self) -> None:
+        """Let go of what was read."""
+        self.refused = True
+        self.lines.clear()
+        self.numbers.clear()
+
+    def fault(self, exc: MemorandaError) -> tuple[int, str]:
+        """The number in the file of the line at fault, and what is wrong with it."""
+        item = exc.item if isinstance(exc, InvalidInput) and exc.item is not None else 0
+        return self.numbers[item], str(exc).removeprefix(f"line {item + 1}: ")
+
+
+class Transfer:
+    """Exports and imports over one engine."""
+
+    def __init__(self, engine: Engine, door: Door, tenant: str, forming: Forming) -> None:
+        self._engine = engine
+        self._door = door
+        self._tenant = tenant
+        self._forming = forming
+
+    async def export(self, owner: Owner | None = None) -> AsyncIterator[str]:
+        """A book, or one owner's part of it, as JSON Lines."""
+        if owner is not None and owner.tenant != self._tenant:
+            raise NotAllowed(
+                f"owner: it belongs to another tenant; this book was opened for {self._tenant!r}"
+            )
+        head = {"line": "head", "format": FORMAT, "version": FORMAT_VERSION, "tenant": self._tenant}
+        yield json.dumps(head)
+        if owner is None:
+            yield json.dumps(dumps.book_line(await self._book()), ensure_ascii=False)
+        exported = 0
+        for party in [owner] if owner is not None else await self._engine.owners(self._tenant):
+            whole = await self._engine.owner_pieces(party)
+            if whole is not None:
+                exported += 1
+                for line in dumps.owner_lines(whole, private=owner is None):
+                    yield json.dumps(line, ensure_ascii=False)
+        yield json.dumps({"line": "last", "owners": exported})
+
+    async def _book(self) -> dumps.BookDump:
+        """Return what belongs to no owner: the key of the digests, eras that ended, and tombstones."""
+        engine, ended = self._engine, []
+        async for page in pages(lambda after: engine.eras(after, PAGE), lambda era: era):
+            for era in page:
+                frame = await engine.frame(era)
+                if frame is not None and frame.erased_at is not None:
+                    entries = [piece async for piece in self._pieces(PieceKind.ENTRY, era)]
+                    keys = [(e.operation, e.request) for e in entries if isinstance(e, EntryPiece)]
+                    operations = tuple((id, request) for id, request in keys if id and request)
+                    ended.append(dumps.EndedEra(UUID(bytes=era), frame.digest, frame.erased_at, operations))
+        stones = [piece async for piece in self._pieces(PieceKind.STONE, b"")]
+        secret = (await engine.whereabouts()).secret
+        return dumps.BookDump(secret, tuple(ended), tuple(s for s in stones if isinstance(s, StonePiece)))
+
+    async def _pieces(self, kind: PieceKind, era: bytes) -> AsyncIterator[Piece]:
+        async for page in pieces_of(self._engine, kind, era):
+            for piece in page:
+                yield piece
+
+    async def import_(
+        self, lines: Iterable[str] | AsyncIterable[str], progress: Progress | None = None
+    ) -> ImportReport:
+        """Take in an export. Each owner comes whole or not at all; one that is here already gets what it lacks.
+
+        Threads that come with messages which nobody has formed are formed after a silence.
+        """
+        intake = _Intake(self._engine, self._door, self._tenant)
+        number = 0
+        async for text in each_line(lines):
+            number += 1
+            await intake.take(number, text)
+            if progress is not None and number % 1000 == 0:
+                progress(number, 0)
+        intake.finish(number)
+        await make_due(self._engine, self._door, self._forming, intake.owners)
+        return intake.report
+
+
+class _Intake:
+    """One file on its way in, line by line."""
+
+    def __init__(self, engine: Engine, door: Door, tenant: str) -> None:
+        self.report = ImportReport()
+        self._engine = engine
+        self._door = door
+        self._tenant = tenant
+        self._part: _Part | None = None
+        #: The owners whose parts the file holds, whatever became of them.
+        self.owners: set[Owner] = set()
+        self._parts = 0
+        self._ended = False
+        self._book_seen = False
+        self._astray = False
+
+    async def take(self, number: int, text: str) -> None:
+        """Take in one line."""
+        if number == 1:
+            _check_head(text)
+            return
+        if isinstance(text, str) and not text.strip():
+            return
+        line = parsed_line(text)
+        if isinstance(line, str):
+            self._reject(number, line)
+        elif self._ended:
+            self._error(number, "it comes after the file's last line")
+        elif line["line"] == "book":
+            await self._book(number, line)
+        elif line["line"] == "owner":
+            self._leave_unended()
+            self._astray = False
+            self._parts += 1
+            self._part = _Part(number, [line], [number])
+        elif line["line"] == "last":
+            self._leave_unended()
+            self._ended = True
+            if line.get("owners") != self._parts:
+                self._error(number, f"the file tells of {line.get('owners')} owners and holds {self._parts}")
+        elif self._part is None:
+            if not self._astray:
+                self._error(number, f"a line of kind {line['line']!r:.40} stands outside any owner's part")
+            self._astray = True
+        elif line["line"] == "end":
+            self._part.add(number, line)
+            part, self._part = self._part, None
+            if not part.refused:
+                await self._owner(part)
+        else:
+            self._part.add(number, line)
+
+    def finish(self, number: int) -> None:
+        """There are no more lines; ``number`` is that of the last."""
+        if number == 0:
+            _check_head("")
+        self._leave_unended()
+        if not self._ended:
+            self._error(number, "the file is cut off: its last line, which counts its owners, is missing")
+
+    def _error(self, number: int, reason: str) -> None:
+        self.report.errors.append((number, reason))
+
+    def _reject(self, number: int, reason: str) -> None:
+        """Report an unreadable line; the owner in whose part it stands does not come."""
+        self._error(number, reason)
+        if self._part is not None:
+            self._part.refuse()
+
+    def _leave_unended(self) -> None:
+        if self._part is not None:
+            self._error(self._part.number, "this owner's part has no end; nothing of it was taken in")
+            self._part = None
+
+    async def _book(self, number: int, line: dict[str, Any]) -> None:
+        """The secret comes before all that is known by it: where its line is at fault, nothing can follow."""
+        if self._book_seen or self._parts:
+            self._reject(number, "the book's own line stands once, before all owners")
+            return
+        self._book_seen = True
+        try:
+            book = dumps.parse_book(line)
+        except InvalidInput as exc:
+            _refuse_file(f"line {number}: {str(exc).removeprefix('line 1: ')}")
+        await self._engine.adopt_book(book.secret, [era.pieces() for era in book.eras], book.tombstones)
+
+    async def _owner(self, part: _Part) -> None:
+        try:
+            line = dumps.parse_owner_line(part.lines[0])
+            # The tenant's own records follow the tenant's name.
+            id = self._tenant if line.kind is OwnerKind.TENANT else line.id
+            owner = Owner(tenant=self._tenant, kind=line.kind, id=id)
+            if owner in self.owners:
+                raise dumps.broken(0, "another part of this file is of the same owner")
+            self.owners.add(owner)
+            dump = dumps.parse(owner, part.lines)
+            if not await self._adopt(dump):
+                await self._merge(dump, part)
+            self.report.owners += 1
+        except StorageError:
+            raise
+        except MemorandaError as exc:
+            number, reason = part.fault(exc)
+            named = f"{part.lines[0].get('kind')} {part.lines[0].get('id')}"
+            self._error(number, f"owner {named:.80}: {reason}")
+
+    async def _adopt(self, dump: dumps.OwnerDump) -> bool:
+        """Add an owner whole; False if the owner, or a part of what is theirs, is or was here already."""
+        secret = (await self._engine.whereabouts()).secret
+        try:
+            if not await self._engine.adopt(secret, dump.pieces(secret, RULE, pack_terms)):
+                return False
+        except (Conflict, Erased):
+            return False
+        self.report.adopted += 1
+        self.report.records.update(dump.counts())
+        return True
+
+    async def _merge(self, dump: dumps.OwnerDump, part: _Part) -> None:
+        """Bring in, record by record, what is not here."""
+        owner = dump.owner
+        found = sorted((each for each in dump.versions if each.current), key=_place)
+        size = self._door.limits.batch
+        for start in range(0, len(found), size):
+            some = found[start : start + size]
+            try:
+                await self._import(owner, dump.era, some)
+            except StorageError:
+                raise
+            except MemorandaError:
+                # One of them is refused here: the others are brought in without it.
+                for each in some:
+                    await self._import_alone(owner, dump.era, each, part)
+
+    async def _import_alone(self, owner: Owner, era: UUID, each: dumps.DumpedVersion, part: _Part) -> None:
+        try:
+            await self._import(owner, era, [each])
+        except StorageError:
+            raise
+        except MemorandaError as exc:
+            self._error(part.numbers[each.item], str(exc))
+
+    async def _import(self, owner: Owner, era: UUID, some: Sequence[dumps.DumpedVersion]) -> None:
+        changes = [Import(each.record, era=era) for each in some]
+        receipt = await self._door.write(owner, WHOLE, Actor("owner"), changes, request=None)
+        self.report.records.update(item.type.value for item in receipt.items)
+        self.report.ignored.update(ignored.code for ignored in receipt.ignored)
+
+
+def _place(version: dumps.DumpedVersion) -> tuple[int, UUID]:
+    return _ORDER.get(version.record.type, len(_ORDER)), version.record.id
+
+
+def _refuse_file(reason: str) -> NoReturn:
+    raise InvalidInput(f"file: {reason}", field="file")
+
+
+def _check_head(text: object) -> None:
+    head = parsed_line(text)
+    if isinstance(head, str) or head["line"] != "head" or head.get("format") not in FORMATS:
+        _refuse_file("its first line is not that of a Memoranda export")
+    if head.get("version") != FORMAT_VERSION:
+        _refuse_file(f"export format {head.get('version')}; this program reads {FORMAT_VERSION}")

@@ -1,0 +1,427 @@
+"""Checks the arguments of callers and converts them; an error names the malformed field."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import date, datetime
+from numbers import Integral
+from pathlib import Path
+from typing import Any, Literal, TypedDict
+from uuid import UUID
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import ValidationError
+
+from memoranda.errors import InvalidInput, NotAllowed
+from memoranda.model.language_models import SpentFilter
+from memoranda.model.ledger import Actor
+from memoranda.model.memories import Memory, MemoryStatus
+from memoranda.model.messages import Episode, Message, ThreadStatus
+from memoranda.model.query import Filter
+from memoranda.model.records import TRUST_OF_ROLE, Audience, Owner, Record, RecordType, Trust, View
+from memoranda.model.values import new_id, refused, text_fault
+from memoranda.ports import MakesVectors
+from memoranda.recall.hits import MOST_USED
+from memoranda.recall.scoring.search import Mode
+from memoranda.text.token_count import Count
+
+
+class Who(TypedDict, total=False):
+    """As whom a caller reads or writes."""
+
+    #: The agent whose view it is; without one, only what all the owner's agents may read is seen.
+    agent: str | None
+    #: The groups that the agent is in.
+    groups: Sequence[str]
+    #: ``"owner"``: the person's own view, asked for by name.
+    view: Literal["owner"] | None
+
+
+def as_owner(owner: str | Owner, tenant: str) -> Owner:
+    """An owner of this book's tenant; a plain name is a user's."""
+    if isinstance(owner, Owner):
+        if owner.tenant != tenant:
+            raise NotAllowed(f"owner: it belongs to another tenant; this book was opened for {tenant!r}")
+        return owner
+    if not isinstance(owner, str):
+        raise InvalidInput(f"owner: give a name or an Owner, not {type(owner).__name__}", field="owner")
+    try:
+        return Owner(tenant=tenant, id=owner)
+    except ValidationError as exc:
+        raise refused(exc, at="owner") from exc
+
+
+def as_view(who: Who) -> View:
+    """The view that a caller asked for."""
+    unknown = set(who) - {"agent", "groups", "view"}
+    if unknown:
+        raise TypeError(f"unexpected argument {min(unknown)!r}")
+    asked = who.get("view")
+    if asked is not None and asked != "owner":
+        raise InvalidInput(f"view: {asked!r} is unknown; the only view with a name is 'owner'", field="view")
+    groups = as_names(who.get("groups") or (), "groups")
+    try:
+        return View(agent=who.get("agent"), groups=tuple(sorted(set(groups))), whole=asked is not None)
+    except ValidationError as exc:
+        raise refused(exc, at="view") from exc
+
+
+def as_actor(view: View) -> Actor:
+    """Return the actor of a view's writes."""
+    if view.whole:
+        return Actor("owner")
+    return Actor("application") if view.agent is None else Actor("agent", view.agent)
+
+
+def as_audience(audience: str | Audience | None, view: View) -> Audience | None:
+    """An audience given as a value, or by its kind for the caller's own agent and groups."""
+    if audience is None or isinstance(audience, Audience):
+        return audience
+    if audience == "global":
+        return Audience.everyone()
+    if audience == "self":
+        if view.agent is None:
+            raise InvalidInput("audience: 'self' needs an agent; give agent", field="audience")
+        return Audience.of_agent(view.agent)
+    if audience == "group":
+        if not view.groups:
+            raise InvalidInput("audience: 'group' needs groups; give groups", field="audience")
+        return Audience.of_groups(view.groups)
+    raise InvalidInput(f"audience: {audience!r} is not one of self, group, global", field="audience")
+
+
+def as_names(values: Any, field: str) -> tuple[str, ...]:
+    """Several names; one text is not taken for its characters."""
+    if isinstance(values, str) or not isinstance(values, Iterable):
+        raise InvalidInput(f"{field}: give a list of names, not {type(values).__name__}", field=field)
+    return tuple(as_text(name, field) for name in values)
+
+
+def as_text(value: Any, field: str) -> str:
+    """A text that can be kept."""
+    if not isinstance(value, str):
+        raise InvalidInput(f"{field}: give a text, not {type(value).__name__}", field=field)
+    fault = text_fault(value)
+    if fault is not None:
+        raise InvalidInput(f"{field}: {fault}", field=field)
+    return value
+
+
+def as_cursor(value: Any) -> str | None:
+    """Check a page's cursor and return it."""
+    return None if value is None else as_text(value, "cursor")
+
+
+def as_count(value: Any, field: str, least: int = 0) -> int:
+    """Check a whole number: at least ``least``, and not too large for an engine."""
+    if type(value) is not int or not least <= value < 2**62:
+        raise InvalidInput(f"{field}: {value!r} is not a whole number of at least {least}", field=field)
+    return value
+
+
+def as_versions(expect: Any) -> dict[UUID, int]:
+    """Record ids with the versions that the caller has read."""
+    if not isinstance(expect, Mapping):
+        raise InvalidInput("expect: give a mapping of record ids to versions", field="expect")
+    return {as_id(id, "expect"): as_count(version, "expect", 1) for id, version in expect.items()}
+
+
+def as_path(value: Any, field: str) -> Path:
+    """A path given as a value or as text."""
+    if not isinstance(value, (str, Path)) or not str(value) or "\0" in str(value):
+        raise InvalidInput(f"{field}: give a path, not {value!r}", field=field)
+    return Path(value)
+
+
+def as_fields(value: Any) -> dict[str, Any]:
+    """Fields to be changed, at least one."""
+    if not isinstance(value, Mapping) or not value:
+        raise InvalidInput("fields: give a mapping of the fields to change", field="fields")
+    return dict(value)
+
+
+def as_id(value: UUID | str, field: str = "id") -> UUID:
+    """An id given as a value or as text."""
+    if isinstance(value, UUID):
+        return value
+    try:
+        return UUID(value)
+    except (ValueError, AttributeError, TypeError):
+        raise InvalidInput(f"{field}: {value!r} is not a valid id", field=field) from None
+
+
+def as_ids(values: Iterable[UUID | str] | UUID | str, field: str = "ids") -> tuple[UUID, ...]:
+    """Some ids, each once."""
+    if isinstance(values, (str, UUID)):
+        values = (values,)
+    if not isinstance(values, Iterable):
+        raise InvalidInput(f"{field}: give ids, not {type(values).__name__}", field=field)
+    return tuple(dict.fromkeys(as_id(value, field) for value in values))
+
+
+def as_limit(limit: int, most: int = 1000) -> int:
+    """A page's size."""
+    if type(limit) is not int or not 1 <= limit <= most:
+        raise InvalidInput(f"limit: {limit!r} is not from 1 to {most}", field="limit")
+    return limit
+
+
+def as_types(types: Iterable[str | RecordType] | str | None) -> frozenset[RecordType] | None:
+    """Record types by name."""
+    if types is None:
+        return None
+    names = (types,) if isinstance(types, str) else as_names(types, "types")
+    try:
+        return frozenset(RecordType(name) for name in names)
+    except ValueError:
+        known = ", ".join(type_.value for type_ in RecordType)
+        raise InvalidInput(
+            f"types: {', '.join(map(str, names))} contain an unknown type; the types are {known}",
+            field="types",
+        ) from None
+
+
+def as_flag(value: Any, field: str) -> bool:
+    """Yes or no."""
+    if not isinstance(value, bool):
+        raise InvalidInput(f"{field}: give True or False, not {value!r}", field=field)
+    return value
+
+
+def as_wait(wait_for: Any) -> str:
+    """Check ``wait_for`` and return it."""
+    if wait_for not in ("stored", "embedded"):
+        raise InvalidInput(f"wait_for: {wait_for!r} is not 'stored' or 'embedded'", field="wait_for")
+    return str(wait_for)
+
+
+_SAID = frozenset({"role", "content", "speaker", "agent", "observed_at", "trust", "native"})
+
+
+def message_of(draft: Mapping[str, Any], owner: Owner, thread: UUID, received: datetime) -> Message:
+    """Build a message from a draft. Without ``observed_at``, the time of receipt is used."""
+    _check_fields(draft, _SAID)
+    fields = dict(draft)
+    if fields.get("observed_at") is None:
+        fields["observed_at"] = received
+        fields["observed_assumed"] = True
+    if fields.get("trust") is None:
+        role = fields.get("role")
+        fields["trust"] = TRUST_OF_ROLE.get(role, "user") if isinstance(role, str) else "user"
+    return Message.model_validate({**fields, "id": new_id(), "owner": owner, "thread": thread})
+
+
+_STATED = frozenset(
+    "kind content subject cardinality key applies_when data tags thread valid_from valid_to observed_at "
+    "sources trust pinned supersedes".split()
+)
+
+
+def memory_of(draft: Mapping[str, Any], owner: Owner, agent: str | None, received: datetime) -> Memory:
+    """A memory as it was stated."""
+    _check_fields(draft, _STATED)
+    fields = {name: value for name, value in draft.items() if value is not None}
+    fields.setdefault("observed_at", received)
+    fields.setdefault("trust", Trust.USER if agent is None else Trust.ASSISTANT)
+    if fields.get("key") is not None and "cardinality" not in fields:
+        fields["cardinality"] = "one"
+    return Memory.model_validate({**fields, "id": new_id(), "owner": owner, "agent": agent})
+
+
+_DONE = frozenset("goal summary tool_calls outcome tags started_at ended_at thread sources trust".split())
+
+
+def episode_of(draft: Mapping[str, Any], owner: Owner, agent: str | None, now: datetime) -> Episode:
+    """Build an episode from a draft."""
+    _check_fields(draft, _DONE)
+    fields = {name: value for name, value in draft.items() if value is not None}
+    fields.setdefault("ended_at", now)
+    fields.setdefault("started_at", fields["ended_at"])
+    return Episode.model_validate({**fields, "id": new_id(), "owner": owner, "agent": agent})
+
+
+def _check_fields(draft: Mapping[str, Any], known: frozenset[str]) -> None:
+    if not isinstance(draft, Mapping):
+        raise InvalidInput(f"give a mapping of fields, not {type(draft).__name__}")
+    unknown = sorted(set(draft) - known, key=str)
+    if unknown:
+        raise InvalidInput(
+            f"{unknown[0]}: unknown field; the fields are {', '.join(sorted(known))}", field=str(unknown[0])
+        )
+
+
+def each(drafts: Sequence[Mapping[str, Any]], what: str, make: Any) -> list[Any]:
+    """A value of every draft; where some are malformed, one error that reports every such item."""
+    made: list[Record] = []
+    errors: list[InvalidInput] = []
+    for place, draft in enumerate(drafts):
+        try:
+            made.append(make(draft))
+        except ValidationError as exc:
+            errors.append(refused(exc, at=f"{what}[{place}]", item=place))
+        except InvalidInput as exc:
+            name = f"{what}[{place}]" + (f".{exc.field}" if exc.field else "")
+            errors.append(InvalidInput(f"{what}[{place}]: {exc}", field=name, item=place))
+    if errors:
+        errors[0].errors = tuple(errors)
+        raise errors[0]
+    return made
+
+
+def as_spent_filter(owner: Owner | None, agent: Any, since: Any, until: Any) -> SpentFilter:
+    """Return the filter of what was spent, with its days checked."""
+    days = {"since": _as_day(since, "since"), "until": _as_day(until, "until")}
+    try:
+        return SpentFilter.model_validate({"owner": owner, "agent": agent, **days})
+    except ValidationError as exc:
+        raise refused(exc) from exc
+
+
+def _as_day(value: Any, field: str) -> date | None:
+    if value is None or (isinstance(value, date) and not isinstance(value, datetime)):
+        return value
+    raise InvalidInput(f"{field}: give a date, not {value!r}; spending is kept by day", field=field)
+
+
+#: The modes of recall; ``BY_MEANING`` need the question's vector.
+MODES = (*(mode.value for mode in Mode), MOST_USED)
+BY_MEANING = frozenset({Mode.HYBRID, Mode.MEANING})
+
+
+def as_mode(mode: Any) -> str:
+    """Check a mode of recall."""
+    if mode not in MODES:
+        raise InvalidInput(f"mode: {mode!r} is none of {', '.join(MODES)}", field="mode")
+    return str(mode)
+
+
+def as_explained(value: Any) -> tuple[UUID, ...] | None:
+    """Return the ids to explain; empty for the passages right after the hits, None for no explanation."""
+    if isinstance(value, bool):
+        return () if value else None
+    return as_ids(value, "explain")
+
+
+def as_counter(given: Any) -> Count | None:
+    """Check a counter of tokens; the returned one checks that every result is a whole number."""
+    if given is None:
+        return None
+    if not callable(given):
+        raise InvalidInput("count: pass a function from text to a number of tokens", field="count")
+
+    def counted(text: str) -> int:
+        tokens = given(text)
+        if not isinstance(tokens, Integral) or tokens < 0:
+            raise InvalidInput(
+                f"count: the function returned {tokens!r} instead of a whole number from 0", field="count"
+            )
+        return int(tokens)
+
+    return counted
+
+
+def as_vector(given: Any, maker: MakesVectors | None) -> NDArray[np.float32]:
+    """Check a question's vector and return it with length 1."""
+    if maker is None:
+        raise InvalidInput("vector: this book has no embedder, so vectors cannot be compared", field="vector")
+    try:
+        vector = np.asarray(given, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError) as exc:
+        raise InvalidInput("vector: pass numbers", field="vector") from exc
+    largest = float(np.abs(vector).max(initial=0.0))
+    if 0 < largest < np.inf:
+        # The squares of very large or very small numbers are not finite, or 0.
+        vector = vector / largest
+    length = float(np.linalg.norm(vector)) if vector.ndim == 1 and largest < np.inf else 0.0
+    if vector.shape != (maker.embedding.dimension,) or not 0 < length < np.inf:
+        raise InvalidInput(
+            f"vector: pass {maker.embedding.dimension} finite numbers that are not all 0", field="vector"
+        )
+    return np.asarray(vector / length, dtype=np.float32)
+
+
+class Only(TypedDict, total=False):
+    """Conditions on the records that are read; a missing key sets no condition."""
+
+    kinds: Iterable[str] | str | None
+    statuses: Iterable[str] | str | None
+    thread: UUID | str | None
+    since: datetime | None
+    until: datetime | None
+    valid_at: datetime | None
+    #: Of memories: their key, and the person or thing they are about.
+    keys: Iterable[str] | str | None
+    subject: str | None
+    #: The agent that wrote it, or that it was addressed to.
+    agent: str | None
+    #: At least one of these.
+    tags: Iterable[str] | str | None
+    trust: Iterable[str] | str | None
+    #: Memories that were true at this moment, also if they were superseded later.
+    as_of: datetime | None
+    #: Records that the book had at this moment.
+    known_at: datetime | None
+    #: Only pinned ones of the memories.
+    pinned: bool
+
+
+def as_filter(types: frozenset[RecordType] | None, only: Only, *, newest_first: bool = False) -> Filter:
+    """Check conditions and return them as a filter."""
+    if not isinstance(only, Mapping):
+        raise InvalidInput("only: pass a mapping of conditions", field="only")
+    unknown = sorted(set(only) - set(Only.__annotations__), key=str)
+    if unknown:
+        known = ", ".join(sorted(Only.__annotations__))
+        raise InvalidInput(
+            f"only.{unknown[0]}: unknown condition; the conditions are {known}", field=f"only.{unknown[0]}"
+        )
+    thread, keys = only.get("thread"), _names(only.get("keys"), "keys")
+    return Filter(
+        types=types,
+        kinds=_names(only.get("kinds"), "kinds"),
+        statuses=_words(only.get("statuses"), "statuses", _STATUSES),
+        thread=None if thread is None else as_id(thread, "thread"),
+        since=_moment(only.get("since"), "since"),
+        until=_moment(only.get("until"), "until"),
+        valid_at=_moment(only.get("valid_at"), "valid_at"),
+        keys=None if keys is None else frozenset(key.strip() for key in keys),
+        subject=_name(only.get("subject"), "subject"),
+        agent=_name(only.get("agent"), "agent"),
+        tags=_names(only.get("tags"), "tags"),
+        trust=_words(only.get("trust"), "trust", _TRUSTS),
+        as_of=_moment(only.get("as_of"), "as_of"),
+        known_at=_moment(only.get("known_at"), "known_at"),
+        pinned=as_flag(only.get("pinned", False), "pinned"),
+        newest_first=newest_first,
+    )
+
+
+_STATUSES = frozenset({status.value for status in MemoryStatus} | {status.value for status in ThreadStatus})
+_TRUSTS = frozenset(trust.value for trust in Trust)
+
+
+def _names(values: Iterable[str] | str | None, field: str) -> frozenset[str] | None:
+    if values is None:
+        return None
+    return frozenset(as_names((values,) if isinstance(values, str) else values, field))
+
+
+def _words(values: Iterable[str] | str | None, field: str, known: frozenset[str]) -> frozenset[str] | None:
+    words = _names(values, field)
+    strange = sorted((words or frozenset()) - known)
+    if strange:
+        raise InvalidInput(f"{field}: {strange[0]!r} is none of {', '.join(sorted(known))}", field=field)
+    return words
+
+
+def _name(value: Any, field: str) -> str | None:
+    return None if value is None else as_text(value, field)
+
+
+def _moment(value: Any, field: str) -> datetime | None:
+    if value is None:
+        return None
+    if not isinstance(value, datetime) or value.tzinfo is None:
+        raise InvalidInput(f"{field}: pass a datetime with a time zone", field=field)
+    return value

@@ -1,0 +1,359 @@
+"""The services of an open book that its verbs use: engine, door, embeddings, and when threads are formed."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from typing import Any, Final, Literal, TypeAlias
+from uuid import UUID
+
+import numpy as np
+from numpy.typing import NDArray
+
+from memoranda.book.input import (
+    as_actor,
+    as_audience,
+    as_limit,
+    as_text,
+    as_versions,
+    as_wait,
+    each,
+    memory_of,
+)
+from memoranda.door import Door
+from memoranda.errors import Conflict, EmbeddingFailed, InvalidInput, StorageError
+from memoranda.formation.formation_settings import FormingSettings, agent_named
+from memoranda.model.book_facts import BookFacts
+from memoranda.model.changes import Change, Expect, JobDraft, Remember
+from memoranda.model.ledger import Receipt, Verb
+from memoranda.model.query import Filter
+from memoranda.model.records import PASSAGE_TYPES, WHOLE, Audience, Owner, OwnerKind, Record, View
+from memoranda.model.vectors import SetState
+from memoranda.ports import Engine, MakesVectors, Records
+from memoranda.worker import Worker
+
+#: Work on what is new in a thread, and on all of it again.
+FORM: Final = "form"
+REFORM: Final = "reform"
+FORMING: Final = (FORM, REFORM)
+#: Other processes may change an agent's wishes: they are read again after so long.
+_KNOWN_SECONDS: Final = 30.0
+_MOST_KNOWN: Final = 1_000
+_OFF: Final = "formation is off, by the settings or by the thread's agent's own: turn on forming.enabled, then form it again"
+
+
+class Forming:
+    """Knows how long a thread is to be silent before it is formed."""
+
+    def __init__(self, records: Records, tenant: str, settings: FormingSettings) -> None:
+        self._records = records
+        self._tenant = Owner(tenant=tenant, kind=OwnerKind.TENANT, id=tenant)
+        self.settings = settings
+        #: Agent → its wishes, and when they were read.
+        self._known: dict[str, tuple[FormingSettings, float]] = {}
+
+    @property
+    def window_ttl(self) -> timedelta | None:
+        """After so long a silence a thread's window is ended."""
+        hours = self.settings.window_hours
+        return None if hours is None else timedelta(hours=hours)
+
+    async def jobs(self, agent: str | None, thread: UUID) -> tuple[JobDraft, ...]:
+        """The work that something said in a thread makes due after a silence."""
+        wishes = await self._of(agent)
+        if not wishes.enabled:
+            return ()
+        draft = JobDraft(
+            FORM, str(thread), records=(thread,), delay=wishes.idle_seconds, max_wait=wishes.max_wait_seconds
+        )
+        return (draft,)
+
+    async def now(self, agent: str | None, thread: UUID, *, insists: bool = False) -> tuple[JobDraft, ...]:
+        """The work on a thread that waits for no silence, and for nothing else where somebody insists."""
+        draft = JobDraft(FORM, str(thread), records=(thread,), insists=insists)
+        return (draft,) if (await self._of(agent)).enabled else ()
+
+    async def again(self, agent: str | None, thread: UUID) -> tuple[JobDraft, ...]:
+        """The work on a thread from its beginning; refused where nothing is formed."""
+        if not (await self._of(agent)).enabled:
+            raise Conflict(_OFF)
+        return (JobDraft(REFORM, str(thread), records=(thread,), insists=True),)
+
+    def changed(self, agent: str | None = None) -> None:
+        """An agent's wishes may have changed, or those of all."""
+        if agent is None:
+            self._known.clear()
+        else:
+            self._known.pop(agent, None)
+
+    async def _of(self, agent: str | None) -> FormingSettings:
+        if agent is None:
+            return self.settings
+        at = time.monotonic()
+        known = self._known.get(agent)
+        if known is not None and at - known[1] < _KNOWN_SECONDS:
+            return known[0]
+        wishes = self.settings.for_agent(await agent_named(self._records, self._tenant, agent))
+        if len(self._known) >= _MOST_KNOWN:
+            self._known.clear()
+        self._known[agent] = wishes, at
+        return wishes
+
+
+#: Called with the number of vectors made so far.
+Made = Callable[[int], None]
+
+#: What a write does to a passage that is then found by what it says.
+_KEPT = frozenset({Verb.APPEND, Verb.REMEMBER, Verb.CONFIRM, Verb.ADD})
+
+_log = logging.getLogger("memoranda.embedding")
+
+
+class Embeddings:
+    """The vectors of one open book: who makes them, when, and why there are none."""
+
+    def __init__(
+        self,
+        engine: Engine,
+        maker: MakesVectors | None = None,
+        worker: Worker | None = None,
+        *,
+        no_vectors_because: str = "",
+    ) -> None:
+        self._engine = engine
+        self.maker = maker
+        self._worker = worker
+        #: Why recall compares no vectors; empty if it does.
+        self.no_vectors_because = no_vectors_because
+        #: Why the embedder made no vector of the last question; empty where it did.
+        self.failing = ""
+        self._wanted = False
+        self._stop = asyncio.Event()
+        #: The task that computes vectors of newly stored passages, if this process runs it.
+        self.working: asyncio.Task[None] | None = None
+
+    # ── life ─────────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def start(self) -> None:
+        """Start computing vectors of stored passages in the background, if recall reads this embedding's vectors."""
+        self._wanted = True
+        if self._worker is not None and not self.no_vectors_because and self.working is None:
+            self.working = asyncio.create_task(self._worker.run(self._stop))
+
+    def stop(self) -> None:
+        """Stop after the current job."""
+        self._wanted = False
+        self._stop.set()
+
+    async def close(self) -> None:
+        """Close the embedder."""
+        if self.maker is not None:
+            await self.maker.close()
+
+    # ── making ───────────────────────────────────────────────────────────────────────────────────────────────────
+
+    async def reached(self, receipt: Receipt, wait_for: str, made: Made | None = None) -> Receipt:
+        """Return the receipt with the state of its passages; compute their vectors now if ``wait_for`` asks for it."""
+        if wait_for == "stored" and not self.no_vectors_because:
+            return receipt
+        ids = kept(receipt)
+        if not ids:
+            return receipt
+        if self.maker is None or self.no_vectors_because:
+            return replace(receipt, no_vectors_because=self.no_vectors_because)
+        lack = await self._embed(self.maker, receipt.owner, ids, made)
+        return replace(receipt, no_vectors_because=lack) if lack else replace(receipt, state="embedded")
+
+    async def _embed(self, maker: MakesVectors, owner: Owner, ids: Sequence[UUID], made: Made | None) -> str:
+        """Compute the vectors of these records and return why there are none, or an empty text. The records stay stored either way."""
+        try:
+            # The writer may have no right to read them.
+            records = await self._engine.get(owner, WHOLE, ids)
+            if await maker.make(list(records.values()), made) or not records:
+                return ""
+            return await self._unread()
+        except (EmbeddingFailed, StorageError) as exc:
+            _log.warning("vectors of what was just stored are made later: %s", exc)
+            return f"vectors are made later: {exc}"
+
+    async def catch_up(self, made: Made | None = None) -> int:
+        """Compute the missing vectors of passages and return how many were made."""
+        if self.maker is None or self.no_vectors_because:
+            return 0
+        done = await self.maker.catch_up(made)
+        await self.end_job()
+        return done
+
+    async def lack(self) -> int:
+        """How many passages have no vector of this embedding."""
+        if self.maker is None:
+            return 0
+        sets = await self._engine.vector_sets()
+        have = sum(one.count for one in sets if one.name == self.maker.embedding.name)
+        return max(_passages(await self._engine.facts()) - have, 0)
+
+    async def end_job(self) -> None:
+        """Take away the job that made vectors due, where nothing is left for it to do."""
+        if self._worker is None or self.maker is None:
+            return
+        if not await self._engine.lacking(self.maker.embedding, 1):
+            await self._worker.drain()
+
+    async def renew(self, made: Made | None = None) -> int:
+        """Compute all vectors anew while recall still reads the old ones; then switch."""
+        if self.maker is None:
+            raise EmbeddingFailed(f"this book has no embedder: {self.no_vectors_because}")
+        done = await self.maker.renew(made)
+        self.no_vectors_because = ""
+        await self.end_job()
+        if self._wanted:
+            self.start()
+        return done
+
+    # ── asking ───────────────────────────────────────────────────────────────────────────────────────────────────
+
+    async def of_question(
+        self, question: str, given: NDArray[np.float32] | None, *, needed: bool
+    ) -> NDArray[np.float32] | None:
+        """A question's vector, if it is not given; None where there is none, which is an error only if it is needed."""
+        if needed and (why := self.no_vectors_because or await self._unread()):
+            raise EmbeddingFailed(f"mode: recall by meaning is not possible here: {why}")
+        if given is not None or self.maker is None or self.no_vectors_because:
+            return given
+        try:
+            made = await self.maker.query(question)
+        except EmbeddingFailed as exc:
+            self.failing = str(exc)
+            if needed:
+                raise
+            _log.warning("recall uses words alone: %s", exc)
+            return None
+        self.failing = ""
+        return made
+
+    async def examine(self) -> None:
+        """Find out what is known to be wrong with the embedder, without letting it work."""
+        if self.maker is not None:
+            try:
+                await self.maker.check()
+            except EmbeddingFailed as exc:
+                self.failing = str(exc)
+
+    async def _unread(self) -> str:
+        """Return why recall reads no vectors of this embedding, or an empty text; another process may have changed the model."""
+        sets = await self._engine.vector_sets()
+        name = "" if self.maker is None else self.maker.embedding.name
+        if any(one.state is SetState.ACTIVE and one.name == name for one in sets):
+            return ""
+        return f"the book has no vectors of {name} now; open it again"
+
+    async def facts(self, found: BookFacts) -> BookFacts:
+        """Return the facts of the book, with the state of its vectors added."""
+        sets = await self._engine.vector_sets()
+        active = next((one for one in sets if one.state is SetState.ACTIVE), None)
+        passages = _passages(found)
+        have = 0 if active is None else active.count
+        vectors: dict[str, Any] = {
+            "reads": "" if active is None else active.name,
+            "passages": passages,
+            "have": have,
+            "lack": max(passages - have, 0),
+            "making": {one.name: one.count for one in sets if one is not active},
+            "no_vectors_because": self.no_vectors_because or self.failing,
+        }
+        return replace(found, details={**found.details, "vectors": vectors})
+
+
+def _passages(found: BookFacts) -> int:
+    return sum(found.records.get(type_.value, 0) for type_ in PASSAGE_TYPES)
+
+
+def kept(receipt: Receipt) -> list[UUID]:
+    """The passages that a write has stored, or said again."""
+    return [
+        item.id
+        for item in receipt.items
+        if item.type in PASSAGE_TYPES and item.verb in _KEPT and not item.erased
+    ]
+
+
+#: What a write waits for: its durable commit, or that its passages are found by their meaning, too.
+WaitFor: TypeAlias = Literal["stored", "embedded"]
+
+
+@dataclass(frozen=True, slots=True)
+class Services:
+    """The services that a book's verbs use."""
+
+    engine: Engine
+    door: Door
+    tenant: str
+    embeddings: Embeddings
+    forming: Forming
+    #: The longest gap between messages within a thread's window; None: no gap ends it.
+    window_ttl: timedelta | None = None
+
+    async def write(
+        self,
+        owner: Owner,
+        view: View,
+        changes: Sequence[Change],
+        request: Sequence[Any],
+        operation: str | None,
+        expect: Mapping[UUID, int] | None = None,
+    ) -> Receipt:
+        """Write changes through the door. The same operation id with the same request is applied once."""
+        versions = as_versions(expect or {})
+        return await self.door.write(
+            owner,
+            view,
+            as_actor(view),
+            changes,
+            request=[*request, {str(id): version for id, version in versions.items()}],
+            operation=operation,
+            expect=Expect(versions=versions),
+        )
+
+    async def remember(
+        self,
+        owner: Owner,
+        view: View,
+        statements: Sequence[Mapping[str, Any]],
+        audience: str | Audience | None,
+        run: str | None,
+        operation: str | None,
+        expect: Mapping[UUID, int] | None,
+        wait_for: WaitFor,
+    ) -> Receipt:
+        """Write statements through the door, all or none."""
+        waiting = as_wait(wait_for)
+        readers, now = as_audience(audience, view), self.door.clock()
+        memories = each(statements, "statements", lambda draft: memory_of(draft, owner, view.agent, now))
+        if not memories:
+            raise InvalidInput("statements: none given", field="statements")
+        if run is not None:
+            as_text(run, "run")
+        changes: list[Change] = [Remember(memory, audience=readers, run=run) for memory in memories]
+        request = ["remember", list(statements), str(audience), run]
+        receipt = await self.write(owner, view, changes, request, operation, expect)
+        return await self.embeddings.reached(receipt, waiting)
+
+
+class RecordVerbs:
+    """The base of the verbs over one type of record."""
+
+    def __init__(self, services: Services) -> None:
+        self._services = services
+
+    async def _write(
+        self, owner: Owner, view: View, change: Change, request: Sequence[Any], operation: str | None
+    ) -> Receipt:
+        return await self._services.write(owner, view, [change], request, operation)
+
+    async def _all(self, owner: Owner, view: View, only: Filter, limit: int) -> list[Record]:
+        page = await self._services.engine.scan(owner, view, only, None, as_limit(limit))
+        return list(page.records)

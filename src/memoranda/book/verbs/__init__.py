@@ -1,0 +1,1 @@
+"""The verbs of an open book, grouped by what they work on."""

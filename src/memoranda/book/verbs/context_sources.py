@@ -1,0 +1,369 @@
+"""Contexts: gathers the records that an agent should read, and records that they were used."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Literal, NamedTuple
+from uuid import UUID
+
+from memoranda import telemetry
+from memoranda.book.services import Services
+from memoranda.errors import MemorandaError, NotFound
+from memoranda.model.experience_lines import ExperienceLine, serves
+from memoranda.model.memories import HELD, Memory
+from memoranda.model.messages import Episode, Message, Thread
+from memoranda.model.passages import Use
+from memoranda.model.profiles import ProfileDocument
+from memoranda.model.query import Because, Filter, Hit, Page
+from memoranda.model.records import WHOLE, Owner, OwnerKind, Record, RecordType, View, those_of
+from memoranda.model.values import canonical
+from memoranda.ports import Scan
+from memoranda.recall.context.composer import (
+    PART,
+    Composer,
+    Context,
+    Material,
+    Window,
+    choose,
+    is_users_turn,
+    turns_since_silence,
+)
+from memoranda.text.token_count import Count, estimate
+
+#: As long as what was used waits for more, to be noted in one write.
+_TOGETHER_SECONDS = 0.2
+
+
+class Placing(NamedTuple):
+    """That a memory was placed in a prompt; of what it says nothing is kept."""
+
+    id: UUID
+    observed_at: datetime
+    at: datetime
+
+
+class Uses:
+    """Refreshes the strength of memories that served."""
+
+    def __init__(self, services: Services) -> None:
+        self._services = services
+        #: What was placed and is not yet being noted, by the loop that will note it.
+        self._waiting: dict[asyncio.AbstractEventLoop, dict[tuple[Owner, View], list[Placing]]] = {}
+        self._noting: set[asyncio.Task[None]] = set()
+
+    def note(self, owner: Owner, view: View, placed: Sequence[Memory]) -> None:
+        """Record in the background that memories were used: no reader waits for it or fails because of it.
+
+        What several contexts place within a moment is noted together.
+        """
+        if placed:
+            loop = asyncio.get_running_loop()
+            if loop not in self._waiting:
+                # What a loop that has ended was to note is lost with it.
+                self._waiting = {other: was for other, was in self._waiting.items() if not other.is_closed()}
+                self._waiting[loop] = {}
+                loop.call_later(_TOGETHER_SECONDS, self._begin, loop)
+            self._waiting[loop].setdefault((owner, view), []).extend(self._placings(placed))
+
+    def _placings(self, memories: Sequence[Memory]) -> list[Placing]:
+        """That these memories are placed now."""
+        now = self._services.door.clock()
+        return [Placing(memory.id, memory.observed_at, now) for memory in memories]
+
+    def _begin(self, loop: asyncio.AbstractEventLoop) -> None:
+        """Note what waits, if ``settled`` has not begun it already."""
+        for (owner, view), placed in self._waiting.pop(loop, {}).items():
+            task = loop.create_task(self._note(owner, view, placed))
+            self._noting.add(task)
+            task.add_done_callback(self._noting.discard)
+
+    async def _note(self, owner: Owner, view: View, placed: Sequence[Placing]) -> None:
+        try:
+            await self._refresh(owner, view, placed)
+        except MemorandaError:
+            telemetry.count("uses_lost")
+
+    async def use(self, owner: Owner, view: View, placed: Sequence[Memory]) -> int:
+        """Refresh the strength of memories that were placed in a prompt; returns for how many."""
+        return await self._refresh(owner, view, self._placings(placed))
+
+    async def _refresh(self, owner: Owner, view: View, placed: Sequence[Placing]) -> int:
+        ids = list(dict.fromkeys(one.id for one in placed))
+        before = await self._services.engine.uses(owner, view, ids)
+        after = {id: before.get(id, Use()) for id in ids}
+        for one in placed:
+            after[one.id] = after[one.id].again(one.at, one.observed_at)
+        return await self._services.engine.note_use(owner, view, after)
+
+    async def settled(self) -> None:
+        """Note all that was used so far, and wait until it is."""
+        loop = asyncio.get_running_loop()
+        self._begin(loop)
+        if mine := [task for task in self._noting if task.get_loop() is loop]:
+            await asyncio.wait(mine)
+
+
+#: Finds passages for a question, as the book's own verb does.
+Finding = Callable[[str, RecordType | None, int], Awaitable[Sequence[Hit]]]
+
+#: Profiles and pinned memories, which do not wait for a question.
+_KEPT = Filter(types=frozenset({RecordType.PROFILE, RecordType.MEMORY}), pinned=True)
+_NEWEST = Filter(types=frozenset({RecordType.MEMORY}), statuses=HELD, newest_first=True)
+_LAST_EPISODES = Filter(types=frozenset({RecordType.EPISODE}), newest_first=True)
+_LEARNT = Filter(types=frozenset({RecordType.EXPERIENCE}), newest_first=True)
+
+#: Turns that are read at a time: one for so many tokens of the budget, so few at least and so many at most.
+_TOKENS_A_TURN, _FEWEST_AT_A_TIME, _MOST_AT_A_TIME = 40, 20, 100
+#: As far back as a window reaches.
+_MOST_TURNS = 2000
+#: The fewest tokens of a turn in a conversation: its label's, and one for so many bytes.
+_LABEL, _BYTES_A_TOKEN = 12, 6
+#: So much of a turn is enough of a question.
+_QUESTION = 2000
+_MOST = 1000
+#: What a model's own form costs around every message.
+_AROUND = 4
+
+
+@dataclass(frozen=True, slots=True)
+class _Beside:
+    """The records a context includes besides the answers to its question."""
+
+    #: Profiles and pinned memories.
+    kept: Sequence[Record]
+    #: Newest first, as the following.
+    newest: Sequence[Memory]
+    episodes: Sequence[Episode]
+    #: What the agent has learnt, as far as it may serve this owner.
+    learnt: Sequence[ExperienceLine]
+    #: Oldest first.
+    turns: Sequence[Message]
+    turns_whole: bool
+    #: The thread, for its summary.
+    thread: Thread | None
+
+
+class Contexts:
+    """Makes contexts of what a book holds."""
+
+    def __init__(self, services: Services) -> None:
+        self._services = services
+
+    async def make(
+        self,
+        owner: Owner,
+        view: View,
+        finding: Finding,
+        question: str | None,
+        thread: UUID | None,
+        budget: int,
+        limit: int,
+        count: Count | None,
+    ) -> tuple[Context, list[Memory]]:
+        """A context, and the memories that were placed in it."""
+        found: Sequence[Hit] = ()
+        if question is None:
+            beside = await self._beside(owner, view, thread, budget, limit, episodes=True)
+            question = _question_of(beside.turns)
+            if question is not None:
+                found = await finding(question, None, limit)
+        else:
+            found, beside = await asyncio.gather(
+                finding(question, None, limit),
+                self._beside(owner, view, thread, budget, limit, episodes=False),
+            )
+        told = _memories_of(found)
+        if question is not None and len(told) <= limit // 3 and len(beside.newest) == limit:
+            # Messages are many and must not crowd out what was concluded from them.
+            told = _memories_of(await finding(question, RecordType.MEMORY, limit))
+        turns = turns_since_silence(beside.turns, self._services.door.clock(), self._services.window_ttl)
+        memories = _chosen([*those_of(Memory, beside.kept), *told, *beside.newest], limit)
+        material = Material(
+            experience=beside.learnt,
+            profile=those_of(ProfileDocument, beside.kept),
+            memories=memories,
+            episodes=beside.episodes if question is None else those_of(Episode, _shown(found)),
+            passages=those_of(Message, _shown(found)),
+            told_by={
+                one.record.id: hit.id for hit in found for one in hit.folded if one.because is Because.SOURCE
+            },
+            turns=turns,
+            turns_whole=beside.turns_whole and len(turns) == len(beside.turns),
+            thread=beside.thread,
+        )
+        context = Composer(material, budget, count).compose()
+        placed = set(context.memories)
+        return context, [memory for memory in memories if memory.id in placed]
+
+    async def _beside(
+        self, owner: Owner, view: View, thread: UUID | None, budget: int, limit: int, *, episodes: bool
+    ) -> _Beside:
+        """Read everything a context includes besides the answers to its question, in one call to the engine."""
+        scans = [Scan(owner, view, _KEPT, None, _MOST), Scan(owner, view, _NEWEST, None, limit)]
+        if episodes:
+            scans.append(Scan(owner, view, _LAST_EPISODES, None, max(limit // 4, 1)))
+        if view.agent is not None:
+            agent = Owner(tenant=self._services.tenant, kind=OwnerKind.AGENT, id=view.agent)
+            scans.append(Scan(agent, WHOLE, _LEARNT, None, _MOST))
+        if thread is not None:
+            scans.append(Scan(owner, view, _itself(thread), None, 1))
+            scans.append(Scan(owner, view, _turns_of(thread), None, _page_of(budget)))
+        pages = await self._services.engine.scans(scans)
+        users = self._services.door.limits.experience_min_users
+        read = [record for page in pages[1:] for record in page.records]
+        turns: list[Message] = []
+        whole = True
+        if thread is not None:
+            turns, whole = await newest_turns(
+                self._services,
+                owner,
+                view,
+                thread,
+                budget,
+                lambda turn: _at_least(turn, budget),
+                first=pages[-1],
+            )
+        return _Beside(
+            kept=pages[0].records,
+            newest=those_of(Memory, read),
+            episodes=those_of(Episode, read),
+            learnt=[line for line in those_of(ExperienceLine, read) if serves(line, owner, users)],
+            turns=turns,
+            turns_whole=whole,
+            thread=next(iter(those_of(Thread, read)), None),
+        )
+
+
+async def window(
+    services: Services,
+    owner: Owner,
+    view: View,
+    thread: UUID,
+    budget: int,
+    count: Count | None,
+    summary: str | None,
+    ttl: timedelta | None = None,
+) -> Window:
+    """Return the newest messages of a thread that fit into the budget, with a summary of the older ones.
+
+    Without a given one it is the thread's own, where turns are left out. A silence of more than ``ttl`` ends it.
+    """
+    counter = estimate if count is None else count
+    counted: Literal["exact", "estimated"] = "estimated" if count is None else "exact"
+    costs: dict[UUID, int] = {}
+
+    def cost(message: Message) -> int:
+        if message.id not in costs:
+            costs[message.id] = _AROUND + max(map(counter, _forms(message)))
+        return costs[message.id]
+
+    itself = Scan(owner, view, _itself(thread), None, 1)
+    newest = Scan(owner, view, _turns_of(thread), None, _page_of(budget))
+    found, first = await services.engine.scans([itself, newest])
+    read, whole = await newest_turns(services, owner, view, thread, budget, cost, first=first)
+    turns = turns_since_silence(read, services.door.clock(), ttl)
+    whole = whole and len(turns) == len(read)
+    if summary is None:
+        all_fit = whole and sum(map(cost, turns)) <= budget
+        summary = "" if all_fit else _summary_of(found)
+    spent = counter(summary) if summary else 0
+    kept = summary if spent <= budget else ""
+    chosen = choose(turns, budget - spent if kept else budget, cost, whole=whole)
+    if chosen is None and kept:
+        # What was said last matters more than what was said of it before.
+        chosen = choose(turns, budget, cost, whole=whole)
+        kept = summary if chosen is None else ""
+    messages = chosen.of(turns) if chosen else []
+    tokens = sum(map(cost, messages)) + (spent if kept else 0)
+    earlier = not whole or (chosen.start > 0 if chosen else bool(turns))
+    skipped = chosen.resumes - chosen.start - 1 if chosen else 0
+    return Window(tuple(messages), kept, tokens, counted, earlier, skipped)
+
+
+def _forms(message: Message) -> list[str]:
+    """Return the forms in which a message may be sent to a model: its text, and its native form if it has one."""
+    return (
+        [message.content] if message.native is None else [message.content, canonical(message.native).decode()]
+    )
+
+
+async def newest_turns(
+    services: Services,
+    owner: Owner,
+    view: View,
+    thread: UUID,
+    budget: int,
+    cost: Callable[[Message], int],
+    *,
+    first: Page | None = None,
+) -> tuple[list[Message], bool]:
+    """A thread's newest turns, oldest first, a little more than fit; and whether these are all of them."""
+    only = _turns_of(thread)
+    turns: list[Message] = []
+    cursor: str | None = None
+    spent = 0
+    while True:
+        page = first or await services.engine.scan(owner, view, only, cursor, _page_of(budget))
+        first = None
+        read = those_of(Message, page.records)
+        turns += read
+        spent += sum(map(cost, read))
+        cursor = page.cursor
+        if not turns and thread not in await services.engine.get(owner, view, [thread]):
+            raise NotFound(f"no thread {thread} that this view may see")
+        # Beyond the budget one reads on only to where a user's turn began what is the newest now.
+        enough = spent > budget and any(map(is_users_turn, turns))
+        if cursor is None or enough or len(turns) >= _MOST_TURNS:
+            return turns[::-1], cursor is None
+
+
+def _page_of(budget: int) -> int:
+    return min(max(budget // _TOKENS_A_TURN, _FEWEST_AT_A_TIME), _MOST_AT_A_TIME)
+
+
+def _at_least(turn: Message, budget: int) -> int:
+    """The fewest tokens that a turn may take: without counting them, for more turns are read than fit."""
+    return _LABEL + min(len(turn.content.encode("utf-8", "replace")) // _BYTES_A_TOKEN, budget // PART)
+
+
+def _itself(thread: UUID) -> Filter:
+    return Filter(types=frozenset({RecordType.THREAD}), thread=thread)
+
+
+def _summary_of(page: Page) -> str:
+    return next((thread.summary for thread in those_of(Thread, page.records)), "")
+
+
+def _turns_of(thread: UUID) -> Filter:
+    return Filter(types=frozenset({RecordType.MESSAGE}), thread=thread, newest_first=True)
+
+
+def _chosen(memories: Sequence[Memory], limit: int) -> list[Memory]:
+    """The pinned ones, then the first of the others."""
+    known = {memory.id: memory for memory in memories if memory.active}.values()
+    return [memory for memory in known if memory.pinned] + [memory for memory in known if not memory.pinned][
+        :limit
+    ]
+
+
+def _memories_of(found: Sequence[Hit]) -> list[Memory]:
+    """The memories among hits, and those that are shown with what they were concluded from."""
+    return those_of(Memory, _shown(found))
+
+
+def _shown(found: Sequence[Hit]) -> list[Record]:
+    """Return the records of the hits and of what is folded into them, without repeated statements."""
+    return [
+        record
+        for hit in found
+        for record in (hit.record, *(one.record for one in hit.folded if one.because is not Because.SAME))
+    ]
+
+
+def _question_of(turns: Sequence[Message]) -> str | None:
+    """Return the newest text the thread's user said, or None."""
+    said = next((turn.content for turn in reversed(turns) if is_users_turn(turn)), None)
+    return None if said is None else said[-_QUESTION:]

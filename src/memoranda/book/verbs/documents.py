@@ -1,0 +1,233 @@
+"""The book's smaller shelves: profiles, agents, schemas and keys, each with a few verbs."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from typing import Any, Generic, TypeVar, Unpack, cast
+from uuid import UUID
+
+from pydantic import ValidationError
+
+from memoranda.book.input import Who, as_audience, as_id, as_names, as_owner, as_text, as_view
+from memoranda.book.services import RecordVerbs, Services
+from memoranda.errors import InvalidInput
+from memoranda.formation.schemas.definitions import (
+    DEFAULTS,
+    DocumentReport,
+    checked_fields,
+    schema_from_record,
+    shape_for_edits,
+)
+from memoranda.formation.schemas.json_patch import edit_faults
+from memoranda.model.changes import PatchProfile, PutNamed, RevokeKey
+from memoranda.model.ledger import Receipt
+from memoranda.model.profiles import Agent, Key, ProfileDocument, Schema
+from memoranda.model.query import Filter
+from memoranda.model.records import (
+    EVERYONE,
+    WHOLE,
+    Audience,
+    Owner,
+    OwnerKind,
+    Record,
+    RecordType,
+    View,
+    slot_of,
+)
+from memoranda.model.values import new_id, refused
+
+N = TypeVar("N", Agent, Schema, Key)
+
+
+class Profiles(RecordVerbs):
+    """One document for each user, schema and audience."""
+
+    async def get(self, owner: str | Owner, schema: str = "Profile", **who: Unpack[Who]) -> dict[str, Any]:
+        """Return the fields a view reads. The agent's own document wins over its groups', and those win over the global one."""
+        documents = await self.documents(owner, schema, **who)
+        width = {"global": 0, "group": 1, "self": 2}
+        merged: dict[str, Any] = {}
+        for document in sorted(
+            documents, key=lambda found: (width[found.audience.kind.value], found.recorded_at)
+        ):
+            merged.update(document.body)
+        return merged
+
+    async def documents(
+        self, owner: str | Owner, schema: str = "Profile", **who: Unpack[Who]
+    ) -> list[ProfileDocument]:
+        """The documents that a view reads together."""
+        party = as_owner(owner, self._services.tenant)
+        found = await self._all(party, as_view(who), Filter(types=frozenset({RecordType.PROFILE})), 1000)
+        documents = [cast(ProfileDocument, record) for record in found]
+        return [document for document in documents if document.schema_name == schema]
+
+    async def report(
+        self, owner: str | Owner, schema: str = "Profile", **who: Unpack[Who]
+    ) -> list[tuple[ProfileDocument, DocumentReport]]:
+        """Return the documents a view reads, each with its faults against its schema; a faulty one is returned too."""
+        known = await Named(self._services, Schema).get(schema)
+        held_to = DEFAULTS.get(schema) if known is None else schema_from_record(known)
+        documents = await self.documents(owner, schema, **who)
+        nothing = DocumentReport(outdated=False, faults=())
+        return [(one, nothing if held_to is None else held_to.report(one)) for one in documents]
+
+    async def patch(
+        self,
+        owner: str | Owner,
+        set: Mapping[str, Any] | None = None,
+        *,
+        unset: Sequence[str] = (),
+        schema: str = "Profile",
+        audience: str | Audience | None = None,
+        operation: str | None = None,
+        **who: Unpack[Who],
+    ) -> Receipt:
+        """Set and unset fields; what the owner sets in their own view is pinned, and only they change it."""
+        if set is not None and not isinstance(set, Mapping):
+            raise InvalidInput("set: give a mapping of fields to values", field="set")
+        party, view = as_owner(owner, self._services.tenant), as_view(who)
+        edit = self._edit(party, view, dict(set or {}), schema, audience)
+        leaving = as_names(unset, "unset")
+        request = ["profile", schema, dict(set or {}), list(leaving), str(audience)]
+        return await self._apply(edit, await self._held(edit, view), leaving, view, request, operation)
+
+    async def put(
+        self,
+        owner: str | Owner,
+        body: Mapping[str, Any],
+        *,
+        schema: str = "Profile",
+        audience: str | Audience | None = None,
+        operation: str | None = None,
+        **who: Unpack[Who],
+    ) -> Receipt:
+        """Put a whole document in the place of the one there is; what the owner puts in their own view is pinned."""
+        if not isinstance(body, Mapping):
+            raise InvalidInput("body: give a mapping of fields to values", field="body")
+        party, view = as_owner(owner, self._services.tenant), as_view(who)
+        edit = self._edit(party, view, dict(body), schema, audience)
+        held = await self._held(edit, view)
+        leaving = tuple(name for name in (held.body if held else ()) if name not in edit.body)
+        request = ["put profile", schema, dict(body), str(audience)]
+        return await self._apply(edit, held, leaving, view, request, operation)
+
+    def _edit(
+        self, owner: Owner, view: View, body: dict[str, Any], schema: str, audience: str | Audience | None
+    ) -> ProfileDocument:
+        """Return a new document that holds only the fields to set."""
+        readers = as_audience(audience, view) or (
+            EVERYONE if view.agent is None else Audience.of_agent(view.agent)
+        )
+        try:
+            return ProfileDocument(id=new_id(), owner=owner, schema_name=schema, body=body, audience=readers)
+        except ValidationError as exc:
+            raise refused(exc) from exc
+
+    async def _held(self, edit: ProfileDocument, view: View) -> ProfileDocument | None:
+        """The document that an edit changes; None where it makes it."""
+        only = Filter(types=frozenset({RecordType.PROFILE}), slots=(edit.slot() or b"",))
+        held = await self._all(edit.owner, view, only, 1)
+        return cast(ProfileDocument, held[0]) if held else None
+
+    async def _apply(
+        self,
+        edit: ProfileDocument,
+        held: ProfileDocument | None,
+        leaving: Sequence[str],
+        view: View,
+        request: Sequence[Any],
+        operation: str | None,
+    ) -> Receipt:
+        """Write an edit, unless it adds faults against the schema. Faults that the document already has may stay."""
+        schema = edit.schema_name
+        known = await Named(self._services, Schema).get(schema)
+        before = held.body if held else {}
+        shape = shape_for_edits(schema, known)
+        found = [
+            (f"set{fault.path}", fault.reason) for fault in edit_faults(before, edit.body, leaving, shape)
+        ]
+        if found:
+            errors = tuple(InvalidInput(f"{at}: {reason}", field=at) for at, reason in found)
+            errors[0].errors = errors
+            raise errors[0]
+        digest = "" if known is None else schema_from_record(known).digest
+        change = PatchProfile(
+            edit.id, schema, edit.audience, edit.body, tuple(leaving), pin=view.whole, schema_hash=digest
+        )
+        return await self._write(edit.owner, view, change, request, operation)
+
+
+class Named(RecordVerbs, Generic[N]):
+    """The tenant's agents, schemas or keys, each under its unique name."""
+
+    def __init__(self, services: Services, of: type[N]) -> None:
+        super().__init__(services)
+        self._of: type[N] = of
+
+    @property
+    def _tenant(self) -> Owner:
+        return Owner(tenant=self._services.tenant, kind=OwnerKind.TENANT, id=self._services.tenant)
+
+    async def put(self, name: str, *, operation: str | None = None, **fields: Any) -> Receipt:
+        """Make it, or replace the one of that name."""
+        unknown = sorted(set(fields) - (set(self._of.model_fields) - set(Record.model_fields) - {"name"}))
+        if unknown:
+            raise InvalidInput(f"{unknown[0]}: unknown field", field=unknown[0])
+        try:
+            record = self._of(id=new_id(), owner=self._tenant, name=name, **fields)
+        except ValidationError as exc:
+            raise refused(exc) from exc
+        request = ["put", self._of.type.value, name, fields]
+        return await self._write(self._tenant, WHOLE, PutNamed(record), request, operation)
+
+    async def get(self, name: str) -> N | None:
+        """The one of that name, if there is one."""
+        slot = slot_of(self._of.type, as_text(name, "name"))
+        only = Filter(types=frozenset({self._of.type}), slots=(slot,))
+        found = await self._all(self._tenant, WHOLE, only, 1)
+        return cast(N, found[0]) if found else None
+
+    async def list(self, limit: int = 1000) -> list[N]:
+        """All of them in the order of their making."""
+        return [
+            cast(N, r)
+            for r in await self._all(self._tenant, WHOLE, Filter(types=frozenset({self._of.type})), limit)
+        ]
+
+
+class Agents(Named[Agent]):
+    """The tenant's agents; one whose wishes of formation could not be followed is refused."""
+
+    async def put(self, name: str, *, operation: str | None = None, **fields: Any) -> Receipt:
+        """Make it, or replace the one of that name; ``settings["forming"]`` says when its threads are formed."""
+        given = fields.get("settings")
+        if isinstance(given, Mapping):
+            self._services.forming.settings.check(given)
+        receipt = await super().put(name, operation=operation, **fields)
+        self._services.forming.changed(name)
+        return receipt
+
+
+class Schemas(Named[Schema]):
+    """The tenant's schemas of documents and notes, by name; a schema that cannot be used is refused."""
+
+    async def put(self, name: str, *, operation: str | None = None, **fields: Any) -> Receipt:
+        """Configure it; ``parameters`` are a JSON Schema or a Pydantic class."""
+        kept = checked_fields(fields, as_text(name, "name"))
+        return await super().put(name, operation=operation, **kept)
+
+
+class Keys(Named[Key]):
+    """Keys that open a service; the book keeps digests only."""
+
+    async def issue(self, name: str, secret: str, *, operation: str | None = None, **fields: Any) -> Receipt:
+        """Keep the digest of a secret that the caller made."""
+        as_text(secret, "secret")
+        digest = hashlib.sha256(secret.encode()).hexdigest()
+        return await self.put(name, digest=digest, operation=operation, **fields)
+
+    async def revoke(self, id: UUID | str, *, operation: str | None = None) -> Receipt:
+        """End a key's service."""
+        return await self._write(self._tenant, WHOLE, RevokeKey(as_id(id)), ["revoke", str(id)], operation)

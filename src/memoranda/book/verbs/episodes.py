@@ -1,0 +1,161 @@
+"""The verbs of a book over episodes: record, list, and ask whether something was tried before."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Sequence
+from typing import Any, Literal, Protocol, Unpack, cast
+from uuid import UUID
+
+from memoranda.book.input import (
+    Only,
+    Who,
+    as_audience,
+    as_id,
+    as_limit,
+    as_names,
+    as_owner,
+    as_text,
+    as_view,
+    as_wait,
+    each,
+    episode_of,
+)
+from memoranda.book.services import RecordVerbs, Services, WaitFor
+from memoranda.errors import InvalidInput, NotFound
+from memoranda.model.changes import RecordEpisode
+from memoranda.model.ledger import Receipt
+from memoranda.model.messages import Episode, Outcome, Overflow
+from memoranda.model.query import Filter, Hits
+from memoranda.model.records import Audience, Owner, Record, RecordType, slot_of
+
+_MOST = 1000
+
+
+class Recalling(Protocol):
+    """Finds passages, as the book's own verb does."""
+
+    def __call__(
+        self,
+        owner: str | Owner,
+        question: str,
+        *,
+        limit: int,
+        types: str,
+        only: Only,
+        mode: str,
+        **who: Unpack[Who],
+    ) -> Awaitable[Hits]: ...
+
+
+class Episodes(RecordVerbs):
+    """The episodes of a book. Calling the object answers: did I already try this?"""
+
+    def __init__(self, services: Services, recall: Recalling) -> None:
+        super().__init__(services)
+        self._recall = recall
+
+    async def __call__(
+        self,
+        owner: str | Owner,
+        *,
+        like: str | None = None,
+        outcome: str | None = None,
+        tags: Sequence[str] = (),
+        limit: int = 10,
+        **who: Unpack[Who],
+    ) -> Hits:
+        """The episodes most ``like`` a text, best first, with this outcome and all these tags, each with its reasons.
+
+        Words and meaning find them, as they find anything; without ``like`` they come newest first.
+        """
+        most, wanted = as_limit(limit), set(as_names(tags, "tags"))
+        only: Only = {"tags": sorted(wanted) or None}
+        if outcome is not None:
+            only["kinds"] = [_outcome(outcome)]
+        found = await self._recall(
+            owner,
+            "" if like is None else as_text(like, "like"),
+            # Recall accepts any of several tags; episodes without all of them are removed here.
+            limit=most if len(wanted) < 2 else _MOST,
+            types=RecordType.EPISODE.value,
+            only=only,
+            mode="recent" if like is None else "hybrid",
+            **who,
+        )
+        hits = [hit for hit in found if isinstance(hit.record, Episode) and wanted <= set(hit.record.tags)]
+        kept = Hits(hits[:most])
+        kept.missing = found.missing
+        kept.no_vectors_because = found.no_vectors_because
+        return kept
+
+    async def record(
+        self,
+        owner: str | Owner,
+        *,
+        audience: str | Audience | None = None,
+        operation: str | None = None,
+        agent: str | None = None,
+        groups: Sequence[str] = (),
+        view: Literal["owner"] | None = None,
+        wait_for: WaitFor = "stored",
+        **fields: Any,
+    ) -> Receipt:
+        """Keep the record of a finished run: goal, summary, tool_calls, outcome, tags, started_at, ended_at.
+
+        Long tool calls, and calls beyond the limit, are cut; ``overflow`` returns the rest.
+        """
+        waiting = as_wait(wait_for)
+        reader = as_view({"agent": agent, "groups": groups, "view": view})
+        party = as_owner(owner, self._services.tenant)
+        now = self._services.door.clock()
+        episode = each([fields], "episode", lambda draft: episode_of(draft, party, agent, now))[0]
+        change = RecordEpisode(episode, audience=as_audience(audience, reader))
+        receipt = await self._write(party, reader, change, ["episode", fields, str(audience)], operation)
+        return await self._services.embeddings.reached(receipt, waiting)
+
+    async def overflow(self, owner: str | Owner, id: UUID | str, **who: Unpack[Who]) -> Overflow | None:
+        """The tool calls that an episode had to cut or leave out, whole; None where it has them all."""
+        party, view, wanted = as_owner(owner, self._services.tenant), as_view(who), as_id(id)
+        there = await self._services.engine.get(party, view, [wanted])
+        if not isinstance(there.get(wanted), Episode):
+            raise NotFound(f"no episode {wanted} that this view may see")
+        slot = slot_of(RecordType.OVERFLOW, str(wanted))
+        only = Filter(types=frozenset({RecordType.OVERFLOW}), slots=(slot,))
+        found = await self._all(party, view, only, 1)
+        return cast(Overflow, found[0]) if found else None
+
+    async def list(
+        self,
+        owner: str | Owner,
+        *,
+        outcome: str | None = None,
+        tags: Sequence[str] = (),
+        limit: int = 20,
+        **who: Unpack[Who],
+    ) -> list[Episode]:
+        """A view's episodes, newest first, with this outcome and all these tags."""
+        party, view = as_owner(owner, self._services.tenant), as_view(who)
+        most, wanted = as_limit(limit), set(as_names(tags, "tags"))
+        kinds = None if outcome is None else frozenset({_outcome(outcome)})
+        only = Filter(types=frozenset({RecordType.EPISODE}), kinds=kinds, newest_first=True)
+        found: list[Episode] = []
+        cursor: str | None = None
+        while len(found) < most:
+            page = await self._services.engine.scan(party, view, only, cursor, 200)
+            found += [e for e in map(_episode, page.records) if wanted <= set(e.tags)]
+            cursor = page.cursor
+            if cursor is None:
+                break
+        return found[:most]
+
+
+def _episode(record: Record) -> Episode:
+    return cast(Episode, record)
+
+
+def _outcome(given: str) -> str:
+    try:
+        return Outcome(given).value
+    except ValueError:
+        known = ", ".join(outcome.value for outcome in Outcome)
+        raise InvalidInput(f"outcome: {given!r} is none of {known}", field="outcome") from None

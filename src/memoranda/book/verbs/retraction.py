@@ -1,0 +1,103 @@
+"""Retracts everything derived only from a faulty source, in the owner's records and in agents' experience; and undoes that."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import AsyncIterator, Iterable
+from uuid import UUID
+
+from memoranda.book.services import Services
+from memoranda.model.changes import Change, DoubtEvidence, RetractSource
+from memoranda.model.experience_lines import ExperienceLine
+from memoranda.model.ledger import Actor, Entry, Receipt
+from memoranda.model.query import Filter
+from memoranda.model.records import WHOLE, Owner, OwnerKind, RecordType, View
+from memoranda.model.values import new_id
+from memoranda.storage.decide.memory_changes import FAULTY
+
+_LINES = Filter(types=frozenset({RecordType.EXPERIENCE}))
+_AT_A_TIME = 1000
+_ID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+#: Undone, and the undoing undone, and so on: as far as that is followed back.
+_MOST_TURNS = 100
+
+
+class Retracting:
+    """One operation in the owner's ledger; what agents learnt follows it, and follows its undoing."""
+
+    def __init__(self, services: Services) -> None:
+        self._services = services
+
+    async def retract_source(
+        self, owner: Owner, view: View, source: UUID, reason: str, operation: str | None
+    ) -> Receipt:
+        """Retract every statement derived only from this source."""
+        request = ["retract from", str(source), reason]
+        # It has an id in any case: an operation that only agents' lines follow is in the ledger, too, to be undone.
+        named = operation or f"retract from {new_id()}"
+        receipt = await self._services.write(owner, view, [RetractSource(source, reason)], request, named)
+        await self._follow(owner, {source, *receipt.ids(RecordType.MEMORY)}, faulty=True)
+        return receipt
+
+    async def undone(self, owner: Owner, position: int) -> None:
+        """Let agents' lines follow where an operation was undone, whatever it was."""
+        entry = await self._entry(owner, position)
+        faulty, ids = False, set[UUID]()
+        waiting = [] if entry is None else [(entry, True)]
+        for _ in range(_MOST_TURNS):
+            if not waiting:
+                break
+            entry, faulty_then = waiting.pop()
+            if FAULTY in entry.note:
+                faulty = faulty_then
+                ids |= _noted(entry) | {line.id for line in entry.lines}
+            for before in entry.note.get("undoes", ()):
+                earlier = await self._entry(owner, before)
+                if earlier is not None:
+                    waiting.append((earlier, not faulty_then))
+        if ids:
+            await self._follow(owner, ids, faulty=faulty)
+
+    async def _entry(self, owner: Owner, position: int) -> Entry | None:
+        found = await self._services.engine.entries(owner, position - 1, 1)
+        return next((entry for entry in found if entry.position == position), None)
+
+    async def _follow(self, owner: Owner, ids: Iterable[UUID], *, faulty: bool) -> None:
+        """Let these records count no more, or again, as evidence of what agents learnt."""
+        records = tuple(sorted(ids, key=lambda id: id.int))
+        for agent in await self._services.engine.owners(self._services.tenant):
+            if agent.kind is not OwnerKind.AGENT:
+                continue
+            changes: list[Change] = [
+                DoubtEvidence(line.id, owner, records, faulty)
+                async for line in self._lines(agent)
+                if _counts(line, owner, records, faulty)
+            ]
+            most = self._services.door.limits.batch
+            for at in range(0, len(changes), most):
+                await self._services.door.write(
+                    agent, WHOLE, Actor("system"), changes[at : at + most], request=None
+                )
+
+    async def _lines(self, agent: Owner) -> AsyncIterator[ExperienceLine]:
+        cursor: str | None = None
+        while True:
+            page = await self._services.engine.scan(agent, WHOLE, _LINES, cursor, _AT_A_TIME)
+            for record in page.records:
+                if isinstance(record, ExperienceLine):
+                    yield record
+            cursor = page.cursor
+            if cursor is None:
+                return
+
+
+def _noted(entry: Entry) -> set[UUID]:
+    """The sources that an entry names; one that was imported may name anything."""
+    noted = entry.note[FAULTY]
+    texts = [each for each in noted if isinstance(each, str)] if isinstance(noted, list) else []
+    return {UUID(each) for each in texts if _ID.fullmatch(each)}
+
+
+def _counts(line: ExperienceLine, owner: Owner, records: Iterable[UUID], faulty: bool) -> bool:
+    part = line.part_of(owner)
+    return part is not None and not set(records).isdisjoint(part.sources if faulty else part.faulty)

@@ -1,0 +1,188 @@
+"""The verbs of a book over memories: keep, correct, share, retract and undo statements."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Literal, Unpack
+from uuid import UUID
+
+from memoranda.book.input import Who, as_audience, as_count, as_fields, as_id, as_ids, as_owner, as_view
+from memoranda.book.services import Services, WaitFor
+from memoranda.book.verbs.context_sources import Uses
+from memoranda.book.verbs.retraction import Retracting
+from memoranda.errors import InvalidInput
+from memoranda.model.changes import Amend, Change, ChangeAudience, Confirm, Retract, Supersede, Undo
+from memoranda.model.ledger import Receipt
+from memoranda.model.memories import Memory
+from memoranda.model.records import Audience, Owner
+from memoranda.model.values import new_id
+
+
+class Statements:
+    """The verbs of a book over memories."""
+
+    def __init__(self, services: Services) -> None:
+        self._services = services
+        self._uses = Uses(services)
+        self._retracting = Retracting(services)
+
+    async def remember(
+        self,
+        owner: str | Owner,
+        content: str,
+        *,
+        audience: str | Audience | None = None,
+        run: str | None = None,
+        operation: str | None = None,
+        expect: Mapping[UUID, int] | None = None,
+        agent: str | None = None,
+        groups: Sequence[str] = (),
+        view: Literal["owner"] | None = None,
+        wait_for: WaitFor = "stored",
+        **fields: Any,
+    ) -> Receipt:
+        """Keep a statement: kind, key, subject, applies_when, data, tags, sources, supersedes, valid_from, …"""
+        who = as_view({"agent": agent, "groups": groups, "view": view})
+        statements = [{"content": content, **fields}]
+        return await self._services.remember(
+            self._owner(owner), who, statements, audience, run, operation, expect, wait_for
+        )
+
+    async def remember_all(
+        self,
+        owner: str | Owner,
+        statements: Sequence[Mapping[str, Any]],
+        *,
+        audience: str | Audience | None = None,
+        run: str | None = None,
+        operation: str | None = None,
+        expect: Mapping[UUID, int] | None = None,
+        wait_for: WaitFor = "stored",
+        **who: Unpack[Who],
+    ) -> Receipt:
+        """Keep several statements, all or none; ``wait_for="embedded"`` makes their vectors before it returns."""
+        return await self._services.remember(
+            self._owner(owner), as_view(who), statements, audience, run, operation, expect, wait_for
+        )
+
+    async def supersede(
+        self,
+        owner: str | Owner,
+        loser: UUID | str,
+        winner: UUID | str,
+        *,
+        operation: str | None = None,
+        **who: Unpack[Who],
+    ) -> Receipt:
+        """Say that one memory that is there takes another's place."""
+        change = Supersede(as_id(loser, "loser"), as_id(winner, "winner"))
+        return await self._change(owner, change, ["supersede", str(loser), str(winner)], operation, who)
+
+    async def confirm(
+        self,
+        owner: str | Owner,
+        id: UUID | str,
+        *,
+        sources: Iterable[UUID | str] = (),
+        operation: str | None = None,
+        **who: Unpack[Who],
+    ) -> Receipt:
+        """Say that a memory was said again, and by what."""
+        grounds = as_ids(sources, "sources")
+        change = Confirm(as_id(id), grounds)
+        return await self._change(
+            owner, change, ["corroborate", str(id), list(map(str, grounds))], operation, who
+        )
+
+    async def amend(
+        self,
+        owner: str | Owner,
+        id: UUID | str,
+        fields: Mapping[str, Any],
+        *,
+        operation: str | None = None,
+        **who: Unpack[Who],
+    ) -> Receipt:
+        """Change a memory's fields other than its content: pinned, tags, applies_when, valid_from, valid_to."""
+        changed = as_fields(fields)
+        return await self._change(
+            owner, Amend(as_id(id), changed), ["amend", str(id), changed], operation, who
+        )
+
+    async def share(
+        self,
+        owner: str | Owner,
+        id: UUID | str,
+        audience: str | Audience,
+        *,
+        operation: str | None = None,
+        **who: Unpack[Who],
+    ) -> Receipt:
+        """Change who may read a memory."""
+        readers = as_audience(audience, as_view(who))
+        if readers is None:
+            raise InvalidInput("audience: name the audience to share with", field="audience")
+        change = ChangeAudience(as_id(id), readers)
+        return await self._change(owner, change, ["share", str(id), str(readers)], operation, who)
+
+    async def retract(
+        self,
+        owner: str | Owner,
+        id: UUID | str,
+        *,
+        reason: str = "",
+        operation: str | None = None,
+        **who: Unpack[Who],
+    ) -> Receipt:
+        """Retract a memory: it is not active any more, and its history stays."""
+        change = Retract(as_id(id), reason)
+        return await self._change(owner, change, ["retract", str(id), reason], operation, who)
+
+    async def retract_source(
+        self,
+        owner: str | Owner,
+        source: UUID | str,
+        *,
+        reason: str = "",
+        operation: str | None = None,
+        **who: Unpack[Who],
+    ) -> Receipt:
+        """Mark a message or an episode as faulty: every statement derived only from it is retracted, in one operation.
+
+        The receipt's ``ignored`` tells what stays because it has other grounds; what agents learnt of it alone serves
+        no more. Undoing the operation brings all of it back.
+        """
+        party, view = self._owner(owner), as_view(who)
+        return await self._retracting.retract_source(party, view, as_id(source, "source"), reason, operation)
+
+    async def undo(
+        self,
+        owner: str | Owner,
+        position: int,
+        *,
+        with_dependents: bool = False,
+        operation: str | None = None,
+        **who: Unpack[Who],
+    ) -> Receipt:
+        """Reverse a whole operation by its ledger position; ``with_dependents`` reverses the later changes that build on it too."""
+        change = Undo(as_count(position, "position", 1), with_dependents)
+        # With an operation id it is in the ledger even if it only affects agents' lines, so that it can be undone too.
+        named = operation or f"undo {new_id()}"
+        receipt = await self._change(owner, change, ["undo", position, with_dependents], named, who)
+        await self._retracting.undone(self._owner(owner), receipt.position)
+        return receipt
+
+    async def mark_used(self, owner: str | Owner, ids: Iterable[UUID | str], **who: Unpack[Who]) -> int:
+        """Note that memories were placed in a prompt: it refreshes their strength. Looking at them is no use."""
+        party, view = self._owner(owner), as_view(who)
+        found = await self._services.engine.get(party, view, as_ids(ids))
+        placed = [record for record in found.values() if isinstance(record, Memory)]
+        return await self._uses.use(party, view, placed)
+
+    def _owner(self, owner: str | Owner) -> Owner:
+        return as_owner(owner, self._services.tenant)
+
+    async def _change(
+        self, owner: str | Owner, change: Change, request: Sequence[Any], operation: str | None, who: Who
+    ) -> Receipt:
+        return await self._services.write(self._owner(owner), as_view(who), [change], request, operation)

@@ -1,0 +1,229 @@
+"""One thread of an open book: what applications append to, read and close."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+from uuid import UUID
+
+from memoranda.book.input import (
+    as_actor,
+    as_count,
+    as_cursor,
+    as_limit,
+    as_text,
+    as_wait,
+    each,
+    episode_of,
+    message_of,
+)
+from memoranda.book.services import Services, WaitFor
+from memoranda.book.verbs.context_sources import window
+from memoranda.errors import InvalidInput, NotFound
+from memoranda.model.changes import Append, CloseThread, Expect, JobDraft, SetThread
+from memoranda.model.ledger import Receipt
+from memoranda.model.messages import FINISHED, Message, Thread, ThreadStatus
+from memoranda.model.query import Filter, Page
+from memoranda.model.records import Audience, Owner, RecordType, View
+from memoranda.recall.context.composer import Window
+from memoranda.text.token_count import Count
+
+
+@dataclass(frozen=True, slots=True)
+class ThreadHandle:
+    """A thread as one view sees it."""
+
+    _services: Services
+    owner: Owner
+    id: UUID
+    _view: View
+    #: Whose wishes say when it is formed.
+    _agent: str | None
+
+    async def append(
+        self,
+        role_or_messages: str | Sequence[Mapping[str, Any]],
+        content: str | None = None,
+        *,
+        operation: str | None = None,
+        expect_last: int | None = None,
+        wait_for: WaitFor = "stored",
+        **fields: Any,
+    ) -> Receipt:
+        """Add one message (``append("user", "text")``) or several (``append([{"role": …, "content": …}])``).
+
+        ``expect_last`` names the place of the last message that the caller has read; ``wait_for="embedded"`` makes
+        the vectors of these messages before it returns.
+        """
+        waiting = as_wait(wait_for)
+        if isinstance(role_or_messages, str):
+            drafts: Sequence[Mapping[str, Any]] = [{"role": role_or_messages, "content": content, **fields}]
+        elif content is None and not fields:
+            drafts = role_or_messages
+        else:
+            raise InvalidInput(
+                "messages: with a list of messages, give fields inside each message", field="messages"
+            )
+        if not drafts:
+            raise InvalidInput("messages: none given", field="messages")
+        received = self._services.door.clock()
+        messages = each(drafts, "messages", lambda draft: message_of(draft, self.owner, self.id, received))
+        receipt = await self._services.door.write(
+            self.owner,
+            self._view,
+            as_actor(self._view),
+            [Append(self.id, tuple(messages))],
+            request=["append", str(self.id), list(drafts), expect_last],
+            operation=operation,
+            expect=Expect() if expect_last is None else Expect(last={self.id: expect_last}),
+            jobs=await self._services.forming.jobs(self._agent, self.id),
+        )
+        return await self._services.embeddings.reached(receipt, waiting)
+
+    async def remember(
+        self,
+        content: str,
+        *,
+        audience: str | Audience | None = None,
+        run: str | None = None,
+        operation: str | None = None,
+        expect: Mapping[UUID, int] | None = None,
+        wait_for: WaitFor = "stored",
+        **fields: Any,
+    ) -> Receipt:
+        """Keep a statement that was made in this thread."""
+        statements = [{"content": content, "thread": self.id, **fields}]
+        return await self._services.remember(
+            self.owner, self._view, statements, audience, run, operation, expect, wait_for
+        )
+
+    async def get(self) -> Thread:
+        """Return the current version of the thread."""
+        return await _seen(self._services, self.owner, self.id, self._view)
+
+    async def messages(self, *, cursor: str | None = None, limit: int = 100) -> Page:
+        """Its messages, oldest first."""
+        only = Filter(types=frozenset({RecordType.MESSAGE}), thread=self.id)
+        return await self._services.engine.scan(
+            self.owner, self._view, only, as_cursor(cursor), as_limit(limit)
+        )
+
+    async def newest(self, limit: int = 20) -> list[Message]:
+        """Its newest messages, in the order in which they were said."""
+        only = Filter(types=frozenset({RecordType.MESSAGE}), thread=self.id, newest_first=True)
+        page = await self._services.engine.scan(self.owner, self._view, only, None, as_limit(limit))
+        return [record for record in reversed(page.records) if isinstance(record, Message)]
+
+    async def window(
+        self,
+        budget: int = 2000,
+        *,
+        summary: str | None = None,
+        count: Count | None = None,
+        max_gap: timedelta | None = None,
+    ) -> Window:
+        """Its newest turns that fit into a budget of tokens: from a user's turn on, no tool call without its result.
+
+        ``summary`` is what the caller keeps of older turns; it has its place, and is counted. Without it, the thread's
+        own is taken where turns are left out. ``count`` counts tokens as the model does that is to read them; without
+        it they are estimated. A silence of more than ``max_gap`` ends the window: what was said before stays out of it.
+        Without it the book's setting holds.
+        """
+        room = as_count(budget, "budget", 1)
+        text = None if summary is None else as_text(summary, "summary")
+        if max_gap is not None and (not isinstance(max_gap, timedelta) or max_gap <= timedelta()):
+            raise InvalidInput("max_gap: give a timedelta longer than zero", field="max_gap")
+        lasts = self._services.window_ttl if max_gap is None else max_gap
+        return await window(self._services, self.owner, self._view, self.id, room, count, text, lasts)
+
+    async def set(self, *, operation: str | None = None, expect: int | None = None, **fields: Any) -> Receipt:
+        """Set its title, status, state, result or tags; ``expect`` names the version that the caller has read."""
+        return await self._services.door.write(
+            self.owner,
+            self._view,
+            as_actor(self._view),
+            [SetThread(self.id, fields)],
+            request=["set", str(self.id), fields, expect],
+            operation=operation,
+            expect=Expect() if expect is None else Expect(versions={self.id: expect}),
+            jobs=await self._services.forming.now(self._agent, self.id)
+            if fields.get("status") in FINISHED
+            else (),
+        )
+
+    async def close(
+        self,
+        status: str = "completed",
+        *,
+        result: Any = None,
+        episode: Mapping[str, Any] | None = None,
+        operation: str | None = None,
+        wait_for: WaitFor = "stored",
+    ) -> Receipt:
+        """Finish the thread, with the episode that records what was done, if one is given."""
+        waiting = as_wait(wait_for)
+        try:
+            ended = ThreadStatus(status)
+        except ValueError:
+            raise InvalidInput(
+                f"status: {status!r} is not a final status; use completed or failed", field="status"
+            ) from None
+        now = self._services.door.clock()
+        made = None
+        if episode is not None:
+            agent = self._view.agent
+            made = each(
+                [{"thread": self.id, **episode}], "episode", lambda d: episode_of(d, self.owner, agent, now)
+            )[0]
+        receipt = await self._services.door.write(
+            self.owner,
+            self._view,
+            as_actor(self._view),
+            [CloseThread(self.id, ended, result, made)],
+            request=["close", str(self.id), status, result, episode],
+            operation=operation,
+            jobs=await self._services.forming.now(self._agent, self.id),
+        )
+        return await self._services.embeddings.reached(receipt, waiting)
+
+    async def form_now(self) -> bool:
+        """Make what was said due to be formed now: it waits for no silence, and for nothing else that kept it.
+
+        False where formation is off, by the settings or by the thread's agent's own.
+        """
+        await self.get()
+        jobs = await self._services.forming.now(self._agent, self.id, insists=True)
+        await self._due(jobs)
+        return bool(jobs)
+
+    async def form_again(self) -> None:
+        """Form the thread again from its beginning; with a language model, at its price.
+
+        Refused with ``Conflict`` where formation is off, by the settings or by the thread's agent's own.
+        """
+        await self.get()
+        await self._due(await self._services.forming.again(self._agent, self.id))
+
+    async def _due(self, jobs: tuple[JobDraft, ...]) -> None:
+        await self._services.door.write(
+            self.owner,
+            self._view,
+            as_actor(self._view),
+            [SetThread(self.id, {})],
+            request=["due", str(self.id)],
+            jobs=jobs,
+        )
+
+
+async def taken_up(services: Services, owner: Owner, id: UUID, view: View) -> ThreadHandle:
+    """A thread that was there before."""
+    return ThreadHandle(services, owner, id, view, (await _seen(services, owner, id, view)).agent)
+
+
+async def _seen(services: Services, owner: Owner, id: UUID, view: View) -> Thread:
+    record = (await services.engine.get(owner, view, [id])).get(id)
+    if not isinstance(record, Thread):
+        raise NotFound(f"no thread {id} that this view may see")
+    return record

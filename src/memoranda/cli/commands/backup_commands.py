@@ -1,0 +1,109 @@
+"""Copies of a whole book: ``backup`` and ``restore``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+
+from memoranda.assembly import open_engine
+from memoranda.book.admin.backup_files import restore
+from memoranda.cli.options import opens_book
+from memoranda.cli.session import Session, path_of
+from memoranda.errors import InvalidInput, NotABook
+from memoranda.model.book_facts import Findings
+from memoranda.model.ledger import Erasures
+from memoranda.model.values import utc_now
+from memoranda.ports import CopiesItself, Engine
+
+_PATH = click.Path(path_type=Path)
+
+
+@click.command("backup")
+@opens_book
+@click.argument("target", type=_PATH)
+def backup_command(session: Session, target: Path) -> None:
+    """Copy the book to TARGET while it is in use; open the copy, and hold it against its ledger."""
+    found = session.run(_backup(session, target))
+    if not session.print_json({"target": target.absolute(), **_counts(found)}):
+        session.printer.say(f"backed up to {target}", "good")
+        session.printer.say(_verified(found))
+
+
+async def _backup(session: Session, target: Path) -> Findings:
+    _check_folder(target)
+    async with session.writing() as book:
+        with session.progress("copying") as progress:
+            return await book.backup(target.absolute(), progress)
+
+
+@click.command("restore")
+@opens_book
+@click.argument("backup", type=_PATH)
+@click.argument("target", type=_PATH)
+@click.option(
+    "--erasures",
+    metavar="BOOK",
+    multiple=True,
+    help="A book whose later erasures are made here too; repeatable.",
+)
+def restore_command(session: Session, backup: Path, target: Path, erasures: Sequence[str]) -> None:
+    """Put BACKUP to TARGET, a new place, and take out of it what was forgotten since.
+
+    What was forgotten is known from the notes beside the backup, and from each book given with --erasures:
+    give the book that the backup was made of, if it still opens. --book plays no part.
+    """
+    removed, found = session.run(_restore(backup, target, erasures))
+    session.mark_done()
+    if session.print_json({"target": target.absolute(), "removed": removed, **_counts(found)}):
+        return
+    session.printer.say(f"restored to {target}", "good")
+    session.printer.say(f"forgotten since, and taken out: {removed}")
+    session.printer.say(_verified(found))
+
+
+async def _restore(backup: Path, target: Path, erasures: Sequence[str]) -> tuple[int, Findings]:
+    if not backup.is_file():
+        raise NotABook(f"there is no backup at {backup}: check the path")
+    _check_folder(target)
+    past = [await _erasures_of(address) for address in erasures]
+    removed = await restore(_opened, backup.absolute(), target.absolute(), erasures=past, at=utc_now())
+    engine = await open_engine(target, create=False)
+    try:
+        return removed, await engine.verify()
+    finally:
+        await engine.close()
+
+
+async def _opened(path: Path) -> Engine:
+    return await open_engine(path, create=False)
+
+
+async def _erasures_of(address: str) -> Erasures:
+    path_of(address)
+    engine = await open_engine(address, create=False)
+    try:
+        if not isinstance(engine, CopiesItself):
+            raise InvalidInput(f"erasures: a book on {engine.name} cannot tell them", field="erasures")
+        return await engine.erasures()
+    finally:
+        await engine.close()
+
+
+def _check_folder(target: Path) -> None:
+    if not target.absolute().parent.is_dir():
+        raise InvalidInput(
+            f"target: the folder {target.absolute().parent} is not there; make it first", field="target"
+        )
+
+
+def _counts(found: Findings) -> dict[str, int]:
+    return {"records": found.records, "versions": found.versions, "entries": found.entries}
+
+
+def _verified(found: Findings) -> str:
+    return (
+        f"verified: {found.records} records, {found.versions} earlier versions, "
+        f"{found.entries} ledger entries, all as the ledger says"
+    )

@@ -1,0 +1,114 @@
+"""The command that checks the health of a book: ``doctor``."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import time
+from pathlib import Path
+from typing import Any
+
+import click
+
+from memoranda.book import Book
+from memoranda.book.services import FORMING
+from memoranda.cli import exits, health_checks
+from memoranda.cli.health_checks import Check
+from memoranda.cli.options import opens_book
+from memoranda.cli.output.printer import Printer
+from memoranda.cli.session import Session
+from memoranda.model.book_facts import BookFacts
+from memoranda.model.changes import MOST_JOBS, JobState
+from memoranda.model.values import utc_now
+from memoranda.model.vectors import EMBED
+
+_MOUNTS = Path("/proc/mounts")
+_STYLES = {"ok": "good", "note": "", "warning": "warning"}
+
+
+@click.command("doctor")
+@opens_book
+def doctor_command(session: Session) -> None:
+    """Check the health of the book, its file and its disk; exit code 1 if there is a warning."""
+    facts, checks = session.run(_examine(session))
+    healthy = all(check.state != "warning" for check in checks)
+    if not session.print_json({"healthy": healthy, "book": facts, "checks": checks}):
+        _print_facts(session.printer, facts)
+        _print_checks(session.printer, checks)
+        session.printer.say("healthy" if healthy else "not healthy", "good" if healthy else "bad")
+    if not healthy:
+        exits.leave(exits.FOUND_FAULTS)
+
+
+async def _examine(session: Session) -> tuple[BookFacts, list[Check]]:
+    async with session.reading() as book:
+        await book.embeddings.examine()
+        facts = await book.facts()
+        waiting = await book.engine.jobs(JobState.WAITING, MOST_JOBS)
+        dead = await book.engine.jobs(JobState.DEAD, MOST_JOBS)
+        # Vectors and threads may wait for a process with a model; they have checks of their own.
+        overdue = [job for job in waiting if job.kind not in (EMBED, *FORMING)]
+        checks = await _of_place(book)
+        checks += health_checks.upkeep(facts, overdue[0] if overdue else None, utc_now())
+        forming, failed = ([job for job in some if job.kind in FORMING] for some in (waiting, dead))
+        checks.append(health_checks.formation(forming, failed, utc_now()))
+        checks += health_checks.meaning(facts.details["vectors"])
+        if isinstance(book.engine, health_checks.OnServer):
+            return facts, checks + health_checks.server_checks(await book.engine.examine())
+        checks.append(health_checks.backups(list(facts.details.get("backups", ())), time.time()))
+        return facts, checks + await _of_file(book)
+
+
+async def _of_place(book: Book) -> list[Check]:
+    departure = (await book.engine.whereabouts()).departure
+    if departure is None:
+        return []
+    if departure.whole:
+        return [Check("place", "warning", f"the book has moved to {departure.address}", "open it there")]
+    advice = "wait until the copy is complete; if it was stopped, run it again, or run it with --cancel"
+    return [Check("place", "warning", f"the book is being copied to {departure.address}", advice)]
+
+
+async def _of_file(book: Book) -> list[Check]:
+    engine = book.engine
+    if not isinstance(engine, health_checks.OnFile):
+        return []
+    path = engine.path.absolute().resolve()
+    mounts = _MOUNTS.read_text("utf-8", "replace") if _MOUNTS.exists() else ""
+    return [
+        await health_checks.integrity(engine.file),
+        await health_checks.durability(
+            engine.file, writable=os.access(path, os.W_OK) and os.access(path.parent, os.W_OK)
+        ),
+        health_checks.permissions(path),
+        health_checks.log_size(path),
+        health_checks.room(health_checks.size_of(path), shutil.disk_usage(path.parent).free),
+        health_checks.file_system(path, mounts),
+        health_checks.sync_time(path.parent),
+        health_checks.sqlite_version(),
+    ]
+
+
+def _print_facts(printer: Printer, facts: BookFacts) -> None:
+    records = ", ".join(f"{number} {kind}" for kind, number in facts.records.items())
+    jobs = ", ".join(f"{number} {state}" for state, number in facts.jobs.items())
+    printer.say(f"book {facts.address}", "title")
+    pairs: list[tuple[str, Any]] = [
+        ("engine", f"{facts.engine}, format {facts.format}"),
+        ("size", health_checks.megabytes(facts.bytes)),
+        ("owners", str(facts.owners)),
+        ("records", records or "none"),
+        ("jobs", jobs or "none"),
+    ]
+    printer.pairs(pairs)
+
+
+def _print_checks(printer: Printer, checks: list[Check]) -> None:
+    printer.say("checks", "title")
+    broad = max(len(check.name) for check in checks)
+    for check in checks:
+        printer.labelled(
+            f"  {check.name:<{broad}}  {check.state:<7}  ", check.found, label_style=_STYLES[check.state]
+        )
+        if check.advice:
+            printer.labelled(" " * (broad + 13), check.advice, style="strong")

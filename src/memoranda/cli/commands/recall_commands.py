@@ -1,0 +1,221 @@
+"""Commands that search the book: ``recall`` and ``context``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import click
+
+from memoranda.book.input import MODES, Only, Who
+from memoranda.cli.options import narrowed, opens_book, owned, seen_as
+from memoranda.cli.output.printer import Printer
+from memoranda.cli.output.record_tables import (
+    NOTHING_SEEN,
+    moment_of,
+    print_sources,
+    sort_of,
+    status_of,
+    text_of,
+    when,
+)
+from memoranda.cli.session import Session
+from memoranda.model.query import Because, Hit, Hits, MissingHit, ScorerScore
+from memoranda.model.records import Owner
+from memoranda.recall.context.composer import Context
+
+_FOLDED = {
+    Because.SAME: "says the same",
+    Because.SOURCE: "comes from",
+    Because.CONCLUSION: "led to",
+}
+_SCORER = {
+    "words": "words",
+    "words_near": "words around it",
+    "meaning": "meaning",
+    "meaning_near": "meaning around it",
+}
+
+
+@click.command("recall")
+@opens_book
+@owned("QUESTION...", least=1)
+@seen_as
+@narrowed
+@click.option("--limit", type=int, default=10, metavar="N", help="The most hits to show [default: 10].")
+@click.option(
+    "--mode", type=click.Choice(MODES), default="hybrid", help="The way to search [default: hybrid]."
+)
+@click.option("--pinned-first", is_flag=True, help="List the hits that are pinned memories first.")
+@click.option(
+    "--explain",
+    is_flag=True,
+    help="Show the scores of each search method, and the records that just missed the limit.",
+)
+@click.option(
+    "--why-not",
+    metavar="ID",
+    multiple=True,
+    help="Explain why this record is not among the hits; repeatable.",
+)
+def recall_command(
+    session: Session,
+    party: Owner,
+    words: Sequence[str],
+    who: Who,
+    types: Sequence[str] | None,
+    only: Only,
+    limit: int,
+    mode: str,
+    pinned_first: bool,
+    explain: bool,
+    why_not: Sequence[str],
+) -> None:
+    """Find the records that answer a question by words and meaning, best first, and say why each was found."""
+    how = {"limit": limit, "types": types, "mode": mode, "pinned_first": pinned_first}
+    hits = session.run(_recall(session, party, " ".join(words), only, who, explain=why_not or explain, **how))
+    if session.print_json(
+        {"hits": list(hits), "missing": hits.missing, "no_vectors_because": hits.no_vectors_because}
+    ):
+        return
+    for hit in hits:
+        print_hit(session.printer, hit, explained=explain)
+    if not hits:
+        session.printer.say(f"nothing found: {NOTHING_SEEN}", "faint")
+    print_missing(session.printer, hits.missing)
+    if explain and hits.no_vectors_because:
+        session.printer.say(f"searched by words alone: {hits.no_vectors_because}", "faint")
+
+
+async def _recall(session: Session, party: Owner, question: str, only: Only, who: Who, **how: Any) -> Hits:
+    async with session.reading() as book:
+        return await book.recall(party, question, only=only, **how, **who)
+
+
+def print_hit(printer: Printer, hit: Hit, *, explained: bool = False) -> None:
+    """Print one hit, and why it was found."""
+    record = hit.record
+    note = status_of(record)
+    printer.say(
+        f"{hit.rank:>2}  {hit.score:.2f}  {record.type.value} {sort_of(record)}, {when(moment_of(record))}"
+        + (f" [{note}]" if note else ""),
+        "title",
+    )
+    printer.block(hit.text, indent="    ")
+    if reasons := reasons_of(hit):
+        printer.say(f"    {reasons}", "faint")
+    if explained:
+        printer.say(f"    {_figures(hit.scores)}", "faint")
+        if hit.conditions:
+            printer.say("    met: " + ", ".join(hit.conditions), "faint")
+    for other in hit.folded:
+        printer.say(f"    {_FOLDED[other.because]}  {other.record.id}", "faint")
+        if other.because is not Because.SAME:
+            printer.block(f"“{text_of(other.record)}”", indent="      ")
+    shown = {other.record.id for other in hit.folded}
+    print_sources(printer, [source for source in hit.sources if source.id not in shown], indent="    ")
+    printer.say(f"    {record.id}", "faint")
+
+
+def reasons_of(hit: Hit) -> str:
+    """Say in one line why a hit was found."""
+    reasons = []
+    if hit.words:
+        reasons.append("words: " + ", ".join(f"{word} {share:.2f}" for word, share in hit.words))
+    elif any(one.scorer == "words_near" and one.score > 0 for one in hit.scores):
+        reasons.append("next to words of the question")
+    reasons += [
+        f"meaning: {one.score:.2f}" for one in hit.scores if one.scorer == "meaning" and one.score > 0
+    ]
+    if hit.names_speaker:
+        reasons.append("the question names the speaker")
+    if hit.strength is not None:
+        reasons.append(f"strength: {hit.strength:.2f}" + (f", used {hit.uses} times" if hit.uses else ""))
+    return " · ".join(reasons)
+
+
+def _figures(scores: Sequence[ScorerScore]) -> str:
+    return " · ".join(
+        f"{_SCORER[one.scorer]} {one.score:.2f}, place {one.rank}, weight {one.weight:.2f}" for one in scores
+    )
+
+
+def print_missing(printer: Printer, missing: Sequence[MissingHit]) -> None:
+    """Print why other records were not found."""
+    if missing:
+        printer.say("not among the hits", "title")
+    for one in missing:
+        printer.say(f"    {one.id}  {one.because.value}")
+        printer.block(one.reason, indent="      ")
+        if one.scores:
+            printer.say(f"      {_figures(one.scores)}", "faint")
+
+
+@click.command("context")
+@opens_book
+@owned("[QUESTION...]")
+@seen_as
+@click.option(
+    "--thread",
+    metavar="ID",
+    help="The current conversation; without a QUESTION, its last messages are the question.",
+)
+@click.option("--budget", type=int, default=2000, metavar="N", help="The most tokens to use [default: 2000].")
+@click.option(
+    "--limit",
+    type=int,
+    default=10,
+    metavar="N",
+    help="The most hits of recall, and the most memories [default: 10].",
+)
+@click.option(
+    "--no-mark-used", "look", is_flag=True, help="Do not count the memories that are placed as used."
+)
+def context_command(
+    session: Session,
+    party: Owner,
+    words: Sequence[str],
+    who: Who,
+    thread: str | None,
+    budget: int,
+    limit: int,
+    look: bool,
+) -> None:
+    """Build the text that an agent reads before it answers: blocks within a budget of tokens.
+
+    The memories that are placed count as used, unless you say --no-mark-used.
+    """
+    question = " ".join(words) or None
+    made = session.run(_context(session, party, question, who, thread, budget, limit, not look))
+    if not session.print_json(made):
+        print_context(session.printer, made)
+
+
+async def _context(
+    session: Session,
+    party: Owner,
+    question: str | None,
+    who: Who,
+    thread: str | None,
+    budget: int,
+    limit: int,
+    use: bool,
+) -> Context:
+    async with session.reading() as book:
+        return await book.context(
+            party, question, thread=thread, budget=budget, limit=limit, mark_used=use, **who
+        )
+
+
+def print_context(printer: Printer, made: Context) -> None:
+    """Print the text unchanged, and below it how many tokens it takes."""
+    if not made.text and made.left_out:
+        printer.say(f"nothing fits: {len(made.left_out)} entries were left out; raise --budget", "faint")
+        return
+    if not made.text:
+        printer.say(f"empty: {NOTHING_SEEN}", "faint")
+        return
+    printer.block(made.text, indent="")
+    printer.say()
+    parts = ", ".join(f"{block.name} {block.tokens}" for block in made.blocks)
+    printer.say(f"{made.tokens} tokens, {made.counted}: {parts}; left out: {len(made.left_out)}", "faint")

@@ -1,0 +1,235 @@
+"""Commands that show records and their past: ``get``, ``list``, ``why`` and ``history``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import click
+
+from memoranda.book.input import Who
+from memoranda.cli.options import narrowed, opens_book, owned, seen_as
+from memoranda.cli.output.printer import Column, Printer
+from memoranda.cli.output.record_tables import (
+    NOTHING_SEEN,
+    actor_of,
+    print_record,
+    print_records,
+    print_sources,
+    sort_of,
+    status_of,
+    text_of,
+    when,
+)
+from memoranda.cli.session import Session
+from memoranda.model.ledger import Entry
+from memoranda.model.query import HistoryStep, Page
+from memoranda.model.records import Owner
+
+
+@click.command("get")
+@opens_book
+@owned("ID", least=1, most=1)
+@seen_as
+def get_command(session: Session, party: Owner, words: Sequence[str], who: Who) -> None:
+    """Show all fields of one record."""
+    session.run(_get(session, party, words[0], who))
+
+
+async def _get(session: Session, party: Owner, id: str, who: Who) -> None:
+    async with session.reading() as book:
+        record = await book.get(party, id, **who)
+    if not session.print_json(record):
+        print_record(session.printer, record)
+
+
+@click.command("list")
+@opens_book
+@owned(optional=True, most=0)
+@seen_as
+@narrowed
+@click.option("--owners", is_flag=True, help="List the tenant's owners instead.")
+@click.option("--count", is_flag=True, help="Only print the number of records.")
+@click.option("--newest-first", is_flag=True, help="List the newest first instead of the oldest.")
+@click.option("--limit", type=int, default=50, metavar="N", help="The most records on a page [default: 50].")
+@click.option("--cursor", metavar="TEXT", help="Continue after an earlier page; it printed this value.")
+@click.option(
+    "--all", "everything", is_flag=True, help="Print all pages; with --json one record on each line."
+)
+def list_command(
+    session: Session,
+    party: Owner | None,
+    words: Sequence[str],
+    owners: bool,
+    count: bool,
+    everything: bool,
+    **given: Any,
+) -> None:
+    """List the records that a view sees, one page at a time."""
+    if owners:
+        session.run(_owners(session))
+        return
+    if party is None:
+        raise click.UsageError("the owner is missing: give OWNER, or list all owners with --owners")
+    if count:
+        session.run(_count(session, party, given))
+    elif everything:
+        session.run(_all(session, party, given))
+    else:
+        session.run(_list(session, party, given))
+
+
+async def _owners(session: Session) -> None:
+    async with session.reading() as book:
+        found = await book.owners()
+    if not session.print_json({"owners": found}):
+        session.printer.table(
+            [Column("KIND"), Column("OWNER")], [[owner.kind.value, owner.id] for owner in found]
+        )
+
+
+async def _count(session: Session, party: Owner, given: dict[str, Any]) -> None:
+    async with session.reading() as book:
+        found = await book.count(party, types=given["types"], only=given["only"], **given["who"])
+    if not session.print_json({"count": found}):
+        session.printer.say(str(found))
+
+
+async def _list(session: Session, party: Owner, given: dict[str, Any]) -> None:
+    who = given.pop("who")
+    async with session.reading() as book:
+        page: Page = await book.list(party, **given, **who)
+    if session.print_json(page):
+        return
+    if page.records:
+        print_records(session.printer, page.records)
+    else:
+        session.printer.say(NOTHING_SEEN, "faint")
+    if page.cursor is not None:
+        session.printer.say(f"more records follow: --cursor {page.cursor}", "faint")
+
+
+async def _all(session: Session, party: Owner, given: dict[str, Any]) -> None:
+    who = given.pop("who")
+    async with session.reading() as book:
+        while True:
+            page: Page = await book.list(party, **given, **who)
+            if session.json:
+                for record in page.records:
+                    session.printer.document(record)
+            elif page.records:
+                print_records(session.printer, page.records)
+            if page.cursor is None:
+                return
+            given["cursor"] = page.cursor
+
+
+@click.command("why")
+@opens_book
+@owned("ID", least=1, most=1)
+@seen_as
+def why_command(session: Session, party: Owner, words: Sequence[str], who: Who) -> None:
+    """Show the sources of a record with quotes, and the changes that made it what it is."""
+    session.run(_why(session, party, words[0], who))
+
+
+async def _why(session: Session, party: Owner, id: str, who: Who) -> None:
+    async with session.reading() as book:
+        why = await book.why(party, id, **who)
+    if session.print_json(why):
+        return
+    printer, record = session.printer, why.record
+    printer.say(f"{record.type.value} {sort_of(record)}".rstrip(), "title")
+    printer.block(text_of(record), indent="  ", style="strong")
+    if why.sources:
+        printer.say("sources", "title")
+        print_sources(printer, why.sources)
+    else:
+        printer.say("no sources that this view sees", "faint")
+    print_steps(printer, why.history)
+
+
+@click.command("history")
+@opens_book
+@owned("[ID]", most=1)
+@seen_as
+@click.option(
+    "--after",
+    type=click.IntRange(min=0),
+    default=0,
+    metavar="POSITION",
+    help="Show only entries after this position.",
+)
+@click.option(
+    "--limit",
+    type=int,
+    default=100,
+    metavar="N",
+    help="The most ledger entries to show [default: 100].",
+)
+def history_command(
+    session: Session, party: Owner, words: Sequence[str], who: Who, after: int, limit: int
+) -> None:
+    """Show all changes of a record, oldest first. With --as-owner and no ID, show the owner's ledger."""
+    if words:
+        session.run(_history(session, party, words[0], who))
+    else:
+        session.run(_ledger(session, party, who, after, limit))
+
+
+async def _history(session: Session, party: Owner, id: str, who: Who) -> None:
+    async with session.reading() as book:
+        steps = await book.history(party, id, **who)
+    if not session.print_json({"steps": steps}):
+        print_steps(session.printer, steps)
+
+
+async def _ledger(session: Session, party: Owner, who: Who, after: int, limit: int) -> None:
+    async with session.reading() as book:
+        entries = await book.ledger(party, after=after, limit=limit, **who)
+    if not session.print_json({"entries": entries}):
+        _print_entries(session.printer, entries)
+
+
+def print_steps(printer: Printer, steps: Sequence[HistoryStep]) -> None:
+    """Print the changes of one record."""
+    columns = [
+        Column("POSITION", right=True),
+        Column("WHEN", "faint"),
+        Column("BY"),
+        Column("DONE"),
+        Column("VERSION", right=True),
+        Column("CONTENT AT THAT VERSION", flexible=True),
+    ]
+    rows = []
+    for step in steps:
+        if step.record is None:
+            text = "(erased)"
+        else:
+            note = "withdrawn" if step.record.withdrawn else status_of(step.record)
+            text = f"[{note}] {text_of(step.record)}" if note else text_of(step.record)
+        rows.append(
+            [
+                str(step.position),
+                when(step.at),
+                actor_of(step.actor),
+                step.verb.value,
+                str(step.version),
+                text,
+            ]
+        )
+    printer.table(columns, rows)
+
+
+def _print_entries(printer: Printer, entries: Sequence[Entry]) -> None:
+    columns = [
+        Column("POSITION", right=True),
+        Column("WHEN", "faint"),
+        Column("BY"),
+        Column("DONE", flexible=True),
+    ]
+    rows = []
+    for entry in entries:
+        done = ", ".join(f"{line.verb.value} {line.type.value} {line.id}" for line in entry.lines)
+        rows.append([str(entry.position), when(entry.at), actor_of(entry.actor), done])
+    printer.table(columns, rows)

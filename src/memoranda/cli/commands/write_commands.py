@@ -1,0 +1,307 @@
+"""Commands that write messages and memories: ``append``, ``remember``, ``retract`` and ``undo``."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
+from datetime import datetime
+from pathlib import Path
+from typing import Any, BinaryIO
+from uuid import UUID
+
+import click
+
+from memoranda.book import Book, ThreadHandle
+from memoranda.book.input import Who, each, message_of
+from memoranda.cli.options import (
+    MOMENT,
+    once,
+    opens_book,
+    owned,
+    seen_as,
+    seen_as_agent,
+    versions,
+    waits_for_vectors,
+)
+from memoranda.cli.output.json_text import read_objects
+from memoranda.cli.output.record_tables import print_receipt
+from memoranda.cli.session import Session
+from memoranda.errors import InvalidInput, LimitReached
+from memoranda.model.ledger import Receipt
+from memoranda.model.memories import Cardinality
+from memoranda.model.records import Owner, Trust
+from memoranda.model.values import new_id
+
+
+@click.command("append")
+@opens_book
+@owned("[ROLE CONTENT]", most=2)
+@seen_as
+@once
+@waits_for_vectors
+@click.option("--thread", metavar="ID", help="The thread, by its id.")
+@click.option(
+    "--name", metavar="NAME", help="The thread, by your own name for it; it is created if it does not exist."
+)
+@click.option("--title", metavar="TEXT", default="", help="The title of a new thread.")
+@click.option("--audience", type=click.Choice(["self", "group", "global"]), help="Who may read a new thread.")
+@click.option("--speaker", metavar="NAME", help="The name of the speaker, if the role is not enough.")
+@click.option("--at", type=MOMENT, metavar="TIME", help="The time at which it was said [default: now].")
+@click.option(
+    "--file",
+    "source",
+    type=click.Path(path_type=Path, allow_dash=True),
+    metavar="FILE",
+    help="Messages as JSON Lines; - is standard input.",
+)
+@click.option(
+    "--expect",
+    type=click.IntRange(min=0),
+    metavar="PLACE",
+    help="The place of the last message that you have read; refused if the thread has newer messages.",
+)
+def append_command(session: Session, party: Owner, words: Sequence[str], who: Who, **given: Any) -> None:
+    """Add messages to a thread, all of them or none.
+
+    Give one message as ROLE (user, assistant, system, tool) and CONTENT. Without them, messages are read
+    as JSON Lines: {"role": "user", "content": "…"}, with speaker, agent, observed_at, trust and native as options.
+    Without --thread and --name, a new thread is created.
+    """
+    if given["thread"] is not None and given["name"] is not None:
+        raise click.UsageError("give --thread or --name, not both")
+    if given["operation"] is not None and given["thread"] is None and given["name"] is None:
+        raise click.UsageError(
+            "--operation needs --thread or --name, because a repetition would create another thread"
+        )
+    drafts = _drafts(words, given["source"], given["speaker"], given["at"])
+    thread, receipt = session.run(_append(session, party, who, drafts, given))
+    if not session.print_json({"thread": thread, "receipt": receipt}):
+        print_receipt(session.printer, receipt)
+        session.printer.say(f"thread {thread}", "faint")
+
+
+async def _append(
+    session: Session, party: Owner, who: Who, drafts: Sequence[Mapping[str, Any]], given: Mapping[str, Any]
+) -> tuple[UUID, Receipt]:
+    async with session.writing() as book:
+        _check(book, party, drafts)
+        handle = await _thread(book, party, who, given)
+        receipt = await handle.append(drafts, operation=given["operation"], expect_last=given["expect"])
+        return handle.id, await session.embed_written(book, receipt, wait=given["wait"])
+
+
+async def _thread(book: Book, party: Owner, who: Who, given: Mapping[str, Any]) -> ThreadHandle:
+    return await book.thread(
+        party, id=given["thread"], name=given["name"], title=given["title"], audience=given["audience"], **who
+    )
+
+
+def _check(book: Book, party: Owner, drafts: Sequence[Mapping[str, Any]]) -> None:
+    """Check the messages before a thread is created for them."""
+    limits, now = book.door.limits, book.door.clock()
+    if len(drafts) > limits.batch:
+        raise LimitReached(
+            f"messages: {len(drafts)} are too many for one call; send at most {limits.batch} at a time",
+            field="messages",
+        )
+    thread = new_id()
+    for place, message in enumerate(
+        each(drafts, "messages", lambda draft: message_of(draft, party, thread, now))
+    ):
+        if len(message.content) > limits.message_length:
+            raise LimitReached(
+                f"messages[{place}].content: {len(message.content)} characters are too many; the limit is {limits.message_length}",
+                field=f"messages[{place}].content",
+                item=place,
+            )
+
+
+def _drafts(
+    words: Sequence[str], source: Path | None, speaker: str | None, at: datetime | None
+) -> Sequence[Mapping[str, Any]]:
+    if len(words) == 1:
+        raise click.UsageError("give both ROLE and CONTENT, and quote the content")
+    if words:
+        if source is not None:
+            raise click.UsageError("give a message or --file, not both")
+        draft = {"role": words[0], "content": words[1], "speaker": speaker, "observed_at": at}
+        return [{name: value for name, value in draft.items() if value is not None}]
+    if speaker is not None or at is not None:
+        raise click.UsageError(
+            "--speaker and --at describe one message; in JSON Lines, write speaker and observed_at on each line"
+        )
+    if source is None and sys.stdin.isatty():
+        raise click.UsageError("give ROLE and CONTENT, or messages as JSON Lines on standard input")
+    stream: BinaryIO = sys.stdin.buffer
+    with nullcontext(stream) if source is None or str(source) == "-" else source.open("rb") as lines:
+        found = list(read_objects(lines))
+    if not found:
+        raise InvalidInput("messages: there are none; give at least one", field="messages")
+    return found
+
+
+#: Options about the write itself; the others are fields of the memory.
+_HOW = ("audience", "run", "operation", "expect", "source_file", "wait")
+
+
+@click.command("remember")
+@opens_book
+@owned("[CONTENT]", most=1)
+@seen_as_agent
+@once
+@waits_for_vectors
+@click.option(
+    "--kind",
+    metavar="KIND",
+    help="preference, fact, instruction, context, experience or note [default: fact].",
+)
+@click.option(
+    "--key",
+    metavar="KEY",
+    help="A key such as favorite_color; a newer statement with the same key supersedes the older one.",
+)
+@click.option("--subject", metavar="NAME", help="The person or thing it is about [default: the owner].")
+@click.option(
+    "--cardinality",
+    type=click.Choice([each.value for each in Cardinality]),
+    help="How many statements of this sort can be active at once.",
+)
+@click.option("--applies-when", metavar="TEXT", help="The situation in which it applies.")
+@click.option("--data", metavar="JSON", help="Structured data in addition to the text.")
+@click.option("--tag", "tags", metavar="TAG", multiple=True, help="A tag; repeatable.")
+@click.option("--thread", metavar="ID", help="The thread in which it was said.")
+@click.option(
+    "--source", "sources", metavar="ID", multiple=True, help="A record that it comes from; repeatable."
+)
+@click.option("--supersedes", metavar="ID", multiple=True, help="A memory that it replaces; repeatable.")
+@click.option("--trust", type=click.Choice([each.value for each in Trust]), help="How far to trust it.")
+@click.option("--pinned", is_flag=True, help="Never evict it to make room.")
+@click.option("--valid-from", type=MOMENT, metavar="TIME", help="The time from which it is valid.")
+@click.option("--valid-to", type=MOMENT, metavar="TIME", help="The time until which it is valid.")
+@click.option(
+    "--at", "observed_at", type=MOMENT, metavar="TIME", help="The time at which it was learnt [default: now]."
+)
+@click.option(
+    "--audience",
+    type=click.Choice(["self", "group", "global"]),
+    help="Who may read it [default: the narrowest audience of its sources, its thread and its agent].",
+)
+@click.option(
+    "--run", metavar="ID", help="The run that writes it; a run may write only a limited number of records."
+)
+@click.option(
+    "--file",
+    "source_file",
+    type=click.Path(path_type=Path, allow_dash=True),
+    metavar="FILE",
+    help="Statements as JSON Lines; - is standard input.",
+)
+@click.option(
+    "--expect",
+    metavar="ID=VERSION",
+    multiple=True,
+    help="The version of a record that you have read; refused if it has changed; repeatable.",
+)
+def remember_command(session: Session, party: Owner, words: Sequence[str], who: Who, **given: Any) -> None:
+    """Store a statement as a memory. With --file, store several: all of them or none."""
+    statements = _statements(words, given)
+    how = {
+        "audience": given["audience"],
+        "run": given["run"],
+        "operation": given["operation"],
+        "expect": versions(given["expect"]) or None,
+    }
+    session.run(_write(session, "remember_all", party, statements, wait=given["wait"], **how, **who))
+
+
+def _statements(words: Sequence[str], given: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    fields = {
+        name: value for name, value in given.items() if name not in _HOW and value not in (None, (), False)
+    }
+    source: Path | None = given["source_file"]
+    if source is None:
+        if not words:
+            raise click.UsageError("give CONTENT, or --file")
+        return [{"content": words[0], **fields, **_data(fields)}]
+    if words or fields:
+        raise click.UsageError(
+            "--file cannot be combined with CONTENT or its options: each line has its own content and fields"
+        )
+    with nullcontext(sys.stdin.buffer) if str(source) == "-" else source.open("rb") as lines:
+        return list(read_objects(lines))
+
+
+def _data(fields: Mapping[str, Any]) -> dict[str, Any]:
+    if "data" not in fields:
+        return {}
+    try:
+        return {"data": json.loads(fields["data"])}
+    except ValueError as exc:
+        raise InvalidInput(f"data: not JSON: {exc}", field="data") from exc
+
+
+@click.command("retract")
+@opens_book
+@owned("ID", least=1, most=1)
+@seen_as
+@once
+@click.option("--reason", metavar="TEXT", default="", help="Why it is no longer believed.")
+@click.option(
+    "--source",
+    is_flag=True,
+    help="ID is a faulty message or episode: retract every memory whose only source it is.",
+)
+def retract_command(
+    session: Session,
+    party: Owner,
+    words: Sequence[str],
+    who: Who,
+    reason: str,
+    source: bool,
+    operation: str | None,
+) -> None:
+    """Mark a memory as no longer believed. It stays in the history, and `undo` brings it back."""
+    verb = "retract_source" if source else "retract"
+    session.run(_write(session, verb, party, words[0], reason=reason, operation=operation, **who))
+
+
+@click.command("undo")
+@opens_book
+@owned("POSITION", least=1, most=1)
+@seen_as
+@once
+@click.option("--with-dependents", is_flag=True, help="Also reverse the later changes that build on it.")
+def undo_command(
+    session: Session,
+    party: Owner,
+    words: Sequence[str],
+    who: Who,
+    with_dependents: bool,
+    operation: str | None,
+) -> None:
+    """Undo a whole operation, named by its position in the owner's ledger. Undoing an undo restores it.
+
+    Receipts and `history` show positions. Appended messages cannot be undone; use `forget` for them.
+    """
+    if not words[0].isascii() or not words[0].isdigit():
+        raise InvalidInput(
+            f"position: {words[0]!r} is not a position; receipts and `memoranda history` show them",
+            field="position",
+        )
+    session.run(
+        _write(
+            session, "undo", party, int(words[0]), with_dependents=with_dependents, operation=operation, **who
+        )
+    )
+
+
+async def _write(session: Session, verb: str, *given: Any, wait: bool | None = None, **how: Any) -> None:
+    """Call a verb of the book and print its receipt; ``wait`` is None for verbs that store no passages."""
+    async with session.writing() as book:
+        receipt: Receipt = await getattr(book, verb)(*given, **how)
+        if wait is not None:
+            receipt = await session.embed_written(book, receipt, wait=wait)
+    if not session.print_json(receipt):
+        print_receipt(session.printer, receipt)

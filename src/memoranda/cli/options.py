@@ -1,0 +1,275 @@
+"""Options that commands share, and their conversion into arguments of the book."""
+
+from __future__ import annotations
+
+import functools
+import os
+import re
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+import click
+from pydantic import ValidationError
+
+from memoranda.assembly import DEFAULT_FILE, refuse_former_settings
+from memoranda.book.input import Only, Who, as_id
+from memoranda.cli import exits
+from memoranda.cli.output.printer import Printer
+from memoranda.cli.session import Session
+from memoranda.errors import InvalidInput
+from memoranda.model.records import DEFAULT_TENANT, Owner, OwnerKind, RecordType
+from memoranda.model.values import refused
+
+Command = Callable[..., None]
+
+BOOK_VARIABLE = "MEMORANDA_BOOK"
+
+
+class MomentType(click.ParamType):  # type: ignore[type-arg, unused-ignore] # generic in newer releases only
+    """Parameter type: a date, or a time with its zone."""
+
+    name = "time"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> datetime:
+        if isinstance(value, datetime):
+            return value
+        try:
+            found = datetime.fromisoformat(value)
+        except ValueError:
+            self.fail(f"{value!r} is not a time; write 2026-03-01 or 2026-03-01T09:30:00Z", param, ctx)
+        if re.fullmatch(r"[\d-]+", value) and "T" not in value:
+            return found.replace(tzinfo=UTC)
+        if found.tzinfo is None:
+            self.fail(f"{value!r} has no time zone; add Z or an offset such as +02:00", param, ctx)
+        return found
+
+
+MOMENT = MomentType()
+
+
+def opens_book(command: Command) -> Command:
+    """Pass a ``session`` to a command, with the book that its options name."""
+
+    @click.option(
+        "--book",
+        metavar="ADDRESS",
+        help=f"The book: a path or postgresql://… [default: ${BOOK_VARIABLE} or ./{DEFAULT_FILE}].",
+    )
+    @click.option(
+        "--tenant", metavar="NAME", help=f"The tenant that the owners belong to [default: {DEFAULT_TENANT}]."
+    )
+    @click.option("--config", metavar="FILE", help="A file with settings, in TOML.")
+    @click.option("--json", "as_json", is_flag=True, help="Print the answer as JSON.")
+    @click.option("--debug", is_flag=True, help="Print a traceback with an error.")
+    @functools.wraps(command)
+    def opened(
+        book: str | None, tenant: str | None, config: str | None, as_json: bool, debug: bool, **rest: Any
+    ) -> None:
+        ctx = click.get_current_context()
+        before = ctx.find_root().params
+        if debug or before.get("debug"):
+            exits.show_traceback(ctx)
+        refuse_former_settings()
+        session = Session(
+            address=_given("--book", book, before.get("book")) or _usual_book(),
+            tenant=_given("--tenant", tenant, before.get("tenant")) or DEFAULT_TENANT,
+            config=_given("--config", config, before.get("config")),
+            printer=Printer.for_stdout(json=as_json or bool(before.get("as_json"))),
+        )
+        command(session=session, **rest)
+
+    return opened
+
+
+def _usual_book() -> str:
+    return _given(f"${BOOK_VARIABLE}", os.environ.get(BOOK_VARIABLE)) or DEFAULT_FILE
+
+
+def _given(name: str, *values: str | None) -> str | None:
+    """Return the first value that was given; refuse an empty one, which is usually a variable that was never set."""
+    value = next((value for value in values if value is not None), None)
+    if value is not None and not value.strip():
+        raise click.UsageError(f"{name} is empty: give it a value, or leave it out to get the default")
+    return value
+
+
+def owned(
+    rest: str = "", *, least: int = 0, most: int | None = None, optional: bool = False
+) -> Callable[[Command], Command]:
+    """Pass the owner as ``party`` and the other arguments as ``words``; ``rest`` names those in the help."""
+    owner = "[OWNER]" if optional else "OWNER"
+
+    def decorate(command: Command) -> Command:
+        @click.argument("words", nargs=-1, metavar=f"{owner} {rest}".rstrip())
+        @click.option("--owner", metavar="NAME", help="The owner; give it here or as the first argument.")
+        @click.option(
+            "--owner-kind",
+            type=click.Choice([kind.value for kind in OwnerKind]),
+            default=OwnerKind.USER.value,
+            help="The kind of owner [default: user].",
+        )
+        @functools.wraps(command)
+        def with_owner(
+            session: Session, words: tuple[str, ...], owner: str | None, owner_kind: str, **given: Any
+        ) -> None:
+            name, others = (owner, words) if owner is not None else (words[0] if words else None, words[1:])
+            if name is None and not optional:
+                raise click.UsageError(f"the owner is missing: give OWNER{f' and {rest}' if rest else ''}")
+            if len(others) < least or (most is not None and len(others) > most):
+                raise click.UsageError(
+                    f"expected after the owner: {rest or 'nothing'}; quote a text of several words"
+                )
+            party = None if name is None else _party(session.tenant, owner_kind, name)
+            command(session=session, party=party, words=others, **given)
+
+        return with_owner
+
+    return decorate
+
+
+def _party(tenant: str, kind: str, name: str) -> Owner:
+    try:
+        return Owner(tenant=tenant, kind=OwnerKind(kind), id=name)
+    except ValidationError as exc:
+        raise refused(exc, at="owner") from exc
+
+
+def seen_as_agent(command: Command) -> Command:
+    """Pass ``who`` to a command: the agent that reads or writes."""
+
+    @click.option("--agent", metavar="NAME", help="Read and write as this agent.")
+    @click.option(
+        "--group",
+        "groups",
+        metavar="NAME",
+        multiple=True,
+        help="A group that the agent belongs to; repeatable.",
+    )
+    @functools.wraps(command)
+    def with_agent(agent: str | None, groups: tuple[str, ...], **given: Any) -> None:
+        command(who=Who(agent=agent, groups=groups), **given)
+
+    return with_agent
+
+
+def seen_as(command: Command) -> Command:
+    """Pass ``who`` to a command: an agent, or the owner."""
+
+    @click.option("--as-owner", is_flag=True, help="Read as the owner, who sees every record of theirs.")
+    @functools.wraps(command)
+    def with_view(as_owner: bool, who: Who, **given: Any) -> None:
+        command(who=Who(**who, view="owner") if as_owner else who, **given)
+
+    return seen_as_agent(with_view)
+
+
+def once(command: Command) -> Command:
+    """Pass ``operation`` to a command: an id under which the write is applied only once."""
+    option = click.option(
+        "--operation",
+        metavar="ID",
+        help="Your own id for this write; the same id and request are applied only once.",
+    )
+    return option(command)
+
+
+def waits_for_vectors(command: Command) -> Command:
+    """Pass ``wait`` to a command: True if it makes the vectors of what it writes before it ends."""
+
+    @click.option(
+        "--no-wait",
+        is_flag=True,
+        help="Do not wait for the vectors of what is written; a worker makes them later.",
+    )
+    @functools.wraps(command)
+    def with_wait(no_wait: bool, **given: Any) -> None:
+        command(wait=not no_wait, **given)
+
+    return with_wait
+
+
+#: Filters of the records that are shown, in the order of the help.
+_CONDITIONS = (
+    click.option(
+        "--type",
+        "types",
+        multiple=True,
+        type=click.Choice([type_.value for type_ in RecordType]),
+        help="Only records of this type; repeatable.",
+    ),
+    click.option(
+        "--kind",
+        "kinds",
+        metavar="KIND",
+        multiple=True,
+        help="Only records of this kind or role; repeatable.",
+    ),
+    click.option(
+        "--status",
+        "statuses",
+        metavar="STATUS",
+        multiple=True,
+        help="Only records with this status, such as superseded; repeatable.",
+    ),
+    click.option("--thread", metavar="ID", help="Only records of this thread."),
+    click.option(
+        "--since", type=MOMENT, metavar="TIME", help="Only what was said or observed at this time or later."
+    ),
+    click.option(
+        "--until", type=MOMENT, metavar="TIME", help="Only what was said or observed before this time."
+    ),
+    click.option(
+        "--valid-at", type=MOMENT, metavar="TIME", help="Only memories that were valid at this time."
+    ),
+    click.option(
+        "--as-of",
+        type=MOMENT,
+        metavar="TIME",
+        help="Show what was true at this time, even if it was superseded since.",
+    ),
+    click.option("--known-at", type=MOMENT, metavar="TIME", help="Show what the book knew at this time."),
+    click.option(
+        "--key", "keys", metavar="KEY", multiple=True, help="Only memories with this key; repeatable."
+    ),
+    click.option("--subject", metavar="NAME", help="Only memories about this subject."),
+    click.option("--of-agent", metavar="NAME", help="Only records that this agent wrote, or messages to it."),
+    click.option(
+        "--tag", "tags", metavar="TAG", multiple=True, help="Only records with one of these tags; repeatable."
+    ),
+    click.option(
+        "--trust",
+        metavar="WAY",
+        multiple=True,
+        help="Only records with this trust, such as user; repeatable.",
+    ),
+    click.option("--pinned", is_flag=True, help="Only pinned memories."),
+)
+#: The filters that are passed on under their own names.
+_ONLY = "kinds statuses thread since until valid_at as_of known_at keys subject tags trust".split()
+
+
+def narrowed(command: Command) -> Command:
+    """Pass ``types`` and ``only`` to a command: filters of the records that it shows."""
+
+    @functools.wraps(command)
+    def with_conditions(types: tuple[str, ...], of_agent: str | None, **given: Any) -> None:
+        chosen = {name: given.pop(name) for name in _ONLY}
+        mine = {name: None if value == () else value for name, value in chosen.items()}
+        only = Only(agent=of_agent, pinned=given.pop("pinned"), **mine)  # type: ignore[typeddict-item]
+        command(types=types or None, only=only, **given)
+
+    for option in reversed(_CONDITIONS):
+        with_conditions = option(with_conditions)
+    return with_conditions
+
+
+def versions(pairs: Sequence[str]) -> dict[Any, int]:
+    """Parse expected versions, given as ``ID=VERSION``."""
+    from_text: dict[Any, int] = {}
+    for pair in pairs:
+        id, sign, version = pair.rpartition("=")
+        if not sign or not version.isdigit():
+            raise InvalidInput(f"expect: {pair!r} is not ID=VERSION", field="expect")
+        from_text[as_id(id, "expect")] = int(version)
+    return from_text

@@ -1,0 +1,172 @@
+"""Records, receipts and sources as tables and text for people."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+
+from memoranda.cli.output.json_text import json_value
+from memoranda.cli.output.printer import Column, Printer
+from memoranda.model.experience_lines import ExperienceLine
+from memoranda.model.ledger import Actor, Receipt
+from memoranda.model.memories import Memory
+from memoranda.model.messages import Episode, Message, Thread
+from memoranda.model.profiles import Agent, Key, ProfileDocument, Schema
+from memoranda.model.query import Source
+from memoranda.model.records import Audience, Record
+
+#: Printed when there is nothing to show, because the view may be narrower than people expect.
+NOTHING_SEEN = (
+    "this view sees no such records; name an agent with --agent, or read as the owner with --as-owner"
+)
+
+
+def when(moment: datetime | None) -> str:
+    """Format a time to the minute, in UTC."""
+    return "" if moment is None else moment.strftime("%Y-%m-%d %H:%MZ")
+
+
+def sort_of(record: Record) -> str:
+    """Return the subtype of a record: a message's role, a memory's kind, a thread's status."""
+    match record:
+        case Message():
+            return f"{record.role} ({record.speaker})" if record.speaker else record.role
+        case Memory():
+            return record.kind
+        case Episode():
+            return record.outcome.value
+        case Thread():
+            return record.status.value
+        case ExperienceLine():
+            return record.field
+        case ProfileDocument():
+            return record.schema_name
+    return ""
+
+
+def text_of(record: Record) -> str:
+    """Return the text of a record."""
+    match record:
+        case Message():
+            return record.content
+        case Thread():
+            return record.title or record.name or ""
+        case ExperienceLine():
+            return record.line
+        case ProfileDocument():
+            return json.dumps(record.body, ensure_ascii=False)
+        case Agent() | Schema() | Key():
+            return record.name
+    return record.passage_text() or ""
+
+
+def moment_of(record: Record) -> datetime:
+    """Return when a record was said, observed or begun."""
+    for name in ("observed_at", "started_at"):
+        found = getattr(record, name, None)
+        if isinstance(found, datetime):
+            return found
+    return record.recorded_at
+
+
+def status_of(record: Record) -> str:
+    """Return the status and validity of a memory that is not simply active."""
+    if not isinstance(record, Memory):
+        return ""
+    parts = [] if record.active else [record.status.value]
+    if record.valid_from is not None:
+        parts.append(f"from {when(record.valid_from)}")
+    if record.valid_to is not None:
+        parts.append(f"until {when(record.valid_to)}")
+    return ", ".join(parts)
+
+
+def readers_of(audience: Audience) -> str:
+    """Name the agents that may read a record."""
+    if audience.agent is not None:
+        return f"agent {audience.agent}"
+    return f"groups {', '.join(audience.groups)}" if audience.groups else "all agents"
+
+
+def actor_of(actor: Actor) -> str:
+    """Name the actor of a change."""
+    return actor.kind if actor.id is None else f"{actor.kind} {actor.id}"
+
+
+def print_records(printer: Printer, records: Sequence[Record]) -> None:
+    """Print a table of records."""
+    columns = [
+        Column("ID", "faint"),
+        Column("TYPE"),
+        Column("SORT"),
+        Column("WHEN", "faint"),
+        Column("TEXT", flexible=True),
+    ]
+    rows = []
+    for record in records:
+        note = status_of(record)
+        text = f"[{note}] {text_of(record)}" if note else text_of(record)
+        rows.append([str(record.id), record.type.value, sort_of(record), when(moment_of(record)), text])
+    printer.table(columns, rows)
+
+
+#: Fields that the heading shows, or that are of no use to people.
+_SHOWN_APART = frozenset(
+    {"type", "id", "owner", "audience", "withdrawn", "content", "line", "body", "observed_assumed"}
+)
+
+
+def print_record(printer: Printer, record: Record) -> None:
+    """Print all fields of one record."""
+    printer.say(f"{record.type.value} {record.id}", "title")
+    if text := text_of(record):
+        printer.block(text, indent="  ", style="strong")
+    own = json_value(record)
+    pairs = [("owner", str(record.owner)), ("readers", readers_of(record.audience))]
+    pairs += [
+        (name.replace("_", " "), _value(value)) for name, value in own.items() if name not in _SHOWN_APART
+    ]
+    printer.pairs(pairs)
+
+
+def _value(value: Any) -> str:
+    if value in (None, "", [], {}, 0, False):
+        return ""
+    if isinstance(value, list) and all(isinstance(part, str) for part in value):
+        return ", ".join(value)
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def print_receipt(printer: Printer, receipt: Receipt) -> None:
+    """Print the receipt of a write."""
+    if receipt.repeated:
+        printer.say("this operation was applied before; this is its original receipt", "warning")
+    printer.say(f"stored for {receipt.owner} at position {receipt.position}", "good")
+    if receipt.items:
+        columns = [Column("DONE"), Column("TYPE"), Column("ID"), Column("VERSION", right=True)]
+        rows = [
+            [item.verb.value, item.type.value, str(item.id), "erased" if item.erased else str(item.version)]
+            for item in receipt.items
+        ]
+        printer.table(columns, rows)
+    for part in receipt.ignored:
+        what = f"{part.field}: " if part.field else f"{part.id}: " if part.id else ""
+        printer.say(f"ignored: {what}{part.reason}", "warning")
+
+
+def print_sources(printer: Printer, sources: Sequence[Source], indent: str = "  ") -> None:
+    """Print the sources of a record with quotes, and their own sources below them."""
+    for source in sources:
+        if source.gone:
+            printer.say(
+                f"{indent}{source.type.value} no longer here, {when(source.at)}  {source.id}", "faint"
+            )
+        else:
+            printer.say(
+                f"{indent}{source.type.value} by {source.by}, {when(source.at)}  {source.id}", "faint"
+            )
+        if source.quote:
+            printer.block(f"“{source.quote}”", indent=indent + "  ")
+        print_sources(printer, source.sources, indent + "    ")

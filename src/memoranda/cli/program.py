@@ -1,0 +1,141 @@
+"""The program ``memoranda``: its commands, and the end of each command."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+from typing import Any, NamedTuple, NoReturn
+
+import click
+
+from memoranda.cli import exits
+from memoranda.cli.output.terminal import open_missing_streams
+
+
+class Entry(NamedTuple):
+    """The module of a command, and its help in one line, so that ``--help`` need not load it."""
+
+    module: str
+    does: str
+
+
+COMMANDS = {
+    "demo": Entry("demo", "Show in a minute what Memoranda does, on a book of its own."),
+    "init": Entry("book", "Create a book."),
+    "append": Entry("write", "Add messages to a thread."),
+    "remember": Entry("write", "Store a statement as a memory."),
+    "recall": Entry("recall", "Find the records that answer a question."),
+    "context": Entry("recall", "Build the text that an agent reads before it answers."),
+    "get": Entry("record", "Show one record."),
+    "list": Entry("record", "List records, or owners."),
+    "why": Entry("record", "Show the sources of a record, and its changes."),
+    "history": Entry("record", "Show all changes of a record, or an owner's ledger."),
+    "undo": Entry("write", "Undo a whole operation."),
+    "retract": Entry("write", "Mark a memory as no longer believed."),
+    "experience": Entry("experience", "List and review what agents have learnt across users."),
+    "forget": Entry("forget", "Erase records for good."),
+    "export": Entry("export", "Write a book, or one owner's part, as JSON Lines."),
+    "import": Entry("export", "Read an export into the book."),
+    "backup": Entry("backup", "Copy the book while it is in use, and verify the copy."),
+    "restore": Entry("backup", "Restore a backup to a new file, without what was erased since."),
+    "copy": Entry("copy", "Copy the book to another engine, and let it move there."),
+    "verify": Entry("book", "Check every record against the ledger."),
+    "reembed": Entry("book", "Compute all vectors with the current model, while recall works."),
+    "rebuild": Entry("book", "Recompute columns, links, counts and search terms."),
+    "doctor": Entry("doctor", "Check the health of the book, its file and its disk."),
+    "form": Entry("work", "Make memories from what an owner said."),
+    "worker": Entry("work", "Do the book's background jobs until it is stopped."),
+    "usage": Entry("usage", "Show what language models used and cost."),
+    "jobs": Entry("work", "List, run, retry or drop background jobs."),
+    "weights": Entry("setup", "Show or install the local embedding model."),
+    "completion": Entry("setup", "Print the completion script of a shell."),
+}
+
+
+class Program(click.Group):
+    """The group of all commands: it loads each on demand, and reports every error in one place."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in COMMANDS:
+            return None
+        module = import_module(f"memoranda.cli.commands.{COMMANDS[cmd_name].module}_commands")
+        command: click.Command = getattr(module, f"{cmd_name}_command")
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, entry.does) for name, entry in COMMANDS.items()])
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            done = super().invoke(ctx)
+            sys.stdout.flush()
+            return done
+        except (click.ClickException, click.exceptions.Exit, click.Abort):
+            raise
+        except Exception as exc:  # noqa: BLE001 - this is the last place that can report it
+            exits.leave(exits.report(exc, ctx.meta))
+
+    def main(self, args: Sequence[str] | None = None, prog_name: str | None = None, **extra: Any) -> NoReturn:  # type: ignore[override] # it never returns
+        open_missing_streams()
+        extra.pop("standalone_mode", None)
+        with exits.sigterm_interrupts() as terminated:
+            try:
+                code = super().main(args, prog_name or "memoranda", standalone_mode=False, **extra)
+            except click.Abort:
+                code = _interrupted("terminated" if terminated.is_set() else "interrupted")
+            except click.ClickException as exc:
+                code = _misused(exc)
+            except Exception as exc:  # noqa: BLE001 - as above
+                # An error before any command runs, as with --help on a full disk.
+                code = exits.report(exc, {})
+        sys.exit(code if isinstance(code, int) else exits.OK)
+
+
+def _interrupted(how: str) -> int:
+    exits.complain(f"{how}: what was confirmed before is stored, and a copy continues when it is run again")
+    return exits.EXIT_CODES["terminated"] if how == "terminated" else exits.INTERRUPTED
+
+
+def _misused(exc: click.ClickException) -> int:
+    message = exc.format_message()
+    if isinstance(exc, click.UsageError):
+        where = exc.ctx.command_path if exc.ctx else "memoranda"
+        message = f"{message.removesuffix('.')}; see {where} --help"
+    exits.complain(message)
+    return exc.exit_code
+
+
+@click.command(
+    cls=Program,
+    no_args_is_help=False,
+    invoke_without_command=True,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
+@click.pass_context
+@click.version_option(package_name="memoranda", message="%(prog)s %(version)s")
+@click.option(
+    "--book",
+    metavar="ADDRESS",
+    help="The book: a path or postgresql://…. All options here may also follow the command.",
+)
+@click.option("--tenant", metavar="NAME", help="The tenant that the owners belong to.")
+@click.option("--config", metavar="FILE", help="A file with settings, in TOML.")
+@click.option("--json", "as_json", is_flag=True, help="Print the answer as JSON.")
+@click.option("--debug", is_flag=True, help="Print a traceback with an error.")
+def program(ctx: click.Context, /, **_: Any) -> None:
+    """Memoranda: a durable memory for AI agents, kept in one file.
+
+    Start with `memoranda demo`, or create a book with `memoranda init`.
+    """
+    if ctx.invoked_subcommand is None:
+        click.echo(ctx.get_help())
+
+
+def main() -> None:
+    """Run the program."""
+    program()

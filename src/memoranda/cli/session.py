@@ -1,0 +1,172 @@
+"""The session of one command: which book it opens, and the printer of its answer."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import os
+import shlex
+import sys
+from collections.abc import AsyncIterator, Coroutine
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+from memoranda.assembly import MEMORY, Opening, read_address, refuse_former_file
+from memoranda.assembly import open as open_book
+from memoranda.book import Book
+from memoranda.book.services import kept
+from memoranda.cli import exits
+from memoranda.cli.output.printer import Printer, Progress
+from memoranda.errors import EmbeddingFailed, InvalidInput, NotABook, StorageError
+from memoranda.model.ledger import Receipt
+
+T = TypeVar("T")
+
+_LATER = "any open book makes them, or run: memoranda jobs run"
+
+#: It logs at each opening why recall uses words alone; at a shell, ``doctor`` says it.
+_CHATTY = logging.getLogger("memoranda.embedding")
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """One run of a command: the book it opens, and the printer of its answer."""
+
+    address: str
+    tenant: str
+    config: str | None
+    printer: Printer
+
+    @property
+    def json(self) -> bool:
+        """True if the answer is printed as JSON."""
+        return self.printer.json
+
+    def run(self, work: Coroutine[Any, Any, T]) -> T:
+        """Run the command's coroutine in an event loop."""
+        level = _CHATTY.level
+        _CHATTY.setLevel(logging.ERROR)
+        try:
+            return asyncio.run(work)
+        finally:
+            _CHATTY.setLevel(level)
+
+    def reading(self) -> Opening:
+        """Open the book for a command that changes nothing; read-only if this user may not write the file."""
+        path = self._existing_path()
+        return self._open(read_only=path is not None and not _writable(path))
+
+    @contextlib.asynccontextmanager
+    async def writing(self) -> AsyncIterator[Book]:
+        """Open the book for a command that changes it."""
+        self._existing_path()
+        async with self._open() as book:
+            yield book
+        self.mark_done()
+
+    @contextlib.asynccontextmanager
+    async def making(self) -> AsyncIterator[Book]:
+        """Open the book, and create it if there is none."""
+        async with self._open(create=True) as book:
+            yield book
+        self.mark_done()
+
+    def mark_done(self) -> None:
+        """Note that the change is stored, so that an error in the answer says so."""
+        exits.mark_done(click.get_current_context())
+
+    def progress(self, label: str) -> Progress:
+        """Return a progress bar for long work."""
+        return Progress(label, quiet=self.json)
+
+    def print_json(self, value: Any) -> bool:
+        """Print the answer as JSON if ``--json`` asks for it; return whether it did."""
+        if self.json:
+            self.printer.document(value)
+        return self.json
+
+    async def embed_written(self, book: Book, receipt: Receipt, *, wait: bool) -> Receipt:
+        """Make the vectors of what a receipt names, or say that they are left for later."""
+        passages = len(kept(receipt))
+        if not passages or book.no_vectors_because:
+            return receipt
+        if not wait:
+            exits.note(f"{_waiting(passages)}; {_LATER}")
+            return receipt
+        with self.progress("embedding") as progress:
+            reached = await book.embeddings.reached(
+                receipt, "embedded", lambda made: progress(made, passages)
+            )
+        if reached.no_vectors_because:
+            exits.note(f"stored, but found by words alone for now: {reached.no_vectors_because}")
+            return reached
+        with contextlib.suppress(StorageError):
+            # Otherwise the job stays, and whoever leases it finds nothing to do.
+            await book.embeddings.end_job()
+        return reached
+
+    async def embed_missing(self, book: Book, *, wait: bool) -> None:
+        """Make all vectors that are missing, or say how many are left for later."""
+        if book.no_vectors_because or not (lack := await book.embeddings.lack()):
+            return
+        if not wait:
+            exits.note(f"{_waiting(lack)}; {_LATER}")
+            return
+        try:
+            with self.progress("embedding") as progress:
+                await book.embed(lambda made: progress(made, lack))
+        except EmbeddingFailed as exc:
+            exits.note(f"stored, but found by words alone for now: {exc}; {_LATER}")
+
+    def _open(self, *, create: bool = False, read_only: bool = False) -> Opening:
+        # Without a worker: a command that only reads must not begin to make the vectors of other writes.
+        return open_book(
+            self.address,
+            tenant=self.tenant,
+            config=self.config,
+            worker=False,
+            create=create,
+            read_only=read_only,
+        )
+
+    def _existing_path(self) -> Path | None:
+        """Return the path of the book; raise NotABook if it is missing, so that a mistyped path makes no empty book."""
+        refuse_former_file(self.address)
+        path = path_of(self.address)
+        if path is not None and not path.exists():
+            make = f"memoranda init --book {shlex.quote(self.address)}"
+            raise NotABook(f"there is no book at {path}: check --book, or make one there with: {make}")
+        return path
+
+
+def _waiting(passages: int) -> str:
+    return (
+        "1 passage waits for its vector" if passages == 1 else f"{passages} passages wait for their vectors"
+    )
+
+
+def path_of(address: str) -> Path | None:
+    """Return the file that an address names, or None if it names another engine."""
+    where = read_address(address)
+    if where == MEMORY:
+        raise InvalidInput("book: a book in memory would end with the command; give a path", field="book")
+    return where if isinstance(where, Path) else None
+
+
+def _writable(path: Path) -> bool:
+    return os.access(path, os.W_OK) and os.access(path.absolute().parent, os.W_OK)
+
+
+def confirm(question: str, *, yes: bool) -> None:
+    """Ask before a change that cannot be undone; without a terminal, ``--yes`` is required."""
+    if yes:
+        return
+    if not sys.stdin.isatty():
+        raise click.UsageError("this cannot be undone, and there is no terminal to ask on: give --yes")
+    if not click.confirm(question, err=True):
+        click.echo("nothing was changed", err=True)
+        exits.leave(exits.FOUND_FAULTS)

@@ -1,0 +1,106 @@
+"""The choice of a book's embedder, or the reason why it has none."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pydantic import Field
+
+from memoranda.embedding.local_model import LocalEmbedder, missing_libraries
+from memoranda.embedding.maker import CachedEmbedder
+from memoranda.embedding.model_files import places
+from memoranda.embedding.remote_embedder import RemoteEmbedder
+from memoranda.errors import EmbeddingFailed, InvalidInput, installing
+from memoranda.model.values import Value
+from memoranda.model.vectors import LARGEST_DIMENSION
+from memoranda.ports import Embedder
+
+#: The local model if it is installed, else none.
+AUTO = "auto"
+#: The setting for words alone.
+NONE = "none"
+
+
+class EmbeddingSettings(Value):
+    """Settings of embedding, and of its cache."""
+
+    #: The default embedder: ``auto``, ``none``, a folder, or ``provider:model``.
+    use: str = Field(default="auto", min_length=1)
+    #: A folder with the local model's files.
+    weights: Path | None = None
+    #: Threads for the local model; by default as many as the machine has, up to four.
+    threads: int | None = Field(default=None, ge=1, le=256)
+    #: Bytes of the cache of vectors, for each tenant.
+    cache_bytes: int = Field(default=16_777_216, ge=0)
+    #: The dimension of a provider's vectors; by default the provider is asked.
+    dimension: int | None = Field(default=None, ge=1, le=LARGEST_DIMENSION)
+    #: The longest time for a provider's answer, in seconds.
+    timeout_seconds: float = Field(default=10.0, gt=0, le=86_400, allow_inf_nan=False)
+
+
+@dataclass(frozen=True, slots=True)
+class NoEmbedder:
+    """There is no embedder: recall uses words alone."""
+
+    reason: str
+    #: True if words alone were asked for.
+    asked: bool = False
+    #: True if the settings name an embedder that cannot be used.
+    failed: bool = False
+
+
+async def find(choice: Any = AUTO, settings: EmbeddingSettings | None = None) -> CachedEmbedder | NoEmbedder:
+    """Return the chosen embedder with a cache for one tenant; nothing is downloaded.
+
+    ``auto`` and None may return ``NoEmbedder``. For any other choice an error says what is missing. An embedder that
+    only the settings name never fails to open: without it the book uses words alone.
+    """
+    chosen = settings or EmbeddingSettings()
+    if isinstance(choice, str) and choice == AUTO:
+        if chosen.use == NONE:
+            return NoEmbedder("words alone were asked for", asked=True)
+        try:
+            return await _found(chosen.use, chosen)
+        except (InvalidInput, EmbeddingFailed) as exc:
+            return NoEmbedder(str(exc), failed=True)
+    return await _found(choice, chosen)
+
+
+async def _found(choice: Any, chosen: EmbeddingSettings) -> CachedEmbedder | NoEmbedder:
+    if choice is None:
+        return NoEmbedder("words alone were asked for", asked=True)
+    if isinstance(choice, Embedder):
+        return CachedEmbedder(choice, chosen.cache_bytes, closes=False)
+    found: Embedder
+    if isinstance(choice, str) and choice == AUTO:
+        if (problem := _problem(chosen.weights)) and chosen.weights is None:
+            return NoEmbedder(problem)
+        found = _local(chosen.weights, chosen)
+    elif isinstance(choice, Path) or (
+        isinstance(choice, str) and (":" not in choice or Path(choice).exists())
+    ):
+        found = _local(Path(choice), chosen)
+    else:
+        found = await RemoteEmbedder.open(choice, chosen.dimension, seconds=chosen.timeout_seconds)
+    return CachedEmbedder(found, chosen.cache_bytes)
+
+
+def _local(folder: Path | None, chosen: EmbeddingSettings) -> LocalEmbedder:
+    if problem := _problem(folder):
+        raise InvalidInput(f"embed: {problem}", field="embed")
+    whole = next(place.folder for place in places(folder) if place.folder and not place.problem())
+    return LocalEmbedder(whole, threads=chosen.threads)
+
+
+def _problem(folder: Path | None) -> str:
+    """Say what the local model needs and how to get it; empty if it is complete."""
+    if libraries := missing_libraries():
+        return f"{' and '.join(libraries)} not installed; run: {installing('embed')}"
+    problems = [place.problem() for place in places(folder)]
+    if not all(problems):
+        return ""
+    if folder is not None:
+        return problems[0]
+    return "the model's weights are not installed; run: memoranda weights install"

@@ -1,0 +1,287 @@
+"""A whole book in memory as rows that are equal on every engine: read here, and written as they were elsewhere."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from datetime import date
+from typing import Any
+from uuid import UUID
+
+from memoranda.engines.inmemory.tables import Era, Kept, SpentRow, Tables, Version, Work
+from memoranda.model.book_rows import (
+    OWN_UPKEEP,
+    BookFrame,
+    EntryPiece,
+    Frame,
+    JobPiece,
+    OwnerPieces,
+    Piece,
+    PieceKind,
+    RecordPiece,
+    ShelfPiece,
+    SpentPiece,
+    StonePiece,
+    VersionPiece,
+    job_payload,
+)
+from memoranda.model.changes import Job, JobState
+from memoranda.model.language_models import COUNTS, Sums, price_of, steps_of
+from memoranda.model.ledger import Actor, Entry
+from memoranda.model.passages import Use
+from memoranda.model.values import micros, moment
+from memoranda.model.vectors import Embedding
+from memoranda.storage import StoredRow, decode, encode
+from memoranda.storage.rows import audience_columns, audience_of, dump_entry, load_entry_body, owner_of
+
+
+def book_frame(tables: Tables) -> BookFrame:
+    """What belongs to no owner."""
+    sets = tuple((name, embedding.dimension) for name, embedding in tables.sets.items())
+    return BookFrame(sets, _jobs(tables, None), _spent(tables, 0))
+
+
+def frame(tables: Tables, id: bytes) -> Frame | None:
+    """An era's frame."""
+    era = tables.eras.get(UUID(bytes=id))
+    if era is None:
+        return None
+    shelves = (
+        ShelfPiece(audience_columns(shelf.audience), shelf.mark, shelf.renewed)
+        for shelf in era.shelves.values()
+    )
+    return Frame(
+        id,
+        None if era.owner is None else era.owner.parts,
+        era.digest,
+        len(era.ledger),
+        era.ended_at,
+        tuple(sorted(shelves)),
+        _jobs(tables, era),
+        _spent(tables, era.number),
+    )
+
+
+def after(tables: Tables, kind: PieceKind, era: bytes, behind: bytes) -> list[Piece]:
+    """Pieces behind a key, in the order of their keys."""
+    if kind is PieceKind.STONE:
+        return [StonePiece(*stone) for stone in sorted(tables.tombstones.items()) if stone[0] > behind]
+    of = tables.eras.get(UUID(bytes=era))
+    if of is None:
+        return []
+    if kind is PieceKind.ENTRY:
+        return [_entry(entry) for entry in of.ledger[int.from_bytes(behind, "big") :]]
+    return [_record(of.records[id]) for id in sorted(of.records) if id.bytes > behind]
+
+
+def whole(tables: Tables, era: Era) -> OwnerPieces:
+    """Return everything of an era's owner."""
+    found = frame(tables, era.id.bytes)
+    assert found is not None
+    return OwnerPieces(
+        found, [_record(era.records[id]) for id in sorted(era.records)], [_entry(e) for e in era.ledger]
+    )
+
+
+def _record(kept: Kept) -> RecordPiece:
+    row: tuple[Any, ...] = tuple(kept.now.row)
+    if kept.now.row.type == "thread":
+        row = tuple(kept.now.row._replace(seq=kept.tail))
+    use = kept.use
+    return RecordPiece(
+        row,
+        audience_columns(kept.now.audience),
+        kept.now.position,
+        kept.learnt,
+        kept.ended,
+        kept.run,
+        kept.mark,
+        tuple(map(_version, kept.versions[:-1])),
+        tuple(sorted(source.bytes for source in kept.sources)),
+        None if kept.terms is None else (kept.rule, kept.terms),
+        None
+        if use is None
+        else (use.strength, None if use.used_at is None else micros(use.used_at), use.count),
+        tuple(sorted(kept.vectors.items())),
+    )
+
+
+def _version(version: Version) -> VersionPiece:
+    row = version.row
+    readers = audience_columns(version.audience)
+    return VersionPiece(row.version, version.position, row.recorded_at, readers, row.hash, row.body)
+
+
+def _entry(entry: Entry) -> EntryPiece:
+    return EntryPiece(
+        entry.position,
+        micros(entry.at),
+        entry.actor.kind,
+        entry.actor.id,
+        entry.operation,
+        entry.request,
+        dump_entry(entry),
+    )
+
+
+def _jobs(tables: Tables, era: Era | None) -> tuple[JobPiece, ...]:
+    whose = None if era is None else era.id
+    found = (work for work in tables.jobs.values() if work.job.era == whose)
+    return tuple(sorted(_job(work) for work in found if era is not None or work.job.kind not in OWN_UPKEEP))
+
+
+def _job(work: Work) -> JobPiece:
+    job = work.job
+    about = tuple(sorted(id.bytes for id in work.kept_about))
+    return JobPiece(
+        job.id.bytes,
+        job.kind,
+        job.key,
+        job_payload(json.dumps(job.payload)),
+        tuple(id.bytes for id in job.records),
+        job.state.value,
+        micros(job.run_at),
+        micros(job.first_at),
+        job.attempts,
+        job.postponed,
+        0 if work.not_before is None else micros(work.not_before),
+        job.generation,
+        work.leased_generation,
+        job.worker,
+        None if job.leased_until is None else micros(job.leased_until),
+        job.error,
+        None if work.kept is None else (about, work.kept),
+    )
+
+
+def _spent(tables: Tables, number: int) -> tuple[SpentPiece, ...]:
+    found = []
+    for row, sums in tables.spent.items():
+        if row.era == number:
+            counts = tuple(getattr(sums, name) for name in COUNTS)
+            place = (row.tenant, row.day.isoformat(), row.agent or "", row.task, row.model)
+            found.append((*place, *counts, steps_of(sums.price)))
+    return tuple(sorted(found))
+
+
+def lay_book(tables: Tables, frame: BookFrame) -> None:
+    """Write the rows that belong to no owner."""
+    tables.sets = {name: Embedding.of_name(name) for name, _ in frame.sets}
+    _lay_work(tables, None, frame.jobs)
+    _lay_spent(tables, 0, frame.spent)
+
+
+def lay_frame(tables: Tables, frame: Frame) -> None:
+    """Write an era's frame, unless the era is here."""
+    id = UUID(bytes=frame.era)
+    if id in tables.eras:
+        return
+    owner = None if frame.names is None else owner_of(*frame.names)
+    era = tables.eras[id] = Era(len(tables.eras) + 1, id, owner, frame.digest, frame.erased_at)
+    if owner is not None:
+        tables.living[owner] = era
+    for piece in frame.shelves:
+        shelf = tables.shelf(era, audience_of(*piece.readers))
+        shelf.mark, shelf.renewed = piece.mark, piece.renewed
+    _lay_work(tables, era, frame.jobs)
+    _lay_spent(tables, era.number, frame.spent)
+
+
+def lay(tables: Tables, id: bytes, pieces: Sequence[Piece]) -> None:
+    """Write pieces of an era, except those that are here."""
+    for piece in pieces:
+        if isinstance(piece, StonePiece):
+            tables.tombstones[piece.digest] = piece.at
+        elif isinstance(piece, EntryPiece):
+            _lay_entry(tables, tables.eras[UUID(bytes=id)], piece)
+        elif UUID(bytes=piece.key) not in tables.records:
+            _lay_record(tables, tables.eras[UUID(bytes=id)], piece)
+
+
+def _lay_entry(tables: Tables, era: Era, piece: EntryPiece) -> None:
+    lines, ignored, note = load_entry_body(piece.body)
+    actor = Actor(piece.actor_kind, piece.actor)  # type: ignore[arg-type] # as it was stored
+    entry = Entry(
+        None, era.id, piece.position, moment(piece.at), actor, lines, ignored, note, piece.operation, piece.request
+    )  # fmt: skip
+    if piece.position > len(era.ledger):
+        tables.write(era, entry)
+
+
+def _lay_record(tables: Tables, era: Era, piece: RecordPiece) -> None:
+    row = StoredRow(*piece.row)
+    tail = 0
+    if row.type == "thread":
+        tail, row = row.seq, row._replace(seq=0)
+    current = Version(row, audience_of(*piece.readers), piece.position)
+    earlier = [_earlier(tables, era, piece, row, version) for version in piece.earlier]
+    kept = Kept(era, [*earlier, current], tuple(UUID(bytes=source) for source in piece.sources))
+    tables.add(kept)
+    kept.run, kept.mark, kept.tail = piece.run, piece.mark, tail
+    if piece.terms is not None:
+        kept.rule, kept.terms = piece.terms
+    kept.vectors = {name: packed for name, packed in piece.vectors if name in tables.sets}
+    if piece.use is not None:
+        strength, used_at, count = piece.use
+        used = None if used_at is None else moment(used_at)
+        kept.use = Use(strength=strength, used_at=used, count=count)
+
+
+def _earlier(tables: Tables, era: Era, piece: RecordPiece, now: StoredRow, version: VersionPiece) -> Version:
+    audience = audience_of(*version.readers)
+    if version.body:
+        assert era.owner is not None
+        record = decode(
+            now.type,
+            UUID(bytes=now.id),
+            era.owner,
+            audience,
+            version.version,
+            version.recorded_at,
+            version.body,
+        )
+        return Version(encode(record, tables.secret), audience, version.position)
+    # What its status was went with its content; that it had ceased to be held by then is known.
+    ended = piece.ended is not None and version.recorded_at >= piece.ended
+    row = now._replace(
+        version=version.version,
+        recorded_at=version.recorded_at,
+        status=now.status if ended else None,
+        body="",
+        hash=b"",
+    )
+    return Version(row, audience, version.position)
+
+
+def _lay_work(tables: Tables, era: Era | None, pieces: Iterable[JobPiece]) -> None:
+    for piece in pieces:
+        job = Job(
+            UUID(bytes=piece.id),
+            piece.kind,
+            piece.key,
+            None if era is None else era.owner,
+            None if era is None else era.id,
+            json.loads(piece.payload),
+            tuple(UUID(bytes=id) for id in piece.records),
+            JobState(piece.state),
+            moment(piece.run_at),
+            moment(piece.first_at),
+            piece.attempts,
+            piece.generation,
+            piece.worker,
+            None if piece.leased_until is None else moment(piece.leased_until),
+            piece.error,
+            piece.postponed,
+        )
+        not_before = None if piece.not_before == 0 else moment(piece.not_before)
+        about, text = piece.kept or ((), None)
+        tables.jobs[job.id] = Work(
+            job, piece.leased_generation, not_before, text, frozenset(UUID(bytes=id) for id in about)
+        )
+
+
+def _lay_spent(tables: Tables, number: int, pieces: Iterable[SpentPiece]) -> None:
+    for tenant, day, agent, task, model, *counts, price in pieces:
+        row = SpentRow(tenant, number, agent or None, date.fromisoformat(day), task, model)
+        sums = {**dict(zip(COUNTS, counts, strict=True)), "price": price_of(price)}
+        tables.spent[row] = Sums.model_validate(sums)

@@ -1,0 +1,57 @@
+"""What language models used and cost, in a book in memory."""
+
+from __future__ import annotations
+
+from datetime import date
+
+from memoranda.engines.inmemory.tables import Era, SpentRow, Tables
+from memoranda.model.changes import Job
+from memoranda.model.language_models import Spent, SpentFilter, Sums, total
+
+
+def note(tables: Tables, spent: Spent, job: Job | None = None) -> None:
+    """Add to what stands; whoever is not here, or was erased since the job was put, is not named."""
+    era = None if spent.owner is None else tables.living.get(spent.owner)
+    if job is not None and job.era is not None and job.owner == spent.owner:
+        era = era if era is not None and era.id == job.era else None
+    number, agent = (0, None) if era is None else (era.number, spent.agent)
+    _add(tables, SpentRow(spent.tenant, number, agent, spent.day, spent.task, spent.model), spent)
+
+
+def listed(tables: Tables, tenant: str, only: SpentFilter) -> list[Spent]:
+    """What calls came to that meet conditions, in the order of their places."""
+    owners = {era.number: era.owner for era in tables.living.values()}
+    found = [
+        Spent(
+            tenant=tenant, owner=owners.get(row.era), agent=row.agent, day=row.day, task=row.task, model=row.model
+        ).holding(sums)
+        for row, sums in tables.spent.items()
+        if row.tenant == tenant
+    ]  # fmt: skip
+    return sorted((spent for spent in found if _meets(spent, only)), key=lambda spent: spent.place)
+
+
+def in_all(tables: Tables, tenant: str, only: SpentFilter) -> Sums:
+    """The sums of all that meets conditions."""
+    return total(listed(tables, tenant, only))
+
+
+def unname(tables: Tables, era: Era) -> int:
+    """Let an owner's sums stand without their name; returns how many did."""
+    own = [row for row in tables.spent if row.era == era.number]
+    for row in own:
+        _add(tables, row._replace(era=0, agent=None), tables.spent.pop(row))
+    return len(own)
+
+
+def _add(tables: Tables, row: SpentRow, sums: Sums) -> None:
+    tables.spent[row] = tables.spent.get(row, Sums()) + sums
+
+
+def _meets(spent: Spent, only: SpentFilter) -> bool:
+    return (
+        only.owner in (None, spent.owner)
+        and only.agent in (None, spent.agent)
+        and (only.since or date.min) <= spent.day
+        and (only.until is None or spent.day < only.until)
+    )

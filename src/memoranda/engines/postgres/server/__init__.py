@@ -1,0 +1,1 @@
+"""The way to a server, without any knowledge of records: addresses, connections, sessions, faults and migrations."""

@@ -1,0 +1,1 @@
+"""The SQLite file itself, without any knowledge of its tables: connections, threads, turns, migrations and copies."""

@@ -1,0 +1,346 @@
+"""One open SQLite file: one thread writes in groups, several read from snapshots."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sqlite3
+import threading
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack, closing
+from dataclasses import replace
+from pathlib import Path
+from typing import TypeVar
+
+from memoranda.engines.sqlite.file.connections import (
+    SYNCHRONOUS,
+    Call,
+    Connector,
+    Intake,
+    check_version,
+    deliver,
+)
+from memoranda.engines.sqlite.file.copies import copy_verified, make_private, sync_folder
+from memoranda.engines.sqlite.file.faults import translated
+from memoranda.engines.sqlite.file.migrations import Migrations, bring_forward, check_standing, look
+from memoranda.engines.sqlite.file.writer import Counters, Turnstile, Writer
+from memoranda.errors import InvalidInput, NotABook, ReadOnly, StorageError, VersionMismatch
+
+
+class Readers:
+    """One thread a connection; whichever is free takes the next call."""
+
+    def __init__(self, connections: Sequence[sqlite3.Connection], path: Path, version: int) -> None:
+        self._path = path
+        self._version = version
+        self._intake = Intake(path)
+        self._threads = [
+            threading.Thread(target=self._run, args=(connection,), name="memoranda-reader", daemon=True)
+            for connection in connections
+        ]
+        for thread in self._threads:
+            thread.start()
+
+    def submit(self, call: Call) -> None:
+        self._intake.put(call)
+
+    def finish(self) -> None:
+        """Answer what waits, close the connections, and refuse what still comes."""
+        self._intake.end()
+        for thread in self._threads:
+            thread.join()
+
+    def _run(self, connection: sqlite3.Connection) -> None:
+        try:
+            while (call := self._intake.take()) is not None:
+                if call.abandoned:
+                    continue
+                try:
+                    self._read(connection, call)
+                finally:
+                    deliver([call])
+        finally:
+            connection.close()
+            self._intake.shut()
+
+    def _read(self, connection: sqlite3.Connection, call: Call) -> None:
+        try:
+            connection.execute("BEGIN")
+            # This first look at the file is also what fixes the snapshot.
+            check_version(connection, self._version, self._path)
+            call.result = call.work(connection)
+        except BaseException as exc:  # noqa: BLE001 - whatever it is, it belongs to the caller, not to this thread
+            call.refuse(exc, self._path)
+        finally:
+            if connection.in_transaction:
+                connection.execute("ROLLBACK")
+
+
+T = TypeVar("T")
+
+#: Connections that read side by side.
+_READERS = 2
+#: How long a checkpoint waits for readers; writers wait with it.
+CHECKPOINT_WAIT_SECONDS = 0.5
+
+#: Closing a file that was just made drops the locks of any connection that this process has on it by then.
+_making = threading.Lock()
+
+
+class SqliteFile:
+    """One writer thread and some reader threads over one file."""
+
+    #: What stood under the path when it was opened to be written.
+    found: os.stat_result | None = None
+
+    def __init__(
+        self, connector: Connector, turns: Turnstile | None, writer: Writer | None, readers: Readers
+    ) -> None:
+        self._connector = connector
+        self._turns = turns
+        self._writer = writer
+        self._readers = readers
+        self._closing = threading.Lock()
+        self._closed = False
+        #: A forked child inherits the object, but not the threads, and SQLite forbids it the connections.
+        self._process = os.getpid()
+
+    @classmethod
+    async def open(
+        cls,
+        path: str | Path,
+        *,
+        migrations: Migrations,
+        read_only: bool = False,
+        create: bool = True,
+        synchronous: str = "FULL",
+        busy_seconds: float = 30.0,
+        connect: Callable[..., sqlite3.Connection] = sqlite3.connect,
+    ) -> SqliteFile:
+        """Open a file, make it where it is missing, and bring it to the latest version.
+
+        ``busy_seconds`` bounds a wait for other processes, half of it in line and half without a turn.
+        """
+        if synchronous not in SYNCHRONOUS:
+            raise InvalidInput(
+                f"synchronous is one of {', '.join(SYNCHRONOUS)}, not {synchronous!r}.", field="synchronous"
+            )
+        where = _checked(path)
+        connector = Connector(where, synchronous, busy_seconds, connect)
+
+        def opened() -> SqliteFile:
+            with translated(where):
+                _find_or_make(where, create=create and not read_only)
+                if read_only:
+                    return _opened_to_read(connector, migrations)
+                return _opened_to_write(connector, migrations, create=create)
+
+        opening = asyncio.get_running_loop().run_in_executor(None, opened)
+        try:
+            return await asyncio.shield(opening)
+        except asyncio.CancelledError:
+            opening.add_done_callback(_close_unwanted)
+            raise
+
+    @property
+    def path(self) -> Path:
+        """Where the file is."""
+        return self._connector.path
+
+    @property
+    def counters(self) -> Counters:
+        """What the writer did so far."""
+        return replace(self._writer.counters) if self._writer else Counters()
+
+    async def write(self, work: Callable[[sqlite3.Connection], T]) -> T:
+        """Do the work inside a transaction that it may share with others, and return once that is durable.
+
+        Where it raises, what it wrote is taken back, and nothing of the others'. A cancelled write has been
+        committed whole or not at all.
+        """
+        call = Call.of(work)
+        self._writing().submit(call)
+        answer: T = await call.answer
+        return answer
+
+    async def read(self, work: Callable[[sqlite3.Connection], T]) -> T:
+        """Do the work on one consistent snapshot; it must not keep a cursor of it."""
+        self._check_process()
+        call = Call.of(work)
+        self._readers.submit(call)
+        answer: T = await call.answer
+        return answer
+
+    async def checkpoint(self) -> bool:
+        """Move the log into the file and empty it; False where a reader still needs it: try again later."""
+        call = Call.of(self._empty_log, alone=True)
+        self._writing().submit(call)
+        emptied: bool = await call.answer
+        return emptied
+
+    async def rewrite(self) -> None:
+        """Write the whole file anew: deleting leaves stale copies in the gaps of rebalanced pages.
+
+        The new pages go through the log: a checkpoint has to follow before the old ones are gone.
+        """
+        call = Call.of(_vacuum, alone=True)
+        self._writing().submit(call)
+        await call.answer
+
+    async def backup(self, target: Path, progress: Callable[[int, int], None] | None = None) -> None:
+        """Copy the book while it is in use, and check the copy; ``progress`` gets pages done and in all."""
+        self._check_process()
+        loop = asyncio.get_running_loop()
+        given_up = threading.Event()
+
+        def report(done: int, total: int) -> None:
+            if given_up.is_set():
+                raise StorageError(f"The backup to {target} was cancelled; nothing of it was kept.")
+            if progress is not None:
+                loop.call_soon_threadsafe(progress, done, total)
+
+        def copy() -> None:
+            with translated(target):
+                copy_verified(self._connector, target.absolute(), report)
+
+        copying = asyncio.ensure_future(asyncio.to_thread(copy))
+        try:
+            await asyncio.shield(copying)
+        except asyncio.CancelledError:
+            given_up.set()
+            await asyncio.wait([copying])
+            raise
+
+    async def close(self) -> None:
+        """Finish what waits, and close every connection; closing again does nothing."""
+        if os.getpid() != self._process:
+            # To close what the parent uses would damage it; the child's end lets go of it.
+            return
+        await asyncio.shield(asyncio.to_thread(self.close_now))
+
+    def close_now(self) -> None:
+        """Close from a thread without an event loop; what waits is finished first."""
+        with self._closing:
+            if self._closed:
+                return
+            self._closed = True
+            self._readers.finish()
+            # Last, for the last connection that closes also empties the log.
+            if self._writer is not None:
+                self._writer.finish()
+            if self._turns is not None:
+                self._turns.close()
+
+    def _check_process(self) -> None:
+        if os.getpid() != self._process:
+            raise StorageError(
+                f"{self._connector.path} was opened by another process: open the book again in this one."
+            )
+
+    def _writing(self) -> Writer:
+        self._check_process()
+        if self._writer is None:
+            raise ReadOnly(
+                f"{self._connector.path} was opened to be read only: open it without read_only to write."
+            )
+        return self._writer
+
+    def _empty_log(self, connection: sqlite3.Connection) -> bool:
+        connection.execute(f"PRAGMA busy_timeout={int(CHECKPOINT_WAIT_SECONDS * 1000)}")
+        try:
+            busy = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
+        finally:
+            connection.execute(f"PRAGMA busy_timeout={int(self._connector.wait_seconds * 1000)}")
+        return not busy
+
+
+def _vacuum(connection: sqlite3.Connection) -> None:
+    connection.execute("VACUUM")
+
+
+def _checked(path: str | Path) -> Path:
+    if "\0" in str(path):
+        raise InvalidInput("A path has no NUL character: give another one.", field="path")
+    where = Path(path).resolve()
+    if not where.parent.is_dir():
+        raise InvalidInput(f"The folder {where.parent} is not there: make it first.", field="path")
+    return where
+
+
+def _find_or_make(path: Path, *, create: bool) -> None:
+    with _making:
+        if path.exists():
+            if not path.is_file():
+                raise NotABook(
+                    f"{path} is not a file: give the path of a book, or of a file that is not there yet."
+                )
+            return
+        if not create:
+            raise NotABook(f"There is no book at {path}: check the path, or open it so that it is created.")
+        try:
+            make_private(path)
+        except FileExistsError:
+            return
+        sync_folder(path.parent)
+
+
+def _opened_to_write(connector: Connector, migrations: Migrations, *, create: bool) -> SqliteFile:
+    path = connector.path
+    if not os.access(path, os.W_OK):
+        raise ReadOnly(
+            f"{path} cannot be written by this user: change its mode, or open it with read_only=True."
+        )
+    # Before the first connection: if it is another one's by then, that is told later, and no harm done.
+    found_there = os.stat(path)
+    with ExitStack() as opened:
+        turns = Turnstile(path)
+        opened.callback(turns.close)
+        writer = opened.enter_context(closing(connector.writing()))
+        found = look(writer)
+        check_standing(found, migrations, path)
+        if found.is_empty and not create:
+            raise NotABook(f"{path} is empty: check the path, or open it so that a book is created there.")
+        if found.version < migrations.latest or not found.has_log:
+            bring_forward(writer, connector, turns, migrations)
+        reading = [opened.enter_context(closing(connector.reading())) for _ in range(_READERS)]
+        opened.pop_all()
+        file = SqliteFile(
+            connector,
+            turns,
+            Writer(writer, connector, turns, migrations.latest),
+            Readers(reading, path, migrations.latest),
+        )
+        file.found = found_there
+        return file
+
+
+def _opened_to_read(connector: Connector, migrations: Migrations) -> SqliteFile:
+    path = connector.path
+    with ExitStack() as opened:
+        immutable = _nobody_can_write_beside(path)
+        reading = [
+            opened.enter_context(closing(connector.reading(immutable=immutable))) for _ in range(_READERS)
+        ]
+        found = look(reading[0])
+        check_standing(found, migrations, path)
+        if found.is_empty:
+            raise NotABook(f"{path} is empty: open it once without read_only, and a book is created there.")
+        if found.version < migrations.latest:
+            raise VersionMismatch(
+                f"{path} has format {found.version}, and this program reads {migrations.latest}: "
+                "open it once without read_only, which brings it forward."
+            )
+        opened.pop_all()
+        return SqliteFile(connector, None, None, Readers(reading, path, migrations.latest))
+
+
+def _nobody_can_write_beside(path: Path) -> bool:
+    """On a medium that cannot be written SQLite cannot make its shared index; without a log it needs none."""
+    log = Path(f"{path}-wal")
+    return not os.access(path.parent, os.W_OK) and not (log.exists() and log.stat().st_size)
+
+
+def _close_unwanted(opening: asyncio.Future[SqliteFile]) -> None:
+    """Whoever opened the file was cancelled before it was there."""
+    if not opening.cancelled() and opening.exception() is None:
+        threading.Thread(target=opening.result().close_now, name="memoranda-closing").start()

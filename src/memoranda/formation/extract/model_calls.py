@@ -1,0 +1,290 @@
+"""Calls language models within budgets, and keeps each answer with its job before it is used."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Any, Final, Self
+from uuid import UUID
+
+from pydantic import ValidationError
+
+from memoranda import telemetry
+from memoranda.errors import LimitReached, ModelDown, ModelRefused
+from memoranda.formation.extract.budget import BudgetCheck
+from memoranda.formation.extract.by_model import evaluate_answers, next_request
+from memoranda.formation.extract.prompt import Prompt, compose
+from memoranda.formation.extract.summary import summary_in, summary_request
+from memoranda.model.changes import GivenUp, Job, Postponed
+from memoranda.model.drafts import Formed, Reading
+from memoranda.model.language_models import ModelAnswer, ModelRequest, Spent, Usage
+from memoranda.model.ledger import USED
+from memoranda.model.messages import Message, Thread
+from memoranda.model.records import Limits, Owner
+from memoranda.model.values import Moment, Value
+from memoranda.ports import Clock, Jobs, Models
+from memoranda.text.token_count import estimate
+
+#: The version of the stored form; a portion of another version is read again.
+_FORM: Final = 1
+
+
+class Portion(Value):
+    """One portion of a thread as it was read, and the answers that were paid for."""
+
+    form: int = _FORM
+    #: The thread's watermark when it was read.
+    after: int
+    reading: Reading
+    #: The most tokens of data in the prompt.
+    budget: int
+    #: In order; later answers correct earlier ones.
+    answers: tuple[ModelAnswer, ...] = ()
+
+    @classmethod
+    def kept_with(cls, job: Job, after: int) -> Self | None:
+        """Return the portion kept with a job for this watermark; None if there is none, or it is outdated."""
+        if job.kept is None:
+            return None
+        try:
+            kept = cls.model_validate(job.kept)
+        except ValidationError:
+            return None
+        return kept if (kept.form, kept.after) == (_FORM, after) else None
+
+    @property
+    def now(self) -> datetime:
+        """The time of reading; all records made from the portion have this time."""
+        now: Moment = self.reading.now
+        return now
+
+    @property
+    def through(self) -> int:
+        """The place of its last message."""
+        return max(message.seq for message in self.reading.new)
+
+    def record_ids(self) -> tuple[UUID, ...]:
+        """Return the ids of all records that the portion contains; erasing one of them deletes the portion."""
+        reading = self.reading
+        return (
+            reading.thread.id,
+            *(read.message.id for read in reading.messages),
+            *(memory.id for memory in reading.candidates),
+            *(document.id for document in reading.profiles),
+            *(line.id for line in reading.experience),
+        )
+
+    def ledger_note(self) -> Mapping[str, Any]:
+        """Return the note for the ledger: the usage of the answers."""
+        usage = sum((answer.usage for answer in self.answers), Usage())
+        return {USED: usage.model_dump(mode="json")} if usage.calls else {}
+
+    def payload(self) -> Mapping[str, Any]:
+        """Return the form in which it is stored."""
+        return self.model_dump(mode="json")
+
+    def with_answer(self, answer: ModelAnswer) -> Self:
+        """Return the portion with one more answer."""
+        return self.model_copy(update={"answers": (*self.answers, answer)})
+
+    def without_answers(self, budget: int | None = None) -> Self:
+        """Return the portion without answers, because none of them could be used."""
+        return self.model_copy(update={"answers": (), "budget": budget or self.budget})
+
+
+#: Seconds before a provider that failed is asked again: the first pause, and the longest.
+_FIRST_PAUSE, _LONGEST_PAUSE = 15.0, 600.0
+#: The pause if a person has to act first.
+_UNTIL_SOMEONE_ACTS: Final = timedelta(minutes=10)
+_NEEDS_A_PERSON: Final = frozenset({"credentials", "model", "quota"})
+#: The smallest budget of a prompt, in tokens.
+_LEAST_BUDGET: Final = 500
+#: After this many rounds of useless answers the job is given up.
+_MOST_ROUNDS: Final = 3
+_GROWTH: Final = 8
+_MOST_KNOWN: Final = 10_000
+#: The key under which a paid summary is kept with its job.
+SUMMARY: Final = "summary"
+
+
+class UselessAnswers(Exception):
+    """None of the answers of a round could be used."""
+
+
+@dataclass(slots=True)
+class _Outage:
+    """The state of a provider that does not answer; all jobs share one pause."""
+
+    failures: int = 0
+    until: datetime | None = None
+    reason: str = ""
+
+    def note(self, now: datetime, failed: ModelDown) -> datetime:
+        pause = min(_FIRST_PAUSE * 2.0 ** min(self.failures, _GROWTH), _LONGEST_PAUSE)
+        self.failures += 1
+        self.reason = str(failed)
+        self.until = now + timedelta(seconds=max(pause, failed.retry_after or 0.0))
+        return self.until
+
+    def clear(self) -> None:
+        self.failures, self.until, self.reason = 0, None, ""
+
+
+@dataclass(slots=True)
+class RunUsage:
+    """The usage of all model calls of one run so far."""
+
+    usage: Usage = field(default_factory=Usage)
+
+
+@dataclass(slots=True)
+class ModelCalls:
+    """Calls models, and keeps their answers with the job."""
+
+    models: Models
+    jobs: Jobs
+    budget: BudgetCheck
+    limits: Limits
+    clock: Clock
+    _outage: _Outage = field(default_factory=_Outage)
+    #: Thread → how many turns must wait before a summary is requested again after a useless one.
+    _useless: dict[UUID, int] = field(default_factory=dict)
+
+    async def formed(
+        self, job: Job, portion: Portion, answer_tokens: int, run: RunUsage
+    ) -> tuple[Portion, Formed]:
+        """Return what the model extracts from a portion, from kept answers and as many new ones as needed."""
+        prompt = _prompt(portion)
+        while True:
+            state = evaluate_answers(prompt, portion.answers, self.limits)
+            if state.formed is not None and not state.faults:
+                return portion, state.formed
+            if state.refused or (portion.answers and not state.faults):
+                await self._discard_round(job, portion, refused=state.refused)
+            request = next_request(prompt, portion.answers, state.faults, answer_tokens)
+            try:
+                begun, answer = await self._ask(request, portion, run)
+            except ModelRefused as refused:
+                if state.formed is not None and not state.formed.empty:
+                    # The faults cannot be corrected; the valid parts are kept.
+                    return portion, state.formed
+                if refused.reason != "length" or portion.budget // 2 < _LEAST_BUDGET:
+                    raise GivenUp(str(refused)) from refused
+                portion = self._shorter(portion)
+                prompt = _prompt(portion)
+                continue
+            portion = portion.with_answer(answer)
+            await self._keep(job, portion, begun, answer.usage)
+
+    async def summary(
+        self, job: Job, thread: Thread, messages: Sequence[Message], waiting: int, run: RunUsage
+    ) -> tuple[str, int]:
+        """Return a new summary of a thread and the place of the last message that it covers.
+
+        The summary is empty if the model gave none; then the model is asked again only when twice as many turns wait.
+        """
+        through = messages[-1].seq
+        kept = _kept_summary(job, thread.summary_through, through)
+        if kept is not None:
+            return kept
+        if waiting < self._useless.get(thread.id, 0):
+            return "", through
+        try:
+            begun, answer = await self._send(
+                thread.owner, thread.agent, summary_request(thread.summary, messages), run
+            )
+        except ModelRefused as refused:
+            if refused.reason in _NEEDS_A_PERSON:
+                raise Postponed(str(refused), until=self.clock() + _UNTIL_SOMEONE_ACTS) from refused
+            text = ""
+        else:
+            text = summary_in(answer.value)
+            payload = {SUMMARY: {"after": thread.summary_through, "through": through, "text": text}}
+            records = [thread.id, *(message.id for message in messages)]
+            spent = begun.answered(answer.usage)
+            if not await self.jobs.keep(job, payload, records, spent):
+                raise Postponed("a message in the summary was erased in the meantime", until=self.clock())
+        if not text:
+            if len(self._useless) >= _MOST_KNOWN:
+                self._useless.clear()
+            self._useless[thread.id] = 2 * waiting
+        else:
+            self._useless.pop(thread.id, None)
+        return text, through
+
+    async def _discard_round(self, job: Job, portion: Portion, *, refused: bool) -> None:
+        """End a round without a result: drop its answers, and raise so that the job is retried or given up."""
+        await self.jobs.keep(job, portion.without_answers().payload(), portion.record_ids())
+        if refused:
+            raise GivenUp("the model refuses to answer about this conversation")
+        if job.tries >= _MOST_ROUNDS:
+            raise GivenUp(f"the model's answers were of no use in {_MOST_ROUNDS} rounds")
+        raise UselessAnswers("none of the model's answers could be used")
+
+    def _shorter(self, portion: Portion) -> Portion:
+        """Return the portion with half the budget, for a model with a smaller input limit."""
+        shorter = portion.without_answers(portion.budget // 2)
+        return shorter.model_copy(update={"reading": _prompt(shorter).reading})
+
+    async def _keep(self, job: Job, portion: Portion, begun: Spent, usage: Usage) -> None:
+        spent = begun.answered(usage)
+        try:
+            kept = await self.jobs.keep(job, portion.payload(), portion.record_ids(), spent)
+        except LimitReached:
+            # The cost is counted. The answer is used at once; only a kill before that would buy it again.
+            telemetry.count("models.answers_too_large")
+            return
+        if not kept:
+            raise Postponed(
+                "something that was read was erased, or another worker has this job", until=self.clock()
+            )
+
+    async def _ask(self, request: ModelRequest, portion: Portion, run: RunUsage) -> tuple[Spent, ModelAnswer]:
+        thread = portion.reading.thread
+        try:
+            return await self._send(thread.owner, thread.agent, request, run)
+        except ModelRefused as refused:
+            if refused.reason in _NEEDS_A_PERSON:
+                raise Postponed(str(refused), until=self.clock() + _UNTIL_SOMEONE_ACTS) from refused
+            raise
+
+    async def _send(
+        self, owner: Owner, agent: str | None, request: ModelRequest, run: RunUsage
+    ) -> tuple[Spent, ModelAnswer]:
+        now = self.clock()
+        if self._outage.until is not None and now < self._outage.until:
+            raise Postponed(self._outage.reason, until=self._outage.until)
+        expected = estimate(request.instructions) + estimate(request.content) + request.largest
+        await self.budget.check(owner, expected, run.usage)
+        begun = await self.budget.record_call(owner, agent, request.task, self.models.named(request.task))
+        try:
+            answer = await self.models.ask(request)
+        except ModelDown as down:
+            telemetry.count("models.down")
+            raise Postponed(str(down), until=self._outage.note(now, down)) from down
+        self._outage.clear()
+        run.usage += answer.usage
+        telemetry.count("models.answers")
+        return begun, answer
+
+
+def _kept_summary(job: Job, after: int, through: int) -> tuple[str, int] | None:
+    """Return a summary that an earlier run paid for and did not write, and the place that it covers.
+
+    Newer messages do not make it invalid. An empty summary is valid for exactly the same messages only.
+    """
+    kept = (job.kept or {}).get(SUMMARY)
+    if not isinstance(kept, dict) or kept.get("after") != after:
+        return None
+    text, covered = kept.get("text"), kept.get("through")
+    if not isinstance(text, str) or not isinstance(covered, int) or not after < covered <= through:
+        return None
+    return (text, covered) if text or covered == through else None
+
+
+def _prompt(portion: Portion) -> Prompt:
+    prompt = compose(portion.reading, budget=portion.budget)
+    if prompt is None:
+        raise GivenUp("the kept portion has no new messages")
+    return prompt

@@ -1,0 +1,226 @@
+"""Read notes in a model's answer: check each one, its sources and its trust."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from pydantic import ValidationError
+
+from memoranda.formation.extract.attribution import (
+    DIRECTING,
+    MOST_ENTRIES,
+    Attribution,
+    Citations,
+    Problems,
+    Report,
+    Sourced,
+    Verdict,
+    from_user,
+    moment_of,
+    other_speaker,
+    text_of,
+    texts_of,
+)
+from memoranda.formation.extract.prompt import Prompt
+from memoranda.formation.extract.validity import since, until
+from memoranda.formation.schemas.definitions import NOTE, schema_of
+from memoranda.formation.schemas.json_values import Copier, InvalidJson, printable
+from memoranda.model.drafts import Confirmation, Draft, TakenBack, WantedSchema
+from memoranda.model.memories import Cardinality
+from memoranda.model.records import Limits
+from memoranda.model.values import refused
+
+_NOTE_FIELDS: Final = frozenset(
+    {*NOTE.parameters["properties"], "sources", "supersedes", "language", "valid_from", "valid_until"}
+    | {"schema", "data"}
+)
+#: The kind of a note whose kind is unknown.
+_DEFAULT_KIND: Final = "fact"
+
+
+class NoteReader:
+    """Reads the notes, repeats and retracts of an answer."""
+
+    def __init__(
+        self,
+        prompt: Prompt,
+        limits: Limits,
+        citations: Citations,
+        attribution: Attribution,
+        problems: Problems,
+    ) -> None:
+        self._prompt = prompt
+        self._limits = limits
+        self._citations = citations
+        self._attribution = attribution
+        self._problems = problems
+
+    def note(self, at: str, given: dict[str, Any]) -> Draft | None:
+        """Return the draft of a note if it is valid; otherwise report why not."""
+        report = self._problems.reporter(at)
+        for name in sorted(map(str, set(given) - _NOTE_FIELDS))[:MOST_ENTRIES]:
+            report("field", f"{printable(name)} is not a field of a note; a model gives no ids and no times")
+        content = text_of(given.get("content"))
+        if not content or len(content) > self._limits.content_length:
+            report("content", f"a note needs content of at most {self._limits.content_length} characters")
+            return None
+        cited = self._citations.read(given.get("sources"), report)
+        if not cited:
+            return None
+        kind = self._kind(given.get("kind"), report)
+        subject = self._attribution.other_subject(text_of(given.get("subject"))) or _only_other_speaker(cited)
+        verdict = self._attribution.judge(
+            content, [message for message, _ in cited], kind=kind, subject=subject
+        )
+        if verdict.code:
+            report(verdict.code, verdict.reason)
+            return None
+        applies_when = self._applies_when(given.get("applies_when"), cited, verdict, report)
+        sourced = from_user(cited) if verdict.own else cited
+        return self._draft(at, given, sourced, verdict, content, kind, subject, applies_when)
+
+    def _draft(
+        self,
+        at: str,
+        given: dict[str, Any],
+        cited: Sourced,
+        verdict: Verdict,
+        content: str,
+        kind: str,
+        subject: str | None,
+        applies_when: str,
+    ) -> Draft | None:
+        report = self._problems.reporter(at)
+        schema, data = self._data(given, report)
+        named = self._citations.candidates(given.get("supersedes"), report)
+        starts, ends = (
+            moment_of(given.get("valid_from"), cited, since),
+            moment_of(given.get("valid_until"), cited, until),
+        )
+        for name, moment in (("valid_from", starts), ("valid_until", ends)):
+            if given.get(name) and moment is None:
+                report("time", f"the words of {name} name no time, or are in no cited message")
+        if starts is not None and ends is not None and ends < starts:
+            report("time", "it would end before it begins")
+            starts = ends = None
+        try:
+            return Draft(
+                content=content,
+                kind=kind,
+                key=self._key(given.get("key"), report),
+                subject=subject,
+                cardinality=_cardinality(given.get("cardinality"), given.get("key")),
+                applies_when=applies_when,
+                tags=tuple(dict.fromkeys(texts_of(given.get("tags"))))[:MOST_ENTRIES],
+                valid_from=starts,
+                valid_to=ends,
+                supersedes=tuple(self._prompt.candidates[handle].id for handle in named),
+                schema_name=schema,
+                data=data,
+                trust=verdict.trust,
+                observed_at=max(message.observed_at for message, _ in cited),
+                language=text_of(given.get("language"))[:35] or None,
+                cited=tuple(one for _, one in cited),
+            )
+        except ValidationError as exc:
+            report("invalid", str(refused(exc)))
+            return None
+
+    def _applies_when(self, given: Any, cited: Sourced, verdict: Verdict, report: Report) -> str:
+        """Return when a note applies; empty if it is too long, or a stranger's words in the user's note."""
+        text = text_of(given)
+        if not text or len(text) > self._limits.content_length:
+            return ""
+        judged = self._attribution.judge(text, [message for message, _ in cited], kind="instruction")
+        if verdict.own and judged.code == "stranger":
+            report(judged.code, judged.reason)
+            return ""
+        return text
+
+    def _kind(self, given: Any, report: Report) -> str:
+        kinds = self._limits.kinds
+        kind = text_of(given).casefold()
+        if kind in kinds:
+            return kind
+        if kind:
+            report("kind", f"{printable(kind)} is not one of {', '.join(kinds)}")
+        return (
+            _DEFAULT_KIND
+            if _DEFAULT_KIND in kinds
+            else next((one for one in kinds if one not in DIRECTING), kinds[0])
+        )
+
+    def _key(self, given: Any, report: Report) -> str | None:
+        key = " ".join(text_of(given).casefold().split())
+        if len(key) > self._limits.key_length:
+            report("key", f"a key has at most {self._limits.key_length} characters")
+            return None
+        return key or None
+
+    def _data(self, given: dict[str, Any], report: Report) -> tuple[str | None, dict[str, Any] | None]:
+        """Return the schema and the data of a note that follows a schema, if the data is valid."""
+        name = given.get("schema")
+        if name is None:
+            return None, None
+        schema = requested_schema(self._prompt, name, "insert")
+        if schema is None:
+            report("unknown", f"no schema {printable(name)} for notes was asked for")
+            return None, None
+        try:
+            data = Copier().copy(given.get("data"))
+        except InvalidJson as exc:
+            report("data", f"data {exc}")
+            return None, None
+        faults = schema_of(schema).shape.faults(data)
+        if faults or not isinstance(data, dict):
+            reason = f"{faults[0].at} {faults[0].reason}" if faults else "is not an object"
+            report("data", f"data {printable(reason)}")
+            return None, None
+        return schema.name, data
+
+    def repeat(self, at: str, given: dict[str, Any]) -> Confirmation | None:
+        """Return a confirmation if a user repeated the memory; otherwise report why not."""
+        report = self._problems.reporter(at)
+        named = self._citations.candidates(given.get("memory"), report)
+        cited = self._citations.read(given.get("sources"), report) if named else []
+        if not cited:
+            return None
+        memory = self._prompt.candidates[named[0]]
+        if not self._attribution.is_repeated(memory.content, [message for message, _ in cited]):
+            report("echo", "no user repeated it")
+            return None
+        return Confirmation(memory=memory.id, cited=tuple(one for _, one in from_user(cited)))
+
+    def retraction(self, at: str, given: dict[str, Any]) -> TakenBack | None:
+        """Return a retraction if a user's own words are about the memory; otherwise report why not."""
+        report = self._problems.reporter(at)
+        named = self._citations.candidates(given.get("memory"), report)
+        cited = from_user(self._citations.read(given.get("sources"), report)) if named else []
+        if not cited:
+            return None
+        memory = self._prompt.candidates[named[0]]
+        if not self._attribution.is_repeated(memory.content, [message for message, _ in cited]):
+            report("claimed", "no user's words are about it")
+            return None
+        return TakenBack(memory=memory.id, cited=tuple(one for _, one in cited))
+
+
+def _only_other_speaker(cited: Sourced) -> str | None:
+    """Return the speaker of a note without a subject if only people other than the owner said it."""
+    speakers = [other_speaker(message) for message, _ in from_user(cited)]
+    return speakers[0] if speakers and None not in speakers else None
+
+
+def requested_schema(prompt: Prompt, name: Any, mode: str) -> WantedSchema | None:
+    """Return the schema with that name and update mode, if it was asked for."""
+    if not isinstance(name, str) or name not in prompt.asked:
+        return None
+    schema = prompt.reading.due(name)
+    return schema if schema is not None and schema.update_mode == mode else None
+
+
+def _cardinality(given: Any, key: Any) -> Cardinality:
+    named = next((one for one in Cardinality if one.value == given), None)
+    if named is not None:
+        return named
+    return Cardinality.ONE if text_of(key) else Cardinality.MANY

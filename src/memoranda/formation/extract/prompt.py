@@ -1,0 +1,240 @@
+"""The prompt of a model that extracts: fixed instructions for each agent, then the fenced data."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any, Final
+
+from memoranda.formation.extract.instructions import answer_schema, instructions
+from memoranda.model.drafts import Reading, ReadMessage
+from memoranda.model.experience_lines import ExperienceLine
+from memoranda.model.language_models import Earlier, ModelRequest
+from memoranda.model.memories import Memory
+from memoranda.model.messages import Message
+from memoranda.model.records import STRANGERS
+from memoranda.text.fence import fenced, in_brackets, one_line
+from memoranda.text.token_count import Count, estimate
+
+#: The task name, for which the settings may name a model.
+TASK: Final = "formation"
+#: Shares of the budget for memories, and for profile and experience each.
+_OF_MEMORIES: Final = 0.25
+_OF_DOCUMENTS: Final = 0.15
+#: Shares of the budget for context messages, and for any single message.
+_OF_CONTEXT: Final = 0.1
+_OF_ONE: Final = 0.5
+#: The most new messages in one prompt: as many as notes that are read from one answer.
+_MOST_NEW: Final = 50
+#: The most characters in one token of meaningful text, for any tokenizer.
+_CHARACTERS_A_TOKEN: Final = 16
+_TIME: Final = "%Y-%m-%d %H:%M"
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """One question to a model, and the records behind its handles."""
+
+    #: The reading, with only the messages that are shown.
+    reading: Reading
+    #: Long, and the same for every conversation of an agent.
+    instructions: str
+    #: The data, fenced.
+    content: str
+    answer_schema: Mapping[str, Any]
+    #: All shown messages by handle; the handles of the new ones.
+    messages: Mapping[str, Message]
+    new: frozenset[str]
+    candidates: Mapping[str, Memory] = field(default_factory=lambda: MappingProxyType({}))
+    #: Names of the requested schemas: those that are due, except for documents too large to be shown.
+    asked: frozenset[str] = frozenset()
+    #: Handles of messages that are cut.
+    cut: frozenset[str] = frozenset()
+    #: The number of new messages that did not fit and are read later.
+    waiting: int = 0
+
+    @property
+    def through(self) -> int:
+        """The place of the last shown message; 0 if there is none."""
+        return max((message.seq for message in self.messages.values()), default=0)
+
+    def request(self, largest: int, earlier: tuple[Earlier, ...] = ()) -> ModelRequest:
+        """Return the request to a model; ``largest`` is the most tokens of its answer."""
+        return ModelRequest(
+            task=TASK,
+            instructions=self.instructions,
+            content=self.content,
+            answer_schema=dict(self.answer_schema),
+            largest=largest,
+            earlier=earlier,
+        )
+
+
+def compose(reading: Reading, *, budget: int = 8_000, count: Count = estimate) -> Prompt | None:
+    """Compose the prompt for a reading; None if it has no new message.
+
+    The data takes about ``budget`` tokens: the oldest new messages are shown, and ``waiting`` counts the others.
+    """
+    if not reading.new:
+        return None
+    writer = _Writer(count, max(int(budget * _OF_ONE), 1))
+    profile = _profile(reading, count, budget * _OF_DOCUMENTS)
+    known, candidates = _known_blocks(reading, writer, profile, budget)
+    asked = [
+        schema.name
+        for schema in reading.schemas
+        if schema.due and (schema.name in profile or reading.profile(schema.name) is None)
+    ]
+    room = budget - sum(map(count, known))
+    shown = _shown_messages(reading.messages, writer, room, int(budget * _OF_CONTEXT))
+    entries = [_entry(f"m{place}", line) for place, (_, line, _) in enumerate(shown, start=1)]
+    handles = {f"m{place}": read for place, (read, _, _) in enumerate(shown, start=1)}
+    summary = [f"- [summary so far] {fenced(reading.summary)}"] if reading.summary else []
+    new = frozenset(handle for handle, read in handles.items() if not read.context)
+    return Prompt(
+        reading=reading.model_copy(update={"messages": tuple(read for read, _, _ in shown)}),
+        instructions=instructions(reading.schemas),
+        content="\n\n".join(
+            [*known, _block("conversation", [*summary, *entries]), _closing_line(reading, asked)]
+        ),
+        answer_schema=answer_schema(reading.schemas),
+        messages={handle: read.message for handle, read in handles.items()},
+        new=new,
+        candidates=candidates,
+        asked=frozenset(asked),
+        cut=frozenset(f"m{place}" for place, (_, _, cut) in enumerate(shown, start=1) if cut),
+        waiting=len(reading.new) - len(new),
+    )
+
+
+class _Writer:
+    """Writes entries of stored text, each within a limit of tokens."""
+
+    def __init__(self, count: Count, longest: int) -> None:
+        self.count = count
+        self._longest = longest
+
+    def line(self, label: Iterable[str], text: str) -> tuple[str, int, bool]:
+        """Return the entry without its handle, its tokens, and whether it was cut."""
+        head = in_brackets(", ".join(label))
+        length = min(len(text), self._longest * _CHARACTERS_A_TOKEN)
+        while True:
+            shown = text if length == len(text) else text[:length].rstrip() + "… (cut)"
+            line = f"{head}] {fenced(shown)}"
+            tokens = self.count(line) + 4
+            if tokens <= self._longest or not length:
+                return line, tokens, length < len(text)
+            length = min(length - 1, length * self._longest * 19 // (tokens * 20))
+
+
+_Shown = tuple[ReadMessage, str, bool]
+
+
+def _shown_messages(
+    messages: Sequence[ReadMessage], writer: _Writer, room: int, context: int
+) -> list[_Shown]:
+    """Return the oldest new messages that fit (at least one), preceded by the newest context that fits."""
+    new: list[_Shown] = []
+    for read in messages:
+        if read.context:
+            continue
+        line, tokens, cut = writer.line(_label(read), read.message.content)
+        room -= tokens
+        if new and (room < 0 or len(new) == _MOST_NEW):
+            break
+        new.append((read, line, cut))
+    before: list[_Shown] = []
+    room = min(max(room, 0), context)
+    for read in reversed([read for read in messages if read.context]):
+        line, tokens, cut = writer.line(_label(read), read.message.content)
+        room -= tokens
+        if room < 0:
+            break
+        before.append((read, line, cut))
+    return [*reversed(before), *new]
+
+
+def _label(read: ReadMessage) -> list[str]:
+    message = read.message
+    said = message.observed_at.strftime(_TIME)
+    label = [f"received {said}" if message.observed_assumed else said]
+    label.append(message.role if message.speaker is None else f"{message.role} {message.speaker}")
+    if message.trust in STRANGERS:
+        label.append(f"from {message.trust.value}")
+    return [*label, "context"] if read.context else label
+
+
+def _profile(reading: Reading, count: Count, room: float) -> dict[str, str]:
+    """Return the due documents by schema name, each whole or not at all."""
+    shown = {}
+    for document in reading.profiles:
+        name = in_brackets(document.schema_name)
+        line = f"- [{name}] {fenced(json.dumps(document.body, ensure_ascii=False))}"
+        if reading.due(document.schema_name) and (tokens := count(line)) <= room:
+            room -= tokens
+            shown[document.schema_name] = line
+    return shown
+
+
+def _known_blocks(
+    reading: Reading, writer: _Writer, profile: Mapping[str, str], budget: int
+) -> tuple[list[str], dict[str, Memory]]:
+    """Return the blocks of stored records, and the candidates by handle."""
+    kept = _fitting(
+        reading.candidates,
+        lambda memory: writer.line(_memory_label(memory), _memory_text(memory)),
+        budget * _OF_MEMORIES,
+    )
+    candidates = {f"c{place}": memory for place, (memory, _) in enumerate(kept, start=1)}
+    memories = [_entry(f"c{place}", line) for place, (_, line) in enumerate(kept, start=1)]
+    lessons = _fitting(reading.experience, lambda line: _lesson(line, writer), budget * _OF_DOCUMENTS)
+    experience = [f"- [{line}" for _, line in lessons]
+    blocks = (("agent_experience", experience), ("user_profile", profile.values()), ("memories", memories))
+    return [_block(tag, entries) for tag, entries in blocks if entries], candidates
+
+
+def _fitting(
+    records: Iterable[Any], write: Callable[[Any], tuple[str, int, bool]], room: float
+) -> list[tuple[Any, str]]:
+    """Return the records whose lines fit, with their lines; a record that would be cut is left out."""
+    kept = []
+    for record in records:
+        line, tokens, cut = write(record)
+        if not cut and tokens <= room:
+            room -= tokens
+            kept.append((record, line))
+    return kept
+
+
+def _lesson(line: ExperienceLine, writer: _Writer) -> tuple[str, int, bool]:
+    return writer.line([line.field], line.line)
+
+
+def _memory_label(memory: Memory) -> list[str]:
+    label = [memory.observed_at.strftime("%Y-%m-%d"), memory.kind]
+    label += [] if memory.key is None else [f"key {memory.key}"]
+    label += [] if memory.subject is None else [f"about {memory.subject}"]
+    return [*label, f"from {memory.trust.value}"] if memory.trust in STRANGERS else label
+
+
+def _memory_text(memory: Memory) -> str:
+    return (
+        f"{memory.content} (applies when: {memory.applies_when})" if memory.applies_when else memory.content
+    )
+
+
+def _entry(handle: str, line: str) -> str:
+    return f"- [{handle}, {line}"
+
+
+def _block(tag: str, entries: Iterable[str]) -> str:
+    return "\n".join([f"<{tag}>", *entries, f"</{tag}>"])
+
+
+def _closing_line(reading: Reading, names: Sequence[str]) -> str:
+    """Return the last line: the requested schemas. It contains no stored text, only names of schemas."""
+    wanted = f"Asked for now: {', '.join(names) or 'nothing'}."
+    language = f" Write notes in this language: {one_line(reading.language)}." if reading.language else ""
+    return f"{wanted}{language}"

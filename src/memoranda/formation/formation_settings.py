@@ -1,0 +1,115 @@
+"""Formation settings, and the settings that an agent has of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from pydantic import Field, ValidationError, model_validator
+
+from memoranda.errors import InvalidInput
+from memoranda.model.profiles import Agent
+from memoranda.model.query import Filter
+from memoranda.model.records import WHOLE, Owner, RecordType, slot_of, those_of
+from memoranda.model.values import Name, Value, refused
+from memoranda.ports import Records
+
+#: The key of an agent's own formation settings, among all its settings.
+SECTION: Final = "forming"
+#: The settings that an agent may set for itself.
+AGENT_SETTINGS: Final = frozenset({"enabled", "idle_seconds", "max_wait_seconds", "language"})
+#: Spellings in agents' stored settings → the settings' names today. Agents keep what they stored, so both are read.
+STORED_NAMES: Final = {"on": "enabled", "silence": "idle_seconds", "max_wait": "max_wait_seconds"}
+
+
+async def agent_named(records: Records, tenant: Owner, name: str | None) -> Agent | None:
+    """Return the record of an agent; None if there is none, or no agent is named."""
+    if name is None:
+        return None
+    only = Filter(types=frozenset({RecordType.AGENT}), slots=(slot_of(RecordType.AGENT, name),))
+    page = await records.scan(tenant, WHOLE, only, None, 1)
+    return next(iter(those_of(Agent, page.records)), None)
+
+
+class FormingSettings(Value):
+    """When and how conversations are formed."""
+
+    enabled: bool = True
+    #: Seconds without a new message after which a thread is formed.
+    idle_seconds: float = Field(default=30.0, ge=0, le=86_400)
+    #: Seconds after its first unformed message by which a thread is formed, even if messages still arrive.
+    max_wait_seconds: float = Field(default=600.0, ge=0, le=604_800)
+    #: The language in which notes are written; None: the language that was spoken.
+    language: Name | None = None
+    #: The most tokens of data in one question to a model, and the most tokens of its answer.
+    prompt_tokens: int = Field(default=8_000, ge=500, le=1_000_000)
+    answer_tokens: int = Field(default=4_000, ge=100, le=200_000)
+    #: Tokens of a thread that stay as they were said; older messages are summarised. 0: nothing is summarised.
+    window_tokens: int = Field(default=2_000, ge=0, le=1_000_000)
+    #: A gap of more than so many hours between messages ends a window; None: no gap does.
+    window_hours: float | None = Field(default=48.0, gt=0, le=876_000, allow_inf_nan=False)
+
+    @model_validator(mode="after")
+    def _longer(self) -> FormingSettings:
+        if self.max_wait_seconds < self.idle_seconds:
+            raise ValueError("max_wait_seconds is shorter than idle_seconds")
+        return self
+
+    def for_agent(self, agent: Agent | None) -> FormingSettings:
+        """Return these settings with an agent's own in their place.
+
+        An agent's settings that cannot be read are left out, but never the one that turns formation off.
+        """
+        if agent is None:
+            return self
+        try:
+            return self._with(agent.settings)
+        except InvalidInput:
+            return self.model_copy(update={"enabled": False}) if _is_off(agent.settings) else self
+
+    def check(self, settings: Mapping[str, Any]) -> None:
+        """Raise ``InvalidInput`` if an agent's formation settings cannot be used."""
+        self._with(settings)
+
+    def _with(self, settings: Mapping[str, Any]) -> FormingSettings:
+        at = f"settings.{SECTION}"
+        own = settings.get(SECTION)
+        if own is None:
+            return self
+        if not isinstance(own, Mapping):
+            raise InvalidInput(f"{at}: give an object, such as {{'idle_seconds': 5}}", field=at)
+        given: dict[str, Any] = {}
+        for name, value in own.items():
+            today = STORED_NAMES.get(name, name)
+            if today not in AGENT_SETTINGS:
+                known = ", ".join(sorted(AGENT_SETTINGS))
+                raise InvalidInput(
+                    f"{at}.{name}: an agent has no such setting; known are {known}", field=f"{at}.{name}"
+                )
+            if today in given:
+                raise InvalidInput(
+                    f"{at}.{name}: it is the earlier name of {today}, which is given too; give one of them",
+                    field=f"{at}.{name}",
+                )
+            given[today] = value
+        idle = given.get("idle_seconds")
+        if "max_wait_seconds" not in given and isinstance(idle, (int, float)):
+            given["max_wait_seconds"] = max(self.max_wait_seconds, idle)
+        try:
+            return FormingSettings.model_validate({**self.model_dump(), **given})
+        except ValidationError as exc:
+            raise refused(exc, at=at) from exc
+
+
+def _is_off(settings: Mapping[str, Any]) -> bool:
+    """True if an agent's settings turn formation off, in whichever spelling."""
+    own = settings.get(SECTION)
+    given = [own[name] for name in ("enabled", "on") if name in own] if isinstance(own, Mapping) else []
+    return any(not _is_on(value) for value in given)
+
+
+def _is_on(value: Any) -> bool:
+    try:
+        return FormingSettings.model_validate({"enabled": value}).enabled
+    except ValidationError:
+        return True

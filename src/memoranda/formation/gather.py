@@ -1,0 +1,310 @@
+"""Reads what forming a thread needs: its new messages, and the stored records that they may affect."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Final
+from uuid import UUID, uuid4
+
+from memoranda.errors import EmbeddingFailed
+from memoranda.formation.formation_settings import agent_named
+from memoranda.formation.reconcile.reconciler import CurrentRecords
+from memoranda.formation.schemas.definitions import FormationSchema, schemas_for_agent
+from memoranda.model.drafts import Formed, Reading, ReadMessage, WantedSchema
+from memoranda.model.experience_lines import ExperienceLine, serves
+from memoranda.model.ledger import Actor
+from memoranda.model.memories import HELD, Memory
+from memoranda.model.messages import FINISHED, Episode, Message, Thread
+from memoranda.model.profiles import Agent, ProfileDocument, Schema, Trigger
+from memoranda.model.query import Filter
+from memoranda.model.records import WHOLE, AudienceKind, Owner, OwnerKind, Record, RecordType, View, those_of
+from memoranda.model.values import Name
+from memoranda.ports import Finder, MakesVectors, Records
+from memoranda.text.token_count import estimate
+
+#: The actor of all changes by formation.
+ACTOR: Final = Actor("system", "formation")
+#: A view with groups needs the name of an agent. No agent has this name, so the view shows no agent's own records.
+_NOBODY: Final = f"formation {uuid4()}"
+
+
+def writing_view(thread: Thread) -> View:
+    """Return the view with which the results of a thread are written."""
+    audience = thread.audience
+    if audience.kind is AudienceKind.SELF:
+        return View(agent=audience.agent)
+    if audience.kind is AudienceKind.GROUP:
+        return View(agent=thread.agent or _NOBODY, groups=audience.groups)
+    return View(agent=thread.agent)
+
+
+def reading_view(thread: Thread) -> View:
+    """Return the view for reading: it shows only what every reader of the thread may read."""
+    audience = thread.audience
+    if audience.kind is AudienceKind.SELF:
+        return View(agent=audience.agent)
+    if audience.kind is AudienceKind.GROUP:
+        return View(agent=_NOBODY, groups=audience.groups)
+    return View()
+
+
+#: Earlier turns that are shown as context of the new ones.
+_CONTEXT: Final = 6
+#: Newest turns that are used as questions to find memories, and the most memories found with each.
+_ASKING, _EACH = 24, 8
+#: The most candidates; the prompt shows as many as fit.
+_CANDIDATES: Final = 60
+#: Characters of a turn that are used as a question.
+_QUESTION: Final = 2_000
+_PAGE: Final = 200
+#: Records per page when all are read.
+_AT_A_TIME: Final = 1_000
+#: The most lines of experience in one reading; the prompt shows as many as fit.
+_LINES: Final = 1_000
+_MEMORY = frozenset({RecordType.MEMORY})
+
+
+@dataclass(frozen=True, slots=True)
+class Excerpt:
+    """A thread with those of its messages that are to be read."""
+
+    thread: Thread
+    #: Messages before the new ones, oldest first; then the messages to learn from.
+    context: tuple[Message, ...] = ()
+    new: tuple[Message, ...] = ()
+
+    @property
+    def closed(self) -> bool:
+        """True if the thread is finished."""
+        return self.thread.status in FINISHED
+
+
+class ThreadReader:
+    """Reads threads and related records, limited to what all readers of the thread may read."""
+
+    def __init__(
+        self, records: Records, finder: Finder, vectors: MakesVectors | None, tenant: str, users: int
+    ) -> None:
+        self._records = records
+        self._finder = finder
+        self._vectors = vectors
+        #: Users that must have taught a line of experience before it serves others.
+        self._users = users
+        self._tenant = Owner(tenant=tenant, kind=OwnerKind.TENANT, id=tenant)
+
+    async def thread(self, owner: Owner, id: UUID) -> Thread | None:
+        """Return the current thread."""
+        found = (await self._records.get(owner, WHOLE, [id])).get(id)
+        return found if isinstance(found, Thread) else None
+
+    async def excerpt(self, thread: Thread, after: int, through: int | None = None) -> Excerpt:
+        """Return the messages after one place, up to another, with a few turns before as context."""
+        only = Filter(types=frozenset({RecordType.MESSAGE}), thread=thread.id, newest_first=True)
+        read: list[Message] = []
+        cursor: str | None = None
+        while True:
+            page = await self._records.scan(thread.owner, reading_view(thread), only, cursor, _PAGE)
+            read += those_of(Message, page.records)
+            cursor = page.cursor
+            if cursor is None or sum(message.seq <= after for message in read) >= _CONTEXT:
+                break
+        read = [message for message in reversed(read) if through is None or message.seq <= through]
+        before = [message for message in read if message.seq <= after]
+        return Excerpt(thread, tuple(before[-_CONTEXT:]), tuple(m for m in read if m.seq > after))
+
+    async def next_messages(self, excerpt: Excerpt, most: int) -> Excerpt:
+        """Return the first ``most`` new messages of an excerpt, without those that have been erased since."""
+        wanted = (*excerpt.context, *excerpt.new[:most])
+        found = await self._records.get(
+            excerpt.thread.owner, reading_view(excerpt.thread), [message.id for message in wanted]
+        )
+        return Excerpt(
+            excerpt.thread,
+            tuple(message for message in excerpt.context if message.id in found),
+            tuple(message for message in excerpt.new[:most] if message.id in found),
+        )
+
+    async def agent(self, name: str | None) -> Agent | None:
+        """Return the record of an agent."""
+        return await agent_named(self._records, self._tenant, name)
+
+    async def schemas(self, agent: str | None, triggers: Iterable[Trigger]) -> tuple[WantedSchema, ...]:
+        """Return the schemas of an agent's conversations; those with one of these triggers are marked due."""
+        only = Filter(types=frozenset({RecordType.SCHEMA}))
+        known = those_of(Schema, await self._all(self._tenant, WHOLE, only))
+        due = frozenset(triggers)
+        return tuple(_wanted_schema(schema, due) for schema in schemas_for_agent(agent, known))
+
+    async def reading(
+        self, excerpt: Excerpt, schemas: tuple[WantedSchema, ...], now: datetime, language: Name | None
+    ) -> Reading:
+        """Return the reading for an excerpt, without candidates."""
+        thread, view = excerpt.thread, reading_view(excerpt.thread)
+        learnt = await self._experience(thread)
+        return Reading(
+            thread=thread,
+            messages=(
+                *(ReadMessage(message=message, context=True) for message in excerpt.context),
+                *(ReadMessage(message=message) for message in excerpt.new),
+            ),
+            profiles=await self._profiles(thread, view),
+            summary=thread.summary,
+            experience=tuple(line for line in learnt if serves(line, thread.owner, self._users))[:_LINES],
+            schemas=schemas,
+            now=now,
+            language=language,
+        )
+
+    async def with_candidates(self, reading: Reading, excerpt: Excerpt) -> Reading:
+        """Return the reading with the memories that the excerpt may repeat, correct or replace."""
+        found = await self._candidates(excerpt, reading_view(excerpt.thread), reading.now)
+        return reading.model_copy(update={"candidates": found})
+
+    async def current_records(self, reading: Reading, formed: Formed) -> CurrentRecords:
+        """Return the current records that the results may affect: similar memories, same keys, and their successors."""
+        thread, view = reading.thread, reading_view(reading.thread)
+        owner = thread.owner
+        found = await self._records.get(owner, view, [memory.id for memory in reading.candidates])
+        for note in formed.notes:
+            for memory in await self._find_memories(owner, view, note.content, None, reading.now):
+                found.setdefault(memory.id, memory)
+        keys = {note.key for note in formed.notes if note.key is not None}
+        keys |= {f"{note.subject}: {note.key}" for note in formed.notes if note.key and note.subject}
+        if keys:
+            holders = Filter(types=_MEMORY, keys=frozenset(keys))
+            found |= {record.id: record for record in await self._all(owner, view, holders)}
+        winners = {
+            one.superseded_by for one in those_of(Memory, found.values()) if one.superseded_by is not None
+        }
+        found |= await self._records.get(owner, view, [*winners - set(found)])
+        return CurrentRecords(
+            memories=tuple(those_of(Memory, found.values())),
+            profiles=await self._profiles(thread, view),
+            experience=await self._experience(thread) if formed.experience else (),
+            episodes=await self.episodes(thread),
+        )
+
+    async def was_applied(self, owner: Owner, operation: str) -> bool:
+        """True if an operation was applied before."""
+        return await self._records.find_operation(owner, operation) is not None
+
+    async def episodes(self, thread: Thread) -> tuple[Episode, ...]:
+        """Return the episodes of a thread."""
+        only = Filter(types=frozenset({RecordType.EPISODE}), thread=thread.id)
+        return tuple(those_of(Episode, await self._all(thread.owner, reading_view(thread), only)))
+
+    async def _experience(self, thread: Thread) -> tuple[ExperienceLine, ...]:
+        """Return all lines of the agent's experience, including retired ones."""
+        if thread.agent is None:
+            return ()
+        agent = Owner(tenant=thread.owner.tenant, kind=OwnerKind.AGENT, id=thread.agent)
+        only = Filter(types=frozenset({RecordType.EXPERIENCE}))
+        return tuple(those_of(ExperienceLine, await self._all(agent, WHOLE, only)))
+
+    async def _profiles(self, thread: Thread, view: View) -> tuple[ProfileDocument, ...]:
+        """Return the profiles with the thread's audience, one for each schema."""
+        only = Filter(types=frozenset({RecordType.PROFILE}))
+        shared = [
+            document
+            for document in those_of(ProfileDocument, await self._all(thread.owner, view, only))
+            if document.audience == thread.audience
+        ]
+        return tuple({document.schema_name: document for document in shared}.values())
+
+    async def _all(self, owner: Owner, view: View, only: Filter) -> list[Record]:
+        """Return all records of a scan, read page by page."""
+        found: list[Record] = []
+        cursor: str | None = None
+        while True:
+            page = await self._records.scan(owner, view, only, cursor, _AT_A_TIME)
+            found += page.records
+            cursor = page.cursor
+            if cursor is None:
+                return found
+
+    async def _candidates(self, excerpt: Excerpt, view: View, now: datetime) -> tuple[Memory, ...]:
+        """Return memories that the excerpt may repeat, correct or replace: the best hit of each turn first."""
+        said = [m for m in excerpt.new if m.role in ("user", "assistant")][-_ASKING:]
+        ranked = [
+            await self._find_memories(excerpt.thread.owner, view, message.content, HELD, now)
+            for message in said
+        ]
+        found: dict[UUID, Memory] = {}
+        for place in range(_EACH):
+            found |= {
+                one.id: one
+                for memories in ranked
+                for one in memories[place : place + 1]
+                if one.id not in found
+            }
+        return tuple(found.values())[:_CANDIDATES]
+
+    async def _find_memories(
+        self, owner: Owner, view: View, text: str, statuses: frozenset[str] | None, now: datetime
+    ) -> list[Memory]:
+        question = text[:_QUESTION]
+        vector = None
+        if self._vectors is not None:
+            try:
+                vector = await self._vectors.query(question)
+            except EmbeddingFailed:
+                vector = None
+        found = await self._finder.find(
+            owner,
+            view,
+            question,
+            limit=_EACH,
+            types=_MEMORY,
+            only=Filter(types=_MEMORY, statuses=statuses),
+            vector=vector,
+            vectors="" if self._vectors is None else self._vectors.embedding.name,
+            now=now,
+        )
+        shown = [record for hit in found for record in (hit.record, *(one.record for one in hit.folded))]
+        return those_of(Memory, shown)
+
+
+def with_schema_due(reading: Reading, name: str) -> Reading:
+    """Return the reading with one more schema marked due."""
+    schemas = tuple(
+        schema.model_copy(update={"due": True}) if schema.name == name else schema
+        for schema in reading.schemas
+    )
+    return reading.model_copy(update={"schemas": schemas})
+
+
+def newest_within(excerpt: Excerpt, tokens: int) -> Excerpt:
+    """Return the newest messages of an excerpt that fit into about half of so many tokens."""
+    room, start = tokens // 2, len(excerpt.new)
+    while start and room > 0 and len(excerpt.new) - start < _ASKING * 2:
+        start -= 1
+        room -= estimate(excerpt.new[start].content)
+    return replace(excerpt, context=(), new=excerpt.new[start:])
+
+
+def remaining_after(excerpt: Excerpt, through: int) -> Excerpt:
+    """Return the part of an excerpt after a place, with the turns before it as context."""
+    before = [message for message in (*excerpt.context, *excerpt.new) if message.seq <= through]
+    return replace(
+        excerpt,
+        context=tuple(before[-_CONTEXT:]),
+        new=tuple(message for message in excerpt.new if message.seq > through),
+    )
+
+
+def up_to(excerpt: Excerpt, through: int) -> Excerpt:
+    """Return the part of an excerpt up to a place."""
+    return replace(excerpt, new=tuple(message for message in excerpt.new if message.seq <= through))
+
+
+def _wanted_schema(schema: FormationSchema, due: frozenset[Trigger]) -> WantedSchema:
+    return WantedSchema(
+        name=schema.name,
+        description=schema.description,
+        parameters=dict(schema.parameters),
+        update_mode=schema.update_mode,
+        instructions=schema.instructions,
+        due=schema.trigger in due and not schema.unusable,
+    )

@@ -1,0 +1,1 @@
+"""Compares what was extracted with what is stored, and makes the changes."""

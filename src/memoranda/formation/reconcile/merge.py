@@ -1,0 +1,286 @@
+"""Merge notes with existing memories: a repeated statement confirms, a changed one supersedes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from datetime import datetime
+from uuid import UUID
+
+from memoranda.model.changes import Change, Confirm, Remember, Retract, Supersede
+from memoranda.model.drafts import Confirmation, Draft, DroppedPart, Reading, TakenBack
+from memoranda.model.memories import Cardinality, Cited, Memory, quotes_of
+from memoranda.model.records import Limits, View, lowest
+from memoranda.text.scripts import comparable_text
+from memoranda.text.similarity import same_statement
+
+#: The stored reason of a memory that its user took back in a conversation.
+RETRACT_REASON = "taken back in a conversation"
+
+
+@dataclass(slots=True)
+class _MergeState:
+    """The decisions of one merge so far, in the order of the conversation."""
+
+    made: dict[UUID, Memory] = field(default_factory=dict)
+    #: Existing memory → sources that repeat it.
+    again: dict[UUID, list[UUID]] = field(default_factory=dict)
+    #: Existing memory → quotes from these sources.
+    quoted: dict[UUID, list[Cited]] = field(default_factory=dict)
+    #: Existing memory → the existing memory that supersedes it.
+    replaced: dict[UUID, UUID] = field(default_factory=dict)
+    #: Existing memories that the user took back.
+    taken_back: list[UUID] = field(default_factory=list)
+    #: New statements that are older than the memory that has their key.
+    late: list[Memory] = field(default_factory=list)
+    #: Existing memories that this merge makes inactive.
+    gone: set[UUID] = field(default_factory=set)
+
+
+class Merger:
+    """Turns notes into changes, given the existing memories."""
+
+    def __init__(
+        self,
+        reading: Reading,
+        existing: Iterable[Memory],
+        limits: Limits,
+        report: Callable[[DroppedPart], None],
+        id_of: Callable[[str, int], UUID],
+    ) -> None:
+        thread = reading.thread
+        self._thread = thread
+        self._now = reading.now
+        self._new_ids = {message.id for message in reading.new}
+        self._new_messages = reading.new
+        self._view = View(agent=thread.agent)
+        #: The most trusted first; with equal trust, in the order of creation.
+        self._current = sorted((one for one in existing if one.owner == thread.owner), key=_by_trust)
+        self._ids = {one.id for one in self._current}
+        self._limits = limits
+        self._report = report
+        self._id_of = id_of
+        self._state = _MergeState()
+
+    def changes(
+        self,
+        notes: Iterable[Draft],
+        confirmations: Iterable[Confirmation],
+        taken_back: Iterable[TakenBack],
+        run: str | None,
+    ) -> list[Change]:
+        """Return the changes to write; empty if nothing changes."""
+        self._state = found = _MergeState()
+        in_order = sorted(enumerate(notes), key=lambda one: (one[1].observed_at, one[0]))
+        for place, draft in in_order:
+            self._merge(place, draft)
+        for one in confirmations:
+            memory = next((memory for memory in self._current if memory.id == one.memory), None)
+            if memory is not None and memory.active and memory.id not in found.gone:
+                self._confirm(memory, one.sources, one.quotes)
+        for denied in taken_back:
+            self._retract(denied)
+        again = [Confirm(id, tuple(sources), tuple(found.quoted[id])) for id, sources in found.again.items()]
+        made = [Remember(memory, run=run) for memory in found.made.values()]
+        gone = [Retract(id, RETRACT_REASON) for id in found.taken_back]
+        return [*again, *made, *(Supersede(loser, winner) for loser, winner in found.replaced.items()), *gone]
+
+    def _retract(self, one: TakenBack) -> None:
+        """Retract a memory that the user took back, unless it was said again later."""
+        memory = next((memory for memory in self._active() if memory.id == one.memory), None)
+        if memory is None:
+            return
+        said = [message.observed_at for message in self._new_messages if message.id in one.sources]
+        if max(said) < memory.observed_at:
+            return
+        self._state.again.pop(memory.id, None)
+        self._state.gone.add(memory.id)
+        self._state.taken_back.append(memory.id)
+
+    def _merge(self, place: int, draft: Draft) -> None:
+        at = f"notes[{place}]"
+        memory = self._memory(place, draft)
+        if memory.id in self._ids or self._said_and_dropped(memory):
+            return
+        if any(_same_memory(memory, late) for late in self._state.late):
+            # The same statement without a key is too old as well.
+            return
+        duplicate = self._duplicate(memory)
+        losers = [
+            one for one in self._active() if one.id in draft.supersedes and self._may_replace(at, memory, one)
+        ]
+        if duplicate is not None and duplicate.id in self._state.made:
+            self._replace(_combined(duplicate, memory), losers)
+        elif duplicate is not None and lowest((duplicate.trust, memory.trust)) is memory.trust:
+            if memory.trust is not duplicate.trust:
+                return
+            self._confirm(duplicate, memory.sources, memory.quotes)
+            for loser in losers:
+                if loser.id != duplicate.id:
+                    self._state.replaced[loser.id] = duplicate.id
+                    self._state.gone.add(loser.id)
+        else:
+            self._make(at, memory, losers if duplicate is None else [*losers, duplicate])
+
+    def _make(self, at: str, memory: Memory, losers: list[Memory]) -> None:
+        """Keep a new statement; with a key, it replaces the memory that has this key."""
+        for other in [*self._state.made.values(), *self._active()] if memory.key is not None else ():
+            if other.slot() != memory.slot() or not _same_subject(memory, other):
+                continue
+            if other.id not in self._state.made and _said_at(memory) <= _said_at(other):
+                self._left_out(at, "older", "the memory with this key was said later")
+                self._state.late.append(memory)
+                return
+            if not self._may_replace(at, memory, other, by_key=True):
+                memory = memory.changed(key=None, cardinality=Cardinality.MANY)
+                break
+            losers.append(other)
+        for other in losers:
+            earlier = self._state.made.pop(other.id, None)
+            if earlier is not None:
+                self._left_out(at, "at_once", "it replaces another note of the same answer")
+                losers = [*losers, *(one for one in self._current if one.id in earlier.supersedes)]
+        self._state.made[memory.id] = memory
+        self._replace(memory, [one for one in losers if one.id in self._ids])
+
+    def _replace(self, memory: Memory, losers: Iterable[Memory]) -> None:
+        ids = tuple(dict.fromkeys((*memory.supersedes, *(loser.id for loser in losers))))
+        self._state.made[memory.id] = memory.changed(supersedes=ids)
+        self._state.gone.update(ids)
+
+    def _confirm(self, memory: Memory, sources: Iterable[UUID], quotes: Iterable[Cited]) -> None:
+        """Add new sources to a memory, unless it has more readers than this conversation."""
+        known = {*memory.sources, *self._state.again.get(memory.id, ())}
+        added = [source for source in dict.fromkeys(sources) if source not in known]
+        if added and memory.audience.within(self._thread.audience, self._view):
+            self._state.again.setdefault(memory.id, []).extend(added)
+            self._state.quoted.setdefault(memory.id, []).extend(quotes_of(quotes, added))
+
+    def _said_and_dropped(self, memory: Memory) -> bool:
+        """True if the same statement was dropped before: with the same sources, or superseded by these messages."""
+        return any(
+            not other.active
+            and _same_subject(memory, other)
+            and (set(memory.sources) <= set(other.sources) or self._superseded_here(other))
+            and same_statement(memory.content, other.content)
+            for other in self._current
+        )
+
+    def _superseded_here(self, other: Memory) -> bool:
+        winner = next((one for one in self._current if one.id == other.superseded_by), None)
+        return winner is not None and not self._new_ids.isdisjoint(winner.sources)
+
+    def _duplicate(self, memory: Memory) -> Memory | None:
+        """Return a memory that says the same; for recurring events, only one with a common source."""
+        for other in (*self._state.made.values(), *self._active()):
+            if not self._covers_readers(other) or not _same_memory(memory, other):
+                continue
+            recurs = memory.cardinality is Cardinality.RECURRING
+            if recurs is not (other.cardinality is Cardinality.RECURRING):
+                continue
+            if not recurs or not set(memory.sources).isdisjoint(other.sources):
+                return other
+        return None
+
+    def _may_replace(self, at: str, memory: Memory, other: Memory, *, by_key: bool = False) -> bool:
+        reason = None
+        if memory.cardinality is Cardinality.RECURRING:
+            reason = ("recurring", "a recurring event replaces nothing")
+        elif memory.observed_at < other.observed_at:
+            reason = ("older", "the memory it would replace was said later")
+        elif memory.trust is not other.trust and lowest((memory.trust, other.trust)) is memory.trust:
+            reason = ("trust", "the memory it would replace has higher trust")
+        elif memory.valid_to is not None and other.valid_to is None:
+            reason = ("bounded", "a temporary statement does not replace a permanent one")
+        elif comparable_text(memory.applies_when) != comparable_text(other.applies_when) and (
+            by_key or memory.applies_when
+        ):
+            reason = ("partial", "a statement for some occasions does not replace one for others")
+        if reason is not None:
+            self._left_out(at, *reason)
+        return reason is None
+
+    def _active(self) -> list[Memory]:
+        return [one for one in self._current if one.active and one.id not in self._state.gone]
+
+    def _covers_readers(self, other: Memory) -> bool:
+        """True if all readers of the new memory can read the other one."""
+        return self._thread.audience.within(other.audience, self._view)
+
+    def _left_out(self, at: str, code: str, reason: str) -> None:
+        self._report(DroppedPart(part=at, code=code, reason=reason))
+
+    def _memory(self, place: int, draft: Draft) -> Memory:
+        key = draft.key if draft.cardinality is Cardinality.ONE else None
+        if key is not None and draft.subject is not None:
+            key = f"{draft.subject}: {key}"
+        if key is not None and len(key) > self._limits.key_length:
+            key = None
+        single = draft.cardinality is not Cardinality.ONE or key is not None
+        return Memory(
+            id=self._id_of("note", place),
+            recorded_at=self._now,
+            owner=self._thread.owner,
+            audience=self._thread.audience,
+            kind=draft.kind,
+            content=draft.content,
+            subject=draft.subject,
+            cardinality=draft.cardinality if single else Cardinality.MANY,
+            key=key,
+            applies_when=draft.applies_when,
+            data=None if draft.data is None else {"schema": draft.schema_name, "document": draft.data},
+            tags=draft.tags,
+            agent=self._thread.agent,
+            thread=self._thread.id,
+            valid_from=draft.valid_from,
+            valid_to=draft.valid_to,
+            observed_at=draft.observed_at,
+            sources=draft.sources,
+            quotes=draft.quotes,
+            language=draft.language,
+            trust=draft.trust,
+        )
+
+
+def _by_trust(memory: Memory) -> tuple[int, UUID]:
+    from_best = [*type(memory.trust)]
+    return from_best.index(memory.trust), memory.id
+
+
+def _said_at(memory: Memory) -> tuple[datetime, UUID]:
+    """Return a sort key for when a memory was said; at equal times, the later message is greater."""
+    return memory.observed_at, max(memory.sources, default=UUID(int=0))
+
+
+def _same_subject(one: Memory, other: Memory) -> bool:
+    return comparable_text(one.subject or "") == comparable_text(other.subject or "")
+
+
+def _same_memory(memory: Memory, other: Memory) -> bool:
+    """True if two memories say the same about the same subject, for the same occasions and time."""
+    if not _same_subject(memory, other) or comparable_text(memory.applies_when) != comparable_text(
+        other.applies_when
+    ):
+        return False
+    if memory.valid_to != other.valid_to or (memory.valid_from or other.valid_from) != (
+        other.valid_from or memory.valid_from
+    ):
+        return False
+    keys = {key.casefold() for key in (memory.key, other.key) if key is not None}
+    if len(keys) > 1 or (memory.data is not None and memory.data != other.data):
+        return False
+    return same_statement(memory.content, other.content)
+
+
+def _combined(first: Memory, again: Memory) -> Memory:
+    """Combine two memories that say the same; with different trust, keep the sources of the more trusted one."""
+    if first.trust is again.trust:
+        sources = tuple(dict.fromkeys((*first.sources, *again.sources)))
+        quotes = quotes_of((*first.quotes, *again.quotes), sources)
+        joined: Memory = first.changed(sources=sources, quotes=quotes)
+        return joined
+    best = first if lowest((first.trust, again.trust)) is again.trust else again
+    believed: Memory = first.changed(
+        sources=best.sources, quotes=best.quotes, trust=best.trust, observed_at=best.observed_at
+    )
+    return believed

@@ -1,0 +1,266 @@
+"""The English rules: people, life, taste, and requests to remember."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from memoranda.formation.rules.grammar import Reach, Rule
+
+_LIST = Reach.LIST
+
+# One rule a line, so that they read as a table.
+# fmt: off
+
+ABOUT_WORK: Final = (
+    Rule("work", r"(?P<phrase>(?:an? )?(?P<value><JOB>))", "Is {phrase}", "be"),
+    Rule("work", r"(?:the |an? )?(?P<value>(?:head|director|ceo|founder|co-founder|owner|manager|editor|principal|dean) (?:of|at) (?:an? |the |my )?<NP>)", "Is {value}", "be"),
+    Rule("work", r"(?P<value>self-employed|unemployed|retired|semi-retired|between jobs|out of work)<END>", "Is {value}", "be"),
+    Rule("work", r"(?:as|being) an? (?P<value><JOB>)(?=\s*,?\s+(?:i|we)\b|\s+(?:in|at|on|for|with)\b)", "Works as {value}"),
+    Rule("work", r"<START>(?:working|employed) as (?P<phrase>an? (?P<value><NP>)),? i\b", "Works as {phrase}"),
+    Rule("work", r"in (?P<value>(?!it\b)<FIELD>)(?=\s*(?:[,.;:!?]|$)| (?:and|so|but)\b)", "Works in {value}", "be"),
+    Rule("work", r"<START>(?P<value><JOB>) here(?=\s*[,.!—–]|$)", "Works as {value}"),
+    Rule("work", r"(?:work|freelance|moonlight|volunteer|serve)(?: (?:part-time|full-time|nights|days|freelance|remotely|shifts|there))* as (?P<phrase>(?:an? |the )?(?P<value><NP>))", "Works as {phrase}", "do"),
+    Rule("work", r"(?:work|intern|have a job|freelance)(?: (?:part-time|full-time|nights|days|remotely|shifts|night shifts))* (?P<phrase>(?:at|for|with) (?P<value><ORG>))<END>", "Works {phrase}", "do"),
+    Rule("work", r"(?:work|intern|have a job)(?: (?:part-time|full-time|nights|days|remotely|shifts|night shifts))* (?P<phrase>(?:at|for|in) (?:an?|the|our|my) (?!(?:moment|same|end|time|hour|day|night|morning|evening|living|while|office today)\b)(?P<value><NP>))", "Works {phrase}", "do"),
+    Rule("work", r"work (?:part-time |full-time )?(?P<phrase>in (?P<value><FIELD>))<END>", "Works {phrase}", "do"),
+    Rule("work", r"(?:i|we)(?:'ve|ve| have)?(?: (?:just|recently|finally))* (?:worked|been working|started|landed|begun|joined|got|accepted|begin|start|taken)(?: (?:an?|my)(?: new| first)?(?: [\w-]+){0,2} (?:job|role|position|post|gig)| working| work| out)?(?: (?P<phrase>(?:at|with|for) (?P<value><ORG>)))"
+         r"(?= (?:for|since|as|last|this|and|in|on|but|now|today|yesterday|these|a|two|three)\b|\s*[,.;!?]|$)", "Works {phrase}"),
+    Rule("work", r"(?:i|we)(?:'ve|ve| have)?(?: (?:just|recently))? (?:worked|been working) as (?P<phrase>an? (?P<value><NP>))(?= (?:for|since)\b)", "Works as {phrase}"),
+    Rule("work", r"i(?:'ve| have)?(?: (?:just|recently))* joined (?P<value><ORG>)(?= as\b)", "Works for {value}"),
+    Rule("work", r"(?:working|employed)(?: (?:part-time|full-time|now|these days))? as (?P<phrase>an? (?P<value><NP>))", "Works as {phrase}", "be"),
+    Rule("work", r"(?:working|employed)(?: (?:part-time|full-time))? (?:at|by|for|with) (?P<value><ORG>)<END>", "Works for {value}", "be"),
+    *(
+        Rule(
+            "work",
+            rf"(?P<value>{verb} (?P<rest>(?:an?|my own|our own|our|my|the|two|three) <ADJ>{{0,4}}?<BUSINESS>))(?=\s*(?:[,.;:!?()—–]|-\s|$)|\s+(?:<STOPS>)\b)",
+            f"{verb.capitalize()}s {{rest}}",
+            "do",
+        )
+        for verb in ("run", "manage", "own", "co-own", "operate", "co-run")
+    ),
+    Rule("work", r"(?P<value>teach (?!(?:my|him|her|them|you|people|myself|this|it)\b)(?P<rest><NP>))", "Teaches {rest}", "do"),
+    Rule("work", r"(?P<value>[a-z'-]+(?: [\w'-]+){0,5}) for a living\b", "Does for a living: {value}", "do"),
+    Rule("work", r"my (?:(?:day|current|new|main|actual) )?(?:job|profession|occupation|trade|job title)(?:'s| is)(?: (?:being|that of))? (?:an? )?(?P<value><JOB>)", "Works as {value}"),
+    Rule("work", r"by (?:trade|profession|day|training),? i'?m an? (?P<value><NP>)", "Works as {value}"),
+    Rule("language", r"(?:can |also |both )*speak (?:(?:fluent|good|decent|excellent|native|basic|some|a (?:little|bit of)|passable|conversational|both|mainly|mostly|only) )*(?P<value><TONGUE>)(?! (?:words|class))", "Speaks {value}", "do", _LIST),
+    Rule("language", r"(?:know|understand|read|use|sign) (?:(?:fluent|some|both) )*(?P<value><LANGUAGE_NAME>)<END>", "Speaks {value}", "do", _LIST),
+    Rule("language", r"(?:can |also )*(?:speak|read|write|understand|converse in) (?P<value><LANGUAGE_NAME>)<END>", "Speaks {value}", "do", _LIST),
+    Rule("language", r"(?:completely |almost |nearly |totally )?(?:fluent|bilingual|trilingual|proficient|conversational|native) in (?:both )?(?P<value><TONGUE>)", "Speaks {value}", "be", _LIST),
+    Rule("language", r"an? (?:native|fluent|heritage|first-language|mother-tongue) (?P<value><TONGUE>)[- ]speaker", "Speaks {value}", "be"),
+    Rule("language", r"an? (?:native|fluent|heritage) speaker of (?P<value><TONGUE>)", "Speaks {value}", "be"),
+    Rule("language", r"my (?P<value><LANGUAGE_NAME>)(?:'s| is) (?:fluent|good|excellent|native|decent|rusty|perfect|basic|passable|pretty good|very good|quite good|near-native)\b", "Speaks {value}"),
+    Rule("language", r"(?:my|our) (?:(?:native|first|second|third|home|main|strongest|family) (?:language|tongue)|mother tongue|mother language|household language)(?:s are|s were|'s| is) (?P<value><TONGUE>)", "Speaks {value}", "", _LIST),
+    Rule("language", r"(?P<value><TONGUE>)(?:'s| is) (?:actually )?my (?:(?:native|first|second|third|home|main|strongest) (?:language|tongue)|mother tongue|mother language)", "Speaks {value}"),
+    Rule("language", r"(?:i )?grew up (?:speaking|with|bilingual in) (?P<value><LANGUAGE_NAME>)<END>", "Speaks {value}", "", _LIST),
+    Rule("language", r"we speak (?P<value><TONGUE>) at home", "Speaks {value}"),
+)
+
+AGED = r"(?:\d{1,2}|<NUMBER>)(?:[- ](?:years?|months?)[- ]old)?"
+
+ABOUT_OTHERS: Final = (
+    Rule("family", rf"(?:my|our) (?P<value>(?:(?:little|older|younger|big|elder|eldest|youngest|oldest|middle|twin|dear|lovely|baby|teenage|adult|own|only|first|{AGED}) )*"
+         r"(?P<kin><KIN>)(?:'s called|'s named| is called| is named| are called| are named|'s name is|'s name's|s' names are) (?P<who><NAME>(?:(?:, <NAME>){0,3},? and <NAME>)?))<END>", "{kin}'s name is {who}"),
+    Rule("family", r"(?:my|our) (?P<value>(?:(?:little|older|younger|big|elder|eldest|youngest|oldest|twin|teenage) )?(?P<kin><KIN>)(?:,|) (?P<who><NAME>(?:(?:, <NAME>){0,3},? and <NAME>)?))(?! (?:was|were|had|died|passed|used)\b)(?! and i\b)(?=\s*[,.;!?)(]|\s+[a-z]|'s|$)", "{kin}'s name is {who}"),
+    Rule("family", r"(?P<value>(?:my )(?P<kin><KIN>))(?= and i\b)", "Has a {kin}"),
+    Rule("family", rf"(?:my|our) (?P<value>(?:<KIN>)(?: is|'s| are|'re) (?:(?:only|just|now|already|nearly|almost) )?{AGED}(?:(?:, {AGED}){{0,3}},? and {AGED})?(?: (?:years?|months?|weeks?) old)?)(?=\s*(?:[,.;:!?)(]|$)|\s+(?:and|but|so)\b)", "{value}"),
+    Rule("family", r"(?:my|our) (?P<value><KIN>(?: is|'s| are) (?:deaf|blind|autistic|dyslexic|disabled|adopted|colou?r-?blind|left-handed|diabetic|epileptic|hard of hearing|mute|expecting|pregnant|<NATION>|an? <JOB>))(?=\s*(?:[,.;:!?)(]|$)|\s+(?:<STOPS>)\b)", "{value}"),
+    Rule("family", r"(?P<phrase>(?P<value>(?:<COUNT> (?!(?:not|no)\b)(?:[\w'-]+ ){0,3}?<KIN>|(?:[\w-]+ )?(?:twins|triplets|kids|children|grandchildren|grandkids)))(?P<called> (?:called|named) <NAME>(?:(?:, <NAME>){0,3},? and <NAME>)?)?)(?=\s*(?:[,.;:!?)(—–]|-\s|$)|\s+(?:<STOPS>|under|aged|of|all|under)\b)", "Has {phrase}", "have"),
+    Rule("family", r"(?P<phrase>an? (?P<value>(?:(?:single|new|proud|stay-at-home|first-time|working|adoptive|foster|step) )*(?:mum|mom|mother|dad|father|parent|stepmum|stepmother|stepdad|stepfather|grandmother|grandfather|grandma|grandpa|grandparent|nan|gran)(?: (?:of|to) (?:an? )?(?!(?:all|be)\b)[\w-]+(?: (?:little |small |young |teenage )?<KIN>)?)?))(?=\s*(?:[,.;:!?)(]|$)|\s+(?:<STOPS>)\b)", "Is {phrase}", "be"),
+    Rule("family", r"(?P<phrase>(?:an? |the |one of )?(?P<value>(?:only child|orphan|(?:identical )?twin|triplet|widow|widower|newlywed|(?:eldest|oldest|youngest|middle(?: child)?|second|third|one) of (?:\w+)(?: (?:siblings|kids|children|brothers|sisters))?))(?=\s*(?:[,.;:!?)(]|$)|\s+(?:<STOPS>)\b))", "Is {phrase}", "be"),
+    Rule("family", r"(?:happily |newly |recently |finally )?(?P<value>married|divorced|separated|widowed|single|engaged|newly married)(?! to (?:my|the|this|an?)\b)(?P<to> to <NAME>)?(?=\s*(?:[,.;:!?)(]|$)|\s+(?:<STOPS>)\b)", "Is {value}", "be"),
+    Rule("family", r"(?:we're|we are) (?P<value>married|engaged|divorced)<END>", "Is {value}"),
+    Rule("pet", r"my (?P<value>(?:<ADJ>{0,2}?)(?P<kin><PET>)(?:'s called|'s named| is called| is named| are called| are named|'s name is|'s name's|s' names are) (?P<who><GIVEN>(?: and <GIVEN>)?))<END>", "{kin}'s name is {who}"),
+    Rule("pet", r"(?:my|our) (?P<value>(?:<ADJ>{0,2}?)(?P<kin><PET>)(?:,|) (?P<who><NAME>(?: and <NAME>)?))(?! (?:was|were|had|died|passed|used)\b)(?=\s*[,.;!?)(]|\s+[a-z]|'s|$)", "{kin}'s name is {who}"),
+    Rule("pet", r"our (?P<value>(?:<ADJ>{0,2}?)(?P<kin><PET>)(?:'s called| is called| is named|'s name is) (?P<who><NAME>))<END>", "{kin}'s name is {who}"),
+    Rule("pet", r"(?:with|and) my (?P<value>(?:<ADJ>{0,1}?)<PET>)<END>", "Has a {value}"),
+    Rule("pet", r"(?:my|our) (?P<value>(?:<ADJ>{0,2}?)<PET>)(?= (?:won't|wont|keeps?|is|are|isn't|has|have|hates?|loves?|refuses?|barks?|eats?|sheds?|scratches|snores|sleeps?|needs?|doesn't|don't|just|always|never|can't|wakes?|chews?|likes?|gets?|(?!was|does|dies|passes)[a-z]{2,}s|and i)\b(?! (?:died|dead|passed)))(?!'s name)", "Has a {value}"),
+    Rule("pet", r"(?P<phrase>(?P<value><COUNT> (?!hot\b)<ADJ>{0,3}?<PET>(?: (?:called|named) <NAME>(?:(?:, <NAME>){0,3},? and <NAME>)?)?))(?! in (?:my|the)\b)(?=\s*(?:[,.;:!?)(—–]|-\s|$)|\s+(?:<STOPS>)\b)", "Has {phrase}", "have"),
+    Rule("pet", r"(?:own|keep|am owned by|share (?:my|our) (?:home|flat|life|house) with|look after|adopted|rescued|just adopted|have adopted|have just adopted|got) (?P<phrase>(?P<value>(?:<COUNT> )?<ADJ>{0,3}?<PET>(?: (?:called|named) <NAME>(?: and <NAME>)?)?))(?=\s*(?:[,.;:!?)(—–]|-\s|$)|\s+(?:<STOPS>)\b)", "Has {phrase}", "do"),
+    Rule("pet", r"(?:i|we)(?:'ve|ve| have)(?: (?:just|recently))* (?:had|owned|kept|adopted|rescued|got|gotten) (?P<phrase>(?P<value><COUNT> <ADJ>{0,3}?<PET>(?: (?:called|named) <NAME>)?))(?= (?:for|since|from|and|called|named|who|that|last|this)\b|\s*[,.;!]|$)", "Has {phrase}"),
+    Rule("pet", r"(?:an?|the) (?:proud |happy |new |first-time )*(?:owner|parent|mum|mom|dad) (?:of|to) (?P<phrase>(?P<value><COUNT> <ADJ>{0,3}?<PET>(?: (?:called|named) <NAME>)?))<END>", "Has {phrase}", "be"),
+)
+
+ABOUT_THINGS: Final = (
+    Rule("possession", r"(?P<phrase>(?P<value><COUNT> <ADJ>{0,4}?<THING>(?: from (?:the )?[\w']+(?: [\w']+)?)?))(?! in mind)(?=\s*(?:[,.;:!?)(—–]|-\s|$)|\s+(?:<STOPS>)\b)", "Has {phrase}", "have"),
+    Rule("possession", r"(?P<phrase>(?P<value>(?:an?|two|three|four|several|some|my own|our own|one) (?!(?:point|stake|mistakes?)\b)<NP>(?: from the <NP>)?))", "Owns {phrase}", "own"),
+    Rule("possession", r"(?:drive|ride|fly|sail) (?P<phrase>(?:an?|my own|two) (?!hard bargain|point|wedge|bus for|taxi for)(?P<value><ADJ>{0,4}?(?:<THING>|<CAP>(?: [\w-]+)?)))(?=\s*(?:[,.;:!?)(—–]|-\s|$)|\s+(?:<STOPS>)\b)", "Drives {phrase}", "do"),
+    Rule("possession", r"(?:i|we)(?:'ve|ve| have)?(?: (?:just|recently|finally|also))* (?:bought|inherited|acquired|picked up|purchased|built|was given|were given|been given|got myself|treated myself to|restored)(?: myself| ourselves)? (?P<phrase>(?P<value>(?:an?|two|three|some|my own) <ADJ>{0,4}?<THING>(?: from (?:the )?[\w']+)?))(?=\s*(?:[,.;:!?)(—–]|-\s|$)|\s+(?:<STOPS>)\b)", "Has {phrase}", "got"),
+    Rule("possession", r"(?:my|our) <ADJ>{0,2}?<THING>(?:'s| is) (?P<phrase>(?:an?) (?P<value><ADJ>{0,3}?(?:<THING>|(?:<CAP>(?: [\w-]+){0,2}))))(?=\s*(?:[,.;:!?)(—–]|-\s|$)|\s+(?:<STOPS>)\b)", "Has {phrase}"),
+    Rule("possession", r"(?:an?|the) (?:proud |happy |new )*owner of (?P<phrase>(?:an?|two|three|some) (?P<value><NP>))", "Owns {phrase}", "be"),
+)
+
+
+# One rule a line, so that they read as a table.
+# fmt: off
+
+ABOUT_PEOPLE: Final = (
+    Rule("name", r"my (?:(?:full|first|given|real|legal|actual) )?name(?:'s| is)(?: actually)? (?P<value><GIVEN>)<END>", "Is called {value}"),
+    Rule("name", r"(?:the )?name(?:'s| is) (?P<value><NAME>)<END>", "Is called {value}"),
+    Rule("name", r"(?:called|named) (?P<value><NAME>)<END>", "Is called {value}", "be"),
+    Rule("name", r"you(?:'re| are) (?:talking|speaking|chatting|writing) (?:to|with) (?P<value><NAME>)<END>", "Is called {value}"),
+    Rule("name", r"(?:this is|it's|it is) (?P<value><NAME>)(?: (?:here|speaking|again|from)\b|,? (?:your|the|from|can|could|i|i'm|please|calling|writing|and i|who)\b)", "Is called {value}"),
+    Rule("name", r"<START>(?!<TRADE>|<DIET>)(?P<value><NAME>) here(?=\s*[,.!—–]|\s+again|$)", "Is called {value}"),
+    Rule("name", r"(?P<value><NAME>)(?=\s*(?:[,.;!()—–]|-\s|$)|\s+(?:and|but|by the way|btw|from|here|the|your|an?)\b)", "Is called {value}", "be"),
+    Rule("nickname", r"(?:<EVER>,? )?(?:(?:can|could|would|will) you (?:please |just )?|(?:you|u|people) (?:can|may|could|should|might|all) )?(?:please |pls |just |simply |do |always |all )*(?:call|address|refer to) me (?:as |by )?(?P<value><GIVEN>)<END>", "Wants to be called {value}"),
+    Rule("nickname", r"(?:(?:(?:most|all)(?: of)? )?(?:my )?(?:friends|family|colleagues|mates|coworkers|co-workers|students|people|teammates|neighbou?rs)|everyone|everybody|folks|they|most people)"
+         r"(?: (?:here|at work|at home|just|usually|all|always|mostly|generally))* (?:calls?|knows?) me (?:as )?(?P<value><GIVEN>)<END>", "Wants to be called {value}"),
+    Rule("nickname", r"i(?:'d| would|d) (?:much )?(?:rather|prefer|like) (?:it if |that )?(?:you (?:just )?(?:called|call|used|use)|you to call|to be called|to go by|being called|people called|to be addressed as)(?: me)?(?: the name)? (?P<value><GIVEN>)<END>", "Wants to be called {value}"),
+    Rule("nickname", r"(?:go by|answer to|prefer(?: to be called| being called| to go by| the name)|use the name)(?: just)? (?P<value><NAME>)<END>", "Wants to be called {value}", "do"),
+    Rule("nickname", r"(?:better |usually |generally |mostly )?(?:known as|known to (?:my )?(?:friends|everyone) as) (?P<value><NAME>)<END>", "Wants to be called {value}", "be"),
+    Rule("name", r"[^,;:!?]{1,60}? (?P<value><NAME>)\b[^;:]{0,60}[,.?!—–-] ?(?:(?:that|it)(?:'s| is)) my (?:real |full |first |actual )?name\b", "Is called {value}", asked=True),
+    Rule("birthday", r"[^;:]{0,80}?\b(?P<value><DATE>)\b[^;:]{0,80}[,.?!—–-] ?(?:(?:that|it)(?:'s| is)|which is) my (?:birthday|b-?day|birth ?date)\b", "Has their birthday on {value}", asked=True),
+    Rule("nickname", r"my nickname(?:'s| is|s) (?P<value><GIVEN>)<END>", "Wants to be called {value}"),
+    Rule("age", r"(?:an? )?(?P<value><AGE>|<NUMBER>(?<!\d\d\d)(?= years? old))(?:[- ]?(?:years? old|yrs? old|yo|y/o|y\.o\.|years of age|years young|-year-old))?"
+         r"(?=\s*(?:[,.;:!?()—–]|-\s|$)|\s+(?:and|but|so|with|now|today|already|this year|which|though|because|going on|from|living|years|nearly|next|since|as|who|if)\b|-)", "Is {value} years old", "be"),
+    Rule("age", r"an? (?P<value><AGE>)[- ]?(?:years?|yrs?)[- ]?old\b", "Is {value} years old", "be"),
+    Rule("age", r"aged? (?P<value><AGE>)\b", "Is {value} years old", "be"),
+    Rule("age", r"(?:as|being) an? (?P<value><AGE>)[- ]?(?:years?|yrs?)[- ]?old\b", "Is {value} years old"),
+    Rule("age", r"(?:being|as) (?P<value><AGE>),", "Is {value} years old"),
+    Rule("name", r"[^,;:!?]{0,60}?\bmy name, (?P<value><NAME>),", "Is called {value}", asked=True),
+    Rule("age", r"an? (?P<value><AGE>)[- ]?(?:years?|yrs?)[- ]?old\b(?= <ADJ>{0,4}?here\b)", "Is {value} years old"),
+    Rule("age", r"(?P<value><AGE>)(?:[- ]years?[- ]old)?(?=,? (?:here|living|based|from|male|female|single|married|m\b|f\b|an? <TRADE>))", "Is {value} years old"),
+    Rule("age", r"i(?:'ve|ve| have)?(?: (?:just|recently|finally|only))* turned (?P<value><AGE>)(?=\s*(?:[,.;:!?()—–]|$)|\s+(?:and|but|so|last|this|yesterday|today|on|in|a|an|two|three|which|recently|over|at|the|earlier)\b)", "Is {value} years old"),
+    Rule("age", r"my age(?:'s| is) (?P<value><AGE>)\b", "Is {value} years old"),
+    Rule("age", r"at (?:the (?:ripe (?:old )?)?age of )?(?P<value><AGE>),? i(?:'m| am| still| can| find| feel| have)\b", "Is {value} years old"),
+    Rule("birthday", r"(?:my|the) (?:birthday|b-?day|birth ?date|date of birth|dob)(?:'s| is|s| falls| lands| comes)?(?: always| actually)?(?: up)?(?: on)? (?P<value><DATE>)", "Has their birthday on {value}"),
+    Rule("birthday", r"i (?:was|am) born(?: (?:way )?back)?(?: on)?(?: a \w+day,?)? (?P<value><DATE>)", "Was born on {value}"),
+    Rule("birthday", r"(?:(?:it|that)'s |on )?(?P<value><DATE>)(?:'s| is|,? which is|,? that's|,? also) my (?:birthday|b-?day|birth ?date|date of birth)", "Has their birthday on {value}"),
+    Rule("birthday", r"(?:i|we) (?:celebrate|have|share) my birthday on (?P<value><DATE>)", "Has their birthday on {value}"),
+    Rule("birthday", r"i(?:'ll| will)? (?:turn|be turning) <AGE> on (?P<value><DATE>)", "Has their birthday on {value}"),
+)
+
+ABOUT_PLACES: Final = (
+    Rule("home", r"(?:live|reside|rent|have lived|'ve lived)(?: (?:alone|together|out|up|down|over|here|just|right|permanently|full-time|nowadays))*"
+         r"(?: with my [\w-]+)? (?P<phrase>(?:in|near|outside|close to|at|on|around|next to|opposite) (?P<value><PLACE>))<END>", "Lives {phrase}", "do"),
+    Rule("home", r"(?:live|rent|have a room)(?: (?:alone|together|out|up|down|over|here|right))* (?P<phrase>(?:in|on|by|near|at) (?P<value>(?:(?:an?|the|my|our) <ADJ>{0,4}?|<ADJ>{0,2}?)<DWELLING>(?: (?:near|in|of|by|on|outside|above) (?:the )?(?:<PLACE>|[\w-]+))?))<END>", "Lives {phrase}", "do", key=""),
+    Rule("home", r"(?:i|we)(?:'ve|ve| have)(?: been living| lived)(?: here)? (?P<phrase>(?:in|near|on|at) (?P<value><TOWN>))(?= (?:for|since|all|ever|now|my whole)\b|\s*[,.;!?]|$)", "Lives {phrase}"),
+    Rule("home", r"(?:living|based|residing|settled|at home|resident)(?: (?:here|just|now))? (?P<phrase>(?:in|near|outside|on|at) (?P<value><PLACE>))<END>", "Lives {phrase}", "be"),
+    Rule("home", r"living (?P<phrase>(?:in|on|near) (?P<value>(?:an?|the|my|our) <ADJ>{0,4}?<DWELLING>))<END>", "Lives {phrase}", "be", key=""),
+    Rule("home", r"(?:we're|we are) (?:living|based)(?: here)? in (?P<value><PLACE>)<END>", "Lives in {value}"),
+    Rule("home", r"(?<![\s\S])(?:living|based|live)(?: here)? (?P<phrase>(?:in|near) (?P<value><PLACE>)),? ", "Lives {phrase}"),
+    Rule("home", r"(?:my|our) (?:home|house|flat|apartment|place|cottage|home address|address|home base|base)(?:'s| is|, which is)?(?: located)?(?: (?:in|at|on|near|outside))? (?P<value><PLACE>)<END>", "Lives in {value}"),
+    Rule("home", r"home (?:is|for me is|these days is|base is|now is)(?: (?:in|at|near))? (?P<value><PLACE>)<END>", "Lives in {value}"),
+    Rule("home", r"[^,;:!?]{0,60}?\b(?:in|from|near) (?P<value><PLACE>),? (?:which is )?where (?:i|we) live\b", "Lives in {value}", asked=True),
+    Rule("home", r"my (?:city|town|village)(?:'s| is|,) (?P<value><PLACE>)<END>", "Lives in {value}"),
+    Rule("moved", r"<WE>(?:'ve|ve| have)?(?: (?:just|recently|finally|all|only|now|actually|also))*(?: <MOVE>)(?: (?:back|over|here|out|up|down|away|house|home|permanently|recently|all the way|across the country|in \w+))*"
+         r"(?: from [^,.;]{1,40}?)? (?:to|into) (?P<value><PLACE>)<END>", "Lives in {value}"),
+    Rule("moved", r"<WE>(?:'ve|ve| have)?(?: (?:just|recently|finally|all|only|now|actually|also))*(?: <MOVE>)(?: (?:back|over|here|out|up|down|away|house|home|permanently|recently))*"
+         r"(?: from [^,.;]{1,40}?)? (?:to|into) (?P<value><TOWN>)<END>", "Moved to {value}", key=""),
+    Rule("moved", r"(?:(?:ever )?since|after|having(?: just| recently)?) (?:moving|relocating|moved|relocated|my move|our move|the move|emigrating)(?: (?:over|back))? to (?P<value><PLACE>)<END>", "Lives in {value}"),
+    Rule("moved", r"(?:my|our) (?:recent )?(?:move|relocation) (?:from <PLACE> )?to (?P<value><PLACE>) (?:was|went|has|is done)", "Lives in {value}"),
+    Rule("moved", r"(?:i|we)(?:'ve| have)(?: (?:just|recently|finally))* (?:settled|resettled) (?:down )?in (?P<value><PLACE>)<END>", "Lives in {value}"),
+    Rule("origin", r"(?:from|a native of) (?P<value><PLACE>)<END>", "Is from {value}", "be"),
+    Rule("origin", r"(?:come|hail) (?:originally )?from (?P<value><PLACE>)<END>", "Is from {value}", "do"),
+    Rule("origin", r"my (?:home ?town|birthplace)(?:'s| is) (?P<value><PLACE>)<END>", "Is from {value}"),
+)
+
+
+_CLAUSE = Reach.CLAUSE
+
+# One rule a line, so that they read as a table.
+# fmt: off
+
+ABOUT_REQUESTS: Final = (
+    Rule("instruction", r"(?<![\s\S])(?P<value>stop (?:calling|using|adding|writing|putting|giving|saying|asking|apologi[sz]ing|repeating|ending|starting|suggesting|telling|including|recommending|sending|making) [^.!?]{2,120})", "{value}", reach=_CLAUSE, asked=True),
+    Rule("instruction", r"(?:please |pls )*<EVER>[,:]? (?:please |i(?:'d| would) like you to |i want you to |you should |could you |can you |i need you to )*(?P<value>(?!call me|remember\b)(?:<VERB>|no )\b[^.!?]{2,160})", "{value}", reach=_CLAUSE, asked=True),
+    Rule("instruction", r"(?<![\s\S])(?:<WHENEVER>)(?: (?:please|always|just|then|i(?:'d| would) like you to|i want you to|you should))* (?P<value>(?:<VERB>)\b[^.!?]{2,160})", "{value}", reach=_CLAUSE, asked=True),
+    Rule("instruction", r"(?:please |pls |also |and |just )*(?P<value>(?:always|never|(?:don't|do not|dont) ever) (?:ever )?<VERB> [^.!?]{2,160})", "{value}", "order", _CLAUSE, asked=True),
+    Rule("instruction", r"(?<![\s\S])(?:please |pls )*(?:make sure|be sure|ensure|remember|don't forget)(?: that)?(?: you| to)* (?P<value>(?:always|never) (?:ever )?<VERB> [^.!?]{2,160})", "{value}", reach=_CLAUSE, asked=True),
+    Rule("instruction", r"(?:i(?:'d| would)? (?:want|like|need|prefer|expect|love) (?:for )?you to|you (?:should|must|need to|have to|can)|(?:can|could|would|will) you(?: please)?|i(?:'d| would) (?:prefer|like|appreciate) it if you(?: would)?) (?P<value>(?:always|never) (?:ever )?[a-z]+ [^.!?]{2,160})", "{value}", reach=_CLAUSE, asked=True),
+    Rule("instruction", r"(?<![\s\S])(?:please |pls )*(?P<value>(?!call me)(?:don't|do not|dont|<VERB>) [^.!?]{2,160}?)(?=,? (?:from now on|from here on|going forward|in (?:the )?future|ever again|as a rule|by default|at all times|every time|each time|when(?:ever)? you (?:write|answer|reply|talk|respond|speak|explain|message)|whenever (?:i|you|we)|in all (?:your|our)|for all (?:our|your|my)|in every (?:answer|reply|message)|in any (?:answer|reply|message))\b)", "{value}", asked=True),
+    Rule("instruction", r"(?<![\s\S])no more (?P<value>(?:emojis?|bullet points|exclamation marks|apologies|disclaimers|jokes|puns|small talk|lists|tables|headings)\b[^.!?]{0,60})", "No more {value}", asked=True),
+    Rule("instruction", r"<START>(?P<value>(?:every|each|all(?: of)?)(?: your| the)? (?:answers?|repl(?:y|ies)|responses?|messages?) (?:should|must|needs? to|has to|have to) [^.!?]{2,160})", "{value}", reach=_CLAUSE, asked=True),
+    Rule("instruction", r"i (?P<value>(?:always|never) (?:want|need) [^.!?]{2,160})", "{value}", reach=_CLAUSE),
+    Rule("remember", r"(?:(?:can|could|will|would) you |please |pls |plz |i(?:'d| would) like you to |i want you to |i need you to |<EVER>,? |you should |you need to |do |also |and )*"
+         r"(?:please |pls |always |just )*(?:re?m(?:em)?be?r|rememebr|remeber|keep (?:this |it )?in mind|bear (?:this |it )?in mind|note to self|reminder(?: to self)?|don't forget|do not forget|dont forget|never forget|make a (?:mental )?note|take (?:a )?note|(?<=please )note|note down|note(?=:| that (?:my|our|i|we)\b)|write down|jot down|memori[sz]e|this is|name|name's|as an?|being|save|store|log|hold on to the fact|file away)"
+         r"(?: (?:for me|for later|for next time|for the future|somewhere|please|this|down))*(?: that|: ?|,| -| —|,? that) (?P<value>(?!(?:time|day|one|moment|scene|song|film|movie|episode|feeling)\b)\w[^?!]{4,300})", "{value}", reach=_CLAUSE, asked=True),
+    Rule("remember", r"(?:(?:can|could|will|would) you |please |pls |plz |i(?:'d| would) like you to |i want you to |i need you to |<EVER>,? |also |and )*"
+         r"(?:please |pls |always |just )*(?:re?m(?:em)?be?r|rememebr|remeber|keep in mind|bear in mind|don't forget|do not forget|dont forget|note)"
+         r"(?: (?:for me|for later|please))* (?P<value>(?:my|our|the|i|we|<CAP>)\b[^?!]{1,60}? (?:is|are|isn't|aren't|has|have|was|were|will|won't|goes?|lives?|needs?|starts?|ends?|closes?|opens?|costs?|comes?|runs?|takes?|changes?|means?|leaves?|lands?|arrives?|departs?|visits?|expires?|turns?|moves?|stays?|meets?|happens?|falls?|sits?|plays?|works?|keeps?|ships?|belongs?|hangs?|got|gets?|stands?|hates?|loves?|likes?|prefers?|can't|can|must|don't|doesn't)\b[^?!]{1,200})", "{value}", reach=_CLAUSE, asked=True),
+)
+
+
+_TASTE_LIST, _PHRASE = Reach.LIST, Reach.PHRASE
+
+# One rule a line, so that they read as a table.
+# fmt: off
+
+FAN = (
+    "(?:an? (?:(?:really |very )?(?:big|huge|massive|great|lifelong|longtime|long-time|die-hard|avid|total|enormous|proper|keen|dedicated|devoted|"
+    "passionate) )?(?:fan of|lover of|enthusiast of|admirer of)|(?:crazy|mad|nuts|passionate|wild|enthusiastic|bonkers) (?:about|for)|"
+    "(?:big )?into|keen on|fond of|partial to|hooked on|obsessed with|in love with|at my happiest when|happiest)"
+)
+
+LOVE = "(?:love|like|enjoy|adore|appreciate|treasure|relish|cherish|dig|fancy|have a (?:soft spot|weakness|passion|thing) for|have always (?:loved|liked))"
+
+HATE = "(?:hate|detest|loathe|despise|dislike|abhor|can'?t (?:stand|bear|abide|stomach)|cannot (?:stand|bear|abide|stomach)|can not (?:stand|bear|abide))"
+
+ABOUT_FOOD: Final = (
+    Rule("allergies", r"(?:<ADJ>{0,1})?allergic to (?P<value>\w)", "Is allergic to {value}", "be", _TASTE_LIST),
+    Rule("allergies", r"<START>(?:(?:severely|very|badly) )?allergic to (?P<value>\w)", "Is allergic to {value}", "", _TASTE_LIST),
+    Rule("allergies", r"(?:as|being) (?:someone )?(?:who is |who's )?(?:(?:severely|very|badly) )?allergic to (?P<value>\w)", "Is allergic to {value}", "", _TASTE_LIST),
+    Rule("allergies", r"(?:suffer from |live with )?(?:an?|my|this) (?:<ADJ>{0,2}?)(?:allergy|intolerance|sensitivity|allergic reaction) to (?P<value>\w)", "Is allergic to {value}", "have", _TASTE_LIST),
+    Rule("allergies", r"(?:suffer from|live with|'ve developed|developed|deal with|have developed) (?:an? )?(?:<ADJ>{0,2}?)(?:allergy|intolerance|sensitivity) to (?P<value>\w)", "Is allergic to {value}", "do", _TASTE_LIST),
+    Rule("allergies", r"an? (?:(?:severe|bad|mild|serious|strong|nasty|terrible|life-threatening|lifelong|known) )*(?P<value>[\w'-]+(?: [\w'-]+)?)[- ](?:allergy|intolerance)(?=\s*(?:[,.;:!?)(—–]|-\s|$)|\s+(?:<STOPS>|making)\b)", "Has {value} allergy", "have"),
+    Rule("allergies", r"(?:suffer from|live with) an? (?:(?:severe|bad|mild|serious) )*(?P<value>[\w'-]+(?: [\w'-]+)?)[- ](?:allergy|intolerance)\b", "Has {value} allergy", "do"),
+    Rule("allergies", r"<START>(?P<value>(?!no\b|any\b)[\w'-]+(?: [\w'-]+)?) (?:allergy|intolerance|allergies) (?:here|sufferer here)\b", "Has {value} allergy"),
+    Rule("allergies", r"(?P<value>(?!no\b|any\b)[\w'-]+(?: [\w'-]+)?) (?:allergy|intolerance)\b[^.?!]{0,40}?\band i(?:'ve| have|)(?: got)? (?:it|one|that)\b", "Has {value} allergy"),
+    Rule("allergies", r"my (?:(?:severe|bad|mild|terrible|stupid|annoying|damn) )?(?P<value>(?!food\b|seasonal\b|skin\b)[\w'-]+(?: [\w'-]+)?) (?:allergy|intolerance|allergies)\b", "Has {value} allergy"),
+    Rule("allergies", r"(?P<value>[\w'-]+)[- ]intolerant\b", "Cannot tolerate {value}", "be"),
+    Rule("allergies", r"intolerant (?:to|of) (?P<value>\w)", "Cannot tolerate {value}", "be", _TASTE_LIST),
+    Rule("allergies", r"(?:an? )?(?P<value>coeliac|celiac)\b", "Has {value} disease", "be"),
+    Rule("allergies", r"(?P<value>coeliac|celiac)(?: disease)?\b", "Has {value} disease", "have"),
+    Rule("allergies", r"i <CANNOT> (?:tolerate|digest|eat|have|touch|handle|go near) (?:any )?(?P<value><ALLERGEN>)(?! (?:right|today|tonight|this|now))<END>", "Cannot have {value}", "", _TASTE_LIST),
+    Rule("allergies", r"(?:my body|my stomach|my gut) (?:can't|cannot|doesn't) (?:tolerate|digest|handle) (?P<value><FOOD>)", "Cannot have {value}", "", _TASTE_LIST),
+    Rule("allergies", r"(?:react|have a reaction) (?:badly |terribly |strongly |severely )?to (?P<value><ALLERGEN>|[\w-]+ stings?|penicillin|latex|pollen|nickel|aspirin|ibuprofen)", "Is allergic to {value}", "do", _TASTE_LIST),
+    Rule("allergies", r"(?:get|break out in|come out in) (?:an? )?(?:hives|rash|itchy|a reaction) from (?P<value>\w)", "Is allergic to {value}", "do", _TASTE_LIST),
+    Rule("allergies", r"(?:carry|have|need|keep) an (?:epi-?pen|auto-?injector) (?:for|because of|due to) (?P<value>\w)", "Is allergic to {value}", "do", _TASTE_LIST),
+    Rule("allergies", r"(?:very |highly )?sensitive to (?P<value><ALLERGEN>|[\w-]+ stings?|penicillin|latex|pollen|nickel|aspirin)", "Is allergic to {value}", "be", _TASTE_LIST),
+    Rule("allergies", r"(?P<value><ALLERGEN>|penicillin|latex|caffeine) (?:doesn't|does not|don't|do not|never) agrees? with me\b", "Cannot have {value}"),
+    Rule("allergies", r"(?P<value><ALLERGEN>|penicillin|latex|caffeine) disagrees? with me\b", "Cannot have {value}"),
+    Rule("allergies", r"(?P<value><ALLERGEN>|[\w-]+ stings?|penicillin|latex|pollen|nickel|aspirin|cat hair|dog hair|dust) (?:makes? me (?:ill|sick|swell|break out|itch|wheeze|sneeze|come out)|gives? me (?:hives|a rash)|brings? me out in|sends? me (?:in)?to (?:hospital|a&e|anaphyla))", "Is allergic to {value}"),
+    Rule("diet", r"(?:(?:an?|fully|completely|entirely|raw|lifelong|committed|strict|devout|longtime|long-time|life-long|new|recent|proud|practising|practicing|happy|mostly|both|100%) )*(?P<value><DIET>)s?\b(?!['\w-]| (?:for (?:january|lent|veganuary|ramadan)|chef|cook|baker|owner|curious|at heart|for (?:the|a|one) (?:day|week|month)|this|today|tonight|on mondays|diet|athlete|blogger|food blogger))", "Is {value}", "be"),
+    Rule("diet", r"(?:we're|we are|we've been|my (?:wife|husband|partner|family) and i are|we both are|our (?:family|household|home|kitchen) is) (?:all |both |strictly |fully |mostly )*(?P<value><DIET>)s?\b", "Is {value}"),
+    Rule("diet", r"(?:follow|eat|keep to|stick to|do|maintain|stick with) an? (?:(?:strict|mostly|very|doctor's) )*(?P<value>(?!(?:balanced|healthy|good|varied|normal|big|small|lot)\b)[\w-]+(?: (?!diet)[\w-]+)?) (?:diet|way of eating)\b", "Follows a {value} diet", "do"),
+    Rule("diet", r"eating (?:(?:strictly|only|mostly) )?(?P<value><DIET>)\b", "Is {value}", "be"),
+    Rule("diet", r"i only eat (?P<value><FOOD>)<END>", "Only eats {value}", "", _TASTE_LIST),
+    Rule("diet", r"no (?P<value><FOOD>) for me\b(?! (?:today|tonight|right now|this))", "Does not eat {value}"),
+    Rule("diet", r"on an? (?:(?:strict|very|permanent|medical|lifelong) )*(?P<value>(?!(?:strict|new|crash|constant|balanced|healthy|good)\b)[\w-]+(?: (?!diet)[\w-]+)?) diet\b", "Follows a {value} diet", "be"),
+    Rule("diet", r"(?:(?:only|just|exclusively|strictly) )?(?:keep|eat|stay|cook|drink|follow|observe|do)(?: (?:strictly|only|mostly|exclusively|purely|fully|strict|entirely|a))* (?P<value><DIET>)\b(?! (?:diet|restaurants))", "Keeps {value}", "do"),
+    Rule("diet", r"i <CANNOT> eat (?:any )?(?P<value><FOOD>)(?! (?:right|today|tonight|this|now))<END>", "Does not eat {value}", "", _TASTE_LIST),
+    Rule("diet", r"(?:i|we) <NOT> (?:eat|touch|consume|cook|do|have) (?:any )?(?P<value>(?:(?:any|all|red|raw|fried) )?<FOOD>)(?! (?:right|today|tonight|this|now))<END>", "Does not eat {value}", "", _TASTE_LIST),
+    Rule("diet", r"(?:i|we) <NOT> eat (?!(?:much|well|breakfast|lunch|dinner|out|there|it|that|this|these|those|a|enough|anything|everything|at|in|before|after|when|if|like|with|too|so|very|more|as|often|here|properly|late|until|any more|anymore)\b)(?P<value>[a-z]+)", "Does not eat {value}", "", _TASTE_LIST),
+    Rule("diet", r"(?:i|we) <NOT> drink (?:any )?(?P<value>alcohol|coffee|caffeine|milk|cow's milk|dairy|beer|wine|spirits|soda|fizzy drinks|tea)\b(?! (?:after|before|in the|at night|right|today))", "Does not drink {value}", "", _TASTE_LIST),
+    Rule("diet", r"(?:avoid|abstain from|stay away from|steer clear of|stay off|skip|cut out) (?:all |any )?(?P<value><FOOD>)(?! (?:today|tonight|this|for (?:a|the|one)))<END>", "Avoids {value}", "do", _TASTE_LIST),
+    Rule("diet", r"(?:i|we)(?:'ve|ve| have)?(?: (?:just|recently|finally))* (?:given up|gave up|cut out|sworn off|quit eating|stopped eating|stopped drinking) (?P<value><FOOD>)(?! for (?:lent|a|the|january))(?:(?= (?:years|a (?:year|while|long time)|\w+ (?:years|months)) ago)|<END>)", "Does not have {value}", "", _TASTE_LIST),
+    Rule("diet", r"(?:i|we)(?:'ve|ve| have)?(?: (?:just|recently|finally))* (?:went|gone|turned|become|became|been eating|switched to|been keeping|been)(?: (?:fully|completely|strictly|an?))* (?P<value><DIET>)\b(?! for (?:a|the|one))", "Is {value}"),
+    Rule("diet", r"<START>(?P<value><DIET>)s? here\b", "Is {value}"),
+    Rule("diet", r"(?:as|being) (?:an? )?(?:(?:strict|lifelong|committed|new) )*(?P<value><DIET>)(?=\s*,|\s+(?:i|myself|who)\b)", "Is {value}"),
+    Rule("diet", r"my diet(?:'s| is) (?:strictly |mostly |fully )?(?P<value><DIET>)\b", "Is {value}"),
+)
+
+ABOUT_TASTE: Final = (
+    Rule("dislikes", rf"(?:not|no|never been|not really|never) (?:(?:really|much|exactly|particularly|very|too|terribly|that|at all|big) )*{FAN} (?P<value>\w|<COVERED>)", "Dislikes {value}", "be", _TASTE_LIST),
+    Rule("dislikes", r"(?:not much of an? |not an? |no )(?:big |huge |great |massive )?(?P<value>[\w-]+) (?:fan|lover|person)\b", "Dislikes {value}", "be"),
+    Rule("dislikes", r"(?:no fan of|(?:sick|tired) and tired of|put off by|repulsed by|averse to|disgusted by|scared of|terrified of) (?P<value>\w)", "Dislikes {value}", "be", _TASTE_LIST),
+    Rule("dislikes", rf"{HATE} (?P<value>\w|<COVERED>)", "Dislikes {value}", "do", _TASTE_LIST),
+    Rule("dislikes", r"(?:i|we) (?:(?:really|just|honestly|personally|truly) )*(?:don't|do not|dont|never|didn't ever) (?:(?:really|much|particularly|even|actually|at all|especially) )*(?:like|liked|enjoy|enjoyed|love|care for|fancy|appreciate|cared for) (?P<value>\w)", "Dislikes {value}", "", _TASTE_LIST),
+    Rule("dislikes", r"have (?:a strong dislike|a hatred|a (?:deep |real )?aversion|no love|a loathing|an aversion|a dislike) (?:of|for|to) (?P<value>\w)", "Dislikes {value}", "do", _TASTE_LIST),
+    Rule("dislikes", r"have no (?:time|patience|interest|love|use) (?:for|in) (?P<value>\w)", "Dislikes {value}", "do", _TASTE_LIST),
+    Rule("dislikes", r"not (?:so |very |really |too |that )?(?:big|sold|hot|wild|mad|crazy|nuts) (?:on|about) (?P<value>\w)", "Dislikes {value}", "be", _TASTE_LIST),
+    Rule("dislikes", r"(?P<value>(?!it\b|that\b|this\b|he\b|she\b)[\w'-]+(?: [\w'-]+){0,2}?) (?:tastes? like|turns? my stomach|grosses me out|gets? on my nerves|drives? me (?:mad|crazy|up the wall|nuts))\b", "Dislikes {value}"),
+    Rule("dislikes", r"(?P<value>(?!it\b|that\b|this\b|there\b|he\b|she\b|they\b|what\b)[\w'-]+(?: [\w'-]+){0,3}?) (?:is|are)(?: really| just)?(?:n't| not) (?:my (?:thing|cup of tea|favou?rite|jam)|for me)\b", "Dislikes {value}"),
+    Rule("dislikes", r"my least favou?rite [\w -]{2,30}? (?:is|are) (?P<value>\w)", "Dislikes {value}", "", _TASTE_LIST),
+    Rule("likes", rf"{FAN} (?P<value>\w|<COVERED>)", "Likes {value}", "be", _TASTE_LIST),
+    Rule("likes", r"an? (?:big |huge |massive |keen |avid |real |total |passionate |die-hard )?(?!(?:big|huge|such|night|morning|people)\b)(?P<value>[\w-]+(?: [\w-]+)?) (?:fan|lover|enthusiast|buff|addict|aficionado|nerd|geek)\b", "Likes {value}", "be"),
+    Rule("likes", r"(?:prefer|favou?r) (?!(?:to be|if|when|that|not|it|this)\b)(?P<value>[^.,;:!?()\n—–]{2,60}?)(?= (?:to|over|rather than|instead of|than|any day)\b)", "Prefers {value}", "do"),
+    Rule("likes", r"(?:prefer|favou?r) (?!(?:to be|if|when|that|not|it|this)\b)(?P<value>\w|<COVERED>)", "Prefers {value}", "do", _TASTE_LIST),
+    Rule("likes", rf"{LOVE} (?P<value>\w|<COVERED>)", "Likes {value}", "do", _TASTE_LIST),
+    Rule("likes", r"(?:i|we)(?:'ve| have) always (?:loved|liked|enjoyed|adored) (?P<value>\w)", "Likes {value}", "", _TASTE_LIST),
+    Rule("likes", r"nothing makes me happier than (?P<value>\w)", "Likes {value}", "", _TASTE_LIST),
+    Rule("likes", r"(?:i|we)(?:'ve| have) (?:got )?(?:an? )?(?:(?:real|huge|big|massive|total) )?(?:soft spot|weakness|passion|thing|love) for (?P<value>\w)", "Likes {value}", "", _TASTE_LIST),
+    Rule("likes", r"(?:i )?(?:can't|cannot|cant) (?:get enough of|live without|resist) (?P<value>\w)", "Likes {value}", "do", _TASTE_LIST),
+    Rule("likes", r"(?:my|our) (?:all-time |absolute |one )?favou?rite(?P<what> (?!part\b|thing\b|bit\b)[\w -]{2,30}?)?(?: of all(?: time)?| ever)? (?:is|are|has to be|would be|has always been|must be) (?:definitely |probably |still |always )?(?P<value>\w|<COVERED>)", "Favourite {what}: {value}", "", _PHRASE, key="favourite {what}"),
+    Rule("likes", r"(?P<value>(?!it\b|that\b|this\b|what\b|which\b|he\b|she\b)[\w'-]+(?: [\w'-]+){0,3}?) (?:is|are) my (?:all-time |absolute )?favou?rites?(?P<what> (?!part\b|thing\b|bit\b)[\w -]{2,30}?)?<END>", "Favourite {what}: {value}", key="favourite {what}"),
+    Rule("likes", r"my (?:biggest |main |greatest )?(?:hobby|passion|hobbies|passions|interests?|pastime|guilty pleasure)(?:'s| is| are| include) (?P<value>\w)", "Likes {value}", "", _TASTE_LIST),
+)

@@ -1,0 +1,319 @@
+"""Finds statements in a user's message, clause by clause, and the value of each match."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Final
+
+from memoranda.formation.rules.english import ENGLISH
+from memoranda.formation.rules.german import GERMAN
+from memoranda.formation.rules.grammar import (
+    TOPICS,
+    CompiledRule,
+    Language,
+    Reach,
+    Rule,
+    Statement,
+    Topic,
+    compile_rules,
+)
+from memoranda.formation.rules.sentences import Sentence, mask_quoted, readable_text, sentences
+from memoranda.model.memories import Cardinality
+
+#: The most items of one list.
+_MOST_LISTED: Final = 12
+#: The most words of a list item, and of the first phrase of a list.
+_LONGEST_ITEM: Final = 4
+_LONGEST_PHRASE: Final = 9
+_HARD_END: Final = re.compile(r"[,;:!?()\n…—–]|\.(?:\s|$)|\s-\s")
+_EDGES: Final = " \t,;:.!?\"'“”„«»`…()"
+
+
+@dataclass(frozen=True, slots=True)
+class ValueSpan:
+    """A value and its place in the sentence."""
+
+    value: str
+    start: int
+    end: int
+
+
+def phrase_end(text: str, start: int, language: Language) -> int:
+    """Return where the phrase that begins at ``start`` ends."""
+    hard = _HARD_END.search(text, start)
+    end = len(text) if hard is None else hard.start()
+    soft = language.phrase_end.search(text, start, end)
+    while (
+        soft is not None
+        and language.pairs.search(text, start, end)
+        and _inside_pair(text, start, soft, language)
+    ):
+        soft = language.phrase_end.search(text, soft.end(), end)
+    return end if soft is None else soft.start()
+
+
+def _inside_pair(text: str, start: int, cut: re.Match[str], language: Language) -> bool:
+    return any(pair.start() <= cut.start() < pair.end() for pair in language.pairs.finditer(text, start))
+
+
+def list_spans(text: str, start: int, language: Language) -> list[tuple[int, int]]:
+    """Return the spans of the list items from here: the first, and the others if the list is closed by "and"."""
+    end = phrase_end(text, start, language)
+    if len(text[start:end].split()) > _LONGEST_PHRASE:
+        return []
+    spans, closed = [(start, end)], False
+    others: list[tuple[int, int]] = []
+    while len(others) < _MOST_LISTED and (link := language.listing.match(text, end)) is not None:
+        begin, end = link.end(), phrase_end(text, link.end(), language)
+        item = text[begin:end].strip()
+        if not item or len(item.split()) > _LONGEST_ITEM or language.no_item.match(item):
+            break
+        others.append((begin, end))
+        closed = closed or link.group().strip(" ,") != ""
+        if closed:
+            spans += others
+            others = []
+    return spans
+
+
+def trim(text: str, span: tuple[int, int], about: str, language: Language) -> tuple[int, int]:
+    """Return the span without meaningless words and punctuation at its ends."""
+    start, end = span
+    for _ in range(4):
+        before = (start, end)
+        while start < end and text[start] in _EDGES:
+            start += 1
+        while start < end and text[end - 1] in _EDGES and not _closes_a_quote(text, start, end):
+            end -= 1
+        for topic in ("", about):
+            lead, tail = language.before.get(topic), language.after.get(topic)
+            if lead is not None and (match := lead.match(text, start, end)) is not None:
+                start = match.end()
+            if tail is not None and (match := tail.search(text, start, end)) is not None:
+                end = match.start()
+        if before == (start, end):
+            break
+    return start, end
+
+
+def _closes_a_quote(text: str, start: int, end: int) -> bool:
+    return text[end - 1] in '"”“»' and bool(re.search(r"[\"“„«]", text[start : end - 1]))
+
+
+def key_of(rule: Rule, match: re.Match[str], topic: Topic) -> str | None:
+    """Return the statement's key: its rule's if it has one, else its topic's."""
+    if rule.key is None:
+        return topic.key
+    return rule.key.format(**_groups(match)).strip().lower() or None
+
+
+def content_of(rule: Rule, match: re.Match[str], value: str, language: Language) -> str:
+    """Return the statement as a sentence that can be read alone."""
+    if rule.about == "remember" and language.own_words.search(value):
+        return language.asked_to_keep.format(value=value)
+    groups = _groups(match)
+    said = groups.get("phrase", "") or value
+    if value not in said:
+        said = value
+    content = rule.content.format(**{**groups, "value": value, "phrase": said}).replace(" :", ":")
+    return content[:1].upper() + content[1:]
+
+
+def _groups(match: re.Match[str]) -> dict[str, str]:
+    return {name: (group or "").strip() for name, group in match.groupdict().items()}
+
+
+#: The supported languages by code.
+LANGUAGES: Final[dict[str, Language]] = {language.code: language for language in (ENGLISH, GERMAN)}
+#: The most statements of one message; longer texts are pasted, not said.
+MOST_STATEMENTS: Final = 32
+#: The most clauses of one sentence.
+_MOST_CLAUSES: Final = 40
+#: Topics after which an addition is about the same person: "My name is Gus, 71".
+_OF_ONESELF: Final = frozenset({"name", "age", "work", "diet"})
+#: The most characters between two clauses that share a subject: ", and".
+_AND: Final = 5
+
+
+def extract(text: str, *, language: str | None = None) -> list[Statement]:
+    """Return what a user states about themselves in a message, without what is asked, quoted or made up.
+
+    Give only the user's own text: never that of an assistant, a tool or a web page. Without `language`, all
+    supported languages are tried; an unsupported one finds nothing.
+    """
+    wanted = (
+        LANGUAGES.values() if language is None else [LANGUAGES[language]] if language in LANGUAGES else []
+    )
+    start = readable_text(text)
+    found: dict[tuple[str, str], Statement] = {}
+    for one in wanted:
+        if one.hint.search(start):
+            for stated in _read(start, one):
+                found.setdefault((stated.about, stated.value.casefold()), stated)
+    return sorted(found.values(), key=lambda stated: stated.span)[:MOST_STATEMENTS]
+
+
+@lru_cache(maxsize=8)
+def _rules(code: str, small: bool) -> tuple[CompiledRule, ...]:
+    return compile_rules(LANGUAGES[code], small=small)
+
+
+def _read(text: str, language: Language) -> Iterator[Statement]:
+    masked = mask_quoted(text)
+    if language.made_up.search(masked) or language.ironic_text.search(text):
+        return
+    frame = language.frame.search(masked)
+    end = len(masked) if frame is None else frame.start()
+    small = not any(letter.isupper() for letter in re.sub(r"\bI\b", "", masked))
+    before: Sentence | None = None
+    for sentence in sentences(masked[:end], language.abbreviations):
+        if before is not None and language.points_back.match(sentence.text):
+            sentence = _join_sentences(before, sentence, masked)
+        before = sentence
+        colon = _speech_colon(sentence.text, language)
+        said = Sentence(sentence.text[:colon], sentence.start, sentence.asks and colon is None)
+        yield from _SentenceReader(text, said, language, _rules(language.code, small)).statements()
+        if colon is not None:
+            return
+
+
+def _join_sentences(before: Sentence, sentence: Sentence, text: str) -> Sentence:
+    return Sentence(text[before.start : sentence.start + len(sentence.text)], before.start, asks=False)
+
+
+def _speech_colon(text: str, language: Language) -> int | None:
+    """Return the place of a colon after which the text is somebody else's."""
+    for colon in re.finditer(r":(?=\s|$|\ue000)", text):
+        if language.speech.search(text, 0, colon.start()):
+            return colon.start()
+    return None
+
+
+@dataclass(slots=True)
+class _SentenceReader:
+    """Reads one sentence, and remembers what its earlier clauses stated."""
+
+    whole: str
+    sentence: Sentence
+    language: Language
+    rules: tuple[CompiledRule, ...]
+    #: The subject of the last statement, and its end.
+    subject: str | None = None
+    end: int = 0
+
+    def statements(self) -> Iterator[Statement]:
+        text = self.sentence.text
+        if self.language.ironic.search(text):
+            return
+        unreal = self.language.unreal.search(text)
+        limit = len(text) if unreal is None else unreal.start()
+        for place in self._places():
+            if place > limit:
+                return
+            if place >= self.end or place == 0:
+                yield from self._clause(place)
+
+    def _places(self) -> Iterator[int]:
+        """Yield the places where clauses begin."""
+        text = self.sentence.text
+        seen = set()
+        for boundary in [None, *self.language.boundary.finditer(text)][:_MOST_CLAUSES]:
+            place = 0 if boundary is None else boundary.end()
+            lead = self.language.leads.match(text, place)
+            for start in (place, place if lead is None else lead.end()):
+                if start not in seen and start < len(text):
+                    seen.add(start)
+                    yield start
+
+    def _clause(self, place: int) -> Iterator[Statement]:
+        for one in self.rules:
+            match = one.full.match(self.sentence.text, place) or self._match_without_subject(one, place)
+            if match is None or self._is_asked(match, one) or self._is_excluded(one):
+                continue
+            stated = self._inside_remember(one, match) or list(self._statements_of(one, match))
+            if stated:
+                self.subject = one.rule.subject or (
+                    self.language.oneself if one.rule.about in _OF_ONESELF else ""
+                )
+                yield from stated
+                return
+
+    def _match_without_subject(self, one: CompiledRule, place: int) -> re.Match[str] | None:
+        """Match a rule without its subject if the clause before had it: "I'm vegan and live in Graz"."""
+        if self.subject is None or place == 0:
+            return None
+        between = self.sentence.text[self.end : place]
+        subject = one.rule.subject
+        shares = subject == self.subject and subject in self.language.shared and len(between.strip()) <= _AND
+        carries = subject == self.language.carried and self.language.others.search(between) is None
+        return one.short.match(self.sentence.text, place) if shares or carries else None
+
+    def _inside_remember(self, one: CompiledRule, match: re.Match[str]) -> list[Statement]:
+        """Return the statements inside "remember that …": "remember that I'm vegan" states a diet."""
+        return list(self._clause(match.start("value"))) if one.rule.about == "remember" else []
+
+    def _is_asked(self, match: re.Match[str], one: CompiledRule) -> bool:
+        """True if the sentence asks whether the statement is true."""
+        if not self.sentence.asks or one.rule.asked:
+            return False
+        text = self.sentence.text
+        goes_on = self.language.goes_on.search(text, match.end("value")) is not None
+        explains = self.language.explains.search(text, 0, match.start()) is not None
+        return not (goes_on or explains) or self.language.tag.search(text) is not None
+
+    def _is_excluded(self, one: CompiledRule) -> bool:
+        unless = self.language.unless.get(one.rule.about)
+        return unless is not None and unless.search(self.sentence.text) is not None
+
+    def _statements_of(self, one: CompiledRule, match: re.Match[str]) -> Iterator[Statement]:
+        text, rule = self.sentence.text, one.rule
+        start, end = match.span("value")
+        if start < 0:
+            return
+        if rule.reach is Reach.LIST:
+            spans = list_spans(text, start, self.language)
+        elif rule.reach is Reach.PHRASE:
+            spans = [(start, phrase_end(text, start, self.language))]
+        elif rule.reach is Reach.CLAUSE:
+            spans = [(start, len(text))]
+        else:
+            spans = [(start, end)]
+        for span in spans:
+            said = self._value(rule.about, span)
+            if said is None:
+                return
+            self.end = max(self.end, span[1], match.end())
+            yield self._statement(one, match, said)
+
+    def _value(self, about: str, span: tuple[int, int]) -> ValueSpan | None:
+        """Return the trimmed value; None if it is not acceptable."""
+        shown = self.whole[self.sentence.start : self.sentence.start + len(self.sentence.text)]
+        start, end = trim(shown, span, about, self.language)
+        value = shown[start:end]
+        for topic in ("", about):
+            refused = self.language.refused.get(topic)
+            if refused is not None and refused.match(value):
+                return None
+        return ValueSpan(value, start, end) if re.search(r"\w", value) and len(value) <= 255 else None
+
+    def _statement(self, one: CompiledRule, match: re.Match[str], said: ValueSpan) -> Statement:
+        rule, offset = one.rule, self.sentence.start
+        times = self.language.times.match(self.sentence.text, said.end)
+        when = {} if times is None else times.groupdict()
+        topic = TOPICS[rule.about]
+        key = key_of(rule, match, topic)
+        return Statement(
+            about=rule.about,
+            kind=topic.kind,
+            value=said.value,
+            content=content_of(rule, match, said.value, self.language),
+            key=key,
+            cardinality=Cardinality.MANY if key is None else Cardinality.ONE,
+            span=(offset + match.start(), offset + max(said.end, match.start())),
+            valid_from=when.get("since"),
+            valid_to=when.get("until"),
+            applies_when=when.get("applies") or "",
+        )

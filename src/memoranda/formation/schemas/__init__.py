@@ -1,0 +1,1 @@
+"""Schemas: their definitions, the validation of documents, and JSON Patch."""

@@ -1,0 +1,243 @@
+"""The schemas of formation: four built-in ones, and those that a tenant defines."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, get_args
+
+from pydantic import BaseModel
+from pydantic.errors import PydanticUserError
+
+from memoranda.errors import InvalidInput
+from memoranda.formation.schemas.schema_check import schema_faults
+from memoranda.formation.schemas.validation import ANY_SHAPE, Fault, Shape
+from memoranda.model.drafts import WantedSchema
+from memoranda.model.experience_lines import ExperienceField
+from memoranda.model.memories import Cardinality
+from memoranda.model.messages import Outcome
+from memoranda.model.profiles import ProfileDocument, Schema, Trigger, UpdateMode
+from memoranda.model.values import canonical, schema_digest
+
+
+@dataclass(frozen=True)
+class FormationSchema:
+    """A named kind of result: its parameters, how it changes, and when it is formed."""
+
+    name: str
+    description: str
+    parameters: Mapping[str, Any]
+    update_mode: UpdateMode
+    instructions: str = ""
+    trigger: Trigger = "silence"
+    #: The agents that use it; all if none is named.
+    agents: tuple[str, ...] = ()
+
+    @cached_property
+    def digest(self) -> str:
+        """The version of the parameters; independent of the layout of the JSON."""
+        return parameters_digest(self.parameters)
+
+    @cached_property
+    def unusable(self) -> tuple[Fault, ...]:
+        """Faults of the schema itself; an imported schema was not checked when it was stored."""
+        return schema_faults(self.parameters)
+
+    @cached_property
+    def shape(self) -> Shape:
+        """The shape of documents; any shape if the schema is unusable."""
+        return ANY_SHAPE if self.unusable else Shape(self.parameters)
+
+    def report(self, document: ProfileDocument) -> DocumentReport:
+        """Compare a stored document with this schema; the document can be read in any case."""
+        outdated = document.schema_hash not in ("", self.digest)
+        return DocumentReport(outdated, self.shape.faults(document.body), self.unusable)
+
+
+def schema_of(schema: WantedSchema) -> FormationSchema:
+    """Return the schema that a reading names."""
+    return FormationSchema(schema.name, schema.description, schema.parameters, schema.update_mode)
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentReport:
+    """The result of checking a document against its schema."""
+
+    #: True if the document was last checked against another version of the schema.
+    outdated: bool
+    faults: tuple[Fault, ...]
+    #: Faults of the schema itself; if there are any, the document was not checked.
+    unusable: tuple[Fault, ...] = ()
+
+
+def parameters_digest(parameters: Mapping[str, Any]) -> str:
+    """Return the version of a schema's parameters."""
+    return schema_digest(canonical(parameters))
+
+
+def _object(properties: dict[str, Any], *required: str) -> dict[str, Any]:
+    found: dict[str, Any] = {"type": "object", "properties": properties, "additionalProperties": False}
+    return {**found, "required": list(required)} if required else found
+
+
+def _text(description: str, **more: Any) -> dict[str, Any]:
+    return {"type": "string", "description": description, **more}
+
+
+def _texts(description: str) -> dict[str, Any]:
+    return {"type": "array", "items": {"type": "string", "minLength": 1}, "description": description}
+
+
+PROFILE = FormationSchema(
+    name="Profile",
+    description="What is known of the person and stays so.",
+    parameters=_object(
+        {
+            "name": _text("What the person is called."),
+            "age": {
+                "type": ["integer", "null"],
+                "minimum": 0,
+                "maximum": 150,
+                "description": "Age in years.",
+            },
+            "interests": _texts("What the person cares about or likes to do."),
+            "home": _text("Where the person lives."),
+            "occupation": _text("What the person does for a living."),
+            "conversation_preferences": _texts("How the person wants to be talked to."),
+        }
+    ),
+    update_mode="patch",
+    instructions="Add rather than overwrite; overwrite what the person corrected or what has changed.",
+)
+
+NOTE = FormationSchema(
+    name="Note",
+    description="One statement that is worth keeping.",
+    parameters=_object(
+        {
+            "content": _text("The statement, understandable by itself.", minLength=1),
+            "applies_when": _text("When it applies, and what to beware of; empty where always."),
+            "kind": _text("What sort of statement it is: preference, fact, instruction and so on."),
+            "subject": _text("Whom or what it is about; left out for the person."),
+            "key": _text("A name for what can only have one value at a time; else left out."),
+            "cardinality": {"type": "string", "enum": [one.value for one in Cardinality]},
+            "tags": _texts("Words to find it by."),
+        },
+        "content",
+        "applies_when",
+    ),
+    update_mode="insert",
+    instructions="Keep what will matter in another conversation. Nothing to keep is a good answer.",
+)
+
+EXPERIENCE = FormationSchema(
+    name="AgentExperience",
+    description="What the agent has learnt that helps with every person; nothing that tells who a person is.",
+    parameters=_object(
+        {name: _texts(f"Lines to add to {name.replace('_', ' ')}.") for name in get_args(ExperienceField)}
+    ),
+    update_mode="insert",
+    instructions="Add lines that are new. Name no person, place, contact or number of anyone.",
+)
+
+EPISODE = FormationSchema(
+    name="Episode",
+    description="The record of a finished conversation or run.",
+    parameters=_object(
+        {
+            "goal": _text("What was to be done.", minLength=1),
+            "summary": _text("What was done, and what came of it."),
+            "outcome": {"type": "string", "enum": [one.value for one in Outcome]},
+            "tags": _texts("Words to find it by."),
+        },
+        "goal",
+        "outcome",
+    ),
+    update_mode="insert",
+    trigger="close",
+)
+
+DEFAULTS: Mapping[str, FormationSchema] = {one.name: one for one in (PROFILE, NOTE, EXPERIENCE, EPISODE)}
+
+#: Schemas with fixed parameters, because records have these fields; their other settings can be changed.
+FIXED = frozenset({NOTE.name, EXPERIENCE.name, EPISODE.name})
+
+
+def schema_from_record(record: Schema) -> FormationSchema:
+    """Return a tenant's schema, with the built-in values for what it leaves out."""
+    known = DEFAULTS.get(record.name)
+    return FormationSchema(
+        name=record.name,
+        description=record.description or (known.description if known else ""),
+        parameters=known.parameters if known and record.name in FIXED else record.parameters,
+        update_mode=known.update_mode if known else record.update_mode,
+        instructions=record.instructions or (known.instructions if known else ""),
+        trigger=record.trigger,
+        agents=record.agents,
+    )
+
+
+def schemas_for_agent(agent: str | None, records: Iterable[Schema]) -> list[FormationSchema]:
+    """Return the schemas for an agent: the built-in ones, replaced or extended by the tenant's."""
+    found = {**DEFAULTS, **{record.name: schema_from_record(record) for record in records}}
+    return [one for one in found.values() if not one.agents or agent in one.agents]
+
+
+def shape_for_edits(name: str, record: Schema | None) -> Shape:
+    """Return the shape for edits by people and programs; they may add fields to a built-in schema."""
+    if record is not None:
+        return schema_from_record(record).shape
+    known = DEFAULTS.get(name)
+    return ANY_SHAPE if known is None else Shape({**known.parameters, "additionalProperties": True})
+
+
+def checked_fields(fields: Mapping[str, Any], name: str) -> dict[str, Any]:
+    """Return the fields of a schema for storing; raise InvalidInput if it could not be used."""
+    known = DEFAULTS.get(name)
+    kept = dict(fields)
+    if known is None:
+        _check_name(name)
+    else:
+        kept.setdefault("trigger", known.trigger)
+        if kept.setdefault("update_mode", known.update_mode) != known.update_mode:
+            raise _refusal("update_mode", f"{name} is always {known.update_mode}")
+    given = kept.pop("parameters", None)
+    if known is not None and name in FIXED:
+        if given:
+            raise _refusal("parameters", f"the parameters of {name} cannot be changed; leave them out")
+        return kept
+    if not given and known is not None:
+        given = known.parameters
+    kept["parameters"] = parameters = parameters_of(given)
+    if not kept.get("description"):
+        kept["description"] = str(parameters.get("description", ""))
+    return kept
+
+
+def parameters_of(given: object) -> dict[str, Any]:
+    """Return the given JSON Schema, or that of a Pydantic class; raise InvalidInput if it is unusable."""
+    if isinstance(given, type) and issubclass(given, BaseModel):
+        try:
+            given = given.model_json_schema()
+        except PydanticUserError as exc:
+            raise _refusal("parameters", f"{exc.message}; give a class that can be written as JSON") from exc
+    if not isinstance(given, Mapping) or not given:
+        raise _refusal("parameters", "give a JSON Schema as a mapping, or a Pydantic class")
+    parameters = dict(given)
+    faults = schema_faults(parameters)
+    if faults:
+        errors = tuple(_refusal(f"parameters{fault.at}", fault.reason) for fault in faults)
+        errors[0].errors = errors
+        raise errors[0]
+    return parameters
+
+
+def _check_name(name: str) -> None:
+    plain = name.isascii() and name.replace("_", "a").replace("-", "a").isalnum()
+    if not plain or not name[0].isalpha() or len(name) > 64:
+        raise _refusal("name", "a schema's name is a letter, then up to 63 letters, digits, _ or -")
+
+
+def _refusal(field: str, reason: str) -> InvalidInput:
+    return InvalidInput(f"{field}: {reason}", field=field)

@@ -1,0 +1,235 @@
+"""Check a JSON Schema before it is stored: find everything that is wrong with it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+from urllib.parse import unquote
+
+from memoranda.formation.schemas.json_values import (
+    TYPE_NAMES,
+    Copier,
+    InvalidJson,
+    pointer_to,
+    printable,
+    tokens_of,
+)
+from memoranda.formation.schemas.patterns import pattern_fault
+from memoranda.formation.schemas.validation import CHECKED_FORMATS, CHECKED_KEYWORDS, UNCHECKED_FORMATS, Fault
+from memoranda.model.values import NAME_LENGTH
+
+#: The approximate size limit of a schema in bytes; it is part of every prompt that uses it.
+SCHEMA_BYTES = 65_536
+#: The most fields in one schema.
+PROPERTIES = 256
+#: The longest chain of alternatives and references before a field is reached.
+CHAIN = 8
+#: The most patterns in one schema.
+PATTERNS = 16
+#: The most faults that are reported for one schema.
+FAULTS = 20
+
+DIALECT = "https://json-schema.org/draft/2020-12/schema"
+
+#: Keywords for readers and models only; their values are not checked.
+ANNOTATIONS = frozenset(
+    {"title", "description", "default", "examples", "deprecated", "readOnly", "writeOnly", "$comment"}
+    | {"discriminator", "$id", "$schema"}
+)
+_ONE = ("items", "additionalProperties", "propertyNames")
+_LISTS = ("anyOf", "oneOf", "allOf", "prefixItems")
+_NAMED = ("properties", "$defs", "definitions")
+_IN_PLACE = ("anyOf", "oneOf", "allOf")
+_COUNTS = ("minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties")
+_NUMBERS = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf")
+#: All keywords that a schema may use.
+KNOWN = CHECKED_KEYWORDS | ANNOTATIONS | {*_ONE, *_LISTS, *_NAMED}
+
+Place = tuple[str, ...]
+
+
+def schema_faults(parameters: Any) -> tuple[Fault, ...]:
+    """Return what is wrong with a schema; empty if it can be used."""
+    try:
+        copy = Copier(SCHEMA_BYTES).copy(parameters)
+    except InvalidJson as exc:
+        return (Fault("", str(exc)),)
+    if not isinstance(copy, dict):
+        return (Fault("", "is not a JSON object"),)
+    reader = _SchemaReader()
+    found = [*reader.read(copy, ())]
+    if not found:
+        found = [*reader.reference_faults(), *reader.root_faults(copy)]
+    return tuple(found[:FAULTS])
+
+
+class _SchemaReader:
+    def __init__(self) -> None:
+        self.places: dict[Place, Any] = {}
+        self.properties = 0
+        self.patterns = 0
+
+    def read(self, schema: Any, at: Place) -> Iterator[Fault]:
+        """Yield the faults of a schema and of all schemas inside it."""
+        self.places[at] = schema
+        if isinstance(schema, bool):
+            return
+        if not isinstance(schema, dict):
+            yield Fault(pointer_to(at), "is not a schema: give an object, true or false")
+            return
+        for keyword, given in schema.items():
+            reason = self._reason(keyword, given, at)
+            if reason is not None:
+                yield Fault(pointer_to((*at, keyword)), reason)
+            else:
+                for place, inner in _subschemas(keyword, given):
+                    yield from self.read(inner, (*at, *place))
+
+    def _reason(self, keyword: str, given: Any, at: Place) -> str | None:
+        if keyword not in KNOWN:
+            return "is not a supported keyword; docs/schemas.md lists them"
+        if keyword in _NAMED or keyword in _LISTS or keyword == "pattern":
+            return self._count_reason(keyword, given)
+        if keyword == "$schema":
+            return None if given == DIALECT else f"is not {DIALECT}"
+        if keyword == "$id" and at:
+            return "is allowed at the root only; references are local"
+        return _fault_of(keyword, given)
+
+    def _count_reason(self, keyword: str, given: Any) -> str | None:
+        if keyword == "pattern":
+            self.patterns += 1
+            return (
+                pattern_fault(given)
+                if self.patterns <= PATTERNS
+                else f"is one pattern too many; at most {PATTERNS}"
+            )
+        if keyword in _LISTS:
+            return None if isinstance(given, list) and given else "is not a list of schemas"
+        if not isinstance(given, dict):
+            return "is not an object of schemas by name"
+        if keyword == "properties":
+            self.properties += len(given)
+            if self.properties > PROPERTIES:
+                return f"brings the fields to {self.properties}; at most {PROPERTIES} in all"
+        return next(filter(None, map(_fault_of_name, given)), None)
+
+    def reference_faults(self) -> Iterator[Fault]:
+        """Yield references without a target, and references that form a loop before they reach a field."""
+        onward: dict[Place, list[Place]] = {}
+        for at, schema in self.places.items():
+            if not isinstance(schema, dict):
+                continue
+            onward[at] = [
+                (*at, *place) for word in _IN_PLACE for place, _ in _subschemas(word, schema.get(word, []))
+            ]
+            if "$ref" in schema:
+                target = tokens_of(schema["$ref"].removeprefix("#"))
+                if target not in self.places:
+                    yield Fault(
+                        pointer_to((*at, "$ref")), f"refers to no schema: {printable(schema['$ref'])}"
+                    )
+                else:
+                    onward[at].append(target)
+        yield from _chain_faults(onward)
+
+    def root_faults(self, schema: Mapping[str, Any]) -> Iterator[Fault]:
+        """Yield the faults of the schema as a whole: it must describe an object."""
+        seen: set[Place] = set()
+        at: Place = ()
+        while "$ref" in schema and at not in seen:
+            seen.add(at)
+            at = tokens_of(schema["$ref"].removeprefix("#"))
+            schema = self.places[at] if isinstance(self.places[at], dict) else {}
+        if schema.get("type") != "object":
+            yield Fault("", 'does not describe an object: add "type": "object" and "properties"')
+
+
+def _subschemas(keyword: str, given: Any) -> Iterator[tuple[Place, Any]]:
+    if keyword in _ONE:
+        yield (keyword,), given
+    elif keyword in _LISTS:
+        yield from (((keyword, str(place)), inner) for place, inner in enumerate(given))
+    elif keyword in _NAMED:
+        yield from (((keyword, name), inner) for name, inner in given.items())
+
+
+def _chain_faults(onward: Mapping[Place, list[Place]]) -> Iterator[Fault]:
+    """Yield a fault if a chain of references is a loop, or too long."""
+    lengths: dict[Place, int] = {}
+
+    def length(at: Place, before: frozenset[Place]) -> int:
+        if at in before or len(before) > CHAIN:
+            return CHAIN + 1
+        if at not in lengths:
+            lengths[at] = max((1 + length(inner, before | {at}) for inner in onward.get(at, ())), default=0)
+        return lengths[at]
+
+    for at in onward:
+        if length(at, frozenset()) > CHAIN:
+            yield Fault(
+                pointer_to(at),
+                f"refers to itself, or through more than {CHAIN} references and alternatives, "
+                "before it reaches a field",
+            )
+            return
+
+
+def _fault_of(keyword: str, given: Any) -> str | None:
+    match keyword:
+        case "type":
+            names = [given] if isinstance(given, str) else given
+            good = (
+                isinstance(names, list)
+                and names
+                and all(isinstance(n, str) and n in TYPE_NAMES for n in names)
+            )
+            return None if good else f"is not one of {', '.join(TYPE_NAMES)}, nor a list of them"
+        case "enum":
+            return None if isinstance(given, list) and given else "is not a list of values"
+        case "required":
+            good = isinstance(given, list) and all(isinstance(name, str) for name in given)
+            return None if good and len(set(given)) == len(given) else "is not a list of distinct names"
+        case "uniqueItems":
+            return None if isinstance(given, bool) else "is neither true nor false"
+        case "format":
+            known = isinstance(given, str) and (given in CHECKED_FORMATS or given in UNCHECKED_FORMATS)
+            return (
+                None if known else f"is not a known format; checked formats are {', '.join(CHECKED_FORMATS)}"
+            )
+        case "$ref":
+            return _fault_of_reference(given)
+    if keyword in _COUNTS:
+        return (
+            None
+            if _is_number(given) and given >= 0 and given == int(given)
+            else "is not a count: give a whole number from 0"
+        )
+    if keyword in _NUMBERS:
+        good = _is_number(given) and (keyword != "multipleOf" or given > 0)
+        return None if good else "is not a valid limit: give a number, above 0 for multipleOf"
+    return None
+
+
+def _is_number(given: Any) -> bool:
+    return isinstance(given, (int, float)) and not isinstance(given, bool)
+
+
+def _fault_of_reference(given: Any) -> str | None:
+    if not isinstance(given, str) or not given.startswith("#"):
+        return "refers to something outside the schema; a reference must begin with #"
+    if "%" in given and unquote(given) != given:
+        return "is percent-encoded; write the characters themselves"
+    try:
+        tokens_of(given[1:])
+    except InvalidJson as exc:
+        return str(exc)
+    return None
+
+
+def _fault_of_name(name: str) -> str | None:
+    if not name.strip() or len(name) > NAME_LENGTH or not name.isprintable():
+        return (
+            f"has a name that is not one line of 1 to {NAME_LENGTH} visible characters: {printable(name)!r}"
+        )
+    return None

@@ -1,0 +1,207 @@
+"""Forming: what is read of a conversation to learn from it, and what came of reading it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Self
+from uuid import UUID
+
+from pydantic import Field, model_validator
+
+from memoranda.model.experience_lines import ExperienceField, ExperienceLine
+from memoranda.model.memories import Cardinality, Cited, Memory, quotes_of
+from memoranda.model.messages import Message, Outcome, Thread
+from memoranda.model.profiles import ProfileDocument, UpdateMode
+from memoranda.model.records import Trust
+from memoranda.model.values import Document, FilledText, Moment, Name, Text, Value
+
+
+class WantedSchema(Value):
+    """A schema as formation sees it. Every prompt describes the agent's schemas and asks for those that are due."""
+
+    name: Name
+    description: Text = ""
+    parameters: Document = Field(default_factory=dict)
+    update_mode: UpdateMode = "patch"
+    instructions: Text = ""
+    #: Whether this time it is to be formed.
+    due: bool = True
+
+
+class ReadMessage(Value):
+    """A message that formation reads: to learn from it, or only as context."""
+
+    message: Message
+    #: True if an earlier run covered it: it is shown, but nothing new may cite it.
+    context: bool = False
+
+
+class Reading(Value):
+    """All that an extractor is given; what it may name is in here, and nothing else is."""
+
+    thread: Thread
+    #: In their order, those that are context first.
+    messages: tuple[ReadMessage, ...] = ()
+    #: Memories that what was said may repeat, correct or replace.
+    candidates: tuple[Memory, ...] = ()
+    #: At most one for each schema.
+    profiles: tuple[ProfileDocument, ...] = ()
+    experience: tuple[ExperienceLine, ...] = ()
+    schemas: tuple[WantedSchema, ...] = ()
+    #: The thread's summary so far, as context.
+    summary: Text = ""
+    now: Moment
+    #: The language in which notes are to be written; None for the one that was spoken.
+    language: Name | None = None
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Self:
+        owner, places = self.thread.owner, [read.message.seq for read in self.messages]
+        if any(
+            read.message.thread != self.thread.id or read.message.owner != owner for read in self.messages
+        ):
+            raise ValueError("a message belongs to another thread")
+        if places != sorted(set(places)):
+            raise ValueError("messages are not in the order of their thread, or one is given twice")
+        marks = [read.context for read in self.messages]
+        if marks != sorted(marks, reverse=True):
+            raise ValueError("messages that are context come before those that are new")
+        if any(record.owner != owner for record in (*self.candidates, *self.profiles)):
+            raise ValueError("a candidate or a profile belongs to another owner")
+        _check_once("candidate", (memory.id for memory in self.candidates))
+        _check_once("profile", (document.schema_name for document in self.profiles))
+        _check_once("schema", (schema.name for schema in self.schemas))
+        return self
+
+    @property
+    def new(self) -> tuple[Message, ...]:
+        """The messages to learn from."""
+        return tuple(read.message for read in self.messages if not read.context)
+
+    def due(self, name: str) -> WantedSchema | None:
+        """The schema of that name, where it is to be formed this time."""
+        return next((schema for schema in self.schemas if schema.name == name and schema.due), None)
+
+    def profile(self, schema: str) -> ProfileDocument | None:
+        """The document of that schema, where there is one."""
+        return next((document for document in self.profiles if document.schema_name == schema), None)
+
+
+class _Resting(Value):
+    cited: tuple[Cited, ...] = Field(min_length=1, max_length=100)
+
+    @property
+    def sources(self) -> tuple[UUID, ...]:
+        """Return the source messages, each once."""
+        return tuple(dict.fromkeys(one.message for one in self.cited))
+
+    @property
+    def quotes(self) -> tuple[Cited, ...]:
+        """The quotes from these messages."""
+        return quotes_of(self.cited, self.sources)
+
+
+class Draft(_Resting):
+    """A statement worth keeping, before it is compared with the memories that exist."""
+
+    content: FilledText
+    kind: Name = "fact"
+    key: Name | None = None
+    #: Whom or what it is about; None for the owner.
+    subject: Name | None = None
+    cardinality: Cardinality = Cardinality.MANY
+    applies_when: Text = ""
+    tags: tuple[Name, ...] = Field(default=(), max_length=100)
+    valid_from: Moment | None = None
+    valid_to: Moment | None = None
+    #: Candidates whose place it takes.
+    supersedes: tuple[UUID, ...] = Field(default=(), max_length=100)
+    #: The name of the schema it follows; ``data`` is the structured part.
+    schema_name: Name | None = None
+    data: Document | None = None
+    #: The lowest of its sources.
+    trust: Trust = Trust.USER
+    #: When its newest source was said.
+    observed_at: Moment
+    #: The language of what was said, as far as it is known.
+    language: Name | None = None
+
+
+class Confirmation(_Resting):
+    """A candidate that was said again."""
+
+    memory: UUID
+
+
+class TakenBack(_Resting):
+    """A candidate that the user has withdrawn."""
+
+    memory: UUID
+
+
+class ProfilePatch(_Resting):
+    """Operations of a JSON Patch on the document of one schema."""
+
+    schema_name: Name
+    operations: tuple[Document, ...] = Field(min_length=1)
+
+
+class Lesson(_Resting):
+    """A line of experience, before the guard has seen it."""
+
+    field: ExperienceField
+    line: FilledText
+
+
+class EpisodeDraft(Value):
+    """The goal and the outcome of a thread."""
+
+    goal: FilledText
+    summary: Text = ""
+    outcome: Outcome
+    tags: tuple[Name, ...] = Field(default=(), max_length=100)
+
+
+class DroppedPart(Value):
+    """A part of an answer that was dropped, and why."""
+
+    #: Where it stood in the answer, such as ``notes[3]``.
+    part: Text
+    #: A stable word for programs.
+    code: Name
+    #: In words that a model can be shown; never what somebody else's record says.
+    reason: FilledText
+    #: Whether asking again with this reason may mend it.
+    mendable: bool = False
+
+
+class Formed(Value):
+    """The result of reading a conversation. If it is empty, there was nothing to learn."""
+
+    notes: tuple[Draft, ...] = ()
+    confirmations: tuple[Confirmation, ...] = ()
+    taken_back: tuple[TakenBack, ...] = ()
+    #: At most one for each schema.
+    patches: tuple[ProfilePatch, ...] = ()
+    experience: tuple[Lesson, ...] = ()
+    episode: EpisodeDraft | None = None
+    left_out: tuple[DroppedPart, ...] = ()
+
+    @model_validator(mode="after")
+    def _one_patch_each(self) -> Self:
+        _check_once("patch's schema", (patch.schema_name for patch in self.patches))
+        return self
+
+    @property
+    def empty(self) -> bool:
+        """True if there is nothing to write."""
+        made = (self.notes, self.confirmations, self.taken_back, self.patches, self.experience)
+        return not any(made) and self.episode is None
+
+
+def _check_once(what: str, names: Iterable[object]) -> None:
+    seen: set[object] = set()
+    for name in names:
+        if name in seen:
+            raise ValueError(f"a {what} is given twice")
+        seen.add(name)

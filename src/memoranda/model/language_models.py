@@ -1,0 +1,249 @@
+"""Requests to language models, their answers, and what they cost."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import date
+from decimal import Context, Decimal
+from typing import Annotated, Any, Literal, Self, TypeAlias
+
+from pydantic import ConfigDict, Field, model_validator
+
+from memoranda.model.records import Owner
+from memoranda.model.values import FilledText, Name, Text, Value
+
+#: How often the same question may have been handed back with its faults.
+MOST_EARLIER = 4
+
+#: Between the names of several providers or models whose usage was added up.
+_AND = ", "
+
+
+class Usage(Value):
+    """What calls used, as far as the provider reported it; usages can be added."""
+
+    provider: str = ""
+    model: str = ""
+    calls: int = Field(default=0, ge=0)
+    #: All tokens that were sent, the cached ones among them.
+    tokens_in: int = Field(default=0, ge=0)
+    #: Those of them that the provider took from its cache.
+    tokens_cached: int = Field(default=0, ge=0)
+    tokens_out: int = Field(default=0, ge=0)
+    #: None where the price of any of the calls is unknown.
+    price: Decimal | None = None
+    currency: str = "USD"
+
+    def __add__(self, other: Usage) -> Usage:
+        if not other.calls:
+            return self
+        if not self.calls:
+            return other
+        return Usage(
+            provider=_both(self.provider, other.provider),
+            model=_both(self.model, other.model),
+            calls=self.calls + other.calls,
+            tokens_in=self.tokens_in + other.tokens_in,
+            tokens_cached=self.tokens_cached + other.tokens_cached,
+            tokens_out=self.tokens_out + other.tokens_out,
+            price=self._price_with(other),
+            currency=self.currency,
+        )
+
+    def _price_with(self, other: Usage) -> Decimal | None:
+        if self.price is None or other.price is None or self.currency != other.currency:
+            return None
+        return self.price + other.price
+
+
+class _Private(Value):
+    """A value whose content is not shown when it is printed, nor when it is refused."""
+
+    model_config = ConfigDict(hide_input_in_errors=True)
+
+
+class Earlier(_Private):
+    """An answer that was not good enough, and why: it is handed back with the question."""
+
+    answer: Annotated[Text, Field(repr=False)]
+    faults: tuple[FilledText, ...] = Field(min_length=1)
+
+
+class ModelRequest(_Private):
+    """One question to a language model."""
+
+    #: What the answer is for: another model may be named for another task.
+    task: Name
+    #: Long, and the same each time: providers keep in mind how a prompt begins.
+    instructions: Annotated[FilledText, Field(repr=False)]
+    #: The data of the question; the caller fences it.
+    content: Annotated[FilledText, Field(repr=False)]
+    #: The JSON Schema of the object that is asked for.
+    answer_schema: Annotated[dict[str, Any], Field(repr=False)]
+    #: The most tokens that the answer may have, thoughts included.
+    largest: int = Field(ge=1)
+    #: Oldest first.
+    earlier: tuple[Earlier, ...] = Field(default=(), max_length=MOST_EARLIER)
+
+
+class ModelAnswer(_Private):
+    """A model's answer. It was paid for, even if it cannot be used."""
+
+    #: As it came; empty where it was longer than anything that is read.
+    text: Annotated[str, Field(repr=False)]
+    #: The JSON object in it: not yet held against the schema.
+    value: Annotated[dict[str, Any] | None, Field(repr=False)] = None
+    #: Why there is no value, in words that can be handed back; empty where there is one.
+    fault: str = ""
+    #: The model, or its provider, will not answer this; to ask again brings nothing.
+    refused: bool = False
+    usage: Usage = Usage()
+
+
+def _both(first: str, second: str) -> str:
+    return _AND.join(sorted({*first.split(_AND), *second.split(_AND)}))
+
+
+#: Prices are exact to so many decimals of a dollar.
+PRICE_DECIMALS = 12
+#: No call uses more tokens, or costs more; what is said beyond it is no count of tokens, and no price.
+MOST_TOKENS = 10**12
+MOST_PRICE = Decimal(10_000)
+
+#: Whatever an application does to its own decimals.
+_EXACT = Context(prec=60)
+_STEP = Decimal(1).scaleb(-PRICE_DECIMALS)
+#: The largest numbers of one row that an engine can store.
+_ROW_PRICE = Decimal(9_000_000)
+
+By: TypeAlias = Literal["agent", "day", "model", "owner", "task", "tenant"]
+
+
+class Sums(Value):
+    """The totals of calls; totals can be added."""
+
+    #: Calls that were begun.
+    calls: int = Field(default=0, ge=0)
+    #: Calls whose answer came into the book.
+    answers: int = Field(default=0, ge=0)
+    #: All tokens that were sent, the cached ones among them.
+    tokens_in: int = Field(default=0, ge=0)
+    tokens_cached: int = Field(default=0, ge=0)
+    tokens_out: int = Field(default=0, ge=0)
+    #: Of the answers whose price is known.
+    price: Decimal = Field(default=Decimal(0), ge=0, decimal_places=PRICE_DECIMALS)
+    #: Answers whose price is unknown.
+    unpriced: int = Field(default=0, ge=0)
+    currency: Literal["USD"] = "USD"
+
+    @classmethod
+    def of(cls, usage: Usage) -> Sums:
+        """Return the totals of answers, without counting calls."""
+        price = _known(usage)
+        return Sums(
+            answers=usage.calls,
+            tokens_in=min(usage.tokens_in, MOST_TOKENS),
+            tokens_cached=min(usage.tokens_cached, MOST_TOKENS),
+            tokens_out=min(usage.tokens_out, MOST_TOKENS),
+            price=price or Decimal(0),
+            unpriced=usage.calls if price is None else 0,
+        )
+
+    @property
+    def unanswered(self) -> int:
+        """Calls that were begun and never came back into the book: what they cost is unknown."""
+        return self.calls - self.answers
+
+    @property
+    def tokens(self) -> int:
+        """All tokens, sent and answered."""
+        return self.tokens_in + self.tokens_out
+
+    def __add__(self, other: Sums) -> Sums:
+        added = {name: getattr(self, name) + getattr(other, name) for name in COUNTS}
+        return Sums(**added, price=_EXACT.add(self.price, other.price))
+
+
+#: The fields that are whole numbers.
+COUNTS = ("calls", "answers", "tokens_in", "tokens_cached", "tokens_out", "unpriced")
+
+
+class Spent(Sums):
+    """The totals of the calls of one owner, agent, day, task and model."""
+
+    tenant: Name
+    #: Whose conversation it was about; None once they were erased.
+    owner: Owner | None = None
+    #: None where there was none, and once the owner was erased.
+    agent: Name | None = None
+    #: In UTC, when the calls were begun.
+    day: date
+    task: Name
+    #: Provider and name, as it was asked for.
+    model: Name
+    price: Decimal = Field(default=Decimal(0), ge=0, le=_ROW_PRICE, decimal_places=PRICE_DECIMALS)
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Self:
+        if self.owner is not None and self.owner.tenant != self.tenant:
+            raise ValueError("the owner belongs to another tenant")
+        return self
+
+    def answered(self, usage: Usage) -> Spent:
+        """Return the totals of the answers to these calls; the calls themselves are not counted again."""
+        # A usage that counts no call is still one answer.
+        return self.holding(Sums.of(usage if usage.calls else usage.model_copy(update={"calls": 1})))
+
+    def holding(self, sums: Sums) -> Spent:
+        """The same with other sums."""
+        return self.model_copy(update={name: getattr(sums, name) for name in (*COUNTS, "price")})
+
+    @property
+    def place(self) -> tuple[Any, ...]:
+        """The sort key: day, owner, agent, task, model."""
+        parts = ("", "", "") if self.owner is None else self.owner.parts
+        return (self.day, self.owner is None, parts, self.agent or "", self.task, self.model)
+
+
+class SpentFilter(Value):
+    """Conditions on what was spent: whose, for which agent, from a day to before another."""
+
+    owner: Owner | None = None
+    agent: Name | None = None
+    since: date | None = None
+    until: date | None = None
+
+
+ALL_SPENT = SpentFilter()
+
+
+def total(spent: Iterable[Sums]) -> Sums:
+    """All together."""
+    return sum(spent, Sums())
+
+
+def totals(spent: Iterable[Spent], by: By) -> dict[Any, Sums]:
+    """The sums of each agent, day, model, owner, task or tenant, in the order in which they are first met."""
+    found: dict[Any, Sums] = {}
+    for one in spent:
+        name = getattr(one, by)
+        found[name] = found.get(name, Sums()) + one
+    return found
+
+
+def steps_of(price: Decimal) -> int:
+    """A price as a whole number of its smallest steps."""
+    return int(_EXACT.scaleb(price, PRICE_DECIMALS))
+
+
+def price_of(steps: int) -> Decimal:
+    """The price that so many steps make."""
+    return _EXACT.scaleb(Decimal(steps), -PRICE_DECIMALS)
+
+
+def _known(usage: Usage) -> Decimal | None:
+    """The price, where it is one."""
+    price = usage.price
+    if price is None or usage.currency != "USD" or not 0 <= price <= MOST_PRICE:
+        return None
+    return price.quantize(_STEP, context=_EXACT)

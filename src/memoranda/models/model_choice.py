@@ -1,0 +1,69 @@
+"""The choice of a book's language models."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic import Field
+
+from memoranda.errors import InvalidInput
+from memoranda.model.values import Value
+from memoranda.models.providers import RemoteModels
+from memoranda.ports import Models
+
+#: The setting for no language model.
+NONE = "none"
+#: The key, among models by task, of the model for all other tasks.
+DEFAULT = "default"
+
+
+class ModelsSettings(Value):
+    """Settings of language models."""
+
+    #: The default model: ``none`` or ``provider:model``.
+    use: str = Field(default=NONE, min_length=1)
+    #: Other models for some tasks, each as ``task=provider:model``.
+    tasks: tuple[str, ...] = ()
+    #: The longest time for one request, in seconds.
+    timeout_seconds: float = Field(default=120.0, gt=0, le=86_400, allow_inf_nan=False)
+    #: Most requests at the same time.
+    max_concurrent: int = Field(default=4, ge=1, le=256)
+    #: True if the provider itself is to enforce the schema of answers.
+    native_output: bool = False
+
+
+def find(choice: Any = None, settings: ModelsSettings | None = None) -> Models | None:
+    """Return the chosen models, by default those of the settings; None for no language model.
+
+    ``choice`` is ``provider:model``, a model of PydanticAI, a mapping of tasks to such, or any ``Models``.
+    """
+    chosen = settings or ModelsSettings()
+    if choice is None and chosen.use != NONE:
+        choice = {DEFAULT: chosen.use, **_tasks(chosen)}
+    if choice is None or choice == NONE:
+        return None
+    if isinstance(choice, Models):
+        return choice
+    by_task = dict(choice) if isinstance(choice, Mapping) else {DEFAULT: choice}
+    if DEFAULT not in by_task:
+        raise InvalidInput(
+            f"models: also name a model for {DEFAULT!r}: it answers all other tasks", field="models"
+        )
+    return RemoteModels(
+        by_task.pop(DEFAULT),
+        by_task,
+        seconds=chosen.timeout_seconds,
+        at_once=chosen.max_concurrent,
+        native=chosen.native_output,
+    )
+
+
+def _tasks(chosen: ModelsSettings) -> dict[str, str]:
+    found = {}
+    for line in chosen.tasks:
+        task, _, model = (part.strip() for part in line.partition("="))
+        if not task or not model:
+            raise InvalidInput(f"models.tasks: write {line!r} as task=provider:model", field="models.tasks")
+        found[task] = model
+    return found

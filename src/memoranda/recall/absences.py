@@ -1,0 +1,141 @@
+"""Explanations: why a passage is not among the hits."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import fields, replace
+from uuid import UUID
+
+import numpy as np
+
+from memoranda.model.memories import Memory
+from memoranda.model.query import Hit, MissingHit, WhyMissing
+from memoranda.model.records import PASSAGE_TYPES, Record
+from memoranda.recall.request import SearchRequest
+from memoranda.recall.scoring.fields import Field, PassageFilter
+from memoranda.recall.scoring.search import Match, Mode
+
+_NOTHING = PassageFilter()
+#: The public names of conditions that have another name in an index.
+_CALLED = {
+    "threads": "thread",
+    "agents": "agent",
+    "subjects": "subject",
+    "trusts": "trust",
+    "not_statuses": "as_of",
+}
+
+
+def absences(
+    ids: Sequence[UUID],
+    records: Mapping[UUID, Record],
+    asked: SearchRequest,
+    hits: Sequence[Hit],
+    field: Field,
+) -> tuple[MissingHit, ...]:
+    """Explain why each of these ids is no hit; without ids, explain it for the passages right after the hits.
+
+    ``records`` has the ids that the view may see, and ``field`` has all passages of the view.
+    """
+    shown = {hit.id for hit in hits}
+    every = _every(asked, field)
+    asked_after = ids or list(every)
+    wanted = [id for id in asked_after if id not in shown]
+    if not ids:
+        # As many as the caller's limit.
+        wanted = wanted[: asked.limit]
+    return tuple(_missing_hit(id, records.get(id), asked, hits, field, every) for id in wanted)
+
+
+def unlisted(
+    ids: Sequence[UUID], records: Mapping[UUID, Record], hits: Sequence[Hit]
+) -> tuple[MissingHit, ...]:
+    """Explain why these ids are not among the memories that were used most."""
+    shown = {hit.id for hit in hits}
+    missing = []
+    for id in ids:
+        record = records.get(id)
+        if id in shown:
+            continue
+        if record is None:
+            missing.append(_unknown(id))
+        elif not isinstance(record, Memory):
+            missing.append(
+                MissingHit(id, WhyMissing.FILTERED, "it is not a memory; only memories are counted")
+            )
+        elif not record.active:
+            missing.append(MissingHit(id, WhyMissing.FILTERED, f"it is {record.status.value}"))
+        else:
+            why = "others were used more, or are newer, or it does not meet a condition"
+            missing.append(MissingHit(id, WhyMissing.OUTRANKED, why))
+    return tuple(missing)
+
+
+def _unknown(id: UUID) -> MissingHit:
+    return MissingHit(id, WhyMissing.UNKNOWN, "this view can see no record with this id")
+
+
+def _every(asked: SearchRequest, field: Field) -> dict[UUID, tuple[int, Match]]:
+    """Return every match of the request, with its rank."""
+    found = asked.best_in(field, field.living) if field.living else []
+    return {UUID(bytes=one.id): (rank, one) for rank, one in enumerate(found, start=1)}
+
+
+def _missing_hit(
+    id: UUID,
+    record: Record | None,
+    asked: SearchRequest,
+    hits: Sequence[Hit],
+    field: Field,
+    every: Mapping[UUID, tuple[int, Match]],
+) -> MissingHit:
+    if id in every:
+        rank, found = every[id]
+        if asked.mode is Mode.RECENT:
+            return MissingHit(id, WhyMissing.OUTRANKED, f"others are newer: its rank is {rank}", rank)
+        return _outranked(id, rank, found, hits)
+    if record is None:
+        return _unknown(id)
+    if record.type not in PASSAGE_TYPES:
+        sort = record.type.value
+        return MissingHit(
+            id,
+            WhyMissing.NOT_A_PASSAGE,
+            f"its type is {sort}; recall finds messages, memories and episodes only",
+        )
+    if unmet := _unmet(id, asked.only, field):
+        return MissingHit(id, WhyMissing.FILTERED, f"it does not meet these conditions: {', '.join(unmet)}")
+    return MissingHit(id, WhyMissing.NO_MATCH, _unlike(asked))
+
+
+def _outranked(id: UUID, rank: int, found: Match, hits: Sequence[Hit]) -> MissingHit:
+    for hit in hits:
+        for other in hit.folded:
+            if other.record.id == id:
+                why = f"it is folded into the hit {hit.id}: {other.because.value}"
+                return MissingHit(id, WhyMissing.FOLDED, why, rank, other.score, found.scorer_scores)
+    least = f"; the last hit's score is {hits[-1].score:.3f}" if hits else ""
+    why = f"others match better: its rank is {rank} and its score {found.score:.3f}{least}"
+    return MissingHit(id, WhyMissing.OUTRANKED, why, rank, found.score, found.scorer_scores)
+
+
+def _unlike(asked: SearchRequest) -> str:
+    if asked.mode is Mode.MEANING and asked.question.vector is None:
+        return "the question has no vector"
+    if asked.question.vector is None:
+        return "neither it nor its neighbours contain a word of the question"
+    return "it contains no word of the question, and its vector is not near the question's or not made yet"
+
+
+def _unmet(id: UUID, only: PassageFilter, field: Field) -> list[str]:
+    """Return the names of the conditions that a passage does not meet."""
+    ids = field.ids(field.there).view("V16")
+    here = field.there[np.flatnonzero(ids == np.void(id.bytes))]
+    unmet = []
+    for part in fields(PassageFilter):
+        condition = getattr(only, part.name)
+        if condition != part.default:
+            admitted = field.admitted(replace(_NOTHING, **{part.name: condition}))
+            if not np.isin(here, admitted).any():
+                unmet.append(_CALLED.get(part.name, part.name))
+    return list(dict.fromkeys(unmet))

@@ -1,0 +1,1 @@
+"""The arrays that recall searches: segments of passages, their columns and their vectors."""

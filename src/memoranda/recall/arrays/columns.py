@@ -1,0 +1,163 @@
+"""Columns: one property of all passages in a segment, as codes or numbers; each distinct value is parsed once."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property, reduce
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from memoranda.errors import Corrupt
+from memoranda.text.terms import query_groups
+
+Numbers = NDArray[np.int64]
+Mask = NDArray[np.bool_]
+Kept = Mask | slice
+Code = str | bytes | None
+
+#: Approximate bytes that the interpreter takes for one distinct value and its dictionary entry.
+_VALUE_BYTES = 150
+#: Up to so many values, comparing the column with each is faster than looking every code up.
+_FEW = 16
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A property with few distinct values, as codes in the smallest type that holds them."""
+
+    values: Mapping[Code, int]
+    codes: NDArray[np.unsignedinteger]
+
+    @classmethod
+    def of(cls, given: Sequence[Code]) -> Column:
+        values = {value: code for code, value in enumerate(dict.fromkeys(given))}
+        codes = np.fromiter(map(values.__getitem__, given), np.min_scalar_type(len(values)), len(given))
+        return cls(values, codes)
+
+    @classmethod
+    def joined(cls, columns: Sequence[Column], kept: Sequence[Kept]) -> Column:
+        values: dict[Code, int] = {}
+        codes = []
+        for column, keep in zip(columns, kept, strict=True):
+            codes_kept, named = column.codes[keep], list(column.values)
+            renumbered = np.zeros(len(named), dtype=np.int64)
+            for code in np.flatnonzero(np.bincount(codes_kept)).tolist():
+                renumbered[code] = values.setdefault(named[code], len(values))
+            codes.append(renumbered.take(codes_kept))
+        return cls(values, np.concatenate(codes).astype(np.min_scalar_type(len(values))))
+
+    def within(self, chosen: Iterable[Code]) -> Mask | None:
+        """Return a mask of the rows whose value is one of these; None: all rows."""
+        return self.where([self.values[value] for value in chosen if value in self.values])
+
+    def where(self, chosen: Sequence[int]) -> Mask | None:
+        """Return a mask of the rows whose code is one of these; None: all rows."""
+        if len(chosen) == len(self.values):
+            return None
+        if len(self.values) > _FEW:
+            admitted = np.zeros(len(self.values), dtype=np.bool_)
+            admitted[list(chosen)] = True
+            return admitted.take(self.codes)
+        refused: list[Mask] = [self.codes != code for code in self.values.values() if code not in chosen]
+        together: Mask = reduce(np.logical_and, refused)
+        return together
+
+    def nbytes(self) -> int:
+        return self.codes.nbytes + len(self.values) * _VALUE_BYTES
+
+
+@dataclass(frozen=True, slots=True)
+class Series:
+    """Numbers with their bounds, which often decide a condition for all of them."""
+
+    numbers: Numbers
+    least: int
+    greatest: int
+
+    @classmethod
+    def of(cls, numbers: Numbers) -> Series:
+        return cls(numbers, int(numbers.min()), int(numbers.max()))
+
+    @classmethod
+    def joined(cls, series: Sequence[Series], kept: Sequence[Kept]) -> Series:
+        return cls.of(np.concatenate([one.numbers[keep] for one, keep in zip(series, kept, strict=True)]))
+
+    def below(self, bound: int) -> Mask | None:
+        """Return a mask of the rows below a bound; None: all rows."""
+        return None if self.greatest < bound else self.numbers < bound
+
+    def at_least(self, bound: int) -> Mask | None:
+        """Return a mask of the rows at or above a bound; None: all rows."""
+        return None if self.least >= bound else self.numbers >= bound
+
+
+@dataclass(frozen=True, slots=True)
+class Facet:
+    """The facets of one passage in the order in which they are stored."""
+
+    speaker: str | None = None
+    agent: str | None = None
+    key: str | None = None
+    subject: str | None = None
+    trust: str | None = None
+    tags: frozenset[str] = frozenset()
+    pinned: bool = False
+
+    @classmethod
+    def read(cls, stored: str) -> Facet:
+        """Parse the stored spelling; it is empty if a passage has no facets."""
+        if not stored:
+            return cls()
+        try:
+            speaker, agent, key, subject, trust, tags, *pinned = json.loads(stored)
+        except ValueError:
+            raise Corrupt("The stored facets of a passage are damaged. Rebuild the book.") from None
+        return cls(speaker, agent, key, subject, trust, frozenset(tags), bool(pinned))
+
+
+class Facets:
+    """A column of facets, parsed."""
+
+    def __init__(self, column: Column) -> None:
+        self._column = column
+        self.distinct = tuple(Facet.read(str(value)) for value in column.values)
+
+    def where(self, meets: Mapping[str, frozenset[str]]) -> Mask | None:
+        """Return a mask of the rows whose facets meet all conditions; None: all rows."""
+        return self._column.where([code for code, facet in enumerate(self.distinct) if _meets(facet, meets)])
+
+    def pinned(self) -> Mask | None:
+        """Return a mask of the pinned rows; None: all rows."""
+        return self._column.where([code for code, facet in enumerate(self.distinct) if facet.pinned])
+
+    @cached_property
+    def speakers(self) -> tuple[tuple[str, ...], NDArray[np.integer]] | None:
+        """The speakers' names, the empty name first, and each row's speaker by number; None if nobody has a name."""
+        names = list(dict.fromkeys(facet.speaker or "" for facet in self.distinct))
+        if names in ([], [""]):
+            return None
+        names = ["", *(name for name in names if name)]
+        number = {name: place for place, name in enumerate(names)}
+        of_code = np.array([number[facet.speaker or ""] for facet in self.distinct], dtype=np.int32)
+        return tuple(names), of_code.take(self._column.codes)
+
+
+def _meets(facet: Facet, wanted: Mapping[str, frozenset[str]]) -> bool:
+    for name, values in wanted.items():
+        value: Any = getattr(facet, name)
+        if values.isdisjoint(value) if name == "tags" else value not in values:
+            return False
+    return True
+
+
+def called_by(names: Iterable[str]) -> dict[int, list[int]]:
+    """Return the hash of each first name → the positions of the names that begin with it."""
+    called: dict[int, list[int]] = {}
+    for place, name in enumerate(names):
+        for group in query_groups(name)[:1]:
+            called.setdefault(group.hashes[0], []).append(place)
+    return called

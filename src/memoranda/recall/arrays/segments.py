@@ -1,0 +1,291 @@
+"""Segments: immutable groups of passages as arrays. The index of a shelf is a list of segments."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, MutableMapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import accumulate, groupby
+from operator import itemgetter
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from memoranda.errors import Corrupt
+from memoranda.model.passages import PassageRow, PassageRows
+from memoranda.recall.arrays.columns import Column, Facets, Kept, Mask, Numbers, Series
+from memoranda.recall.arrays.cosines import Vectors
+
+#: A segment is not merged while it is this many times larger than all later ones together.
+MERGE_RATIO = 4
+#: A segment is rewritten when more than this share of its passages was removed or changed.
+DEAD_SHARE = 0.25
+
+_TERM_BYTES, _HASH_BYTES = 9, 8
+_FOREVER = np.iinfo(np.int64)
+#: Approximate bytes that the interpreter takes for a segment's objects.
+_SEGMENT_BYTES = 4000
+
+#: The place of a passage without neighbours: after all passages that have some.
+ALONE = 1 << 62
+#: The place of a message is its thread's number, shifted by these bits, plus its position in the thread.
+PLACE_BITS = 32
+
+#: A word's position in the question, the rows that contain it, ascending, and a count for each row.
+Occurrences = tuple[int, NDArray[np.int32], NDArray[np.integer]]
+
+
+@dataclass(frozen=True)
+class Segment:
+    """Passages that were added together or merged: postings by term, properties by row. Immutable."""
+
+    ids: NDArray[np.bytes_]
+    #: Rows in the order of their ids.
+    by_id: NDArray[np.int32]
+    lengths: NDArray[np.int32]
+    #: The place of each row in its shelf's line.
+    places: Numbers
+    columns: Mapping[str, Column]
+    series: Mapping[str, Series]
+    vectors: Vectors | None
+    #: The sum of the living rows' vectors, and their number.
+    vector_sum: NDArray[np.float64]
+    with_vector: int
+    #: Distinct terms, ascending; the postings of ``hashes[i]`` are ``offsets[i]:offsets[i + 1]``, by row.
+    hashes: NDArray[np.uint64]
+    offsets: Numbers
+    rows: NDArray[np.int32]
+    counts: NDArray[np.uint8]
+    #: The rows that are still in the shelf unchanged, and their number; no mask: all of them.
+    mask: Mask | None
+    living: int
+
+    def without(self, ids: NDArray[np.bytes_]) -> Segment:
+        found = np.minimum(self.ids.searchsorted(ids, sorter=self.by_id), len(self.ids) - 1)
+        rows = self.by_id[found]
+        rows = rows[self.ids[rows] == ids]
+        mask = np.ones(len(self.ids), dtype=np.bool_) if self.mask is None else self.mask.copy()
+        rows = rows[mask[rows]]
+        if not len(rows):
+            return self
+        mask[rows] = False
+        left = replace(self, mask=mask, living=self.living - len(rows))
+        if self.vectors is None:
+            return left
+        less = self.with_vector - int(self.vectors.present[rows].sum())
+        return replace(left, vector_sum=self.vector_sum - self.vectors.sum_of(rows), with_vector=less)
+
+    def is_worn(self) -> bool:
+        return 0 < self.living < (1 - DEAD_SHARE) * len(self.ids)
+
+    @cached_property
+    def threads(self) -> int:
+        """A number higher than that of any of its threads."""
+        said = self.places[self.places < ALONE]
+        return int(said.max() >> PLACE_BITS) + 1 if len(said) else 0
+
+    @cached_property
+    def facets(self) -> Facets:
+        """The facets of its passages, parsed once."""
+        return Facets(self.columns["facets"])
+
+    def occurrences(self, hashes: NDArray[np.uint64], words: Sequence[int]) -> Iterator[Occurrences]:
+        """Yield for each word the rows with any of its terms, ascending, and how often each row contains them.
+
+        ``words`` gives the word of each hash, ascending. The rows include some that are no longer living.
+        """
+        starts = self.offsets[self.hashes.searchsorted(hashes, "left")].tolist()
+        ends = self.offsets[self.hashes.searchsorted(hashes, "right")].tolist()
+        present = [
+            (word, slice(start, end))
+            for word, start, end in zip(words, starts, ends, strict=True)
+            if start < end
+        ]
+        for word, pieces in groupby(present, key=itemgetter(0)):
+            spans = [span for _, span in pieces]
+            if len(spans) == 1:
+                yield word, self.rows[spans[0]], self.counts[spans[0]]
+                continue
+            together = np.zeros(len(self.ids), dtype=np.int32)
+            for span in spans:
+                together[self.rows[span]] += self.counts[span]
+            rows = np.flatnonzero(together).astype(np.int32)
+            yield word, rows, together[rows]
+
+    def postings(self, base: int) -> tuple[NDArray[np.uint64], NDArray[np.int32], NDArray[np.uint8]]:
+        """Return the living postings, by term and row, with the rows renumbered from ``base``."""
+        hashes = np.repeat(self.hashes, np.diff(self.offsets))
+        if self.mask is None:
+            return hashes, self.rows + np.int32(base), self.counts
+        keep = self.mask[self.rows]
+        renumbered = np.cumsum(self.mask, dtype=np.int32) + np.int32(base - 1)
+        return hashes[keep], renumbered[self.rows[keep]], self.counts[keep]
+
+    def nbytes(self, *, wide: bool) -> int:
+        """Return the bytes that it takes; ``wide`` if its vectors are compared number by number."""
+        arrays = [self.ids, self.by_id, self.lengths, self.places, self.hashes, self.offsets, self.rows]
+        mask = 0 if self.mask is None else self.mask.nbytes
+        columns = sum(column.nbytes() for column in self.columns.values())
+        series = sum(one.numbers.nbytes for one in self.series.values())
+        vectors = 0 if self.vectors is None else self.vectors.nbytes(wide=wide)
+        size = sum(array.nbytes for array in arrays) + self.counts.nbytes + mask
+        return size + columns + series + vectors + _SEGMENT_BYTES
+
+
+def build(rows: Sequence[PassageRow], threads: MutableMapping[bytes, int]) -> Segment:
+    """Build a segment from rows with distinct ids; new threads get the next number in ``threads``."""
+    column = _columns_of(rows)
+    packed: list[bytes] = column("terms")
+    sizes = np.array([len(terms) for terms in packed], dtype=np.int64)
+    if (damaged := np.flatnonzero(sizes % _TERM_BYTES)).size:
+        raise Corrupt(
+            f"The stored terms of passage {rows[damaged[0]].id.hex()} are damaged. Rebuild the book."
+        )
+    terms = sizes // _TERM_BYTES
+    ends = (terms * _HASH_BYTES).tolist()
+    hashes = np.frombuffer(b"".join([one[:end] for one, end in zip(packed, ends, strict=True)]), dtype="<u8")
+    counts = np.frombuffer(
+        b"".join([one[end:] for one, end in zip(packed, ends, strict=True)]), dtype=np.uint8
+    )
+    running = np.concatenate(([0], np.cumsum(counts, dtype=np.int64)))
+    columns = {name: Column.of(column(name)) for name in ("type", "kind", "status", "thread", "facets")}
+    return _assembled(
+        ids=np.array(column("id"), dtype="S16"),
+        lengths=np.diff(running[np.concatenate(([0], np.cumsum(terms)))]).astype(np.int32),
+        places=_places(columns["type"], columns["thread"], column("seq"), threads),
+        columns=columns,
+        series={
+            "at": Series.of(np.array(column("at"), dtype=np.int64)),
+            "learnt": Series.of(np.array(column("learnt"), dtype=np.int64)),
+            "valid_from": _moments(column("valid_from"), missing=_FOREVER.min),
+            "valid_to": _moments(column("valid_to"), missing=_FOREVER.max),
+            "ended": _moments(column("ended"), missing=_FOREVER.max),
+            "kin": Series.of(_kin(packed, column("type"))),
+        },
+        vectors=Vectors.of(column("vector")),
+        hashes=hashes.astype(np.uint64, copy=False),
+        rows=np.repeat(np.arange(len(rows), dtype=np.int32), terms),
+        counts=counts,
+    )
+
+
+def _columns_of(rows: Sequence[PassageRow]) -> Any:
+    """Return a function from a field's name to its values in all rows."""
+    return (rows if isinstance(rows, PassageRows) else PassageRows.of([rows])).column
+
+
+def _places(
+    types: Column, of_threads: Column, seqs: Sequence[int], threads: MutableMapping[bytes, int]
+) -> Numbers:
+    """Return the place of each passage in its shelf's line: messages thread by thread, then the rest."""
+    numbers = [
+        threads.setdefault(thread, len(threads)) if isinstance(thread, bytes) else -1
+        for thread in of_threads.values
+    ]
+    thread = np.array(numbers, dtype=np.int64).take(of_threads.codes)
+    said = (thread >= 0) & (types.codes == types.values.get("message", -1))
+    return np.where(said, thread << PLACE_BITS | np.array(seqs, dtype=np.int64), ALONE)
+
+
+def _kin(packed: Sequence[bytes], types: Sequence[str]) -> Numbers:
+    """Return a number for each passage, equal for the same words and odd for memories; others may collide."""
+    numbers = np.fromiter(map(hash, packed), np.int64, len(packed))
+    numbers <<= 1
+    numbers |= np.array([type == "memory" for type in types])
+    return numbers
+
+
+def _moments(given: Sequence[int | None], *, missing: int) -> Series:
+    return Series.of(np.array([missing if moment is None else moment for moment in given], dtype=np.int64))
+
+
+def join(segments: Sequence[Segment]) -> Segment:
+    """Join the living passages of several segments into one, in their order."""
+    kept: list[Kept] = [slice(None) if one.mask is None else one.mask for one in segments]
+    bases = [0, *accumulate(segment.living for segment in segments)]
+    hashes, rows, counts = zip(
+        *[one.postings(base) for one, base in zip(segments, bases, strict=False)], strict=True
+    )
+    first = segments[0]
+    pairs = list(zip(segments, kept, strict=True))
+    return _assembled(
+        ids=np.concatenate([segment.ids[keep] for segment, keep in pairs]),
+        lengths=np.concatenate([segment.lengths[keep] for segment, keep in pairs]),
+        places=np.concatenate([segment.places[keep] for segment, keep in pairs]),
+        columns={
+            name: Column.joined([one.columns[name] for one in segments], kept) for name in first.columns
+        },
+        series={name: Series.joined([one.series[name] for one in segments], kept) for name in first.series},
+        vectors=Vectors.joined([(segment.vectors, keep, segment.living) for segment, keep in pairs]),
+        hashes=np.concatenate(hashes),
+        rows=np.concatenate(rows),
+        counts=np.concatenate(counts),
+    )
+
+
+def _assembled(
+    *,
+    ids: NDArray[np.bytes_],
+    lengths: NDArray[np.int32],
+    places: Numbers,
+    columns: Mapping[str, Column],
+    series: Mapping[str, Series],
+    vectors: Vectors | None,
+    hashes: NDArray[np.uint64],
+    rows: NDArray[np.int32],
+    counts: NDArray[np.uint8],
+) -> Segment:
+    """Make a segment of living rows from one posting per element, rows ascending."""
+    order = _stable_order(hashes)
+    spelled = hashes[order]
+    starts = np.flatnonzero(np.concatenate(([True], spelled[1:] != spelled[:-1]))) if len(spelled) else order
+    return Segment(
+        ids=ids,
+        by_id=ids.argsort().astype(np.int32),
+        lengths=lengths,
+        places=places,
+        columns=columns,
+        series=series,
+        vectors=vectors,
+        vector_sum=np.zeros(0) if vectors is None else vectors.sum_of(slice(None)),
+        with_vector=0 if vectors is None else int(vectors.present.sum()),
+        hashes=spelled[starts],
+        offsets=np.append(starts, len(spelled)),
+        rows=rows[order],
+        counts=counts[order],
+        mask=None,
+        living=len(ids),
+    )
+
+
+def _stable_order(hashes: NDArray[np.uint64]) -> Numbers:
+    """Return what a stable argsort does, several times faster, by sorting hash and position as one number.
+
+    The position replaces the hash's low bits; if hashes differ only in those, a second sort follows.
+    """
+    bits = np.uint64(len(hashes).bit_length())
+    places = np.arange(len(hashes), dtype=np.uint64)
+    numbers = (hashes >> bits << bits) | places
+    numbers.sort()
+    order = (numbers & ((np.uint64(1) << bits) - np.uint64(1))).astype(np.int64)
+    nearly = hashes[order]
+    if np.any(nearly[1:] < nearly[:-1]):
+        order = order[nearly.argsort(kind="stable")]
+    return order
+
+
+def merge(segments: Sequence[Segment]) -> tuple[Segment, ...]:
+    """Join the last segments with earlier ones that are not much larger.
+
+    Each segment is then much larger than all later ones together, so there are only a few, and a passage is moved
+    O(log n) times.
+    """
+    first = len(segments) - 1
+    after = segments[first].living if segments else 0
+    while first > 0 and segments[first - 1].living < MERGE_RATIO * after:
+        first -= 1
+        after += segments[first].living
+    if first >= len(segments) - 1:
+        return tuple(segments)
+    return (*segments[:first], join(segments[first:]))

@@ -1,0 +1,1 @@
+"""Scoring: from the arrays of a shelf to the best passages for a question."""

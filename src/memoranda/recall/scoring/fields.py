@@ -1,0 +1,376 @@
+"""Fields: all passages of a view in one line, and the filters of a search on them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property, reduce
+from itertools import accumulate, chain
+from typing import NamedTuple, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from memoranda.recall.arrays.columns import Mask, Numbers, called_by
+from memoranda.recall.arrays.cosines import QuestionVector, mean_cosine
+from memoranda.recall.arrays.segments import ALONE, PLACE_BITS, Segment
+
+
+@dataclass(frozen=True, slots=True)
+class PassageFilter:
+    """Conditions on the passages that a search may return. None sets no condition.
+
+    Excluded passages still count in how rare a word is. None in a set admits passages without that property.
+    Moments are microseconds since the epoch.
+    """
+
+    types: frozenset[str] | None = None
+    kinds: frozenset[str | None] | None = None
+    statuses: frozenset[str | None] | None = None
+    #: Excludes passages with one of these statuses.
+    not_statuses: frozenset[str] | None = None
+    threads: frozenset[bytes | None] | None = None
+    #: Earliest ``at``.
+    since: int | None = None
+    #: ``at`` is before this.
+    until: int | None = None
+    #: Valid at this moment; without an end of validity a passage stays valid.
+    valid_at: int | None = None
+    #: Valid at this other moment, too.
+    as_of: int | None = None
+    #: Recorded by this moment, and not ended at it.
+    known_at: int | None = None
+    agents: frozenset[str] | None = None
+    keys: frozenset[str] | None = None
+    subjects: frozenset[str] | None = None
+    trusts: frozenset[str] | None = None
+    #: Has at least one of these tags.
+    tags: frozenset[str] | None = None
+    #: Only pinned ones of the memories; other types are not affected.
+    pinned: bool = False
+
+
+#: The condition → its facet.
+_FACETS = {"agents": "agent", "keys": "key", "subjects": "subject", "trusts": "trust", "tags": "tags"}
+
+
+def admitted(segment: Segment, only: PassageFilter) -> Mask | None:
+    """Return a mask of the rows that a filter admits; None: all."""
+    masks = [mask for mask in _masks(segment, only) if mask is not None]
+    return reduce(np.logical_and, masks) if masks else None
+
+
+def _masks(segment: Segment, only: PassageFilter) -> Iterator[Mask | None]:
+    for name, chosen in (
+        ("type", only.types),
+        ("kind", only.kinds),
+        ("status", only.statuses),
+        ("thread", only.threads),
+    ):
+        if chosen is not None:
+            yield segment.columns[name].within(chosen)
+    if only.not_statuses is not None:
+        status = segment.columns["status"]
+        yield status.within(status.values.keys() - only.not_statuses)
+    conditions = {
+        facet: chosen for name, facet in _FACETS.items() if (chosen := getattr(only, name)) is not None
+    }
+    if conditions:
+        yield segment.facets.where(conditions)
+    if only.pinned and (pinned := segment.facets.pinned()) is not None:
+        types = segment.columns["type"]
+        others = types.within(types.values.keys() - {"memory"})
+        yield None if others is None else others | pinned
+    yield from _in_time(segment, only)
+
+
+def _in_time(segment: Segment, only: PassageFilter) -> Iterator[Mask | None]:
+    series = segment.series
+    if only.since is not None:
+        yield series["at"].at_least(only.since)
+    if only.until is not None:
+        yield series["at"].below(only.until)
+    for moment in (only.valid_at, only.as_of):
+        if moment is not None:
+            yield series["valid_from"].below(moment + 1)
+            yield series["valid_to"].at_least(moment + 1)
+    if only.known_at is not None:
+        yield series["learnt"].below(only.known_at + 1)
+        yield series["ended"].at_least(only.known_at + 1)
+
+
+#: The share of its score that a message lends to the next one in its thread, and to the one after that.
+#: Powers of two, so that sums of whole numbers with these weights are exact.
+NEAR = (0.5, 0.25)
+#: BM25's parameters: how soon a repeated word stops adding, and how much a passage's length counts.
+K1 = 1.2
+B = 0.75
+
+_KERNEL = np.array([*reversed(NEAR), 1.0, *NEAR])
+#: Most filters whose results a field keeps.
+_MOST_FILTERS = 16
+#: Approximate bytes that a field takes for each passage.
+FIELD_BYTES = 90
+
+Line = NDArray[np.float64]
+Scalar = TypeVar("Scalar", bound=np.generic)
+
+
+@dataclass(frozen=True, slots=True)
+class Speakers:
+    """The speakers of the passages of a line."""
+
+    #: The hash of a first name → the numbers of the speakers with that name.
+    called: dict[int, list[int]]
+    #: The number of the speaker at each place; 0 for a speaker without a name.
+    numbers: Line
+
+    def named(self, hashes: frozenset[int]) -> Mask | None:
+        """Return a mask of the places whose speaker one of these words names; None if there is no such place."""
+        numbers = [number for hash in self.called.keys() & hashes for number in self.called[hash]]
+        return reduce(np.logical_or, [self.numbers == number for number in numbers]) if numbers else None
+
+
+class Neighbourhood(NamedTuple):
+    """Some places and their neighbours, in the order of the line."""
+
+    #: Ascending.
+    places: Numbers
+    #: The number of them that are in threads; passages without a thread come after those.
+    threads: int
+    #: The positions of the requested places in ``places``.
+    at: Numbers
+
+
+class Field:
+    """The living passages of some shelves as one line; immutable, except for its caches.
+
+    Between two threads are as many empty places as neighbours reach. After all threads, from ``ends``, come the
+    passages without a thread, without gaps. The last place, ``hole``, is that of all passages no longer living.
+    """
+
+    def __init__(self, shelves: Sequence[Sequence[Segment]]) -> None:
+        self.segments = tuple(segment for segments in shelves for segment in segments)
+        self.bases = [0, *accumulate(len(segment.ids) for segment in self.segments)]
+        self.living = sum(segment.living for segment in self.segments)
+        self._admissions: dict[PassageFilter, Numbers] = {}
+        self._lay_out(shelves)
+        self._measure()
+
+    def _lay_out(self, shelves: Sequence[Sequence[Segment]]) -> None:
+        keys, before = [], 0
+        for segments in shelves:
+            for segment in segments:
+                keys.append(_moved(segment.places, before))
+            before += max((segment.threads for segment in segments), default=0)
+        every = one_of(keys) if keys else np.zeros(0, dtype=np.int64)
+        order = every.argsort(kind="stable")
+        if any(segment.mask is not None for segment in self.segments):
+            order = order[self._alive.take(order)]
+        standing = every.take(order)
+        said = int(standing.searchsorted(ALONE))
+        thread = standing[:said] >> PLACE_BITS
+        reach = len(NEAR)
+        places = np.arange(reach, reach + len(order))
+        if said:
+            places[1:said] += reach * np.cumsum(thread[1:] != thread[:-1])
+            self.ends = int(places[said - 1]) + 1 + reach
+            places[said:] = np.arange(self.ends, self.ends + len(order) - said)
+        else:
+            self.ends = reach
+        self.hole = self.ends + len(order) - said
+        #: Row → place; rows are numbered through all segments. ``row`` is the inverse.
+        self.place = np.full(self.bases[-1], self.hole)
+        self.place[order] = places
+        self.row = np.full(self.hole + 1, -1)
+        self.row[places] = order
+        #: The places of living passages.
+        self.there = places
+
+    def _measure(self) -> None:
+        """Compute BM25's length penalties: of each place alone, and together with its neighbours."""
+        lengths = one_of([segment.lengths for segment in self.segments]) if self.segments else np.zeros(0)
+        own = self.along(lengths)
+        near = with_near(own, self.ends)
+        self.length = int(own.sum())
+        self.near_length = float(near.take(self.there).sum())
+        self.own_penalty = length_penalty(own, self.living, self.length)
+        self.near_penalty = length_penalty(near, self.living, self.near_length)
+
+    def held_by(self, counted: list[int]) -> list[int]:
+        """Return the number of passages that contain each word, from the numbers counted in this field."""
+        return counted
+
+    @cached_property
+    def _alive(self) -> Mask:
+        return one_of(
+            [np.ones(len(one.ids), dtype=np.bool_) if one.mask is None else one.mask for one in self.segments]
+        )
+
+    @cached_property
+    def is_whole(self) -> bool:
+        """True if all rows are living."""
+        return len(self.there) == self.bases[-1]
+
+    def along(self, column: NDArray[np.generic]) -> Line:
+        """Return a column of all rows by place; empty places are 0."""
+        line = np.zeros(self.hole + 1)
+        line[self.place] = column
+        line[self.hole] = 0
+        return line
+
+    def around(self, places: Numbers) -> Neighbourhood:
+        """Return these places (ascending) together with all their neighbours."""
+        wanted = np.zeros(self.hole + 1, dtype=np.bool_)
+        wanted[places] = True
+        standing = places[: places.searchsorted(self.ends)]
+        for distance in range(1, len(NEAR) + 1):
+            wanted[standing - distance] = True
+            wanted[standing + distance] = True
+        all_places = np.flatnonzero(wanted)
+        threads = int(all_places.searchsorted(self.ends))
+        return Neighbourhood(all_places, threads, all_places.searchsorted(places))
+
+    @cached_property
+    def dimension(self) -> int | None:
+        """The dimension of the living passages' vectors; None if they have none."""
+        living = (one.vectors for one in reversed(self.segments) if one.with_vector)
+        return next((vectors.dimension for vectors in living if vectors is not None), None)
+
+    @cached_property
+    def vectors_together(self) -> tuple[NDArray[np.float64], int]:
+        """The sum of the living passages' vectors, and their number."""
+        totals = [
+            one
+            for one in self.segments
+            if one.vectors is not None and one.vectors.dimension == self.dimension
+        ]
+        return sum((one.vector_sum for one in totals), np.zeros(self.dimension or 0)), sum(
+            one.with_vector for one in totals
+        )
+
+    def average(self, question: QuestionVector) -> float:
+        """Return the average cosine of all passages."""
+        total, count = self.vectors_together
+        return mean_cosine(total, count, question) if count else 0.0
+
+    @cached_property
+    def near_shares(self) -> Line:
+        """The factor that turns the weighted sum of a place's and its neighbours' cosines into their weighted mean."""
+        there = [
+            np.zeros(len(one.ids)) if one.vectors is None else one.vectors.present for one in self.segments
+        ]
+        weights = with_near(self.along(one_of(there)), self.ends)
+        return np.divide(1.0, weights, out=np.zeros_like(weights), where=weights > 0)
+
+    @cached_property
+    def speakers(self) -> Speakers | None:
+        """The speakers; None if nobody has a name."""
+        named = [segment.facets.speakers for segment in self.segments]
+        known = {
+            name: place
+            for place, name in enumerate(dict.fromkeys(("", *chain(*(one[0] for one in named if one)))))
+        }
+        if len(known) == 1:
+            return None
+        numbers = [
+            np.zeros(len(segment.ids), dtype=np.int32)
+            if one is None
+            else np.array([known[name] for name in one[0]], dtype=np.int32).take(one[1])
+            for segment, one in zip(self.segments, named, strict=True)
+        ]
+        return Speakers(called_by(known), self.along(one_of(numbers)))
+
+    def admitted(self, only: PassageFilter) -> Numbers:
+        """Return the places that a filter admits, ascending."""
+        known = self._admissions.get(only)
+        if known is None:
+            known = self._admit(only)
+            if len(self._admissions) >= _MOST_FILTERS:
+                self._admissions = {}
+            self._admissions[only] = known
+        return known
+
+    def _admit(self, only: PassageFilter) -> Numbers:
+        masks = [admitted(segment, only) for segment in self.segments]
+        if all(mask is None for mask in masks):
+            return self.there
+        rows = one_of(
+            [
+                np.ones(len(segment.ids), dtype=np.bool_) if mask is None else mask
+                for segment, mask in zip(self.segments, masks, strict=True)
+            ]
+        )
+        return self.there[np.flatnonzero(rows.take(self.row.take(self.there)))]
+
+    def within(self, stretches: Sequence[tuple[int, int]]) -> Numbers:
+        """Return the places whose ``at`` is in one of these stretches of time; a stretch excludes its end."""
+        at = self.at(self.there)
+        inside = [(at >= since) & (at < until) for since, until in stretches]
+        return self.there[reduce(np.logical_or, inside)] if inside else self.there[:0]
+
+    def at(self, places: Numbers) -> Numbers:
+        """Return the time of each of these passages: when it was said, observed or begun."""
+        return self._gathered(places, lambda segment: segment.series["at"].numbers)
+
+    def kin(self, places: Numbers) -> Numbers:
+        """Return a number for each passage, equal for passages with the same words; it is odd for memories."""
+        return self._gathered(places, lambda segment: segment.series["kin"].numbers)
+
+    def ids(self, places: Numbers) -> NDArray[np.bytes_]:
+        """Return the ids of these passages."""
+        return self._gathered(places, lambda segment: segment.ids)
+
+    def _gathered(self, places: Numbers, column: Callable[[Segment], NDArray[Scalar]]) -> NDArray[Scalar]:
+        """Return a column's values at the rows of these places."""
+        rows = self.row.take(places)
+        if len(self.segments) == 1:
+            return column(self.segments[0]).take(rows)
+        found = np.empty(len(rows), dtype=column(self.segments[0]).dtype)
+        of = np.searchsorted(self.bases, rows, side="right") - 1
+        for number, (segment, base) in enumerate(zip(self.segments, self.bases, strict=False)):
+            mine = of == number
+            found[mine] = column(segment)[rows[mine] - base]
+        return found
+
+
+def with_near(line: Line, threads: int) -> Line:
+    """Add to each place what its neighbours lend it; the first ``threads`` places are in threads.
+
+    Threads begin and end with empty places; the values of those are meaningless.
+    """
+    near = line.copy()
+    lending, getting = line[:threads], near[:threads]
+    for distance, share in enumerate(NEAR, start=1):
+        lent = lending * share
+        getting[distance:] += lent[:-distance]
+        getting[:-distance] += lent[distance:]
+    return near
+
+
+def counts_with_near(lines: NDArray[np.float64], threads: int) -> NDArray[np.float64]:
+    """Do the same for several lines of whole numbers, whose sums are exact in any order of adding."""
+    if threads <= len(NEAR):
+        return lines
+    # A value carried from the end of one line into the next reaches only empty places, or places not requested.
+    lent = np.correlate(lines[:, :threads].ravel(), _KERNEL, "same").reshape(len(lines), -1)
+    return lent if threads == lines.shape[1] else np.concatenate((lent, lines[:, threads:]), axis=1)
+
+
+def _moved(places: Numbers, threads: int) -> Numbers:
+    """Shift the thread numbers of these places by the number of threads of earlier shelves."""
+    return places + (places < ALONE) * (threads << PLACE_BITS) if threads else places
+
+
+def length_penalty(lengths: Line, living: int, total: float) -> Line:
+    """Return BM25's length penalty for each place, relative to the average of the living passages."""
+    if not total:
+        return np.full_like(lengths, K1)
+    penalty = lengths * (K1 * B * living / total)
+    penalty += K1 * (1 - B)
+    return penalty
+
+
+def one_of(arrays: Sequence[NDArray[Scalar]]) -> NDArray[Scalar]:
+    """Concatenate arrays; a single one is not copied."""
+    return arrays[0] if len(arrays) == 1 else np.concatenate(arrays)

@@ -1,0 +1,293 @@
+"""The scorers, by words and by meaning, and the fusion of their scores into one."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import NamedTuple, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from memoranda.recall.arrays.columns import Numbers
+from memoranda.recall.arrays.cosines import QuestionVector, Vectors
+from memoranda.recall.scoring.fields import (
+    K1,
+    Field,
+    Line,
+    Neighbourhood,
+    counts_with_near,
+    one_of,
+    with_near,
+)
+from memoranda.text.terms import TermGroup
+
+
+@dataclass(frozen=True, slots=True)
+class WordMatches:
+    """The places of a field that contain words of a question: one element for each word and place."""
+
+    places: Numbers
+    counts: NDArray[np.float64]
+    #: The word, by its position in the question.
+    words: Numbers
+    #: The weight of each word: rare words weigh more.
+    weights: NDArray[np.float64]
+
+    @property
+    def upper_bound(self) -> float:
+        """A score that no passage reaches: that of every word, repeated without end."""
+        return float(np.add.reduce(self.weights))
+
+
+class WordScores(NamedTuple):
+    """The scores of some places; arrays have one element a place."""
+
+    own: NDArray[np.float64]
+    near: NDArray[np.float64]
+    #: What each word adds to ``own``; one row a word.
+    shares: NDArray[np.float64]
+
+
+def matches_of(field: Field, groups: Sequence[TermGroup], dated: Sequence[Numbers]) -> WordMatches | None:
+    """Find the places with the question's words; ``dated`` gives the places that lie in each of its times."""
+    hashes = np.array([hash for group in groups for hash in group.hashes], dtype=np.uint64)
+    word_of = [word for word, group in enumerate(groups) for _ in group.hashes]
+    word_numbers: list[int] = []
+    sizes: list[int] = []
+    all_places: list[Numbers] = []
+    all_counts: list[NDArray[np.integer]] = []
+    for segment, base in zip(field.segments, field.bases, strict=False):
+        there = list(segment.occurrences(hashes, word_of))
+        if there:
+            word_numbers += [word for word, _, _ in there]
+            sizes += [len(rows) for _, rows, _ in there]
+            rows = one_of([rows for _, rows, _ in there])
+            all_places.append(field.place.take(rows + base if base else rows))
+            all_counts += [counts for _, _, counts in there]
+    for nth, dates in enumerate(dated, start=len(groups)):
+        word_numbers.append(nth)
+        sizes.append(len(dates))
+        all_places.append(dates)
+        all_counts.append(np.ones(len(dates), dtype=np.uint8))
+    if not sum(sizes):
+        return None
+    return _matches(
+        field,
+        one_of(all_places),
+        one_of(all_counts),
+        np.repeat(word_numbers, sizes),
+        len(groups) + len(dated),
+    )
+
+
+def counted(field: Field, groups: Sequence[TermGroup]) -> list[int]:
+    """Return the number of passages of a field that contain each word."""
+    found = matches_of(field, groups, ())
+    if found is None:
+        return [0] * len(groups)
+    counts: list[int] = np.bincount(found.words, minlength=len(groups)).tolist()
+    return counts
+
+
+def _matches(
+    field: Field, places: Numbers, counts: NDArray[np.integer], words: Numbers, different: int
+) -> WordMatches | None:
+    if not field.is_whole:
+        keep = places < field.hole
+        places, counts, words = places[keep], counts[keep], words[keep]
+    holders = field.held_by(np.bincount(words, minlength=different).tolist())
+    weights = [(K1 + 1) * math.log(1 + (field.living - one + 0.5) / (one + 0.5)) for one in holders]
+    return WordMatches(places, counts.astype(np.float64), words, np.array(weights)) if len(places) else None
+
+
+def word_scores_everywhere(field: Field, found: WordMatches, places: Numbers) -> WordScores:
+    """Score these places by scoring the whole line; for lines that are not long."""
+    held = _by_word(found.words, found.places, found.counts, len(found.weights), field.hole + 1)
+    near = counts_with_near(held, field.ends)
+    whole = _scores(found, held, near, field.own_penalty, field.near_penalty)
+    return WordScores(whole.own.take(places), whole.near.take(places), whole.shares.take(places, axis=1))
+
+
+def word_scores_at(field: Field, found: WordMatches, around: Neighbourhood) -> WordScores:
+    """Score a few places of a long line."""
+    width = len(around.places)
+    column = np.full(field.hole + 1, -1)
+    column[around.places] = np.arange(width)
+    columns = column.take(found.places)
+    sought = np.flatnonzero(columns >= 0)
+    held = _by_word(
+        found.words.take(sought), columns.take(sought), found.counts.take(sought), len(found.weights), width
+    )
+    near = counts_with_near(held, around.threads)
+    own, near = held.take(around.at, axis=1), near.take(around.at, axis=1)
+    places = around.places.take(around.at)
+    return _scores(found, own, near, field.own_penalty.take(places), field.near_penalty.take(places))
+
+
+def estimated_word_scores(field: Field, found: WordMatches) -> tuple[Line, Line]:
+    """Return the own scores of a whole line, and estimates of the scores together with neighbours."""
+    shares = found.weights.take(found.words)
+    shares *= found.counts
+    shares /= field.own_penalty.take(found.places) + found.counts
+    # ``_summed`` adds in the order given: word by word.
+    own = _summed(found.places, shares, field.hole + 1)
+    return own, with_near(own, field.ends)
+
+
+def _summed(at: Numbers, amounts: NDArray[np.float64], size: int) -> NDArray[np.float64]:
+    """For each number below ``size`` return the sum of its amounts, added in the order given."""
+    return cast(NDArray[np.float64], np.bincount(at, amounts, minlength=size))
+
+
+def _by_word(
+    words: Numbers, columns: Numbers, counts: NDArray[np.float64], different: int, width: int
+) -> NDArray[np.float64]:
+    """Return how often each column contains each word: one row a word."""
+    return _summed(words * width + columns, counts, different * width).reshape(different, width)
+
+
+def _scores(
+    found: WordMatches,
+    own: NDArray[np.float64],
+    near: NDArray[np.float64],
+    own_penalty: Line,
+    near_penalty: Line,
+) -> WordScores:
+    weights = found.weights[:, np.newaxis]
+    shares = own * weights
+    shares /= own + own_penalty
+    lent = near * weights
+    lent /= near + near_penalty
+    return WordScores(_sum(shares), _sum(lent), shares)
+
+
+def _sum(shares: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Add word by word, so that equal contents give equal scores to the last bit."""
+    total: NDArray[np.float64] = shares[0].copy()
+    for word in shares[1:]:
+        total += word
+    return total
+
+
+Scores = NDArray[np.float64]
+
+
+def cosines_everywhere(field: Field, vector: QuestionVector) -> tuple[Line, Line]:
+    """Return the cosines of all places, own and with neighbours."""
+    return _with_near(field, _along(field, vector, lambda vectors: vectors.cosines(vector)))
+
+
+def estimated_cosines(field: Field, vector: QuestionVector) -> tuple[Line, Line]:
+    """Estimate the cosines from the signs of the vectors alone; several times faster if there are very many."""
+    return _with_near(field, _along(field, vector, lambda vectors: vectors.estimates(vector)))
+
+
+def _along(field: Field, vector: QuestionVector, compare: Callable[[Vectors], NDArray[np.floating]]) -> Line:
+    return field.along(
+        one_of(
+            [
+                np.zeros(len(segment.ids))
+                if (vectors := _comparable(segment.vectors, vector)) is None
+                else compare(vectors)
+                for segment in field.segments
+            ]
+        )
+    )
+
+
+def _comparable(vectors: Vectors | None, vector: QuestionVector) -> Vectors | None:
+    return vectors if vectors is not None and vectors.dimension == vector.dimension else None
+
+
+def _with_near(field: Field, own: Line) -> tuple[Line, Line]:
+    near = with_near(own, field.ends)
+    near *= field.near_shares
+    return own, near
+
+
+def cosines_at(field: Field, vector: QuestionVector, around: Neighbourhood) -> tuple[Scores, Scores]:
+    """Return the exact cosines of some places, own and with neighbours."""
+    rows = field.row.take(around.places)
+    cosines = np.zeros(len(rows))
+    for segment, base in zip(field.segments, field.bases, strict=False):
+        vectors = _comparable(segment.vectors, vector)
+        if vectors is not None:
+            mine = np.flatnonzero((rows >= base) & (rows < base + len(segment.ids)))
+            cosines[mine] = vectors.cosines_at(rows.take(mine) - base, vector)
+    near = with_near(cosines, around.threads).take(around.at)
+    near *= field.near_shares.take(around.places.take(around.at))
+    return cosines.take(around.at), near
+
+
+class Scorer(StrEnum):
+    """A way to score passages."""
+
+    WORDS = "words"
+    WORDS_NEAR = "words_near"
+    MEANING = "meaning"
+    MEANING_NEAR = "meaning_near"
+
+
+# These numbers were fitted on talks between friends, long chats and short notes.
+
+#: The share of a weight that goes to the passage together with its neighbours.
+_WORDS_NEAR = 0.75
+_MEANING_NEAR = 0.6
+#: Words weigh more if their best passage contains more of the question.
+_WORDS_POWER = 0.5
+#: Meaning weighs more if its best passage is further above the average one.
+_MEANING = 1.1
+_MEANING_POWER = 1.5
+#: The least that meaning counts as separating, where all passages are equally near.
+_MEANING_LEAST = 0.05
+#: Added to the score if the question names the speaker.
+NAMED = 0.2
+
+
+def words_weight(best: float, upper_bound: float) -> float:
+    """Return the weight of words, from the share of the question that their best passage contains."""
+    share = best / upper_bound if upper_bound > 0 else 0.0
+    return float(min(1.0, share) ** _WORDS_POWER)
+
+
+def meaning_weight(best: float, average: float, least: float) -> float:
+    """Return the weight of meaning, from how far its best is above the average; 0 if the best is at most ``least``.
+
+    The weight is small if all passages are alike to the model, as in a language that it does not know.
+    """
+    if best <= least:
+        return 0.0
+    ahead = min(1.0, max(_MEANING_LEAST, (best - average) / best))
+    return float(_MEANING * ahead**_MEANING_POWER)
+
+
+def weights(words: float, meaning: float) -> dict[Scorer, float]:
+    """Return the weights of the scorers; they add up to 1, or all are 0."""
+    together = words + meaning
+    if together <= 0:
+        return dict.fromkeys(Scorer, 0.0)
+    words, meaning = words / together, meaning / together
+    return {
+        Scorer.WORDS: words * (1 - _WORDS_NEAR),
+        Scorer.WORDS_NEAR: words * _WORDS_NEAR,
+        Scorer.MEANING: meaning * (1 - _MEANING_NEAR),
+        Scorer.MEANING_NEAR: meaning * _MEANING_NEAR,
+    }
+
+
+def fused(
+    scores: NDArray[np.float64], tops: Sequence[float], leasts: Sequence[float], weights: Sequence[float]
+) -> NDArray[np.float64]:
+    """Return one score for each column: the weighted sum of all scorers (rows), each divided by its best.
+
+    A score of at most a scorer's least counts as 0: a vector that points away from the question counts as much as
+    no vector, and does not reduce the other scores.
+    """
+    total = np.zeros(scores.shape[1])
+    for own, top, least, weight in zip(scores, tops, leasts, weights, strict=True):
+        if top > least and weight > 0:
+            total += np.where(own > least, own, 0.0) * (weight / top)
+    return total

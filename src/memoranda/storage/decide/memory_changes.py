@@ -1,0 +1,333 @@
+"""Decides changes to memories: keys, supersession, trust, audiences, and retraction with a faulty source."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any, NamedTuple
+from uuid import UUID
+
+from pydantic import ValidationError
+
+from memoranda.errors import Conflict, InvalidInput
+from memoranda.model.changes import Amend, ChangeAudience, Confirm, Remember, Retract, RetractSource
+from memoranda.model.ledger import Verb
+from memoranda.model.memories import Memory, MemoryStatus, quotes_of
+from memoranda.model.messages import Episode, Message, Thread
+from memoranda.model.records import EVERYONE, Audience, Record, lowest, narrowest
+from memoranda.model.values import canonical, refused, request_digest
+from memoranda.storage.decide.state import BatchState, ask
+from memoranda.storage.questions import Deciding, LastUserTurn, RestingOn
+from memoranda.text.scripts import comparable_text
+
+_AMENDABLE = frozenset({"pinned", "tags", "applies_when", "valid_from", "valid_to"})
+
+
+class Pair(NamedTuple):
+    """One memory that is to take another's place, and the change that said so."""
+
+    item: int
+    winner: UUID
+    loser: UUID
+
+
+def remember(state: BatchState, change: Remember) -> Deciding[list[Pair]]:
+    """Keep a statement; returns what it is to supersede once all the batch's statements are there."""
+    memory = change.memory
+    grounds: list[Record] = []
+    for source in memory.sources:
+        ground = yield from state.need(source, Record, "sources")
+        grounds.append(ground)
+    if memory.thread is not None:
+        thread = yield from state.need(memory.thread, Thread, "thread")
+        grounds = grounds or [thread]
+    memory = memory.changed(
+        audience=_audience(state, change, grounds),
+        trust=lowest([memory.trust, *(g.trust for g in grounds if hasattr(g, "trust"))]),
+        recorded_at=state.batch.at,
+    )
+    if memory.sources and (yield from _refused_before(memory)):
+        state.ignore("not_formed_again")
+        return []
+    run = yield from _run(memory, change.run)
+    losers = list(memory.supersedes)
+    holder = yield from state.holder(memory.slot())
+    if holder is not None and holder.id not in losers:
+        losers.append(holder.id)
+    state.make(memory.changed(supersedes=()), Verb.REMEMBER, terms=change.terms, run=run)
+    return [Pair(state.item, memory.id, loser) for loser in losers]
+
+
+def _audience(state: BatchState, change: Remember, grounds: list[Record]) -> Audience:
+    widest = narrowest((ground.audience for ground in grounds), state.batch.view)
+    if change.audience is None:
+        if grounds:
+            return widest
+        return EVERYONE if change.memory.agent is None else Audience.of_agent(change.memory.agent)
+    if not change.audience.readable_by(state.batch.view):
+        raise InvalidInput(
+            "audience: this view could not read it; choose an audience that includes this view",
+            field="audience",
+        )
+    if not change.audience.within(widest, state.batch.view):
+        raise InvalidInput(
+            "audience: it is wider than the audience of a source; choose a narrower one", field="audience"
+        )
+    return change.audience
+
+
+def _refused_before(memory: Memory) -> Deciding[bool]:
+    """True if the same statement from one of the same sources was retracted or undone before."""
+    said = comparable_text(memory.content)
+    for other in (yield from ask(RestingOn(memory.sources))):
+        if (
+            isinstance(other, Memory)
+            and other.owner == memory.owner
+            and other.status in (MemoryStatus.RETRACTED, MemoryStatus.UNDONE)
+            and comparable_text(other.content) == said
+        ):
+            return True
+    return False
+
+
+def _run(memory: Memory, run: str | None) -> Deciding[bytes | None]:
+    if run is not None:
+        return request_digest(canonical(["run", run]))
+    if memory.thread is None:
+        return None
+    turn = yield from ask(LastUserTurn(memory.thread))
+    return request_digest(canonical(["turn", str(memory.thread), turn]))
+
+
+def supersede_all(state: BatchState, pairs: list[Pair]) -> Deciding[None]:
+    """Apply all supersessions: in a circle the newest memory wins, and supersessions that cannot be are ignored."""
+    yield from state.fetch(id for pair in pairs for id in (pair.winner, pair.loser))
+    wanted: list[Pair] = []
+    for pair in pairs:
+        state.item = pair.item
+        code = _obstacle(state, pair)
+        if code is None:
+            wanted.append(pair)
+        else:
+            state.ignore(code, pair.loser)
+    for pair in _without_circles(state, wanted):
+        state.item = pair.item
+        loser = state.current(pair.loser)
+        if isinstance(loser, Memory) and loser.active:
+            _close(state, pair)
+        else:
+            state.ignore("superseded", pair.loser)
+
+
+def _obstacle(state: BatchState, pair: Pair) -> str | None:
+    if pair.winner == pair.loser:
+        return "self"
+    winner, loser = state.current(pair.winner), state.current(pair.loser)
+    if not isinstance(winner, Memory) or not isinstance(loser, Memory):
+        return "unknown"
+    if not state.made(winner.id):
+        if not winner.audience.readable_by(state.batch.view):
+            return "unknown"
+        if not winner.active:
+            return "cycle" if winner.superseded_by == loser.id else "retracted"
+    own_key = loser.slot() is not None and loser.slot() == winner.slot()
+    if not own_key and not loser.audience.readable_by(state.batch.view):
+        return "unknown"
+    if loser.status is MemoryStatus.SUPERSEDED:
+        return "superseded"
+    return None if loser.active else "retracted"
+
+
+def _without_circles(state: BatchState, pairs: list[Pair]) -> list[Pair]:
+    beaten: dict[UUID, set[UUID]] = {}
+    for pair in pairs:
+        beaten.setdefault(pair.winner, set()).add(pair.loser)
+    kept: list[Pair] = []
+    for pair in pairs:
+        circle = _circle(beaten, pair)
+        if circle and pair.loser == max(circle, key=lambda id: _age(state, id)):
+            state.item = pair.item
+            state.ignore("cycle", pair.loser)
+        else:
+            kept.append(pair)
+    return kept
+
+
+def _circle(beaten: dict[UUID, set[UUID]], pair: Pair) -> set[UUID]:
+    """The memories that lie on a way from the loser back to the winner."""
+    reached = _reach(beaten, pair.loser)
+    return {id for id in reached if pair.winner in _reach(beaten, id)} if pair.winner in reached else set()
+
+
+def _reach(beaten: dict[UUID, set[UUID]], start: UUID) -> set[UUID]:
+    seen = {start}
+    waiting = [start]
+    while waiting:
+        for loser in beaten.get(waiting.pop(), ()):
+            if loser not in seen:
+                seen.add(loser)
+                waiting.append(loser)
+    return seen
+
+
+def _age(state: BatchState, id: UUID) -> tuple[datetime, UUID]:
+    memory = state.current(id)
+    assert isinstance(memory, Memory)
+    return (memory.observed_at, id)
+
+
+def _close(state: BatchState, pair: Pair) -> None:
+    winner, loser = state.current(pair.winner), state.current(pair.loser)
+    assert isinstance(winner, Memory) and isinstance(loser, Memory)
+    end = winner.valid_from or winner.observed_at
+    if loser.valid_from is not None:
+        end = max(end, loser.valid_from)
+    if loser.valid_to is not None:
+        end = min(end, loser.valid_to)
+    state.put(
+        loser.changed(status=MemoryStatus.SUPERSEDED, superseded_by=winner.id, valid_to=end),
+        Verb.SUPERSEDE,
+    )
+    if loser.id not in winner.supersedes:
+        state.put(winner.changed(supersedes=(*winner.supersedes, loser.id)), Verb.SUPERSEDE)
+
+
+def confirm(state: BatchState, change: Confirm) -> Deciding[None]:
+    """Count that a memory was said again, and by what."""
+    memory: Memory = yield from state.need(change.memory, Memory, "memory")
+    added = tuple(source for source in change.sources if source not in memory.sources)
+    for source in added:
+        ground = yield from state.need(source, Record, "sources")
+        if not memory.audience.within(ground.audience, state.batch.view):
+            raise InvalidInput("sources: the memory has a wider audience than this source", field="sources")
+    if not memory.active:
+        state.ignore("retracted", memory.id)
+        return
+    sources = memory.sources + added
+    quotes = quotes_of((*memory.quotes, *change.quotes), sources)
+    state.put(
+        memory.changed(confirmations=memory.confirmations + 1, sources=sources, quotes=quotes),
+        Verb.CONFIRM,
+    )
+
+
+def retract(state: BatchState, change: Retract) -> Deciding[None]:
+    """Retract a memory."""
+    memory: Memory = yield from state.need(change.memory, Memory, "memory")
+    if not memory.active:
+        state.ignore("superseded" if memory.status is MemoryStatus.SUPERSEDED else "retracted", memory.id)
+        return
+    state.put(memory.changed(status=MemoryStatus.RETRACTED, reason=change.reason), Verb.RETRACT)
+
+
+def amend(state: BatchState, change: Amend) -> Deciding[None]:
+    """Change a memory's fields other than its content."""
+    memory: Memory = yield from state.need(change.memory, Memory, "memory")
+    unknown = sorted(set(change.fields) - _AMENDABLE)
+    if unknown:
+        raise InvalidInput(
+            f"{unknown[0]}: this field cannot be amended; remember a new statement that supersedes this one",
+            field=unknown[0],
+        )
+    given: dict[str, Any] = {name: getattr(memory, name) for name in Memory.model_fields}
+    try:
+        changed = Memory.model_validate({**given, **change.fields})
+    except ValidationError as exc:
+        raise refused(exc) from exc
+    if changed == memory:
+        state.ignore("unchanged", memory.id)
+    else:
+        state.put(changed, Verb.AMEND)
+
+
+def change_audience(state: BatchState, change: ChangeAudience) -> Deciding[None]:
+    """Change the audience of a memory; it may not be wider than the audiences of its sources."""
+    memory: Memory = yield from state.need(change.memory, Memory, "memory")
+    yield from state.fetch(memory.stands_on())
+    for source in memory.stands_on():
+        ground = state.current(source)
+        if ground is not None and not change.audience.within(ground.audience, state.batch.view):
+            raise InvalidInput("audience: it is wider than the audience of a source", field="audience")
+    if not change.audience.readable_by(state.batch.view):
+        raise InvalidInput(
+            "audience: this view could not read it any more; use view='owner'", field="audience"
+        )
+    if change.audience == memory.audience:
+        state.ignore("unchanged", memory.id)
+        return
+    changed = memory.changed(audience=change.audience)
+    holder = yield from state.holder(changed.slot())
+    if holder is not None and holder.id != memory.id:
+        raise Conflict(
+            f"audience: memory {holder.id} holds the key {memory.key!r} there; supersede it or change the key"
+        )
+    state.put(changed, Verb.SHARE)
+
+
+#: In the note of an entry: the source that proved faulty.
+FAULTY = "faulty"
+_NOT_HELD = (MemoryStatus.RETRACTED, MemoryStatus.UNDONE)
+
+
+def retract_source(state: BatchState, change: RetractSource) -> Deciding[None]:
+    """Retract everything derived only from a source, and report what stays because it has other sources."""
+    source: Record = yield from state.need(change.source, Record, "source")
+    if not isinstance(source, (Message, Episode)):
+        raise InvalidInput(
+            f"source: a {source.type.value} cannot be retracted as a source; name a message or an episode",
+            field="source",
+        )
+    state.note[FAULTY] = [str(source.id)]
+    fallen: dict[UUID, Record] = {source.id: source}
+    staying: dict[UUID, Record] = {}
+    wave = [source.id]
+    while wave:
+        found: list[UUID] = []
+        for record in (yield from _resting(state, tuple(wave))):
+            if record.id in fallen:
+                continue
+            if (yield from _bears(state, record, fallen)):
+                staying[record.id] = record
+            else:
+                fallen[record.id] = record
+                staying.pop(record.id, None)
+                found.append(record.id)
+        wave = found
+    _settle(state, change, [record for record in fallen.values() if record is not source], staying)
+
+
+def _settle(
+    state: BatchState, change: RetractSource, fallen: list[Record], staying: dict[UUID, Record]
+) -> None:
+    for record in fallen:
+        if isinstance(record, Episode):
+            state.ignore("immutable", record.id)
+        elif isinstance(record, Memory) and record.active:
+            state.put(record.changed(status=MemoryStatus.RETRACTED, reason=change.reason), Verb.RETRACT)
+    for id in staying:
+        state.ignore("grounded", id)
+
+
+def _resting(state: BatchState, ids: tuple[UUID, ...]) -> Deciding[list[Record]]:
+    """Return this owner's memories and episodes that have one of these as a source and that the view may see."""
+    found: list[Record] = []
+    for record in (yield from ask(RestingOn(ids))):
+        if isinstance(record, (Memory, Episode)) and record.owner == state.batch.owner:
+            yield from state.fetch((record.id,))
+            held = state.current(record.id)
+            if held is None or set(ids).isdisjoint(held.stands_on()):
+                continue  # an earlier version rested on it, which was taken back since
+            if held.audience.readable_by(state.batch.view) and _held(held):
+                found.append(held)
+    return found
+
+
+def _bears(state: BatchState, record: Record, fallen: dict[UUID, Record]) -> Deciding[bool]:
+    """True if a record still has an active source that is not faulty."""
+    others = [id for id in record.stands_on() if id not in fallen]
+    yield from state.fetch(others)
+    return any((ground := state.current(id)) is not None and _held(ground) for id in others)
+
+
+def _held(record: Record) -> bool:
+    """True if a record still counts as a source. A superseded statement does; a retracted one does not."""
+    return not record.withdrawn and not (isinstance(record, Memory) and record.status in _NOT_HELD)

@@ -1,0 +1,295 @@
+"""Decides changes to profiles, agents, schemas, keys and experience, and imports of records."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from uuid import UUID
+
+from memoranda.errors import Conflict, InvalidInput, NotFound
+from memoranda.model.changes import (
+    AddEvidence,
+    AddExperience,
+    ApproveExperience,
+    DoubtEvidence,
+    Import,
+    PatchProfile,
+    PutNamed,
+    RetireExperience,
+    RevokeKey,
+)
+from memoranda.model.experience_lines import MOST_SOURCES, MOST_USERS, Evidence, ExperienceLine
+from memoranda.model.ledger import Verb
+from memoranda.model.memories import Memory
+from memoranda.model.messages import Episode, Message, Thread
+from memoranda.model.profiles import Grounds, Key, ProfileDocument, of_change, said_again
+from memoranda.model.records import Record
+from memoranda.model.values import comparable
+from memoranda.storage.decide.state import BatchState, ask
+from memoranda.storage.questions import Deciding, ErasedAmong, ErasedEras, PlaceTaken
+
+#: The value of a field that is not there.
+_NOTHING = object()
+
+
+def patch_profile(state: BatchState, change: PatchProfile) -> Deciding[None]:
+    """Set and unset fields of a profile; what a person set only a person changes."""
+    batch = state.batch
+    if not change.audience.readable_by(batch.view):
+        raise NotFound("audience: this view may not read profiles of that audience")
+    fresh = ProfileDocument(
+        id=change.id, owner=batch.owner, audience=change.audience, schema_name=change.schema_name
+    )
+    held = yield from state.holder(fresh.slot())
+    document = held if isinstance(held, ProfileDocument) else fresh
+    for source in change.sources:
+        ground = yield from state.need(source, Record, "sources")
+        if not document.audience.within(ground.audience, batch.view):
+            raise InvalidInput("sources: the profile has a wider audience than this source", field="sources")
+    patched = _patched(state, document, change)
+    if held is None:
+        state.make(patched, Verb.PATCH)
+    elif _same(patched, document):
+        state.ignore("unchanged", document.id)
+    else:
+        state.put(patched.following(document), Verb.PATCH)
+
+
+def _patched(state: BatchState, document: ProfileDocument, change: PatchProfile) -> ProfileDocument:
+    body, grounds = dict(document.body), dict(document.grounds)
+    for name in dict.fromkeys((*change.set, *change.unset, *change.again)):
+        if name in document.pinned and not change.pin:
+            if name in change.set or name in change.unset:
+                state.ignore("pinned", document.id, name)
+            continue
+        before, held = body.get(name, _NOTHING), document.grounds_of(name)
+        entries: Grounds = ()
+        if name in change.set:
+            body[name] = change.set[name]
+            # A field that a person sets has no sources any more.
+            entries = () if change.pin else of_change(before, held, body[name], change.sources)
+        elif name in change.unset:
+            body.pop(name, None)
+        else:
+            entries = held
+        if name in change.again and name in body and any(entries):
+            entries = said_again(body[name], entries, change.again[name], change.sources)
+        grounds.pop(name, None)
+        if any(entries):
+            grounds[name] = entries
+    pinned = document.pinned
+    if change.pin:
+        pinned = tuple(sorted({*pinned, *change.set} - set(change.unset)))
+    schema_hash = change.schema_hash or document.schema_hash
+    patched: ProfileDocument = document.changed(
+        body=body, grounds=grounds, pinned=pinned, schema_hash=schema_hash
+    )
+    return patched
+
+
+def _same(one: ProfileDocument, other: ProfileDocument) -> bool:
+    """True if two documents have the same fields and sources; a new schema alone makes no new version."""
+    return (
+        comparable(one.body) == comparable(other.body)
+        and one.pinned == other.pinned
+        and one.grounds == other.grounds
+    )
+
+
+def put_named(state: BatchState, change: PutNamed) -> Deciding[None]:
+    """Make an agent, a schema or a key, or replace the one of that name."""
+    record = change.record
+    held = yield from state.holder(record.slot())
+    if held is None:
+        state.make(record, Verb.PUT)
+        return
+    if isinstance(held, Key):
+        raise Conflict(f"name: a key called {held.name!r} is in use; revoke it first, or choose another name")
+    replacing = record.changed(id=held.id, version=held.version, recorded_at=held.recorded_at)
+    if replacing == held:
+        state.ignore("unchanged", held.id)
+    else:
+        state.put(replacing, Verb.PUT)
+
+
+def revoke_key(state: BatchState, change: RevokeKey) -> Deciding[None]:
+    """End a key's service."""
+    key: Key = yield from state.need(change.key, Key, "key")
+    if key.revoked_at is not None:
+        state.ignore("unchanged", key.id)
+        return
+    state.put(key.changed(revoked_at=state.batch.at), Verb.REVOKE)
+
+
+def import_record(state: BatchState, change: Import) -> Deciding[None]:
+    """Bring in a record as it was; what was erased here, or is here already, stays as it is."""
+    record: Record = change.record.changed(owner=state.batch.owner)
+    if change.era is not None and change.era in (yield from ask(ErasedEras((change.era,)))):
+        state.ignore("erased", record.id)
+        return
+    if record.id in (yield from ask(ErasedAmong((record.id,)))):
+        state.ignore("erased", record.id)
+        return
+    yield from state.fetch((record.id,))
+    present = state.current(record.id)
+    if present is not None:
+        state.ignore("present" if present == record else "differs", record.id)
+        return
+    if (yield from state.holder(record.slot())) is not None:
+        state.ignore("taken", record.id)
+        return
+    grounded = yield from _grounded(state, record)
+    if grounded is None:
+        state.ignore("sourceless", record.id)
+        return
+    record = grounded
+    if isinstance(record, Message):
+        seated = yield from _seated(state, record)
+        if seated is None:
+            state.ignore("place", record.id)
+            return
+        record = seated
+    if isinstance(record, Thread):
+        # Places up to formed_through were used, even if their messages are not imported; they are never used again.
+        state.tails[record.id] = record.formed_through
+    state.keep(record, change.terms)
+
+
+def _grounded(state: BatchState, record: Record) -> Deciding[Record | None]:
+    """Return an imported record without the sources that were erased here, or None if no source is left."""
+    sources = record.rests_on()
+    thread: UUID | None = record.thread if isinstance(record, Message) else None
+    if thread is not None:
+        yield from state.fetch((thread,))
+        return None if state.current(thread) is None else record
+    if not sources:
+        return record
+    erased = yield from ask(ErasedAmong(sources))
+    if isinstance(record, (Memory, ProfileDocument, ExperienceLine)):
+        return record.without(erased) if erased else record
+    if isinstance(record, Episode):
+        # An episode summarises all its sources, so it is dropped if one is erased.
+        return None if erased else record
+    return record if len(erased) < len(sources) else None
+
+
+def _seated(state: BatchState, message: Message) -> Deciding[Message | None]:
+    """An imported message at its own place, or at the next where it has none; None where its place is taken."""
+    end = yield from state.end_of(message.thread)
+    if end is None:
+        return None
+    message = message.changed(audience=end.audience)
+    if not message.seq:
+        seated: Message = message.changed(seq=state.next_place(message.thread, end))
+        return seated
+    before = (put.record for put in state.puts())
+    if any(isinstance(m, Message) and (m.thread, m.seq) == (message.thread, message.seq) for m in before):
+        return None
+    if (yield from ask(PlaceTaken(message.thread, message.seq))):
+        return None
+    state.tails[message.thread] = max(state.tails.get(message.thread, end.tail), message.seq)
+    return message
+
+
+def add(state: BatchState, change: AddExperience) -> Deciding[None]:
+    """Add a line to an agent's experience, unless all its evidence has been forgotten."""
+    line, evidence = change.line, []
+    for part in line.evidence:
+        left = yield from _still_there(part)
+        if left is not None:
+            evidence.append(left)
+    if len(evidence) < len(line.evidence) and not line.outlives(evidence):
+        state.ignore("erased", line.id)
+        return
+    held = yield from state.holder(line.slot())
+    if not isinstance(held, ExperienceLine):
+        state.make(line.changed(evidence=_bounded(evidence)), Verb.ADD)
+        return
+    # Another user's records have taught the same line already: it stays one line.
+    for part in evidence:
+        yield from add_evidence(state, AddEvidence(held.id, part))
+    if not evidence:
+        state.ignore("present", held.id)
+
+
+def add_evidence(state: BatchState, change: AddEvidence) -> Deciding[None]:
+    """Add a user's records to a line's evidence; records it has already change nothing."""
+    line: ExperienceLine = yield from state.need(change.line, ExperienceLine, "line")
+    if line.retired_at is not None:
+        state.ignore("retired", line.id)
+        return
+    given = yield from _still_there(change.evidence)
+    if given is None:
+        state.ignore("erased", line.id)
+        return
+    held = line.part_of(given.owner)
+    if held is None and given not in _bounded([*line.evidence, given]):
+        state.ignore("enough", line.id)
+        return
+    merged = given if held is None else _merged(held, given)
+    if held is not None and merged == held:
+        state.ignore("unchanged", line.id)
+        return
+    _put(state, line, merged, Verb.CONFIRM)
+
+
+def _bounded(evidence: Sequence[Evidence]) -> tuple[Evidence, ...]:
+    """Return as much evidence as a line keeps, and always one part that failed the privacy check if there is one."""
+    kept, rest = evidence[:MOST_USERS], evidence[MOST_USERS:]
+    told = [] if any(part.guarded_at is None for part in kept) else [p for p in rest if p.guarded_at is None]
+    return (*kept, *told[:1])
+
+
+def _still_there(evidence: Evidence) -> Deciding[Evidence | None]:
+    """The evidence without records that were forgotten; None where that leaves nothing."""
+    return evidence.without((yield from ask(ErasedAmong(evidence.records))))
+
+
+def _merged(held: Evidence, given: Evidence) -> Evidence:
+    """One user's evidence with more of it; what the guard said last holds, and only a new word is another moment."""
+    new = [id for id in given.sources if id not in held.records][: max(MOST_SOURCES - len(held.sources), 0)]
+    same = (held.guarded_at is None) == (given.guarded_at is None)
+    guarded_at = held.guarded_at if same else given.guarded_at
+    return held.model_copy(update={"sources": (*held.sources, *new), "guarded_at": guarded_at})
+
+
+def doubt_evidence(state: BatchState, change: DoubtEvidence) -> Deciding[None]:
+    """Mark records as faulty evidence of a line, or as valid again."""
+    line: ExperienceLine = yield from state.need(change.line, ExperienceLine, "line")
+    held = line.part_of(change.owner)
+    meant = set(change.records)
+    if held is None or meant.isdisjoint(held.sources if change.faulty else held.faulty):
+        state.ignore("unchanged", line.id)
+        return
+    faulty = {id for id in held.records if (change.faulty if id in meant else id in held.faulty)}
+    turned = held.model_copy(update={"sources": _in(held, faulty, False), "faulty": _in(held, faulty, True)})
+    _put(state, line, turned, Verb.RETRACT if change.faulty else Verb.CONFIRM)
+
+
+def _in(evidence: Evidence, some: set[UUID], inside: bool) -> tuple[UUID, ...]:
+    return tuple(id for id in evidence.records if (id in some) is inside)
+
+
+def _put(state: BatchState, line: ExperienceLine, part: Evidence, verb: Verb) -> None:
+    """Replace one user's evidence, or append it."""
+    parts = {each.owner: each for each in line.evidence} | {part.owner: part}
+    state.put(line.changed(evidence=tuple(parts.values())), verb)
+
+
+def approve(state: BatchState, change: ApproveExperience) -> Deciding[None]:
+    """Let a line serve every user, or take that back."""
+    line: ExperienceLine = yield from state.need(change.line, ExperienceLine, "line")
+    if line.retired_at is not None:
+        state.ignore("retired", line.id)
+    elif (line.approved_at is not None) is change.approved:
+        state.ignore("unchanged", line.id)
+    else:
+        state.put(line.changed(approved_at=state.batch.at if change.approved else None), Verb.AMEND)
+
+
+def retire(state: BatchState, change: RetireExperience) -> Deciding[None]:
+    """Take a line out of service."""
+    line: ExperienceLine = yield from state.need(change.line, ExperienceLine, "line")
+    if line.retired_at is not None:
+        state.ignore("unchanged", line.id)
+        return
+    state.put(line.changed(retired_at=state.batch.at, reason=change.reason), Verb.RETIRE)

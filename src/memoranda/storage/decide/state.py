@@ -1,0 +1,281 @@
+"""The state of a batch while it is decided, and the digests that recognise a repeated request."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Iterable
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+from uuid import UUID
+
+from memoranda.errors import Conflict, Erased, NotFound, OperationReused, Stale
+from memoranda.model.changes import Batch, JobDraft
+from memoranda.model.language_models import Usage
+from memoranda.model.ledger import USED, Entry, Ignored, Line, Receipt, ReceiptItem, Verb
+from memoranda.model.messages import Thread
+from memoranda.model.records import Owner, Record, owner_digest_parts
+from memoranda.model.values import keyed
+from memoranda.storage.questions import Deciding, EndOf, Holders, Load, Question, ThreadEnd
+
+
+@dataclass(frozen=True, slots=True)
+class OperationDigests:
+    """The digests of an operation id and its request; both are None if no id was given."""
+
+    id: bytes | None
+    request: bytes | None
+
+
+def operation_digest(secret: bytes, owner: Owner, operation: str) -> bytes:
+    """Return the keyed digest of an operation id, which reveals nothing without the book's secret."""
+    return keyed(secret, "operation", owner_digest_parts(owner), operation.encode())
+
+
+def operation_of(secret: bytes, batch: Batch) -> OperationDigests:
+    """The digests of a batch's operation."""
+    if batch.operation is None:
+        return OperationDigests(None, None)
+    return OperationDigests(
+        operation_digest(secret, batch.owner, batch.operation), keyed(secret, "request", batch.request)
+    )
+
+
+def repeated(entry: Entry, owner: Owner, operation: OperationDigests, *, ended: bool) -> Receipt:
+    """Return the first receipt of a repeated operation; raise an error if it may not be repeated."""
+    if ended:
+        raise Erased("this operation was applied before its owner was erased; it cannot be applied again")
+    if entry.request != operation.request:
+        raise OperationReused("this operation id belongs to another request; use a new id for a new request")
+    if entry.lines and all(line.erased for line in entry.lines):
+        raise Erased("what this operation wrote was forgotten; it cannot be written again")
+    return receipt_of(entry, owner, repeated=True)
+
+
+def receipt_of(entry: Entry, owner: Owner, *, repeated: bool = False) -> Receipt:
+    """Return the receipt of an entry; it is the same for the first request and every repetition."""
+    items = tuple(ReceiptItem(line.verb, line.type, line.id, line.after, line.erased) for line in entry.lines)
+    used = Usage.model_validate(entry.note[USED]) if USED in entry.note else Usage()
+    return Receipt(owner, entry.position, entry.at, items, entry.ignored, usage=used, repeated=repeated)
+
+
+def refuse_old_era(wanted: UUID | None, era: UUID | None) -> None:
+    """Refuse work that was begun before its owner was erased."""
+    if wanted is not None and wanted != era:
+        raise Erased(
+            "this work began before its owner's records were erased; it is stopped. Begin again if it is still wanted"
+        )
+
+
+A = TypeVar("A")
+
+
+def ask(question: Question[A]) -> Generator[Question[Any], A, A]:
+    """Put one question and give its answer."""
+    return (yield question)
+
+
+def load_all(ids: Iterable[UUID]) -> Deciding[dict[UUID, Record]]:
+    """The records under these ids, asking nothing where there are none."""
+    wanted = tuple(dict.fromkeys(ids))
+    if not wanted:
+        return {}
+    return (yield from ask(Load(wanted)))
+
+
+def run_decision(deciding: Deciding[A], answer: Callable[[Question[Any]], Any]) -> A:
+    """Run a decision to its end, answering each question at once."""
+    try:
+        question = next(deciding)
+        while True:
+            question = deciding.send(answer(question))
+    except StopIteration as done:
+        decided: A = done.value
+        return decided
+
+
+@dataclass(slots=True)
+class Put:
+    """A record to be stored: new, or in the place of an earlier version."""
+
+    record: Record
+    before: Record | None
+    verb: Verb
+    #: Packed terms of a new passage; those of an existing one stay.
+    terms: bytes | None = None
+    run: bytes | None = None
+
+
+@dataclass(slots=True)
+class Decision:
+    """The decision about a batch. An engine stores all of it, with a ledger entry made from its puts."""
+
+    puts: list[Put] = field(default_factory=list)
+    ignored: list[Ignored] = field(default_factory=list)
+    #: Thread → the last place given out in it.
+    tails: dict[UUID, int] = field(default_factory=dict)
+    jobs: tuple[JobDraft, ...] = ()
+    note: dict[str, Any] = field(default_factory=dict)
+
+    def lines(self, hashes: Iterable[bytes]) -> tuple[Line, ...]:
+        """The ledger's lines, given the content hash of each put in order."""
+        return tuple(
+            Line(
+                put.verb,
+                put.record.type,
+                put.record.id,
+                put.before.version if put.before else 0,
+                put.record.version,
+                h,
+            )
+            for put, h in zip(self.puts, hashes, strict=True)
+        )
+
+
+@dataclass(slots=True)
+class BatchState:
+    """One batch being settled."""
+
+    batch: Batch
+    #: The change that is being settled, from 0.
+    item: int = 0
+    loaded: dict[UUID, Record] = field(default_factory=dict)
+    _puts: dict[UUID, Put] = field(default_factory=dict)
+    ignored: list[Ignored] = field(default_factory=list)
+    tails: dict[UUID, int] = field(default_factory=dict)
+    note: dict[str, Any] = field(default_factory=dict)
+    _ends: dict[UUID, ThreadEnd] = field(default_factory=dict)
+    #: Slot → the record that took it last, on this state.
+    _slots: dict[bytes, UUID] = field(default_factory=dict)
+
+    def current(self, id: UUID) -> Record | None:
+        """Return the record with this batch's changes, whether the view may see it or not."""
+        put = self._puts.get(id)
+        return put.record if put else self.loaded.get(id)
+
+    def fetch(self, ids: Iterable[UUID]) -> Deciding[None]:
+        """Bring records to the state that are not on it yet."""
+        missing = [id for id in ids if id not in self.loaded and id not in self._puts]
+        self.loaded.update((yield from load_all(missing)))
+
+    def find(self, id: UUID) -> Deciding[Record | None]:
+        """A record that the batch's view sees, or None."""
+        yield from self.fetch((id,))
+        record = self.current(id)
+        if record is None or record.withdrawn or not record.audience.readable_by(self.batch.view):
+            return None
+        return record
+
+    def need(self, id: UUID, what: type[Record], field: str) -> Deciding[Any]:
+        """A record of one type that the batch's view sees; refused where there is none."""
+        record = yield from self.find(id)
+        if not isinstance(record, what):
+            name = "record" if what is Record else what.type.value
+            raise NotFound(f"{field}: no {name} {id} that this view may see")
+        return record
+
+    def verb_of(self, id: UUID) -> Verb | None:
+        """Return what this batch has done to a record so far, or None."""
+        put = self._puts.get(id)
+        return put.verb if put else None
+
+    def made(self, id: UUID) -> bool:
+        """True if this batch creates the record."""
+        put = self._puts.get(id)
+        return put is not None and put.before is None
+
+    def holder(self, slot: bytes | None) -> Deciding[Record | None]:
+        """Return the record that occupies a slot, with this batch's changes, whether the view may see it or not."""
+        if slot is None:
+            return None
+        taken = self._puts.get(self._slots[slot]) if slot in self._slots else None
+        if taken is not None and taken.record.slot() == slot:
+            return taken.record
+        stored = (yield from ask(Holders((slot,)))).get(slot)
+        if stored is None or stored.id in self._puts:
+            return None
+        self.loaded[stored.id] = stored
+        return stored
+
+    def make(
+        self, record: Record, verb: Verb, *, terms: bytes | None = None, run: bytes | None = None
+    ) -> None:
+        """Add a new record; raise ``Conflict`` if its id exists."""
+        if self.current(record.id) is not None:
+            raise Conflict(f"id: {record.id} is given twice or exists already; let the book make ids")
+        if record.owner is not self.batch.owner:
+            record = record.changed(owner=self.batch.owner)
+        self.put(record, verb, terms=terms, run=run)
+
+    def put(
+        self, record: Record, verb: Verb, *, terms: bytes | None = None, run: bytes | None = None
+    ) -> None:
+        """Store a record; its version and time are set here."""
+        slot = record.slot()
+        if slot is not None:
+            self._slots[slot] = record.id
+        earlier = self._puts.get(record.id)
+        before = earlier.before if earlier else self.loaded.get(record.id)
+        version = before.version + 1 if before else 1
+        if record.version != version or record.recorded_at != self.batch.at:
+            record = record.changed(version=version, recorded_at=self.batch.at)
+        if earlier is not None:
+            earlier.record = record
+            earlier.verb = verb if before else earlier.verb
+        else:
+            self._puts[record.id] = Put(record, before, verb, terms, run)
+
+    def keep(self, record: Record, terms: bytes | None) -> None:
+        """Store an imported record with its own version and times."""
+        slot = record.slot()
+        if slot is not None:
+            self._slots[slot] = record.id
+        self._puts[record.id] = Put(record, None, Verb.IMPORT, terms)
+
+    def puts(self) -> list[Put]:
+        """Return the writes of this batch so far."""
+        return list(self._puts.values())
+
+    def ignore(self, code: str, id: UUID | None = None, field: str | None = None) -> None:
+        """Leave a part of the current change undone, and say so in the receipt."""
+        self.ignored.append(Ignored(self.item, code, id, field))
+
+    def end_of(self, thread: UUID) -> Deciding[ThreadEnd | None]:
+        """Where a thread ends that the batch's view sees."""
+        end = self._ends.get(thread)
+        if end is None:
+            made = self.current(thread)
+            if isinstance(made, Thread) and self.made(thread):
+                end = ThreadEnd(made.audience, made.agent, 0)
+            else:
+                end = yield from ask(EndOf(thread))
+            if end is None or not end.audience.readable_by(self.batch.view):
+                return None
+            self._ends[thread] = end
+        return end
+
+    def next_place(self, thread: UUID, end: ThreadEnd) -> int:
+        """Give out the next place in a thread."""
+        place = self.tails.get(thread, end.tail) + 1
+        self.tails[thread] = place
+        return place
+
+    def check_expectations(self) -> Deciding[None]:
+        """Refuse the batch where what the caller has read is not so any more."""
+        expect = self.batch.expect
+        yield from self.fetch(expect.versions)
+        for id, version in expect.versions.items():
+            record = yield from self.find(id)
+            if record is None or record.version != version:
+                now = "gone" if record is None else f"at version {record.version}"
+                raise Stale(
+                    f"record {id} was expected at version {version} and is {now}; read it again, then decide"
+                )
+        for thread, last in expect.last.items():
+            end = yield from self.end_of(thread)
+            if end is None:
+                raise Stale(f"thread {thread} was expected to end at message {last} and is gone")
+            tail = end.tail
+            if tail != last:
+                raise Stale(
+                    f"thread {thread} was expected to end at message {last} and ends at {tail}; "
+                    "read its newest messages, then decide"
+                )

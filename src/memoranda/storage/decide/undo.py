@@ -1,0 +1,190 @@
+"""Undo: one whole operation is reversed as a new one, with what was built upon it if that is asked for."""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+from memoranda.errors import Conflict, Erased, HasDependents, InvalidInput, NotFound
+from memoranda.model.changes import Undo
+from memoranda.model.ledger import Entry, Line, Verb
+from memoranda.model.memories import Memory, MemoryStatus
+from memoranda.model.messages import Thread
+from memoranda.model.records import Record, RecordType
+from memoranda.storage.decide.state import BatchState, ask
+from memoranda.storage.questions import (
+    Deciding,
+    EntriesAt,
+    Holders,
+    InThread,
+    PositionsTouching,
+    RestingOn,
+    VersionOf,
+)
+
+_FINAL = {
+    Verb.APPEND: "messages cannot be undone; forget them by their ids",
+    Verb.ERASE: "an erasure cannot be undone",
+    Verb.AGE: "messages removed by age cannot be restored",
+    Verb.UNSOURCE: "an erasure cannot be undone",
+    Verb.IMPORT: "an import cannot be undone; forget the imported records by their ids",
+}
+
+
+def undo(state: BatchState, change: Undo) -> Deciding[None]:
+    """Reverse the operation at a position."""
+    entries = yield from _closure(state, change)
+    lines = _earliest_lines(entries)
+    if not lines and any(entry.lines for entry in entries):
+        raise InvalidInput(
+            f"position {change.position} only advanced formation progress or a summary; such operations cannot be undone",
+            field="position",
+        )
+    for line in lines:
+        yield from _restore(state, line)
+    yield from _check_slots(state)
+    state.note["undoes"] = [entry.position for entry in entries]
+
+
+def _deeds(entry: Entry) -> list[Line]:
+    """Return the ledger lines of an entry, except those that only advanced formation progress or a summary.
+
+    Formed records can be undone, but the watermark stays: if it moved back, the same messages would be formed again.
+    """
+    return [line for line in entry.lines if line.verb is not Verb.FORM]
+
+
+def _closure(state: BatchState, change: Undo) -> Deciding[list[Entry]]:
+    """The operations to be reversed: the one asked for and, together, all that was built upon it."""
+    positions = {change.position}
+    while True:
+        entries = yield from ask(EntriesAt(tuple(sorted(positions))))
+        if not entries:
+            raise NotFound(f"position: this owner's ledger has no position {change.position}")
+        yield from _check(state, entries)
+        later = (yield from _later(state, entries)) - positions
+        if not later:
+            return entries
+        if not change.with_dependents:
+            yield from _refuse_second_undo(change.position, later)
+            listed = ", ".join(str(position) for position in sorted(later))
+            raise HasDependents(
+                f"position {change.position} cannot be undone alone: later changes depend on it ({listed}); undo them first, or all "
+                "of them together",
+                positions=sorted(later),
+            )
+        positions |= later
+
+
+def _check(state: BatchState, entries: list[Entry]) -> Deciding[None]:
+    lines = [line for entry in entries for line in _deeds(entry)]
+    for line in lines:
+        if line.verb in _FINAL:
+            raise InvalidInput(f"position: {_FINAL[line.verb]}", field="position")
+        if line.erased:
+            raise Erased("part of this operation was forgotten since; the rest cannot be undone")
+    yield from state.fetch(line.id for line in lines)
+    for line in lines:
+        record = state.current(line.id)
+        if record is None or not record.audience.readable_by(state.batch.view):
+            raise NotFound(
+                "position: it changed records that this view may not see; undo it with the owner's view"
+            )
+
+
+def _later(state: BatchState, entries: list[Entry]) -> Deciding[set[int]]:
+    """Return later positions that depend on these entries: they changed the same records, or records derived from them."""
+    first: dict[UUID, int] = {}
+    for entry in entries:
+        for line in _deeds(entry):
+            first.setdefault(line.id, entry.position)
+    built: set[int] = set()
+    for id, position in first.items():
+        touching = {each for each in (yield from ask(PositionsTouching((id,)))) if each > position}
+        if isinstance(state.current(id), Thread):
+            touching = yield from _but_watermarks(touching, id)
+        built |= touching
+    for entry in entries:
+        for line in (line for line in entry.lines if line.before == 0):
+            living = yield from _resting_on(state, line, first)
+            built.update(
+                each for each in (yield from ask(PositionsTouching(living))) if each > entry.position
+            )
+    return built
+
+
+def _but_watermarks(positions: set[int], thread: UUID) -> Deciding[set[int]]:
+    """Of the positions that touched a thread those that did more than move its watermark."""
+    entries = yield from ask(EntriesAt(tuple(sorted(positions))))
+    return {entry.position for entry in entries if any(line.id == thread for line in _deeds(entry))}
+
+
+def _resting_on(state: BatchState, made: Line, known: dict[UUID, int]) -> Deciding[tuple[UUID, ...]]:
+    """Return the records derived from a record that an operation made; for a thread, also the records in it."""
+    resting = [record for record in (yield from ask(RestingOn((made.id,)))) if made.id in record.stands_on()]
+    if made.type is RecordType.THREAD:
+        inside = yield from ask(InThread(made.id))
+        yield from state.fetch(inside)
+        resting += [record for id in inside if (record := state.current(id)) is not None]
+    return tuple(record.id for record in resting if _stands(record) and record.id not in known)
+
+
+def _stands(record: Record) -> bool:
+    return not record.withdrawn and not (isinstance(record, Memory) and record.status is MemoryStatus.UNDONE)
+
+
+def _refuse_second_undo(position: int, later: set[int]) -> Deciding[None]:
+    for entry in (yield from ask(EntriesAt(tuple(sorted(later))))):
+        if position in entry.note.get("undoes", ()):
+            raise Conflict(
+                f"position {position} was already undone by position {entry.position}; undo that one to restore it"
+            )
+
+
+def _earliest_lines(entries: list[Entry]) -> list[Line]:
+    """Return the first line of each record; the version before that line is restored."""
+    first: dict[UUID, Line] = {}
+    for entry in entries:
+        for line in _deeds(entry):
+            first.setdefault(line.id, line)
+    return list(first.values())
+
+
+def _restore(state: BatchState, line: Line) -> Deciding[None]:
+    record = state.current(line.id)
+    assert record is not None
+    if line.before == 0:
+        restored = _unmade(record)
+    else:
+        earlier = yield from ask(VersionOf(line.id, line.before))
+        if earlier is None:
+            raise Erased("the version before this operation was forgotten since")
+        restored = earlier
+        if isinstance(record, Thread):
+            restored = restored.changed(
+                formed_through=record.formed_through,
+                summary=record.summary,
+                summary_through=record.summary_through,
+            )
+        restored = restored.following(record)
+    state.put(restored, Verb.UNDO)
+
+
+def _unmade(record: Record) -> Record:
+    if isinstance(record, Memory):
+        return record.changed(status=MemoryStatus.UNDONE)  # type: ignore[no-any-return]
+    return record.changed(withdrawn=True)  # type: ignore[no-any-return]
+
+
+def _check_slots(state: BatchState) -> Deciding[None]:
+    """Raise ``Conflict`` if a restored record's key or name is used by another record now."""
+    puts = state.puts()
+    slots = {put.record.slot(): put.record for put in puts if put.record.slot() is not None}
+    held = yield from ask(Holders(tuple(slot for slot in slots if slot is not None)))
+    moved = {put.record.id for put in puts}
+    for slot, holder in held.items():
+        if holder.id not in moved:
+            wanted = slots[slot]
+            what = "key" if wanted.type is RecordType.MEMORY else "name"
+            raise Conflict(
+                f"position: {holder.type.value} {holder.id} has the same {what} now; change or retract that one first"
+            )

@@ -1,0 +1,205 @@
+"""Plans an erasure: the records to erase, and everything derived only from them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection
+from dataclasses import dataclass, field
+from typing import Any
+from uuid import UUID
+
+from memoranda.errors import NotAllowed
+from memoranda.model.experience_lines import ExperienceLine
+from memoranda.model.ledger import AGED, Line, Verb
+from memoranda.model.memories import Memory
+from memoranda.model.messages import Episode, Message, Thread
+from memoranda.model.profiles import Key, ProfileDocument
+from memoranda.model.records import Owner, Record, RecordType, View
+from memoranda.storage.decide.state import ask, load_all
+from memoranda.storage.questions import Aged, Deciding, InThread, OtherHolders, RestingOn
+
+
+@dataclass(slots=True)
+class ErasurePlan:
+    """The records to erase, and the records that stay with fewer sources."""
+
+    #: The records to erase, by id.
+    doomed: dict[UUID, Record] = field(default_factory=dict)
+    #: Records that stay, without the erased sources.
+    stripped: dict[UUID, Record] = field(default_factory=dict)
+    #: Messages removed by age before, which no record may have as a source any more.
+    aged: set[UUID] = field(default_factory=set)
+    #: Asked for, and not there for this view.
+    unknown: list[UUID] = field(default_factory=list)
+    #: Older statements that erased memories had superseded; they are not erased.
+    superseded: list[UUID] = field(default_factory=list)
+
+    def __contains__(self, id: object) -> bool:
+        """True if the record is erased or has left by age."""
+        return id in self.doomed or id in self.aged
+
+    def losing_threads(self) -> set[UUID]:
+        """Return the threads in which something is erased."""
+        return {
+            record.thread
+            for record in self.doomed.values()
+            if isinstance(record, (Message, Memory, Episode)) and record.thread is not None
+        }
+
+
+def plan_erasure(view: View, ids: tuple[UUID, ...]) -> Deciding[ErasurePlan]:
+    """Plan the erasure of these records and of everything derived only from them."""
+    plan = ErasurePlan()
+    records = yield from load_all(ids)
+    aged = (yield from ask(Aged())) if view.whole and len(records) < len(set(ids)) else {}
+    for id in ids:
+        record = records.get(id)
+        if record is None and id in aged:
+            plan.aged.add(id)
+        elif record is None or not record.audience.readable_by(view):
+            plan.unknown.append(id)
+        else:
+            _check_own(record, view)
+            plan.doomed[id] = record
+    yield from _spread(plan, [*plan.doomed, *plan.aged])
+    yield from _empty_summaries(plan, {aged[id] for id in plan.aged if id in aged})
+    plan.superseded = [
+        older
+        for record in plan.doomed.values()
+        if isinstance(record, Memory)
+        for older in record.supersedes
+        if older not in plan.doomed
+    ]
+    return plan
+
+
+def plan_ageing(view: View, ids: tuple[UUID, ...]) -> Deciding[ErasurePlan]:
+    """Plan the removal of old messages that were formed already; records derived from them stay."""
+    if not view.whole:
+        raise NotAllowed("only the owner's own view (view='owner') may remove messages by age")
+    plan = ErasurePlan()
+    records = yield from load_all(ids)
+    said = {id: record for id, record in records.items() if isinstance(record, Message)}
+    threads = yield from load_all(message.thread for message in said.values())
+    for id in dict.fromkeys(ids):
+        message = said.get(id)
+        thread = None if message is None else threads.get(message.thread)
+        if message is None or not isinstance(thread, Thread) or message.seq > thread.formed_through:
+            plan.unknown.append(id)
+        else:
+            plan.doomed[id] = message
+    return plan
+
+
+def departure(plan: ErasurePlan, owner: Owner, *, ageing: bool) -> tuple[tuple[Line, ...], dict[str, Any]]:
+    """Return the ledger lines of an erasure, and their note."""
+    verb = Verb.AGE if ageing else Verb.ERASE
+    own = [record for record in plan.doomed.values() if record.owner == owner]
+    note: dict[str, Any] = {}
+    if ageing:
+        own.sort(key=_place)
+        counts = Counter(record.thread.hex for record in own if isinstance(record, Message))
+        note[AGED] = [[thread, count] for thread, count in counts.items()]
+    lines = [Line(verb, r.type, r.id, r.version, 0, erased=True) for r in own]
+    lines += [Line(verb, RecordType.MESSAGE, id, 0, 0, erased=True) for id in sorted(plan.aged)]
+    return tuple(lines), note
+
+
+def _place(record: Record) -> tuple[UUID, int]:
+    assert isinstance(record, Message)
+    return record.thread, record.seq
+
+
+def plan_whole_erasure(owner: Owner, view: View, records: dict[UUID, Record]) -> Deciding[ErasurePlan]:
+    """Plan the erasure of an owner, including other owners' records that name them."""
+    if not view.whole:
+        raise NotAllowed("only the owner's own view may forget everything; use view='owner'")
+    plan = ErasurePlan(doomed=dict(records))
+    yield from _spread(plan, [*plan.doomed])
+    own = set(plan.doomed)
+    for record in (yield from ask(OtherHolders())):
+        _unname(plan, owner, record)
+    yield from _spread(plan, [id for id in plan.doomed if id not in own])
+    return plan
+
+
+def _unname(plan: ErasurePlan, owner: Owner, record: Record) -> None:
+    """Take an owner's name out of a record that is another's."""
+    if isinstance(record, Key) and record.opens == owner:
+        plan.doomed[record.id] = record
+    base = plan.stripped.get(record.id, record)
+    if isinstance(base, ExperienceLine) and record.id not in plan.doomed:
+        left = tuple(part for part in base.evidence if part.owner != owner)
+        if base.evidence and not base.outlives(left):
+            plan.stripped.pop(record.id, None)
+            plan.doomed[record.id] = record
+        elif len(left) < len(base.evidence):
+            plan.stripped[record.id] = base.changed(evidence=left, past=())
+
+
+def _check_own(record: Record, view: View) -> None:
+    """An agent forgets for good only what it wrote; the person forgets everything."""
+    if view.whole:
+        return
+    writer = getattr(record, "agent", None)
+    if view.agent is None or writer != view.agent:
+        raise NotAllowed(
+            f"{record.type.value} {record.id} is not this agent's own: retract it, or forget it with the owner's view"
+        )
+
+
+def _spread(plan: ErasurePlan, wave: list[UUID]) -> Deciding[None]:
+    while wave:
+        threads = [id for id in wave if id in plan.doomed and plan.doomed[id].type is RecordType.THREAD]
+        aged = (yield from ask(Aged())) if threads else {}
+        left = [id for id, thread in aged.items() if thread in threads and id not in plan.aged]
+        plan.aged.update(left)
+        found: list[UUID] = []
+        for thread in threads:
+            inside = yield from load_all((yield from ask(InThread(thread))))
+            for record in inside.values():
+                if record.id in plan.doomed:
+                    continue
+                if _lives_in(record, thread) or _falls(plan, record):
+                    plan.doomed[record.id] = record
+                    plan.stripped.pop(record.id, None)
+                    found.append(record.id)
+        for record in (yield from ask(RestingOn((*wave, *left)))):
+            if record.id not in plan.doomed and _falls(plan, record):
+                plan.doomed[record.id] = record
+                plan.stripped.pop(record.id, None)
+                found.append(record.id)
+        wave = found
+
+
+def _empty_summaries(plan: ErasurePlan, aged: Collection[UUID]) -> Deciding[None]:
+    """Empty every summary that covers an erased message. The place of a message that left by age is unknown, so any summary goes."""
+    said = [record for record in plan.doomed.values() if isinstance(record, Message)]
+    firsts: dict[UUID, int] = dict.fromkeys(aged, 1)
+    for message in said:
+        firsts[message.thread] = min(message.seq, firsts.get(message.thread, message.seq))
+    threads = yield from load_all(id for id in firsts if id not in plan.doomed)
+    for thread in threads.values():
+        if isinstance(thread, Thread) and firsts[thread.id] <= thread.summary_through:
+            plan.stripped[thread.id] = thread.changed(summary="", summary_through=0)
+
+
+def _lives_in(record: Record, thread: UUID) -> bool:
+    """True if a record is erased with its thread in any case: a message of it, or its episode."""
+    if isinstance(record, Message):
+        return True
+    return isinstance(record, Episode) and record.thread == thread
+
+
+def _falls(plan: ErasurePlan, record: Record) -> bool:
+    """True if a record has no source left; otherwise note the record without the erased sources."""
+    base = plan.stripped.get(record.id, record)
+    if isinstance(base, (Memory, ProfileDocument, ExperienceLine)):
+        left = base.without(plan)
+        if left is None:
+            return True
+        plan.stripped[record.id] = left
+        return False
+    # An episode summarises all its sources; its words cannot be attributed to one of them.
+    gone = [source for source in base.rests_on() if source in plan]
+    return bool(gone) if isinstance(base, Episode) else len(gone) == len(base.rests_on())

@@ -1,0 +1,21 @@
+"""The lines of an export: written from pieces, and read, checked and made into pieces again."""
+
+from memoranda.storage.export.forms import OwnerLine
+from memoranda.storage.export.owner_data import BookDump, DumpedVersion, EndedEra, OwnerDump, TermsOf
+from memoranda.storage.export.read import broken, parse, parse_book, parse_owner_line
+from memoranda.storage.export.write import book_line, owner_lines
+
+__all__ = [
+    "BookDump",
+    "DumpedVersion",
+    "EndedEra",
+    "OwnerDump",
+    "OwnerLine",
+    "TermsOf",
+    "book_line",
+    "broken",
+    "owner_lines",
+    "parse",
+    "parse_book",
+    "parse_owner_line",
+]

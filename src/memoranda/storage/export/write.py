@@ -1,0 +1,100 @@
+"""The lines of an export, written from an owner's pieces."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+from uuid import UUID
+
+from memoranda.model.book_rows import OwnerPieces, RecordPiece
+from memoranda.model.ledger import Entry
+from memoranda.model.records import Owner, Record, RecordType
+from memoranda.model.values import moment
+from memoranda.storage.export.owner_data import BookDump
+from memoranda.storage.rows import StoredRow, audience_of, decode, dump_entry, entry_of, owner_of, portable
+
+
+def owner_lines(whole: OwnerPieces, *, private: bool) -> Iterator[dict[str, Any]]:
+    """Yield an owner's lines, and at their end the one that counts them by kind.
+
+    With ``private`` they hold the digests of operations, which only a book with the same key understands.
+    """
+    counts: Counter[str] = Counter()
+    for line in _owner_lines(whole, private=private):
+        counts[line["line"]] += 1
+        yield line
+    yield {"line": "end", "counts": dict(sorted(counts.items()))}
+
+
+def _owner_lines(whole: OwnerPieces, *, private: bool) -> Iterator[dict[str, Any]]:
+    frame = whole.frame
+    assert frame.names is not None
+    owner, era = owner_of(*frame.names), UUID(bytes=frame.era)
+    tenant, kind, id = frame.names
+    yield {"line": "owner", "tenant": tenant, "kind": kind, "id": id, "era": str(era)}
+    for entry in whole.entries:
+        yield _entry_line(entry_of((0, *entry, frame.era, None), owner), private=private)
+    for piece in whole.records:
+        yield from _record_lines(piece, owner)
+    for piece in whole.records:
+        if piece.use is not None:
+            strength, used_at, count = piece.use
+            at = None if used_at is None else moment(used_at).isoformat()
+            id = str(UUID(bytes=piece.key))
+            yield {"line": "use", "id": id, "strength": strength, "used_at": at, "count": count}
+
+
+def _record_lines(piece: RecordPiece, owner: Owner) -> Iterator[dict[str, Any]]:
+    """Yield a record's earlier versions that still have content, then the record."""
+    row = StoredRow(*piece.row)
+    id = UUID(bytes=row.id)
+    for old in piece.earlier:
+        if old.body:
+            audience = audience_of(*old.readers)
+            version = decode(row.type, id, owner, audience, old.version, old.recorded_at, old.body)
+            yield _version_line("version", version, old.position)
+    record = decode(row.type, id, owner, audience_of(*piece.readers), row.version, row.recorded_at, row.body)
+    line = _version_line("record", record, piece.position)
+    if record.type is RecordType.THREAD:
+        line["tail"] = row.seq
+    yield line
+
+
+def _version_line(kind: str, record: Record, position: int) -> dict[str, Any]:
+    return {"line": kind, "position": position, "record": portable(record)}
+
+
+def _entry_line(entry: Entry, *, private: bool) -> dict[str, Any]:
+    """Return an entry's line without the digests of content, which are made anew where it is imported."""
+    bare = replace(entry, lines=tuple(replace(line, hash=None) for line in entry.lines))
+    line = {
+        "line": "entry",
+        "position": entry.position,
+        "at": entry.at.isoformat(),
+        "actor": [entry.actor.kind, entry.actor.id],
+        "body": json.loads(dump_entry(bare)),
+    }
+    if private and entry.operation is not None and entry.request is not None:
+        line["keys"] = [entry.operation.hex(), entry.request.hex()]
+    return line
+
+
+def book_line(book: BookDump) -> dict[str, Any]:
+    """Return the line on what belongs to no owner."""
+    return {
+        "line": "book",
+        "secret": book.secret.hex(),
+        "erased_eras": [
+            [
+                each.era.hex,
+                each.digest.hex(),
+                each.at,
+                [[id.hex(), request.hex()] for id, request in each.operations],
+            ]
+            for each in book.eras
+        ],
+        "tombstones": [[digest.hex(), at] for digest, at in book.tombstones],
+    }

@@ -1,0 +1,382 @@
+"""Conversions between records and the rows that engines store."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from functools import lru_cache
+from typing import Any, NamedTuple
+from uuid import UUID
+
+from pydantic_core import from_json
+
+from memoranda.errors import Corrupt, InvalidInput
+from memoranda.model.experience_lines import ExperienceLine
+from memoranda.model.ledger import STORED_VERBS, Actor, Entry, Ignored, Line, Verb
+from memoranda.model.memories import Cardinality, Cited, Memory, MemoryStatus
+from memoranda.model.messages import Episode, Message, Overflow, Thread
+from memoranda.model.profiles import Agent, Key, ProfileDocument, Schema
+from memoranda.model.records import Audience, AudienceKind, Owner, Record, RecordType, Trust
+from memoranda.model.values import canonical, keyed, micros, moment
+
+CLASS_OF: dict[str, type[Record]] = {
+    cls.type.value: cls
+    for cls in (
+        Thread,
+        Message,
+        Episode,
+        Overflow,
+        Memory,
+        ProfileDocument,
+        ExperienceLine,
+        Agent,
+        Schema,
+        Key,
+    )
+}
+
+#: Fields that have their own columns, or that the row's owner and shelf determine.
+_OUTSIDE = {"id", "owner", "audience", "version", "recorded_at"}
+
+
+#: The statuses of records that are not active; every other status, and none, means active.
+ENDED = frozenset(
+    {
+        MemoryStatus.SUPERSEDED.value,
+        MemoryStatus.RETRACTED.value,
+        MemoryStatus.UNDONE.value,
+        MemoryStatus.EVICTED.value,
+        "withdrawn",
+    }
+)
+#: The same without superseded records, which were true until they were superseded.
+TAKEN_BACK = ENDED - {MemoryStatus.SUPERSEDED.value}
+
+
+class StoredRow(NamedTuple):
+    """One version of a record as engines store it. Times are microseconds since the epoch."""
+
+    id: bytes
+    type: str
+    version: int
+    recorded_at: int
+    slot: bytes | None
+    thread: bytes | None
+    seq: int
+    kind: str | None
+    status: str | None
+    at: int
+    valid_from: int | None
+    valid_to: int | None
+    facets: str
+    body: str
+    hash: bytes
+
+    @property
+    def held(self) -> bool:
+        """True if this version is active."""
+        return self.status not in ENDED
+
+
+@dataclass(frozen=True, slots=True)
+class _Columns:
+    thread: UUID | None
+    seq: int
+    kind: str | None
+    status: str | None
+    at: datetime
+    valid_from: datetime | None = None
+    valid_to: datetime | None = None
+
+
+def _columns(record: Record) -> _Columns:
+    if isinstance(record, Message):
+        return _Columns(record.thread, record.seq, record.role, None, record.observed_at)
+    if isinstance(record, Memory):
+        held = "withdrawn" if record.withdrawn else record.status.value
+        # What took another's place holds from where the other one ended.
+        since = record.valid_from or (record.observed_at if record.supersedes else None)
+        return _Columns(record.thread, 0, record.kind, held, record.observed_at, since, record.valid_to)
+    status = "withdrawn" if record.withdrawn else None
+    if isinstance(record, Episode):
+        return _Columns(record.thread, 0, record.outcome.value, status, record.started_at)
+    if isinstance(record, Thread):
+        return _Columns(record.id, 0, record.agent, status or record.status.value, record.started_at)
+    return _Columns(None, 0, None, status, record.recorded_at)
+
+
+_spell = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False).encode
+
+
+def facets_of(record: Record) -> str:
+    """Return ``[speaker, agent, key, subject, trust, tags]`` as JSON, with ``true`` appended if it is pinned.
+
+    Passages are filtered by them; empty where all are.
+    """
+    match record:
+        case Message():
+            return _facets(record.speaker, record.agent, None, None, record.trust.value, ())
+        case Memory():
+            pinned = (True,) if record.pinned else ()
+            trust = record.trust.value
+            return _facets(None, record.agent, record.key, record.subject, trust, record.tags, *pinned)
+        case Episode():
+            return _facets(None, record.agent, None, None, record.trust.value, record.tags)
+        case Thread():
+            return _facets(None, record.agent, None, None, None, record.tags)
+        case _:
+            return ""
+
+
+def _facets(*facets: str | tuple[str, ...] | bool | None) -> str:
+    return _spell(facets) if any(facets) else ""
+
+
+def encode(record: Record, secret: bytes) -> StoredRow:
+    """A record as a row, with the keyed digest of its content."""
+    columns = _columns(record)
+    body = record.model_dump_json(exclude=_OUTSIDE, exclude_defaults=True)
+    return StoredRow(
+        record.id.bytes,
+        record.type.value,
+        record.version,
+        micros(record.recorded_at),
+        record.slot(),
+        None if columns.thread is None else columns.thread.bytes,
+        columns.seq,
+        columns.kind,
+        columns.status,
+        micros(columns.at),
+        None if columns.valid_from is None else micros(columns.valid_from),
+        None if columns.valid_to is None else micros(columns.valid_to),
+        facets_of(record),
+        body,
+        content_hash(secret, record.type.value, record.audience, body),
+    )
+
+
+def content_hash(secret: bytes, type_: str, audience: Audience, body: str) -> bytes:
+    """Return the keyed digest that the ledger stores of a version's content."""
+    return keyed(secret, "content", type_.encode(), _readers(audience), body.encode())
+
+
+@lru_cache(maxsize=4096)
+def _readers(audience: Audience) -> bytes:
+    return canonical([audience.kind.value, audience.agent, list(audience.groups)])
+
+
+def decode(
+    type_: str, id: UUID, owner: Owner, audience: Audience, version: int, recorded_at: int, body: str
+) -> Record:
+    """Build the record of a row.
+
+    What a book wrote was checked when it came in: what is read most is built without being checked again.
+    """
+    try:
+        fields: dict[str, Any] = from_json(body)
+        fields["id"] = id
+        fields["owner"] = owner
+        fields["audience"] = audience
+        fields["version"] = version
+        fields["recorded_at"] = moment(recorded_at)
+        shape = _SHAPES.get(type_)
+        return CLASS_OF[type_].model_validate(fields) if shape is None else shape.build(fields)
+    except (ValueError, TypeError, LookupError, AttributeError) as exc:
+        raise Corrupt(f"record {id} cannot be read, its row is damaged: restore a backup") from exc
+
+
+_set = object.__setattr__
+
+
+def _ids(values: list[str]) -> tuple[UUID, ...]:
+    return tuple(map(UUID, values))
+
+
+def _quotes(values: list[Any]) -> tuple[Cited, ...]:
+    return tuple(map(Cited.model_validate, values))
+
+
+class _Shape:
+    """How a class of records is built from parsed fields; every field that is no plain JSON has its reader."""
+
+    def __init__(self, of: type[Record], **readers: Callable[[Any], Any]) -> None:
+        self._of = of
+        self._readers = tuple(readers.items())
+        #: In the order of the class, in which a record is also written; required fields are always given.
+        self._blank = {
+            name: None if field.is_required() else field.get_default(call_default_factory=True)
+            for name, field in of.model_fields.items()
+        }
+
+    def build(self, fields: dict[str, Any]) -> Record:
+        for name, read in self._readers:
+            if (value := fields.get(name)) is not None:
+                fields[name] = read(value)
+        record = self._of.__new__(self._of)
+        _set(record, "__dict__", {**self._blank, **fields})
+        _set(record, "__pydantic_fields_set__", set(fields))
+        _set(record, "__pydantic_extra__", None)
+        _set(record, "__pydantic_private__", None)
+        return record
+
+
+_SHAPES = {
+    Message.type.value: _Shape(Message, thread=UUID, observed_at=datetime.fromisoformat, trust=Trust),
+    Memory.type.value: _Shape(
+        Memory,
+        cardinality=Cardinality,
+        tags=tuple,
+        thread=UUID,
+        valid_from=datetime.fromisoformat,
+        valid_to=datetime.fromisoformat,
+        observed_at=datetime.fromisoformat,
+        sources=_ids,
+        past=_ids,
+        quotes=_quotes,
+        trust=Trust,
+        supersedes=_ids,
+        superseded_by=UUID,
+        status=MemoryStatus,
+    ),
+}
+
+
+def portable(record: Record) -> dict[str, Any]:
+    """A record as a JSON-ready line of an export."""
+    body: dict[str, Any] = json.loads(record.model_dump_json(exclude={"owner"}, exclude_defaults=True))
+    body["id"] = str(record.id)
+    body["version"] = record.version
+    body["recorded_at"] = record.recorded_at.isoformat()
+    return {"type": record.type.value, **body}
+
+
+def from_portable(line: dict[str, Any], owner: Owner) -> Record:
+    """The record of an export's line; raises pydantic's ValidationError where it is none."""
+    fields = {name: value for name, value in line.items() if name != "type"}
+    return CLASS_OF[RecordType(line.get("type", "")).value].model_validate({**fields, "owner": owner})
+
+
+_FIRST, _LAST = bytes(16), b"\xff" * 16
+
+
+@lru_cache(maxsize=4096)
+def owner_of(tenant: str, kind: str, id: str) -> Owner:
+    """The owner of three columns."""
+    return Owner.model_validate({"tenant": tenant, "kind": kind, "id": id})
+
+
+@lru_cache(maxsize=4096)
+def audience_of(kind: str, agent: str, groups: str) -> Audience:
+    """The audience of three columns."""
+    return Audience(kind=AudienceKind(kind), agent=agent or None, groups=tuple(json.loads(groups)))
+
+
+@lru_cache(maxsize=4096)
+def audience_columns(audience: Audience) -> tuple[str, str, str]:
+    """An audience as three columns."""
+    return (audience.kind.value, audience.agent or "", json.dumps(list(audience.groups), ensure_ascii=False))
+
+
+def record_of(row: Sequence[Any]) -> Record:
+    """A record of a row that carries its owner and audience."""
+    type_, id_, tenant, kind, owner_id, audience, agent, groups, version, recorded_at, body = row[:11]
+    return decode(
+        type_,
+        UUID(bytes=id_),
+        owner_of(tenant, kind, owner_id),
+        audience_of(audience, agent, groups),
+        version,
+        recorded_at,
+        body,
+    )
+
+
+def entry_of(row: Sequence[Any], owner: Owner | None) -> Entry:
+    """A ledger entry of a row."""
+    _, position, at, actor_kind, actor, operation, request, body, era, _ = row
+    lines, ignored, note = load_entry_body(body)
+    return Entry(
+        owner,
+        UUID(bytes=era),
+        position,
+        moment(at),
+        Actor(actor_kind, actor),
+        lines,
+        ignored,
+        note,
+        operation,
+        request,
+    )
+
+
+def cursor_of(cursor: str | None, newest_first: bool) -> bytes:
+    """Return the id after which a page begins; without a cursor, the lowest or highest possible id."""
+    if cursor is None:
+        return _LAST if newest_first else _FIRST
+    try:
+        return UUID(hex=cursor).bytes
+    except ValueError:
+        raise InvalidInput(
+            "cursor: it was not returned by a page; begin without a cursor", field="cursor"
+        ) from None
+
+
+#: Made once: it writes each entry of the ledger.
+_compact = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False).encode
+
+
+def dump_entry(entry: Entry) -> str:
+    """The part of an entry that engines store as one text."""
+    body: dict[str, Any] = {
+        "l": [
+            [
+                STORED_VERBS.get(line.verb, line.verb),
+                line.type,
+                line.id.hex,
+                line.before,
+                line.after,
+                _hex(line.hash),
+                *([1] if line.erased else []),
+            ]
+            for line in entry.lines
+        ]
+    }
+    if entry.ignored:
+        body["i"] = [
+            [part.item, part.code, None if part.id is None else part.id.hex, part.field]
+            for part in entry.ignored
+        ]
+    if entry.note:
+        body["n"] = entry.note
+    return _compact(body)
+
+
+def load_entry_body(body: str) -> tuple[tuple[Line, ...], tuple[Ignored, ...], dict[str, Any]]:
+    """Lines, ignored parts and note of what ``dump_entry`` wrote."""
+    try:
+        loaded = json.loads(body)
+        lines = tuple(
+            Line(
+                Verb(part[0]),
+                RecordType(part[1]),
+                UUID(hex=part[2]),
+                part[3],
+                part[4],
+                None if part[5] is None else bytes.fromhex(part[5]),
+                len(part) > 6,
+            )
+            for part in loaded["l"]
+        )
+        ignored = tuple(
+            Ignored(part[0], part[1], None if part[2] is None else UUID(hex=part[2]), part[3])
+            for part in loaded.get("i", ())
+        )
+        return lines, ignored, loaded.get("n", {})
+    except (ValueError, TypeError, LookupError, AttributeError) as exc:
+        raise Corrupt("an entry of a ledger cannot be read, its row is damaged: restore a backup") from exc
+
+
+def _hex(value: bytes | None) -> str | None:
+    return None if value is None else value.hex()

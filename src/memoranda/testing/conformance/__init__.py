@@ -1,0 +1,1 @@
+"""The conformance suite, one module for each promise of an engine."""

@@ -1,0 +1,288 @@
+"""Erasure: what is forgotten goes from every place, with all that rests on it alone, and does not come back."""
+
+from __future__ import annotations
+
+import pytest
+
+from memoranda.errors import Erased, LimitReached, NotAllowed, NotFound
+from memoranda.model.changes import (
+    AddExperience,
+    CloseThread,
+    Confirm,
+    Import,
+    PatchProfile,
+    PutNamed,
+    Retract,
+    Undo,
+)
+from memoranda.model.ledger import Actor, Target, Verb
+from memoranda.model.messages import ThreadStatus
+from memoranda.model.profiles import Key
+from memoranda.model.records import EVERYONE, WHOLE, Limits, Owner, OwnerKind, View
+from memoranda.model.values import new_id
+from memoranda.ports import Engine
+from memoranda.testing.builders import (
+    ANN,
+    AT_A,
+    AT_B,
+    BEN,
+    FOR_A,
+    GUIDE,
+    START,
+    Follower,
+    Pen,
+    a_line,
+    a_memory,
+    an_episode,
+    packed,
+)
+from memoranda.testing.suite import Suite
+
+
+class ErasureSuite(Suite):
+    """From what is forgotten to what rests on it."""
+
+    async def test_a_statement_that_rests_on_it_alone_goes_with_a_message(self, engine: Engine) -> None:
+        pen = Pen(engine)
+        thread = await pen.open()
+        tea, cake = await pen.say(thread, "tea", "cake")
+        likes = await pen.remember("likes tea", sources=(tea,))
+        buy = await pen.remember("buy tea", sources=(likes,))
+        other = await pen.remember("likes cake", sources=(cake,))
+        receipt = await pen.erase(tea)
+        assert {record.id for record in await pen.scan()} == {thread, cake, other}
+        assert {place: receipt.removed[place] for place in ("message", "memory", "terms")} == {
+            "message": 1,
+            "memory": 2,
+            "terms": 3,
+        }
+        assert (receipt.kept, receipt.not_found, receipt.owner, receipt.at) == ((), (), pen.owner, pen.now)
+        for id in (tea, likes, buy):
+            assert await engine.history(pen.owner, WHOLE, id) == []
+
+    async def test_a_statement_with_other_sources_stays_without_the_forgotten_one(
+        self, engine: Engine
+    ) -> None:
+        pen = Pen(engine)
+        thread = await pen.open()
+        one, two = await pen.say(thread, "tea", "tea again")
+        memory = await pen.remember("likes tea", sources=(one, two), tags=("canary",))
+        await pen.write(Confirm(memory))
+        follower = Follower(engine)
+        await follower.follow()
+        receipt = await pen.erase(one)
+        kept = await pen.read(memory)
+        assert receipt.kept == (memory,)
+        assert (kept.sources, kept.version, kept.content) == ((two,), 3, "likes tea")
+        assert [(step.verb, step.record) for step in await engine.history(pen.owner, WHOLE, memory)] == [
+            (Verb.REMEMBER, None),
+            (Verb.CONFIRM, None),
+            (Verb.UNSOURCE, kept),
+        ]
+        assert (await follower.follow())[EVERYONE].keys() == {two, memory}
+        await pen.erase(two)
+        assert await pen.find(memory) is None
+
+    async def test_a_thread_takes_its_messages_and_episodes_and_what_rests_on_them_alone(
+        self, engine: Engine
+    ) -> None:
+        pen = Pen(engine)
+        thread, other = await pen.open(), await pen.open()
+        said, elsewhere = await pen.say(thread, "tea", "cake"), await pen.say(other, "tea")
+        episode = an_episode(pen.owner, sources=(said[0], elsewhere[0]))
+        await pen.write(CloseThread(thread, ThreadStatus.COMPLETED, None, episode, b""))
+        told = await pen.remember("told in it", thread=thread)
+        derived = await pen.remember("rests on it", sources=(said[1],))
+        mixed = await pen.remember("rests on both", thread=thread, sources=(said[0], elsewhere[0]))
+        outside = await pen.remember("rests elsewhere", thread=thread, sources=elsewhere)
+        receipt = await pen.erase(thread)
+        assert {record.id for record in await pen.scan()} == {other, *elsewhere, mixed, outside}
+        assert set(receipt.kept) == {mixed, outside}
+        for id in (mixed, outside):
+            assert ((await pen.read(id)).sources, (await pen.read(id)).thread) == (elsewhere, None)
+        assert [await pen.find(id) for id in (thread, *said, episode.id, told, derived)] == [None] * 6
+        with pytest.raises(NotFound):
+            await pen.say(thread, "more")
+
+    async def test_what_rests_on_a_key_goes_with_the_owner_whom_it_opened(self, engine: Engine) -> None:
+        pen, tenant = Pen(engine), Pen(engine, Owner(kind=OwnerKind.TENANT, id="default"))
+        await pen.remember("likes tea")
+        key = Key(id=new_id(), owner=tenant.owner, name="web", digest="0" * 64, opens=ANN)
+        await tenant.write(PutNamed(key))
+        told = await tenant.remember("the web has a key", sources=(key.id,))
+        other = await tenant.remember("the web is slow")
+        receipt = await pen.erase_all()
+        assert {key.id, told} <= set(receipt.ids)
+        assert [await tenant.find(id) for id in (key.id, told)] == [None, None]
+        assert await tenant.find(other) is not None
+
+    async def test_what_went_with_another_owner_counts_no_more(self, engine: Engine) -> None:
+        pen, other = Pen(engine), Pen(engine, BEN, limits=Limits(memories_per_owner=1, at_capacity="reject"))
+        told = await pen.remember("likes tea")
+        heard = await other.write(Import(a_memory(BEN, "ann likes tea", sources=(told,)), packed("tea")))
+        await pen.erase_all()
+        assert await other.find(heard.id) is None
+        await other.remember("likes cake")
+        with pytest.raises(LimitReached):
+            await other.remember("likes bread")
+
+    async def test_what_a_forgotten_statement_had_superseded_is_named_and_stays(self, engine: Engine) -> None:
+        pen = Pen(engine)
+        old = await pen.remember("likes tea", key="drink")
+        new = await pen.remember("likes gin", key="drink")
+        receipt = await pen.erase(new)
+        assert receipt.superseded == (old,)
+        assert (await pen.read(old)).status == "superseded"
+        assert (await pen.read(await pen.remember("likes rum", key="drink"))).supersedes == ()
+
+    async def test_what_is_not_there_for_this_view_is_named_and_nothing_happens(self, engine: Engine) -> None:
+        pen, other = Pen(engine), Pen(engine, BEN)
+        theirs, hidden, nowhere = (
+            await other.remember("ben's"),
+            await pen.remember("a's", agent="a"),
+            new_id(),
+        )
+        ledgers = (len(await pen.ledger()), len(await other.ledger()))
+        receipt = await pen.erase(theirs, hidden, nowhere, view=AT_B)
+        assert (set(receipt.not_found), dict(receipt.removed)) == ({theirs, hidden, nowhere}, {})
+        assert (await other.read(theirs)).active
+        assert (await pen.read(hidden)).active
+        assert (len(await pen.ledger()), len(await other.ledger())) == ledgers
+        nobody = Pen(engine, Owner(id="nobody"))
+        assert (await nobody.erase(theirs)).not_found == (theirs,)
+        assert await nobody.ledger() == []
+
+    async def test_an_agent_forgets_for_good_only_what_is_its_own(self, engine: Engine) -> None:
+        pen = Pen(engine)
+        own, others = (
+            await pen.remember("a's", agent="a", audience=EVERYONE),
+            await pen.remember("b's", agent="b", audience=EVERYONE),
+        )
+        nobodys = await pen.remember("nobody's")
+        for ids in ((others,), (nobodys,), (own, others)):
+            with pytest.raises(NotAllowed):
+                await pen.erase(*ids, view=AT_A)
+        with pytest.raises(NotAllowed):
+            await pen.erase(own, view=View())
+        await pen.erase(own, view=AT_A)
+        assert {record.id for record in await pen.scan()} == {others, nobodys}
+        with pytest.raises(NotAllowed):
+            await engine.erase(Target(pen.owner, AT_A, Actor("agent", "a"), everything=True), pen.tick())
+        assert len(await pen.scan()) == 2
+
+    async def test_an_erased_id_is_recognised_and_does_not_come_back(self, engine: Engine) -> None:
+        pen = Pen(engine)
+        memory = await pen.remember("tea")
+        (line,) = (await pen.ledger())[0].lines
+        assert line.hash is not None
+        await pen.erase(memory)
+        first, last = await pen.ledger()
+        assert [(line.hash, line.erased, line.id) for line in first.lines] == [(None, True, memory)]
+        assert [(line.verb, line.hash, line.id) for line in last.lines] == [(Verb.ERASE, None, memory)]
+        assert [(entry.actor.kind, entry.actor.id) for entry in (first, last)] == [
+            ("application", "the suite"),
+            ("owner", "ann"),
+        ]
+        with pytest.raises(Erased):
+            await pen.write(Undo(1))
+
+    async def test_a_line_of_experience_loses_the_evidence_that_was_forgotten(self, engine: Engine) -> None:
+        guide, ann, ben = Pen(engine, GUIDE), Pen(engine), Pen(engine, BEN)
+        hers, his = await ann.remember("ann's"), await ben.remember("ben's")
+        both = a_line(GUIDE, "ask for the date", [(ann.owner, hers), (ben.owner, his)])
+        only = a_line(GUIDE, "ann likes tea", [(ann.owner, hers)])
+        free = a_line(GUIDE, "be kind")
+        await guide.write(*map(AddExperience, (both, only, free)))
+        receipt = await ann.erase(hers)
+        assert receipt.kept == (both.id,)
+        assert [part.owner for part in (await guide.read(both.id)).evidence] == [ben.owner]
+        assert await guide.find(only.id) is None
+        assert (await guide.read(free.id)).version == 1
+        assert [[line.verb for line in entry.lines] for entry in await guide.ledger()] == [
+            [Verb.ADD, Verb.ADD, Verb.ADD],
+            [Verb.UNSOURCE],
+        ]
+        assert [line.erased for line in (await guide.ledger())[0].lines] == [False, True, False]
+        await ben.erase_all()
+        assert {record.id for record in await guide.scan()} == {free.id}
+
+    async def test_a_line_goes_with_whom_it_may_tell_of_unless_it_was_approved(self, engine: Engine) -> None:
+        guide, ann, ben = Pen(engine, GUIDE), Pen(engine), Pen(engine, BEN)
+        hers, his = await ann.remember("ann's"), await ben.remember("ben's")
+        more = await ann.remember("ann's, too")
+        evidence = [(ann.owner, hers), (ben.owner, his)]
+        telling = a_line(GUIDE, "ann likes tea", evidence, guarded=False)
+        read = a_line(GUIDE, "people like tea", evidence, guarded=False, approved_at=START)
+        kept = a_line(GUIDE, "tea is liked", [(ann.owner, hers), (ben.owner, his)], guarded=False)
+        kept = kept.changed(
+            evidence=(kept.evidence[0].model_copy(update={"sources": (hers, more)}), kept.evidence[1])
+        )
+        await guide.write(*map(AddExperience, (telling, read, kept)))
+        await ann.erase(hers)
+        assert await guide.find(telling.id) is None
+        assert [part.owner for part in (await guide.read(read.id)).evidence] == [ben.owner]
+        assert (await guide.read(kept.id)).evidence[0].sources == (more,)
+        await ann.erase_all()
+        assert {record.id for record in await guide.scan()} == {read.id}
+
+    async def test_an_owner_ends_an_era_and_begins_anew_empty(self, engine: Engine) -> None:
+        pen, other = Pen(engine), Pen(engine, BEN)
+        await other.remember("ben's")
+        thread = await pen.open(name="order 7", agent="a", audience=FOR_A)
+        await pen.say(thread, "tea")
+        memory = await pen.remember("likes tea", key="drink")
+        await pen.write(Retract(memory))
+        await pen.write(PatchProfile(new_id(), "Profile", EVERYONE, {"name": "Ann"}))
+        old = await pen.era()
+        receipt = await pen.erase_all()
+        assert {
+            kind: receipt.removed[kind] for kind in ("thread", "message", "memory", "profile", "versions")
+        } == {
+            "thread": 1,
+            "message": 1,
+            "memory": 1,
+            "profile": 1,
+            "versions": 1,
+        }
+        assert (await pen.scan(), await pen.ledger(), await Follower(engine).follow()) == ([], [], {})
+        assert pen.owner not in await engine.owners("default")
+        again = await pen.open(name="order 7")
+        assert (await pen.read(again)).version == 1
+        assert [(entry.position, entry.era == old) for entry in await pen.ledger()] == [(1, False)]
+        with pytest.raises(NotFound):
+            await pen.write(Retract(memory))
+        assert len(await other.scan()) == 1
+
+    async def test_forgetting_an_owner_that_is_not_there_does_nothing(self, engine: Engine) -> None:
+        pen = Pen(engine)
+        receipt = await pen.erase_all()
+        assert dict(receipt.removed) == {}
+        assert await pen.ledger() == []
+        await pen.remember("tea")
+        await pen.erase_all()
+        await pen.erase_all()
+        await pen.remember("tea")
+        assert len(await pen.scan()) == 1
+
+    async def test_forgetting_twice_finds_nothing_the_second_time(self, engine: Engine) -> None:
+        pen = Pen(engine)
+        memory = await pen.remember("tea")
+        assert (await pen.erase(memory, memory)).removed["memory"] == 1
+        assert (await pen.erase(memory)).not_found == (memory,)
+        assert [line.verb for entry in await pen.ledger() for line in entry.lines] == [
+            Verb.REMEMBER,
+            Verb.ERASE,
+        ]
+
+    async def test_the_books_files_are_clear_when_erasing_is_complete(self, engine: Engine) -> None:
+        pen = Pen(engine)
+        memory = await pen.remember("tea")
+        receipt = await pen.erase(memory)
+        # An engine whose files are cleared by others' leave says so, and does it when it is asked.
+        assert receipt.state == ("pending" if receipt.pending_because else "complete")
+        cleared = await engine.scrub()
+        # Of a server's files that is said to the end only to whoever may ask it for a checkpoint.
+        assert cleared.complete or "checkpoint" in cleared.pending_because
+        assert packed("tea") not in [
+            row.terms for shelf in (await Follower(engine).follow()).values() for row in shelf.values()
+        ]

@@ -1,0 +1,369 @@
+"""Operation ids, limits, and values at the edge of what is allowed."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+from datetime import timedelta
+from random import Random
+from typing import Any
+
+import pytest
+
+from memoranda.errors import Erased, LimitReached, NotFound, OperationReused
+from memoranda.model.changes import ERROR_LENGTH, Amend, ChangeAudience, Job, JobDraft, JobState, Retract
+from memoranda.model.ledger import Verb
+from memoranda.model.memories import MemoryStatus
+from memoranda.model.query import Filter
+from memoranda.model.records import WHOLE, Audience, Limits, RecordType, View
+from memoranda.model.values import NAME_LENGTH, new_id
+from memoranda.ports import Engine
+from memoranda.testing.builders import BEN, FOR_A, Follower, Pen
+from memoranda.testing.conformance.formation import started_call
+from memoranda.testing.suite import Suite
+
+
+class OperationSuite(Suite):
+    """Tests that the same id with the same request is one operation."""
+
+    async def test_the_same_request_again_gets_the_first_receipt(self, engine: Engine) -> None:
+        pen = Pen(engine)
+        batch = pen.batch(
+            pen.remembering("she likes tea"), operation="one", request=b"tea", jobs=(JobDraft("form", "x"),)
+        )
+        first = await engine.apply(batch)
+        job = await engine.lease(["form"], "worker", pen.tick(), 60)
+        assert job is not None
+        assert await engine.finish(job)
+        again = await engine.apply(replace(batch, changes=(pen.remembering("she likes tea"),), at=pen.tick()))
+        assert again == replace(first, repeated=True)
+        assert await engine.find_operation(pen.owner, "one") == again
+        assert len(await pen.scan()) == 1
+        assert await engine.jobs(None, 10) == []
+
+    async def test_another_request_under_the_same_id_is_refused(self, engine: Engine) -> None:
+        pen = Pen(engine)
+        await pen.write(pen.remembering("tea"), operation="one", request=b"tea")
+        with pytest.raises(OperationReused):
+            await pen.write(pen.remembering("coffee"), operation="one", request=b"coffee")
+        assert len(await pen.scan()) == 1
+
+    async def test_an_operation_belongs_to_its_owner(self, engine: Engine) -> None:
+        for pen in (Pen(engine), Pen(engine, BEN)):
+            assert await engine.find_operation(pen.owner, "one") is None
+            receipt = await pen.write(pen.remembering("tea"), operation="one", request=pen.owner.id.encode())
+            assert not receipt.repeated
+            assert await engine.find_operation(pen.owner, "one") == replace(receipt, repeated=True)
+
+    async def test_a_refused_operation_leaves_its_id_free(self, engine: Engine) -> None:
+        pen = Pen(engine)
+        with pytest.raises(NotFound):
+            await pen.write(Retract(new_id()), operation="one", request=b"a")
+        assert await engine.find_operation(pen.owner, "one") is None
+        assert not (await pen.write(pen.remembering("tea"), operation="one", request=b"b")).repeated
+
+    async def test_an_operation_that_did_nothing_is_remembered_all_the_same(self, engine: Engine) -> None:
+        pen = Pen(engine)
+        memory = await pen.remember("tea")
+        await pen.write(Retract(memory))
+        first = await pen.write(Retract(memory), operation="one", request=b"again")
+        assert (first.items, [part.code for part in first.ignored]) == ((), ["retracted"])
+        assert await pen.write(Retract(memory), operation="one", request=b"again") == replace(
+            first, repeated=True
+        )
+        assert [entry.position for entry in await pen.ledger()] == [1, 2, 3]
+
+    async def test_what_changes_nothing_leaves_no_trace_without_an_operation(self, engine: Engine) -> None:
+        pen = Pen(engine)
+        memory = await pen.remember("tea")
+        await pen.write(Retract(memory))
+        receipt = await pen.write(Retract(memory))
+        assert receipt.position == 0
+        assert len(await pen.ledger()) == 2
+
+    async def test_sixteen_identical_operations_leave_one_record(self, engine: Engine) -> None:
+        pen = Pen(engine)
+        batches = [pen.batch(pen.remembering("tea"), operation="one", request=b"tea") for _ in range(16)]
+        receipts = await asyncio.gather(*map(engine.apply, batches))
+        assert len({receipt.id for receipt in receipts}) == 1
+        assert sum(not receipt.repeated for receipt in receipts) == 1
+        assert [record.id for record in await pen.scan()] == [receipts[0].id]
+
+    async def test_a_replay_tells_which_parts_were_forgotten_since(self, engine: Engine) -> None:
+        pen = Pen(engine)
+        batch = pen.batch(pen.remembering("tea"), pen.remembering("cake"), operation="one", request=b"both")
+        tea, cake = (await engine.apply(batch)).ids()
+        await pen.erase(tea)
+        assert {item.id: item.erased for item in (await engine.apply(batch)).items} == {
+            tea: True,
+            cake: False,
+        }
+        await pen.erase(cake)
+        with pytest.raises(Erased):
+            await engine.apply(batch)
+        assert await pen.scan() == []
+
+    async def test_a_replay_knows_what_was_forgotten_after_it_had_lost_a_source(self, engine: Engine) -> None:
+        pen = Pen(engine)
+        thread = await pen.open()
+        first, second = await pen.say(thread, "tea, please", "as I said: tea")
+        batch = pen.batch(
+            pen.remembering("she likes tea", sources=(first, second)), operation="one", request=b"tea"
+        )
+        memory = (await engine.apply(batch)).id
+        await pen.erase(first)
+        assert [(item.id, item.erased) for item in (await engine.apply(batch)).items] == [(memory, False)]
+        await pen.erase(second)
+        with pytest.raises(Erased):
+            await engine.apply(batch)
+
+    async def test_operations_of_an_ended_era_do_not_come_back(self, engine: Engine) -> None:
+        pen = Pen(engine)
+        batch = pen.batch(pen.remembering("tea"), operation="one", request=b"tea")
+        await engine.apply(batch)
+        await pen.erase_all()
+        assert await engine.find_operation(pen.owner, "one") is None
+        for request in (b"tea", b"coffee"):
+            with pytest.raises(Erased):
+                await engine.apply(replace(batch, request=request))
+        assert await pen.scan() == []
+        await pen.write(pen.remembering("water"), operation="two", request=b"water")
+        assert len(await pen.scan()) == 1
+
+    async def test_the_ledger_tells_who_did_what_in_order_and_nothing_of_what_was_said(
+        self, engine: Engine
+    ) -> None:
+        pen = Pen(engine)
+        tea = await pen.remember("she likes Darjeeling", key="drink")
+        await pen.remember("she likes Sencha", key="drink")
+        await pen.write(Retract(tea))
+        entries = await pen.ledger()
+        assert [entry.position for entry in entries] == [1, 2]
+        assert {(entry.owner, entry.actor.id) for entry in entries} == {(pen.owner, "the suite")}
+        assert [[line.verb for line in entry.lines] for entry in entries] == [
+            [Verb.REMEMBER],
+            [Verb.REMEMBER, Verb.SUPERSEDE],
+        ]
+        assert all(line.hash for entry in entries for line in entry.lines)
+        assert "Darjeeling" not in repr(entries)
+        assert [entry.position for entry in await engine.entries(pen.owner, 1, 10)] == [2]
+        assert [entry.position for entry in await engine.entries(pen.owner, 0, 1)] == [1]
+        assert await engine.entries(BEN, 0, 10) == []
+
+    async def test_history_tells_every_version_with_its_verb(self, engine: Engine) -> None:
+        pen = Pen(engine)
+        memory = await pen.remember("she likes tea")
+        await pen.write(Retract(memory, "she said so"))
+        first, second = await engine.history(pen.owner, pen.view, memory)
+        assert [(step.position, step.verb, step.version) for step in (first, second)] == [
+            (1, Verb.REMEMBER, 1),
+            (2, Verb.RETRACT, 2),
+        ]
+        assert first.record == (await pen.read(memory)).changed(
+            version=1, recorded_at=first.at, status=MemoryStatus.ACTIVE, reason=""
+        )
+        assert second.record == await pen.read(memory)
+        assert await engine.history(pen.owner, pen.view, new_id()) == []
+
+
+class LimitSuite(Suite):
+    """Refusals say what to do; an update is always allowed."""
+
+    async def test_a_turn_writes_ten_statements_and_the_next_turn_ten_more(self, engine: Engine) -> None:
+        pen = Pen(engine, limits=Limits())
+        thread = await pen.open()
+        for turn in range(2):
+            await pen.say(thread, f"turn {turn}")
+            await pen.say(thread, "let me think", role="assistant")
+            for number in range(10):
+                await pen.remember(f"statement {turn} {number}", thread=thread)
+            with pytest.raises(LimitReached, match=r"Maximum writes per run \(10\).*next turn"):
+                await pen.remember("one too many", thread=thread)
+        assert len(await pen.scan(kinds=frozenset({"fact"}))) == 20
+
+    async def test_a_named_run_is_counted_by_its_name_and_owner(self, engine: Engine) -> None:
+        pen, other = (
+            Pen(engine, limits=Limits(writes_per_run=2)),
+            Pen(engine, BEN, limits=Limits(writes_per_run=2)),
+        )
+        await pen.write(pen.remembering("one", run="r"), pen.remembering("two", run="r"))
+        with pytest.raises(LimitReached):
+            await pen.remember("three", run="r")
+        await pen.remember("three", run="s")
+        for content in ("one", "two"):
+            await other.remember(content, run="r")
+
+    async def test_without_a_run_a_call_is_counted_alone(self, engine: Engine) -> None:
+        pen = Pen(engine, limits=Limits(writes_per_run=2))
+        for _ in range(3):
+            await pen.write(pen.remembering("one"), pen.remembering("two"))
+        with pytest.raises(LimitReached):
+            await pen.write(*(pen.remembering(str(number)) for number in range(3)))
+        assert len(await pen.scan()) == 6
+
+    async def test_at_the_cap_a_write_is_refused_with_what_to_do(self, engine: Engine) -> None:
+        pen = Pen(engine, limits=Limits(memories_per_owner=2, at_capacity="reject"))
+        first = await pen.remember("one", key="k")
+        await pen.remember("two")
+        with pytest.raises(LimitReached, match=r"\(2/2\).*forget or retract some, or raise the limit"):
+            await pen.remember("three")
+        await pen.remember("another one", key="k")
+        await pen.remember("yet another one", key="k")
+        assert (await pen.read(first)).status == "superseded"
+        held = [memory.id for memory in await pen.scan(statuses=frozenset({"active"}))]
+        assert len(held) == 2
+        await pen.write(Retract(held[0]))
+        await pen.remember("three")
+        with pytest.raises(LimitReached):
+            await pen.remember("four")
+
+    async def test_at_the_cap_the_writers_own_oldest_makes_room(self, engine: Engine) -> None:
+        # Another owner's is older still, and of an agent of the same name.
+        await Pen(engine, BEN).remember("ben's", agent="a")
+        pen = Pen(engine, limits=Limits(memories_per_owner=4, at_capacity="evict"))
+        others = await pen.remember("b's oldest", agent="b")
+        pinned = await pen.remember("pinned", agent="a")
+        await pen.write(Amend(pinned, {"pinned": True}))
+        oldest, older = await pen.remember("old", agent="a"), await pen.remember("less old", agent="a")
+        receipt = await pen.write(pen.remembering("new", agent="a"))
+        assert [(item.verb, item.id) for item in receipt.items] == [
+            ("remember", receipt.id),
+            ("evict", oldest),
+        ]
+        assert (await pen.read(oldest)).status == "evicted"
+        assert [(await pen.read(id)).active for id in (others, pinned, older, receipt.id)] == [True] * 4
+        assert [step.verb for step in await engine.history(pen.owner, pen.view, oldest)] == [
+            "remember",
+            "evict",
+        ]
+
+    async def test_what_a_batch_changes_itself_does_not_make_room_for_it(self, engine: Engine) -> None:
+        pen = Pen(engine, limits=Limits(memories_per_owner=3, at_capacity="evict"))
+        tea = await pen.remember("likes tea", key="drink")
+        retracted, last = await pen.remember("old"), await pen.remember("less old")
+        receipt = await pen.write(
+            pen.remembering("likes gin", key="drink"),
+            pen.remembering("new"),
+            pen.remembering("newer"),
+            Retract(retracted),
+        )
+        statuses = [(await pen.read(id)).status for id in (tea, retracted, last)]
+        assert statuses == ["superseded", "retracted", "evicted"]
+        assert len([item for item in receipt.items if item.verb == "evict"]) == 1
+        assert len(await pen.scan(statuses=frozenset({"active"}))) == 3
+
+    async def test_where_nothing_of_the_writers_own_can_go_the_write_is_refused(self, engine: Engine) -> None:
+        pen = Pen(engine, limits=Limits(memories_per_owner=2, at_capacity="evict"))
+        pinned = await pen.remember("pinned", agent="a", pinned=True)
+        others = await pen.remember("b's", agent="b")
+        with pytest.raises(LimitReached, match="own and not pinned"):
+            await pen.remember("new", agent="a")
+        with pytest.raises(LimitReached):
+            await pen.write(pen.remembering("one", agent="b"), pen.remembering("two", agent="b"))
+        assert {memory.id for memory in await pen.scan()} == {pinned, others}
+
+    async def test_what_is_no_longer_held_does_not_count(self, engine: Engine) -> None:
+        pen = Pen(engine, limits=Limits(memories_per_owner=2, at_capacity="reject"))
+        thread = await pen.open(agent="a", audience=FOR_A)
+        (said,) = await pen.say(thread, "tea")
+        derived = await pen.remember("likes tea", sources=(said,))
+        await pen.remember("two")
+        await pen.erase(said)
+        assert await pen.find(derived) is None
+        await pen.remember("three")
+        with pytest.raises(LimitReached):
+            await pen.remember("four")
+
+
+_LIKE_A_PIN: dict[str, Any] = {"pinned": True, "in": [{"pinned": True}]}
+#: What text formats escape.
+_STRANGE = "\\\"'\\x41\\"
+
+
+def a_long_name(seed: int) -> str:
+    """As long as a name may be, of characters that take four bytes each, and that nothing makes short."""
+    random = Random(seed)
+    characters = (chr(0x20000 + random.randrange(0xA000)) for _ in range(NAME_LENGTH - len(_STRANGE)))
+    return "".join(characters) + _STRANGE
+
+
+async def leased(pen: Pen) -> Job:
+    """The one job, put and leased."""
+    await pen.write(pen.remembering("x"), jobs=(JobDraft("form", "thread"),))
+    job = await pen.engine.lease(["form"], "one", pen.now, 60.0)
+    assert job is not None
+    return job
+
+
+class ExtremeSuite(Suite):
+    """Long names, strange texts, and data that read like fields."""
+
+    async def test_data_that_read_like_a_pin_pin_nothing(self, engine: Engine) -> None:
+        pen = Pen(engine)
+        await pen.remember("not pinned", data=_LIKE_A_PIN)
+        pinned = await pen.remember("pinned", data={"pinned": False}, pinned=True)
+        memories = frozenset({RecordType.MEMORY})
+        for newest_first in (False, True):
+            only = Filter(types=memories, pinned=True, newest_first=newest_first)
+            page = await engine.scan(pen.owner, WHOLE, only, None, 10)
+            assert [record.id for record in page.records] == [pinned]
+        assert [record.id for record in await pen.scan(pinned=True)] == [pinned]
+        assert await engine.count(pen.owner, WHOLE, Filter(types=memories, pinned=True)) == 1
+        await pen.write(Amend(pinned, {"pinned": False}))
+        assert await pen.scan(pinned=True) == []
+
+    async def test_at_the_cap_what_only_reads_like_a_pin_makes_room(self, engine: Engine) -> None:
+        pen = Pen(engine, limits=Limits(memories_per_owner=2, at_capacity="evict"))
+        oldest = await pen.remember("old", data=_LIKE_A_PIN)
+        kept = await pen.remember("pinned", data={"pinned": False}, pinned=True)
+        await pen.remember("new")
+        assert [(await pen.read(id)).status for id in (oldest, kept)] == ["evicted", "active"]
+
+    async def test_as_many_groups_as_there_may_be_with_names_as_long_as_they_may_be(
+        self, engine: Engine
+    ) -> None:
+        pen = Pen(engine)
+        groups = sorted(a_long_name(number) for number in range(100))
+        wide, narrow = Audience.of_groups(groups), Audience.of_groups(groups[:99])
+        ids = [await pen.remember("tea", audience=audience) for audience in (wide, narrow, wide)]
+        moved, shared = await pen.remember("coffee"), await pen.remember("milk")
+        await pen.write(ChangeAudience(moved, wide), ChangeAudience(shared, narrow))
+        shelves = await Follower(engine).follow()
+        assert {audience: set(held) for audience, held in shelves.items() if held} == {
+            wide: {ids[0], ids[2], moved},
+            narrow: {ids[1], shared},
+        }
+        seen = await pen.scan(View(agent="a", groups=(groups[99],)))
+        assert {record.id for record in seen} == {ids[0], ids[2], moved}
+
+    async def test_what_was_spent_is_told_under_names_as_long_as_they_may_be(self, engine: Engine) -> None:
+        await Pen(engine).remember("tea")
+        names = [a_long_name(number) for number in range(3)]
+        for _ in range(2):
+            await engine.note_spent(started_call(agent=names[0], task=names[1], model=names[2]))
+        await engine.note_spent(started_call(agent=names[0], task=names[2], model=names[1]))
+        found = await engine.spent("default")
+        assert sorted((one.agent, one.task, one.model, one.calls) for one in found) == sorted(
+            [(*names, 2), (names[0], names[2], names[1], 1)]
+        )
+
+    async def test_a_job_ends_whatever_its_error_says(self, engine: Engine) -> None:
+        pen = Pen(engine)
+        for strange, told in (
+            ("a\x00b\ud800", "a\ufffdb\ufffd"),
+            ("\udc00\ud83d\ude00", "\ufffd😀"),
+            ("\x00" * (ERROR_LENGTH + 1), "\ufffd" * ERROR_LENGTH),
+        ):
+            job = await leased(pen)
+            assert await engine.postpone(job, pen.now, strange)
+            (waiting,) = await engine.jobs(JobState.WAITING, 10)
+            assert waiting.error == told
+            again = await engine.lease(["form"], "two", pen.tick(), 60.0)
+            assert again is not None
+            assert await engine.fail(again, strange, pen.now, pen.now + timedelta(seconds=1))
+            last = await engine.lease(["form"], "three", pen.tick(2), 60.0)
+            assert last is not None
+            assert await engine.fail(last, strange, pen.now, None)
+            (dead,) = await engine.jobs(JobState.DEAD, 10)
+            assert dead.error == told
+            assert await engine.drop(dead.id)
