@@ -253,8 +253,7 @@ class Maintenance(Protocol):
     async def adopt(self, secret: bytes, whole: OwnerPieces) -> bool:
         """Add an owner with all records and the ledger in one commit; False if the owner is here.
 
-        Raises ``Erased`` if the era ended here or a record was erased here, and ``Conflict`` if the era, a record or an
-        operation is here, or if ``secret``, under which the digests were made, is not this book's key.
+        Raises ``Erased`` if any of it was erased here, and ``Conflict`` if any is here, or ``secret`` is not this book's key.
         """
 
     async def close(self) -> None:
@@ -281,8 +280,7 @@ class CopiesItself(Protocol):
 class Moves(Protocol):
     """Reads and writes a book as pieces, which are the same on every engine.
 
-    Each call is of one moment. A book with a mark is written by no other method, in any process: each write asks for the
-    marks in its own transaction.
+    Each call is of one moment. Every other write asks for the marks in its own transaction, and is refused if there is one.
     """
 
     async def whereabouts(self) -> Whereabouts:

@@ -1,4 +1,4 @@
-"""Proof of a book against its ledger: every version against the line that wrote it, every line against the versions."""
+"""Compares a book with its ledger: every version with the line that wrote it, every line with the versions."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from memoranda.storage.rows import CLASS_OF, StoredRow, content_hash, encode
 
 
 class Written(NamedTuple):
-    """One version as the book holds it."""
+    """One stored version."""
 
     id: UUID
     type: str
@@ -35,20 +35,20 @@ class _Told(NamedTuple):
 
 
 class Proof:
-    """Of one owner: first takes the whole ledger, then every version, then tells what is missing."""
+    """Verifies one owner: it takes the whole ledger first, then every version, and then reports what is missing."""
 
     def __init__(self, secret: bytes) -> None:
         self._secret = secret
         self._told: dict[tuple[UUID, int], _Told] = {}
 
     def expect(self, position: int, lines: Iterable[Line]) -> None:
-        """Take in what a ledger entry says was written."""
+        """Add the lines of a ledger entry."""
         for line in lines:
             if not line.erased:
                 self._told[line.id, line.after] = _Told(position, line.type, line.hash)
 
     def check(self, written: Written) -> Iterator[str]:
-        """Hold a version against the ledger."""
+        """Compare a version with the ledger."""
         name = f"{written.type} {written.id}, version {written.version}"
         if written.body and self._hash(written) != written.hash:
             yield f"{name}: its content is not what was written"
@@ -61,7 +61,7 @@ class Proof:
             yield f"{name}: the ledger tells of another content"
 
     def missing(self) -> Iterator[str]:
-        """What the ledger tells of and nobody brought."""
+        """Yield the versions in the ledger that ``check`` was not given."""
         for id, version in self._told:
             yield f"record {id}: version {version} is in the ledger and not in the book"
 
@@ -72,7 +72,7 @@ class Proof:
 def checked(
     type_: str, id: UUID, owner: Owner, audience: Audience, version: int, recorded_at: int, body: str
 ) -> Record:
-    """The record that a row stands for, every field checked; raises ValueError where it stands for none."""
+    """Return the record of a row with every field checked; raise ValueError if the row is no record."""
     fields = json.loads(body)
     if type_ not in CLASS_OF or not isinstance(fields, dict):
         raise ValueError(f"no record of type {type_}")
@@ -87,7 +87,7 @@ def checked(
 
 
 def misplaced(row: StoredRow, record: Record, secret: bytes) -> Iterator[str]:
-    """Columns by which a record would be found otherwise than its content says."""
+    """Yield the columns of a row that differ from the record's content."""
     meant = encode(record, secret)
     columns = ["slot", "kind", "status", "at", "valid_from", "valid_to", "facets"]
     if isinstance(record, Message):

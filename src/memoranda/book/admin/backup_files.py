@@ -1,4 +1,4 @@
-"""Copies of a whole book: backups, forgetting that reaches them, and restoring without what was erased since."""
+"""Copies of a whole book: backups, erasure in backups, and restoring without what was erased since."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from memoranda.ports import Clock, CopiesItself, Engine
 fcntl: ModuleType | None
 try:
     import fcntl
-except ImportError:  # Windows has none: there, two rewritings of one backup are not kept apart.
+except ImportError:  # Windows has no such locks: there, two processes may rewrite one backup at a time.
     fcntl = None
 
 Progress = Callable[[int, int], None]
@@ -35,7 +35,7 @@ Progress = Callable[[int, int], None]
 OpenCopy = Callable[[Path], Awaitable[Engine]]
 
 
-#: The job that an erasure leaves in its commit.
+#: The kind of the job that an erasure adds in its commit.
 NOTE = "note"
 _LEASE_SECONDS = 60.0
 
@@ -49,7 +49,7 @@ class Backups:
         self._open_copy = open_copy
 
     async def backup(self, target: Path, progress: Progress | None = None) -> Findings:
-        """Write a copy while the book is in use; open it and prove it before it counts as one."""
+        """Write a backup while the book is in use; open and verify it before it gets its name."""
         engine = self._engine
         if not isinstance(engine, CopiesItself):
             raise StorageError(
@@ -62,13 +62,13 @@ class Backups:
         try:
             return await self.prove(target)
         except BaseException:
-            # Whoever finds the file takes it for a proven copy.
+            # A file with this name must be a verified copy.
             for suffix in ("", "-wal", "-shm", "-turns", "-turns-next"):
                 Path(f"{target}{suffix}").unlink(missing_ok=True)
             raise
 
     async def prove(self, copy: Path) -> Findings:
-        """Open a copy and hold it against its ledger."""
+        """Open a copy and verify it against its ledger."""
         engine = await self._open_copy(copy)
         try:
             findings = await engine.verify()
@@ -81,7 +81,7 @@ class Backups:
     async def forget(self, target: Target, *, backups: bool) -> ErasureReceipt:
         """Erase, and on request rewrite each of the book's own backups without it."""
         receipt = await self._engine.erase(target, self._clock())
-        # Where the book began to move right now, the copy notes it.
+        # If the book was marked for a copy just now, that copy notes the erasure.
         with suppress(Moved):
             await self._note_now()
         for path in receipt.still_in:
@@ -92,7 +92,7 @@ class Backups:
         return replace(receipt, still_in=tuple(left))
 
     async def _note_now(self) -> None:
-        """Do at once what the erasure's commit left to be noted; what fails is tried again by a worker."""
+        """Do the noting job of an erasure at once; a worker repeats it if it fails."""
         name = f"forgetting-{new_id()}"
         while (job := await self._engine.lease((NOTE,), name, self._clock(), _LEASE_SECONDS)) is not None:
             try:
@@ -104,20 +104,20 @@ class Backups:
             await self._engine.finish(job)
 
     async def _rewrite(self, backup: Path, target: Target, receipt: ErasureReceipt) -> bool:
-        """Put a backup without the target in the backup's place; False where that did not succeed."""
+        """Replace a backup by one without the target; False if that failed."""
         fresh = _rewriting(backup)
         gone = replace(
             target, view=WHOLE, actor=Actor("system"), ids=() if target.everything else receipt.ids
         )
         async with _alone_with(backup):
-            # A killed rewriting leaves its copy behind.
+            # A killed rewriting leaves a file behind.
             _clear(fresh)
             try:
                 await asyncio.to_thread(_copy, backup, fresh)
                 engine = await self._open_copy(fresh)
                 try:
                     done = await engine.erase(gone, receipt.at)
-                    # What was forgotten before, while nobody asked for the backups, goes now too.
+                    # Also removes what was forgotten earlier without rewriting the backups.
                     assert isinstance(engine, CopiesItself)
                     await engine.reapply(noted_erasures(backup), receipt.at)
                 finally:
@@ -134,7 +134,7 @@ class Backups:
 
 
 async def note_erasure(engine: Engine, job: Job) -> None:
-    """Note an erasure beside each of the book's backups, by ids that tell nothing."""
+    """Note an erasure beside each of the book's backups; the notes have ids and no content."""
     if isinstance(engine, CopiesItself):
         for path in await engine.known_backups():
             await asyncio.to_thread(_note_beside, Path(path), job.payload)
@@ -145,7 +145,7 @@ def _rewriting(backup: Path) -> Path:
 
 
 async def _clear_leftover(backup: Path) -> None:
-    """Remove what a killed rewriting left: it holds what has been forgotten since."""
+    """Delete the file that a killed rewriting left: it holds what was forgotten since."""
     if _rewriting(backup).exists():
         async with _alone_with(backup):
             _clear(_rewriting(backup))
@@ -153,7 +153,7 @@ async def _clear_leftover(backup: Path) -> None:
 
 @asynccontextmanager
 async def _alone_with(backup: Path) -> AsyncIterator[None]:
-    """One rewriting of a backup at a time, among all processes that can lock files."""
+    """Hold a file lock, so that only one process rewrites a backup at a time."""
     if fcntl is None:
         yield
         return
@@ -174,7 +174,7 @@ async def restore(
     erasures: Sequence[Erasures] = (),
     at: datetime,
 ) -> int:
-    """Put a backup to a new place and take out of it what was erased since; returns how many records that were."""
+    """Copy a backup to a new place and remove what was erased since; returns how many records were removed."""
     if target.exists():
         raise InvalidInput(f"target: {target} is there already; restore to a new place", field="target")
     log = Path(f"{backup}-wal")
@@ -211,7 +211,7 @@ def _notes_of(backup: Path) -> Path:
 def _note_beside(backup: Path, erased: Mapping[str, Any]) -> None:
     notes = _notes_of(backup)
     with open(notes, "ab+", opener=_private) as file:
-        # A power cut may have torn the last line; a new one must not hang on to it.
+        # A power cut may have left a partial last line; the new line must not continue it.
         end = file.seek(0, os.SEEK_END)
         torn = False
         if end:
@@ -224,7 +224,7 @@ def _note_beside(backup: Path, erased: Mapping[str, Any]) -> None:
 
 
 def noted_erasures(backup: Path) -> Erasures:
-    """What was noted beside a backup; a line that was never finished was never promised."""
+    """Return the erasures noted beside a backup; an unfinished last line is ignored, since it was never acknowledged."""
     eras: list[UUID] = []
     records: list[UUID] = []
     if _notes_of(backup).exists():
@@ -244,7 +244,7 @@ def _copy(source: Path, target: Path) -> None:
     with source.open("rb") as reading, open(target, "xb", opener=_private) as writing:
         while part := reading.read(1 << 20):
             writing.write(part)
-        # As open to others as it was, and no more, not even while it is being written.
+        # With the permissions of the old file, also while it is being written.
         os.chmod(target, source.stat().st_mode & 0o777 | 0o600)
         writing.flush()
         os.fsync(writing.fileno())
@@ -256,7 +256,7 @@ def _swap(fresh: Path, old: Path) -> None:
 
 
 def _place(fresh: Path, target: Path) -> None:
-    """Like a swap, but never over a file that came there meanwhile."""
+    """Move a file to its place; raise an error if another file has appeared there."""
     try:
         os.link(fresh, target)
     except FileExistsError:
@@ -276,7 +276,7 @@ def _sync_folder(folder: Path) -> None:
 
 
 def _clear(path: Path) -> None:
-    """Remove a half-made book with what SQLite keeps beside it."""
+    """Delete an incomplete book and SQLite's files beside it."""
     for beside in path.parent.glob(f"{glob.escape(path.name)}*"):
         with suppress(FileNotFoundError):
             os.unlink(beside)

@@ -1,4 +1,4 @@
-"""Retention: messages that were formed and are old leave for good; what was concluded from them stays."""
+"""Retention: formed messages are removed for good when they are old; memories formed from them stay."""
 
 from __future__ import annotations
 
@@ -17,33 +17,33 @@ from memoranda.model.values import Value
 from memoranda.ports import Clock, Engine
 from memoranda.worker import Handler
 
-#: The kind of the job, and its one key.
+#: The kind of the job, and its only key.
 RETAIN = "retain"
 _KEY = "messages"
 _DAY = 86_400.0
-#: So many are read at a time, and leave in one commit.
+#: Messages that are read at a time, and removed in one commit.
 _PAGE = 500
 _THREADS = Filter(types=frozenset({RecordType.THREAD}))
 
 
 class Retention(Value):
-    """How long messages are kept."""
+    """Settings for how long messages are kept."""
 
-    #: Days after its receipt a message leaves that was formed; None: none leaves.
+    #: Days after which a formed message is removed; None keeps all messages.
     messages_days: float | None = Field(default=None, gt=0, le=100_000, allow_inf_nan=False)
 
 
 def first_retention() -> JobDraft:
-    """The job that an open book puts where a limit is set; it goes on by itself."""
+    """Return the first job of retention, which an open book adds if a limit is set; each run adds the next one."""
     return JobDraft(kind=RETAIN, key=_KEY)
 
 
 def retaining(engine: Engine, clock: Clock, tenant: str, retention: Retention) -> Handler:
-    """Does the job of a day, and puts the next day's."""
+    """Return the handler that does one day's job and adds the next day's."""
 
     async def retain(job: Job) -> None:
         if retention.messages_days is None:
-            # It was put while there was a limit: without one it is not put again.
+            # It was added while there was a limit; without one, no next job is added.
             return
         await let_leave(engine, clock, tenant, timedelta(days=retention.messages_days))
         await engine.put(JobDraft(kind=RETAIN, key=_KEY, delay=_DAY), clock())
@@ -52,7 +52,7 @@ def retaining(engine: Engine, clock: Clock, tenant: str, retention: Retention) -
 
 
 async def let_leave(engine: Engine, clock: Clock, tenant: str, age: timedelta) -> int:
-    """Let the messages leave that were formed and are older; returns how many did."""
+    """Remove formed messages that are older; returns how many."""
     before, left = clock() - age, 0
     for owner in await engine.owners(tenant):
         async for ids in _leaving(engine, owner, before):
@@ -62,14 +62,14 @@ async def let_leave(engine: Engine, clock: Clock, tenant: str, age: timedelta) -
 
 
 async def _leaving(engine: Engine, owner: Owner, before: datetime) -> AsyncIterator[tuple[UUID, ...]]:
-    """The messages of an owner that may leave, in parts."""
+    """Yield the messages of an owner that may be removed, in parts."""
     waiting: list[UUID] = []
     async for thread in _all(engine, owner, _THREADS):
         if not isinstance(thread, Thread) or not thread.formed_through:
             continue
         said = Filter(types=frozenset({RecordType.MESSAGE}), thread=thread.id)
         async for message in _all(engine, owner, said):
-            # Oldest first: behind the first that stays, all are younger.
+            # Oldest first: all messages after the first that stays are younger.
             if (
                 not isinstance(message, Message)
                 or message.seq > thread.formed_through

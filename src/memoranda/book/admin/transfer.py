@@ -24,7 +24,7 @@ from memoranda.text.terms import RULE
 
 
 async def each_line(lines: Iterable[str] | AsyncIterable[str]) -> AsyncIterator[str]:
-    """Each of the lines, wherever they come from."""
+    """Yield each line, from an iterable or an asynchronous one."""
     if isinstance(lines, AsyncIterable):
         async for line in lines:
             yield line
@@ -36,7 +36,7 @@ async def each_line(lines: Iterable[str] | AsyncIterable[str]) -> AsyncIterator[
 
 
 def parsed_line(text: object) -> dict[str, Any] | str:
-    """The line, or what is wrong with it."""
+    """Return the parsed line, or a text that says what is wrong with it."""
     if not isinstance(text, str):
         return "no text"
     try:
@@ -63,7 +63,7 @@ _ORDER = {
 
 @dataclass(slots=True)
 class ImportReport:
-    """What an import brought, line by line."""
+    """The result of an import."""
 
     owners: int = 0
     #: Owners taken in whole, ledger and all.
@@ -77,7 +77,7 @@ class ImportReport:
 
 @dataclass(slots=True)
 class _Part:
-    """One owner's lines, as far as they were read."""
+    """The lines of one owner that were read so far."""
 
     number: int
     lines: list[dict[str, Any]]
@@ -87,19 +87,19 @@ class _Part:
     refused: bool = False
 
     def add(self, number: int, line: dict[str, Any]) -> None:
-        """Take a line in."""
+        """Add a line."""
         if not self.refused:
             self.lines.append(line)
             self.numbers.append(number)
 
     def refuse(self) -> None:
-        """Let go of what was read."""
+        """Skip this part, and free the lines that were read."""
         self.refused = True
         self.lines.clear()
         self.numbers.clear()
 
     def fault(self, exc: MemorandaError) -> tuple[int, str]:
-        """The number in the file of the line at fault, and what is wrong with it."""
+        """Return the number of the faulty line in the file, and what is wrong with it."""
         item = exc.item if isinstance(exc, InvalidInput) and exc.item is not None else 0
         return self.numbers[item], str(exc).removeprefix(f"line {item + 1}: ")
 
@@ -114,7 +114,7 @@ class Transfer:
         self._forming = forming
 
     async def export(self, owner: Owner | None = None) -> AsyncIterator[str]:
-        """A book, or one owner's part of it, as JSON Lines."""
+        """Yield a book, or one owner's part of it, as JSON Lines."""
         if owner is not None and owner.tenant != self._tenant:
             raise NotAllowed(
                 f"owner: it belongs to another tenant; this book was opened for {self._tenant!r}"
@@ -155,9 +155,9 @@ class Transfer:
     async def import_(
         self, lines: Iterable[str] | AsyncIterable[str], progress: Progress | None = None
     ) -> ImportReport:
-        """Take in an export. Each owner comes whole or not at all; one that is here already gets what it lacks.
+        """Import an export. Each owner is added whole or not at all; one that is here already gets missing records.
 
-        Threads that come with messages which nobody has formed are formed after a silence.
+        Imported threads with unformed messages are formed after a pause.
         """
         intake = _Intake(self._engine, self._door, self._tenant)
         number = 0
@@ -172,7 +172,7 @@ class Transfer:
 
 
 class _Intake:
-    """One file on its way in, line by line."""
+    """The import of one file, line by line."""
 
     def __init__(self, engine: Engine, door: Door, tenant: str) -> None:
         self.report = ImportReport()
@@ -188,7 +188,7 @@ class _Intake:
         self._astray = False
 
     async def take(self, number: int, text: str) -> None:
-        """Take in one line."""
+        """Process one line."""
         if number == 1:
             _check_head(text)
             return
@@ -224,7 +224,7 @@ class _Intake:
             self._part.add(number, line)
 
     def finish(self, number: int) -> None:
-        """There are no more lines; ``number`` is that of the last."""
+        """End the import; ``number`` is the number of the last line."""
         if number == 0:
             _check_head("")
         self._leave_unended()
@@ -235,7 +235,7 @@ class _Intake:
         self.report.errors.append((number, reason))
 
     def _reject(self, number: int, reason: str) -> None:
-        """Report an unreadable line; the owner in whose part it stands does not come."""
+        """Report an unreadable line; its owner is not imported."""
         self._error(number, reason)
         if self._part is not None:
             self._part.refuse()
@@ -246,7 +246,7 @@ class _Intake:
             self._part = None
 
     async def _book(self, number: int, line: dict[str, Any]) -> None:
-        """The secret comes before all that is known by it: where its line is at fault, nothing can follow."""
+        """Import the book's own line. It has the key of all digests after it, so the file is refused if the line is faulty."""
         if self._book_seen or self._parts:
             self._reject(number, "the book's own line stands once, before all owners")
             return
@@ -290,7 +290,7 @@ class _Intake:
         return True
 
     async def _merge(self, dump: dumps.OwnerDump, part: _Part) -> None:
-        """Bring in, record by record, what is not here."""
+        """Import, record by record, what is not here."""
         owner = dump.owner
         found = sorted((each for each in dump.versions if each.current), key=_place)
         size = self._door.limits.batch

@@ -1,4 +1,4 @@
-"""The in-memory engine: the specification that one can run."""
+"""The in-memory engine, which is also the reference for the other engines."""
 
 from memoranda.engines.inmemory.engine import InMemoryEngine
 

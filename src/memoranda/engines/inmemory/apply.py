@@ -112,7 +112,7 @@ class Answers:
         return q.ThreadEnd(record.audience, record.agent, kept.tail)
 
     def _messages(self, thread: UUID) -> Iterator[StoredRow]:
-        """What was said in a thread."""
+        """Return the messages of a thread, in order."""
         rows = (kept.now.row for kept in self._kept())
         return (row for row in rows if row.type == "message" and row.thread == thread.bytes)
 
@@ -127,7 +127,7 @@ class Answers:
 
 
 def apply(tables: Tables, batch: Batch) -> Receipt:
-    """Apply all of a batch or nothing."""
+    """Apply a whole batch, or nothing of it."""
     era = tables.living.get(batch.owner)
     operation = operation_of(tables.secret, batch)
     if operation.id in tables.operations:
@@ -159,7 +159,7 @@ def apply(tables: Tables, batch: Batch) -> Receipt:
 
 
 def find_operation(tables: Tables, owner: Owner, operation: str) -> Receipt | None:
-    """The first receipt of an operation id."""
+    """Return the first receipt of an operation id; None if it was never applied, or its owner was erased."""
     era, position = tables.operations.get(operation_digest(tables.secret, owner, operation), (None, 0))
     if era is None or era.ended:
         return None
@@ -167,7 +167,7 @@ def find_operation(tables: Tables, owner: Owner, operation: str) -> Receipt | No
 
 
 def check_places(tables: Tables, era: Era, puts: Sequence[Put]) -> None:
-    """Refuse records whose id is in the book already, or whose key or name is another's."""
+    """Raise ``Conflict`` if a record's id exists already, or another record has its key or name."""
     moved = {put.record.id for put in puts}
     taken = {kept.now.row.slot for kept in era.records.values() if kept.id not in moved}
     for put in puts:
@@ -184,7 +184,7 @@ def check_places(tables: Tables, era: Era, puts: Sequence[Put]) -> None:
 
 
 class Storing:
-    """Stores records at one ledger position, the mark of each shelf that it touches moved once."""
+    """Stores records at one ledger position; the revision of each shelf that it changes increases once."""
 
     def __init__(self, tables: Tables, era: Era, position: int) -> None:
         self._tables = tables
@@ -193,12 +193,12 @@ class Storing:
         self._moved: set[int] = set()
 
     def put_all(self, puts: Sequence[Put], rows: Sequence[StoredRow]) -> None:
-        """Store records, given the row of each."""
+        """Store records with the given rows."""
         for put, row in zip(puts, rows, strict=True):
             self._put(put, row)
 
     def leave(self, shelf: Shelf, id: UUID) -> None:
-        """Note that a passage left a shelf."""
+        """Record that a passage left a shelf."""
         shelf.gone[id] = self._mark(shelf)
 
     def _put(self, put: Put, row: StoredRow) -> None:

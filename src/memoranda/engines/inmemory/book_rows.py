@@ -36,13 +36,13 @@ from memoranda.storage.rows import audience_columns, audience_of, dump_entry, lo
 
 
 def book_frame(tables: Tables) -> BookFrame:
-    """What belongs to no owner."""
+    """Return the rows that belong to no owner, without tombstones."""
     sets = tuple((name, embedding.dimension) for name, embedding in tables.sets.items())
     return BookFrame(sets, _jobs(tables, None), _spent(tables, 0))
 
 
 def frame(tables: Tables, id: bytes) -> Frame | None:
-    """An era's frame."""
+    """Return an era's frame; None if the era is not here."""
     era = tables.eras.get(UUID(bytes=id))
     if era is None:
         return None
@@ -63,7 +63,7 @@ def frame(tables: Tables, id: bytes) -> Frame | None:
 
 
 def after(tables: Tables, kind: PieceKind, era: bytes, behind: bytes) -> list[Piece]:
-    """Pieces behind a key, in the order of their keys."""
+    """Return pieces after a key, in the order of their keys."""
     if kind is PieceKind.STONE:
         return [StonePiece(*stone) for stone in sorted(tables.tombstones.items()) if stone[0] > behind]
     of = tables.eras.get(UUID(bytes=era))
@@ -188,7 +188,7 @@ def lay_frame(tables: Tables, frame: Frame) -> None:
 
 
 def lay(tables: Tables, id: bytes, pieces: Sequence[Piece]) -> None:
-    """Write pieces of an era, except those that are here."""
+    """Write pieces of an era that the book does not have yet."""
     for piece in pieces:
         if isinstance(piece, StonePiece):
             tables.tombstones[piece.digest] = piece.at
@@ -241,7 +241,7 @@ def _earlier(tables: Tables, era: Era, piece: RecordPiece, now: StoredRow, versi
             version.body,
         )
         return Version(encode(record, tables.secret), audience, version.position)
-    # What its status was went with its content; that it had ceased to be held by then is known.
+    # The status of an emptied version is unknown, but not whether the record was still active then.
     ended = piece.ended is not None and version.recorded_at >= piece.ended
     row = now._replace(
         version=version.version,

@@ -1,4 +1,4 @@
-"""What language models used and cost, in a book in memory."""
+"""Usage and cost of language models, in a book in memory."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from memoranda.model.language_models import Spent, SpentFilter, Sums, total
 
 
 def note(tables: Tables, spent: Spent, job: Job | None = None) -> None:
-    """Add to what stands; whoever is not here, or was erased since the job was put, is not named."""
+    """Add usage to the sums; an owner who is not here, or was erased since the job was added, is not named."""
     era = None if spent.owner is None else tables.living.get(spent.owner)
     if job is not None and job.era is not None and job.owner == spent.owner:
         era = era if era is not None and era.id == job.era else None
@@ -19,7 +19,7 @@ def note(tables: Tables, spent: Spent, job: Job | None = None) -> None:
 
 
 def listed(tables: Tables, tenant: str, only: SpentFilter) -> list[Spent]:
-    """What calls came to that meet conditions, in the order of their places."""
+    """Return the sums that match the conditions, ordered by their columns."""
     owners = {era.number: era.owner for era in tables.living.values()}
     found = [
         Spent(
@@ -32,12 +32,12 @@ def listed(tables: Tables, tenant: str, only: SpentFilter) -> list[Spent]:
 
 
 def in_all(tables: Tables, tenant: str, only: SpentFilter) -> Sums:
-    """The sums of all that meets conditions."""
+    """Return the total of all sums that match the conditions."""
     return total(listed(tables, tenant, only))
 
 
 def unname(tables: Tables, era: Era) -> int:
-    """Let an owner's sums stand without their name; returns how many did."""
+    """Remove an owner's name from the sums, and keep the sums; returns how many there were."""
     own = [row for row in tables.spent if row.era == era.number]
     for row in own:
         _add(tables, row._replace(era=0, agent=None), tables.spent.pop(row))

@@ -1,4 +1,4 @@
-"""The in-memory engine: every wall of ``ports`` over plain tables, one call at a time."""
+"""The in-memory engine: every protocol of ``ports`` over plain tables, one call at a time."""
 
 from __future__ import annotations
 
@@ -33,15 +33,15 @@ class InMemoryEngine(Moving):
 
     def __init__(self, secret: bytes | None = None) -> None:
         self._tables = Tables(secret or os.urandom(32))
-        # No call awaits while it holds the lock: tasks take turns by themselves, threads by it.
+        # Held for one call at a time. No call awaits while it holds the lock, so tasks cannot interleave; threads wait for it.
         self._lock = threading.Lock()
 
     def _era(self, owner: Owner) -> Era:
-        """The owner's era; an empty one, not kept, where it has none."""
+        """Return the owner's era; an empty, unsaved one if the owner has none."""
         return self._tables.living.get(owner) or self._tables.new_era(owner)
 
     async def close(self) -> None:
-        """There is nothing to let go of."""
+        """Do nothing: the engine has no files and no connections."""
 
     # ── records ──────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -173,7 +173,7 @@ class InMemoryEngine(Moving):
     ) -> bool:
         with self._writing():
             if spent is not None:
-                # Before anything can be wrong with the rest: it was paid.
+                # First, because the call was paid for, even if what follows fails.
                 costs.note(self._tables, spent, job)
             return jobs.keep(self._tables, job, kept_text(payload), records)
 

@@ -1,4 +1,4 @@
-"""Erasure in memory: what is planned goes from every table at once."""
+"""Erasure in memory: removes planned records from every table at once."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from memoranda.storage.erasure_plan import departure, plan_ageing, plan_whole_er
 
 
 def erase(tables: Tables, target: Target, at: datetime) -> ErasureReceipt:
-    """Remove a target and all that rests on it alone."""
+    """Remove a target, and all records that have no other source."""
     era = tables.living.get(target.owner)
     if era is None:
         return ErasureReceipt(target.owner, at, {}, (), "complete", not_found=target.ids)
@@ -52,13 +52,13 @@ class _Erasing:
         self.removed: Counter[str] = Counter()
 
     def some(self, plan: ErasurePlan) -> None:
-        """Carry out a plan for some records."""
+        """Erase some records."""
         lines, note = departure(plan, self._target.owner, ageing=self._target.ageing)
         self._carry_out(plan)
         self._write(lines, self._target.actor, note)
 
     def everything(self, plan: ErasurePlan) -> None:
-        """Carry out a plan for all of an owner's, and end the era."""
+        """Erase everything of an owner, and end the era."""
         self._carry_out(plan)
         self._era.ledger[:] = [entry.scrubbed(None) for entry in self._era.ledger]
         self.removed["ledger contents"] += len(self._era.ledger)
@@ -82,8 +82,8 @@ class _Erasing:
         self._let_go_of_jobs(set(plan.doomed), plan.losing_threads(), set(plan.stripped))
 
     def _let_go_of_jobs(self, doomed: set[UUID], losing: set[UUID], stripped: set[UUID]) -> None:
-        """Drop jobs about what goes; those on a thread that loses a part stay, and tell nothing of it."""
-        # What stays without a part of it was read whole.
+        """Drop jobs about erased records. A job about a thread that loses a part stays, without quoting that part."""
+        # A job that quotes a stripped record has read it whole.
         telling = jobs.let_go_of_kept(self._tables, doomed | stripped)
         self.removed["kept answers"] += len(telling)
         about = [(work, set(work.job.records)) for work in self._tables.jobs.values()]
@@ -110,7 +110,7 @@ class _Erasing:
         del tables.records[kept.id], kept.era.records[kept.id]
 
     def _strip(self, stripped: dict[UUID, Record]) -> None:
-        """Let records stand without what is gone; earlier versions, which may tell of it, go."""
+        """Remove erased sources from the records that stay, and empty earlier versions, which may quote them."""
         by_era: dict[int, list[Record]] = {}
         for record in stripped.values():
             by_era.setdefault(self._tables.records[record.id].era.number, []).append(record)
@@ -141,7 +141,7 @@ class _Erasing:
             )
 
     def _scrub(self, plan: ErasurePlan) -> None:
-        """Take digests of what goes, and of earlier versions of what stays, out of the ledgers that tell of it."""
+        """Remove the digests of erased records, and of earlier versions of stripped ones, from all ledger entries."""
         touched = [*plan.doomed, *plan.stripped]
         eras = {kept.era.number: kept.era for kept in (self._tables.records[id] for id in touched)}
         for era in eras.values():

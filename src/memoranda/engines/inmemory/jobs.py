@@ -15,12 +15,12 @@ from memoranda.model.vectors import EMBED, embed_job
 
 
 def copied(draft: JobDraft) -> JobDraft:
-    """A draft that its giver cannot change any more; raises TypeError where its payload is no JSON."""
+    """Return a copy of a draft that the caller cannot change; raise TypeError if its payload is not JSON."""
     return replace(draft, payload=json.loads(json.dumps(draft.payload)))
 
 
 def put(tables: Tables, era: Era | None, draft: JobDraft, at: datetime) -> None:
-    """Put a copied draft as a job, or put the waiting one off; what it is about is as given last."""
+    """Add a copied draft as a job, or postpone the waiting job of that kind and key; the last payload and records count."""
     owner, era_id = (era.owner, era.id) if era else (None, None)
     run_at = due_at(at, draft.delay)
     name = (era_id, draft.kind, draft.key)
@@ -60,7 +60,7 @@ def put(tables: Tables, era: Era | None, draft: JobDraft, at: datetime) -> None:
 
 
 def make_embedding_due(tables: Tables, at: datetime) -> None:
-    """New passages came: whoever can makes their vectors. A job that waits already will meet them."""
+    """Add a job that makes vectors for new passages, unless one is waiting, which will find them."""
     for name in tables.sets:
         put_before = (w.job for w in tables.jobs.values() if (w.job.kind, w.job.key) == (EMBED, name))
         if not any(job.state is JobState.WAITING for job in put_before):
@@ -68,7 +68,7 @@ def make_embedding_due(tables: Tables, at: datetime) -> None:
 
 
 def lease(tables: Tables, kinds: Sequence[str], worker: str, at: datetime, seconds: float) -> Job | None:
-    """Take the longest due job for one worker."""
+    """Lease the longest due job to one worker."""
     busy = {
         work.job.era
         for work in tables.jobs.values()
@@ -91,7 +91,7 @@ def lease(tables: Tables, kinds: Sequence[str], worker: str, at: datetime, secon
 
 
 def renew(tables: Tables, job: Job, at: datetime, seconds: float) -> bool:
-    """Prolong a lease."""
+    """Extend a lease; False if it was lost."""
     work = _leased(tables, job)
     if work is None:
         return False
@@ -100,7 +100,7 @@ def renew(tables: Tables, job: Job, at: datetime, seconds: float) -> bool:
 
 
 def finish(tables: Tables, job: Job) -> bool:
-    """Take a done job away, or make it due again if it was put anew meanwhile."""
+    """Delete a finished job, or make it due again if it was added again during the lease."""
     work = _leased(tables, job)
     if work is None:
         return False
@@ -113,7 +113,7 @@ def finish(tables: Tables, job: Job) -> bool:
 
 
 def fail(tables: Tables, job: Job, error: str, at: datetime, retry_at: datetime | None) -> bool:
-    """Give a job back, or up; what was put anew meanwhile is work of its own, and waits."""
+    """Return a job for a later attempt, or mark it dead; if it was added again during the lease, it waits as new work."""
     work = _leased(tables, job)
     if work is None:
         return False
@@ -130,7 +130,7 @@ def fail(tables: Tables, job: Job, error: str, at: datetime, retry_at: datetime 
 
 
 def postpone(tables: Tables, job: Job, at: datetime, reason: str) -> bool:
-    """Give a job back that cannot be done before a moment."""
+    """Return a leased job that cannot be done before a moment."""
     work = _leased(tables, job)
     if work is None:
         return False
@@ -146,7 +146,7 @@ def postpone(tables: Tables, job: Job, at: datetime, reason: str) -> bool:
 
 
 def keep(tables: Tables, job: Job, text: str, records: Sequence[UUID]) -> bool:
-    """Keep a text with a leased job while all that it tells of is there."""
+    """Store an answer with a leased job; False if the lease was lost, or a record that the answer quotes was erased."""
     work = _leased(tables, job)
     if work is None or any(id not in tables.records for id in records):
         return False
@@ -155,7 +155,7 @@ def keep(tables: Tables, job: Job, text: str, records: Sequence[UUID]) -> bool:
 
 
 def let_go_of_kept(tables: Tables, doomed: Collection[UUID]) -> list[Work]:
-    """Take away what is kept about records; returns the work that it was kept with."""
+    """Delete kept answers that quote these records; returns the jobs they belonged to."""
     about = [work for work in tables.jobs.values() if not work.kept_about.isdisjoint(doomed)]
     for work in about:
         work.let_go()
@@ -163,12 +163,12 @@ def let_go_of_kept(tables: Tables, doomed: Collection[UUID]) -> list[Work]:
 
 
 def listed(tables: Tables, state: JobState | None, limit: int) -> list[Job]:
-    """Jobs in a state, or all."""
+    """Return the jobs in a state, or all jobs."""
     return [work.job for work in _in_order(tables.jobs.values()) if state in (None, work.job.state)][:limit]
 
 
 def replay(tables: Tables, id: UUID, at: datetime) -> bool:
-    """Make a job due that is dead, or waits for later."""
+    """Make a dead or postponed job due now."""
     work = tables.jobs.get(id)
     if work is None or work.job.state is JobState.LEASED:
         return False
@@ -180,7 +180,7 @@ def replay(tables: Tables, id: UUID, at: datetime) -> bool:
 
 
 def drop(tables: Tables, id: UUID) -> bool:
-    """Throw a dead job away."""
+    """Delete a dead job."""
     work = tables.jobs.get(id)
     if work is None or work.job.state is not JobState.DEAD:
         return False
@@ -189,7 +189,7 @@ def drop(tables: Tables, id: UUID) -> bool:
 
 
 def _begin_anew(work: Work) -> None:
-    """Forget what kept a job that nobody has in hand."""
+    """Reset the attempts, the error and the delay of a job that is not leased."""
     if work.job.state is not JobState.LEASED:
         work.job = replace(work.job, attempts=0, postponed=0, error="")
         work.not_before = None
@@ -205,14 +205,14 @@ def _due(job: Job, at: datetime) -> bool:
 
 
 def _due_since(job: Job) -> datetime | None:
-    """From when on somebody may take it; whoever has it in hand lets go of it when the lease ends."""
+    """Return the moment from which the job may be leased; for a leased job that is the end of its lease."""
     if job.state is JobState.LEASED:
         return job.leased_until
     return job.run_at if job.state is JobState.WAITING else None
 
 
 def _leased(tables: Tables, job: Job) -> Work | None:
-    """The job, where this very lease still holds it."""
+    """Return the job if this lease is still valid."""
     work = tables.jobs.get(job.id)
     if work is None or work.job.state is not JobState.LEASED:
         return None

@@ -30,7 +30,7 @@ Progress = Callable[[int, int], None]
 
 
 def verify(tables: Tables, progress: Progress | None) -> Findings:
-    """Hold every version against the ledger, and the ledger against the versions."""
+    """Compare every version with the ledger, and the ledger with the versions."""
     faults: list[str] = []
     total = sum(len(kept.versions) for kept in tables.records.values())
     done = 0
@@ -45,7 +45,7 @@ def verify(tables: Tables, progress: Progress | None) -> Findings:
 
 
 def _unproven(secret: bytes, ledger: Iterable[Entry], records: Iterable[Kept]) -> Iterator[str]:
-    """What of one owner's records the ledger does not tell of, and the other way round."""
+    """Yield the differences between one owner's records and ledger."""
     proof = Proof(secret)
     slots: set[bytes] = set()
     for entry in ledger:
@@ -89,7 +89,7 @@ def _check_tables(tables: Tables) -> Iterator[str]:
 
 
 def rebuild(tables: Tables) -> Mapping[str, int]:
-    """Make rows and links anew from the records' own content."""
+    """Recompute rows and links from the records' content."""
     done: Counter[str] = Counter()
     tables.resting.clear()
     for kept in tables.records.values():
@@ -111,7 +111,7 @@ def rebuild(tables: Tables) -> Mapping[str, int]:
 
 
 def facts(tables: Tables, name: str) -> BookFacts:
-    """What the book is and holds."""
+    """Return the book's engine, format and counts."""
     return BookFacts(
         engine=name,
         address="memory",

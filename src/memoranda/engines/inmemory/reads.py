@@ -1,4 +1,4 @@
-"""Reads of a book in memory; each begins with what the view may see."""
+"""Reads of a book in memory; each is limited to what the view may see."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from memoranda.storage.rows import TAKEN_BACK
 
 
 def get(era: Era, view: View, ids: Sequence[UUID]) -> dict[UUID, Record]:
-    """Records by id, in the order asked for."""
+    """Return records by id, in the order asked for."""
     found = ((id, era.seen(view, id)) for id in ids)
     return {
         id: kept.record() for id, kept in found if kept is not None and kept.now.row.status != "withdrawn"
@@ -27,7 +27,7 @@ def get(era: Era, view: View, ids: Sequence[UUID]) -> dict[UUID, Record]:
 
 
 def scan(era: Era, view: View, filter: Filter, cursor: str | None, limit: int) -> Page:
-    """One page in the order of ids, or of places for the messages of one thread."""
+    """Return one page ordered by id; the messages of one thread are ordered by place."""
     if filter.by_places:
         return _scan_places(era, view, filter, cursor, limit)
     after = _cursor(cursor)
@@ -58,7 +58,7 @@ def _cursor(cursor: str | None) -> UUID | None:
 
 
 def matching(era: Era, view: View, filter: Filter) -> list[Kept]:
-    """All that a scan would give."""
+    """Return all records that a scan would give."""
     return [kept for kept in era.visible(view) if _meets(kept, filter)]
 
 
@@ -111,7 +111,7 @@ _NO_FACETS = (None, None, None, None, None, ())
 
 
 def history(era: Era, view: View, id: UUID) -> list[HistoryStep]:
-    """Every version of a record with the ledger's word on it."""
+    """Return every version of a record with its ledger line."""
     kept = era.seen(view, id)
     return [] if kept is None else [_step(kept, version, view) for version in kept.versions]
 
@@ -119,20 +119,20 @@ def history(era: Era, view: View, id: UUID) -> list[HistoryStep]:
 def _step(kept: Kept, version: Version, view: View) -> HistoryStep:
     entry = kept.era.ledger[version.position - 1]
     line = next(line for line in entry.lines if line.id == kept.id)
-    # A version that this view might not have read is told of, not shown.
+    # A version that this view could not read is listed without its content.
     shown = kept.record(version) if version.row.body and version.audience.readable_by(view) else None
     return HistoryStep(version.position, entry.at, entry.actor, line.verb, version.row.version, shown)
 
 
 def entries(era: Era, after: int, limit: int) -> list[Entry]:
-    """The owner's ledger after a position."""
+    """Return the owner's ledger entries after a position."""
     return [replace(entry, owner=era.owner) for entry in era.ledger[after : after + limit]]
 
 
 def since(
     tables: Tables, era: Era, view: View, cached: Callable[[int], int | None]
 ) -> list[tuple[Shelf, ShelfDelta]]:
-    """The view's shelves, each with what came since the mark that is held of it."""
+    """Return the view's shelves, each with its changes since the revision that the caller has cached."""
     found = []
     active = tables.active
     for shelf in era.shelves.values():
@@ -157,13 +157,13 @@ def since(
 
 
 def seen(era: Era, view: View, shelves: list[tuple[Shelf, ShelfDelta]], chosen: Sequence[UUID]) -> Sight:
-    """The records that were chosen in sight of the view's shelves, with their uses and what they cite."""
+    """Return the chosen records with their uses and the records they cite."""
     records = get(era, view, chosen)
     return Sight(shelves, records, uses(era, view, list(records)), get(era, view, cited_by(records.values())))
 
 
 def most_used(era: Era, view: View, filter: Filter, limit: int) -> list[UUID]:
-    """Memories that were used, the most used first."""
+    """Return used memories, the most used first."""
     found = [
         (-kept.use.count, 0 if kept.use.used_at is None else -micros(kept.use.used_at), kept.id.bytes)
         for kept in matching(era, view, filter)
@@ -173,13 +173,13 @@ def most_used(era: Era, view: View, filter: Filter, limit: int) -> list[UUID]:
 
 
 def uses(era: Era, view: View, ids: Sequence[UUID]) -> dict[UUID, Use]:
-    """How memories have served."""
+    """Return how memories were used."""
     found = ((id, era.seen(view, id)) for id in ids)
     return {id: kept.use for id, kept in found if kept is not None and kept.use is not None}
 
 
 def note_use(era: Era, view: View, noted: Mapping[UUID, Use]) -> int:
-    """Keep how memories have served."""
+    """Store how memories were used."""
     found = (era.seen(view, id) for id in noted)
     seen = [kept for kept in found if kept is not None and kept.now.row.type == "memory"]
     for kept in seen:
@@ -188,7 +188,7 @@ def note_use(era: Era, view: View, noted: Mapping[UUID, Use]) -> int:
 
 
 def put_terms(tables: Tables, rule: int, terms: Mapping[UUID, bytes]) -> int:
-    """Put terms made anew."""
+    """Store recomputed terms."""
     there = [
         tables.records[id] for id in terms if id in tables.records and tables.records[id].terms is not None
     ]
@@ -199,7 +199,7 @@ def put_terms(tables: Tables, rule: int, terms: Mapping[UUID, bytes]) -> int:
 
 
 def remark(touched: list[Kept]) -> None:
-    """Move the marks of shelves whose passages' aids changed, so that indexes fetch them again."""
+    """Increase the revisions of shelves whose passages' terms or vectors changed, so that indexes fetch them again."""
     shelves = {id(shelf): shelf for kept in touched for shelf in [kept.era.shelves[kept.now.audience]]}
     for shelf in shelves.values():
         shelf.mark += 1

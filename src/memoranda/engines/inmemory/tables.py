@@ -1,4 +1,4 @@
-"""What a book in memory consists of: eras, shelves, records with their versions, links, and jobs."""
+"""The tables of a book in memory: eras, shelves, records with their versions, links, and jobs."""
 
 from __future__ import annotations
 
@@ -27,15 +27,15 @@ class Shelf:
     number: int
     audience: Audience
     mark: int = 0
-    #: The mark at which all its passages changed: what is held of an earlier one is void.
+    #: The revision at which all its passages changed: a cache of an earlier one is invalid.
     renewed: int = 0
-    #: Passages that left, with the mark of their leaving; one that came back is on the shelf as well.
+    #: Passages that left, with the revision at which they did; one that came back is on the shelf as well.
     gone: dict[UUID, int] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
 class Era:
-    """An owner's life between erasures; after its end only its ledger is left, without the name."""
+    """The time of an owner between erasures; after its end only the ledger is left, without the name."""
 
     number: int
     id: UUID
@@ -53,11 +53,11 @@ class Era:
         return self.ended_at is not None
 
     def visible(self, view: View) -> list[Kept]:
-        """The records that a view may see: the one place where a view bounds what is read."""
+        """Return the records that a view may see; every read uses this method or ``seen``."""
         return [kept for kept in self.records.values() if kept.now.audience.readable_by(view)]
 
     def seen(self, view: View, id: UUID) -> Kept | None:
-        """One record, where the view may see it."""
+        """Return a record if the view may see it, else None."""
         kept = self.records.get(id)
         return kept if kept is not None and kept.now.audience.readable_by(view) else None
 
@@ -66,32 +66,32 @@ class Era:
 class Version:
     """One version of a record: its row, its readers, and the ledger position that wrote it."""
 
-    #: Without a body where the content went with one of its sources.
+    #: Its body is empty if the content was erased with one of its sources.
     row: StoredRow
     audience: Audience
     position: int
 
     def blank(self) -> Version:
-        """This version without its content."""
+        """Return this version without its content."""
         return replace(self, row=self.row._replace(body="", hash=b""))
 
 
 @dataclass(slots=True)
 class Kept:
-    """A record with all its versions, oldest first, and what stands beside them."""
+    """A record with all its versions, oldest first, and its terms, vectors and use."""
 
     era: Era
     versions: list[Version]
-    #: What it rests on; erasure walks from there to here.
+    #: Its sources; erasure follows them from a source to this record.
     sources: tuple[UUID, ...]
     run: bytes | None = None
     terms: bytes | None = None
     rule: int = RULE
-    #: Packed, by the name of their set.
+    #: Packed vectors, by the name of their set.
     vectors: dict[str, bytes] = field(default_factory=dict)
-    #: Of its shelf, at the last change.
+    #: The shelf's revision at the last change.
     mark: int = 0
-    #: Of a thread: the last place ever given out in it.
+    #: In a thread, the last place that was given to a message.
     tail: int = 0
     use: Use | None = None
 
@@ -105,17 +105,17 @@ class Kept:
 
     @property
     def learnt(self) -> int:
-        """When the book first learnt it."""
+        """The time at which the first version was recorded."""
         return self.versions[0].row.recorded_at
 
     @property
     def ended(self) -> int | None:
-        """When it ceased to be held; None while it is."""
+        """The time since which the record is not active any more; None while it is active."""
         since = list(takewhile(lambda version: not version.row.held, reversed(self.versions)))
         return since[-1].row.recorded_at if since else None
 
     def record(self, version: Version | None = None) -> Record:
-        """The record as it stands, or as it stood."""
+        """Return the current record, or the one of an earlier version."""
         version = version or self.now
         row = version.row
         assert self.era.owner is not None
@@ -123,7 +123,7 @@ class Kept:
         return decode(row.type, id, self.era.owner, version.audience, row.version, row.recorded_at, row.body)
 
     def passage(self, active: str | None) -> PassageRow:
-        """The record as an index needs it, with its vector of the active set."""
+        """Return the row for an index, with the vector of the active set."""
         row = self.now.row
         return PassageRow(
             row.id, row.type, row.kind, row.status, row.thread, row.seq, row.at, row.valid_from, row.valid_to,
@@ -133,34 +133,34 @@ class Kept:
 
 @dataclass(slots=True)
 class Work:
-    """A job, and what stands beside it."""
+    """A job, its lease and its kept answer."""
 
-    #: Without what is kept with it.
+    #: The job without its kept answer.
     job: Job
-    #: How often it had been put when it was leased.
+    #: How often it had been added when it was leased.
     leased_generation: int = 0
-    #: It is not due before, however often it is put.
+    #: It is not due before this time, however often it is added.
     not_before: datetime | None = None
-    #: What is kept with it, as JSON, and all that it tells of.
+    #: The kept answer as JSON, and the ids of all records that it quotes.
     kept: str | None = None
     kept_about: frozenset[UUID] = frozenset()
 
     def let_go(self) -> None:
-        """Take away what is kept with it."""
+        """Delete the kept answer."""
         self.kept, self.kept_about = None, frozenset()
 
     def silence(self) -> bool:
-        """Take away what it failed with; False where there is nothing."""
+        """Delete the stored error; False if there is none."""
         told = bool(self.job.error)
         self.job = replace(self.job, error="")
         return told
 
 
 class SpentRow(NamedTuple):
-    """What sums of spending have in common."""
+    """The key of a sum of spending."""
 
     tenant: str
-    #: The owner's number; 0 for those who are not here, or no more.
+    #: The owner's number; 0 for owners who are not here any more.
     era: int
     agent: str | None
     day: date
@@ -175,9 +175,9 @@ class Tables:
     secret: bytes
     living: dict[Owner, Era] = field(default_factory=dict)
     eras: dict[UUID, Era] = field(default_factory=dict)
-    #: Every record of every owner, in the order of their making.
+    #: Every record of every owner, in the order in which they were made.
     records: dict[UUID, Kept] = field(default_factory=dict)
-    #: Source → the records that rest on it, whether it is here or not.
+    #: Source → the records that have it as a source; the source itself may be missing.
     resting: dict[UUID, set[UUID]] = field(default_factory=dict)
     #: Keyed digest of an operation id → its era and position.
     operations: dict[bytes, tuple[Era, int]] = field(default_factory=dict)
@@ -195,33 +195,33 @@ class Tables:
 
     @property
     def active(self) -> str | None:
-        """The name of the set that recall reads."""
+        """The name of the active set of vectors; None if there is none."""
         return next(iter(self.sets), None)
 
     def new_era(self, owner: Owner, id: UUID | None = None) -> Era:
-        """An era for an owner that has none; it is not in the book until ``begin``."""
+        """Return a new era for an owner without one; ``begin`` adds it to the book."""
         digest = keyed(self.secret, "owner", owner_digest_parts(owner))
         return Era(len(self.eras) + 1, id or new_id(), owner, digest)
 
     def begin(self, era: Era) -> None:
-        """Take an era into the book, unless it is there."""
+        """Add an era to the book, unless it is there."""
         assert era.owner is not None
         self.eras[era.id] = self.living[era.owner] = era
 
     def shelf(self, era: Era, audience: Audience) -> Shelf:
-        """The shelf of an era for an audience."""
+        """Return the shelf of an era for an audience; make it if there is none."""
         if audience not in era.shelves:
             self.shelves_made += 1
             era.shelves[audience] = Shelf(self.shelves_made, audience)
         return era.shelves[audience]
 
     def add(self, kept: Kept) -> None:
-        """Take a new record into the book."""
+        """Add a new record to the book."""
         self.records[kept.id] = kept.era.records[kept.id] = kept
         self.rest(kept, kept.sources)
 
     def rest(self, kept: Kept, sources: tuple[UUID, ...]) -> None:
-        """Let a record rest on these and on nothing else."""
+        """Replace the sources of a record."""
         for source in kept.sources:
             resting = self.resting.get(source, set())
             resting.discard(kept.id)
@@ -232,13 +232,13 @@ class Tables:
             self.resting.setdefault(source, set()).add(kept.id)
 
     def write(self, era: Era, entry: Entry) -> None:
-        """Put an entry at the end of an era's ledger."""
+        """Append an entry to an era's ledger."""
         era.ledger.append(entry)
         if entry.operation is not None:
             self.operations[entry.operation] = (era, entry.position)
 
     def buried(self, id: UUID) -> bool:
-        """Whether a record of this id was erased from this book."""
+        """Return True if a record with this id was erased from this book."""
         return self.tombstone(id) in self.tombstones
 
     def tombstone(self, id: UUID) -> bytes:

@@ -1,4 +1,4 @@
-"""Sets of vectors in memory: begun, filled, switched to, dropped."""
+"""Sets of vectors in memory."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from memoranda.model.vectors import EMBED, Embedding, SetState, VectorSet, check
 
 
 def listed(tables: Tables) -> list[VectorSet]:
-    """All sets, the active one first."""
+    """Return all sets, the active one first."""
     return [_told(tables, name) for name in tables.sets]
 
 
@@ -24,13 +24,13 @@ def _told(tables: Tables, name: str) -> VectorSet:
 
 
 def begin(tables: Tables, embedding: Embedding) -> VectorSet:
-    """The embedding's set, made empty where it is not there."""
+    """Return the embedding's set; make an empty one if there is none."""
     tables.sets.setdefault(embedding.name, embedding)
     return _told(tables, embedding.name)
 
 
 def lacking(tables: Tables, embedding: Embedding, limit: int) -> list[Record]:
-    """Passages without a vector in the set, oldest first."""
+    """Return passages without a vector in the set, oldest first."""
     return [kept.record() for kept in islice(_lacking(tables, embedding.name), limit)]
 
 
@@ -42,7 +42,7 @@ def _lacking(tables: Tables, name: str) -> Iterator[Kept]:
 
 
 def put(tables: Tables, embedding: Embedding, vectors: Mapping[UUID, bytes]) -> int:
-    """Put vectors of passages that still exist into a set that does."""
+    """Store vectors, if their passages and the set still exist; returns how many."""
     check_packed(embedding, vectors.values())
     if embedding.name not in tables.sets:
         return 0
@@ -56,7 +56,7 @@ def put(tables: Tables, embedding: Embedding, vectors: Mapping[UUID, bytes]) -> 
 
 
 def switch(tables: Tables, embedding: Embedding) -> bool:
-    """Let recall read this set from now on; all others go."""
+    """Make this set the active one, and delete all others."""
     if embedding.name not in tables.sets:
         return False
     if embedding.name != tables.active:
@@ -70,7 +70,7 @@ def switch(tables: Tables, embedding: Embedding) -> bool:
 
 
 def drop(tables: Tables, embedding: Embedding) -> bool:
-    """Give up a set that is being made."""
+    """Delete a set that is not active."""
     if embedding.name not in tables.sets or embedding.name == tables.active:
         return False
     _remove(tables, embedding.name)

@@ -32,7 +32,7 @@ _ALL = 2**62
 
 
 async def book_frame(session: Session) -> BookFrame:
-    """What belongs to no owner."""
+    """Return the rows that belong to no owner, without tombstones."""
     sets = await session.all("vector_sets")
     return BookFrame(
         tuple((name, dimension) for _, name, dimension, _, _ in sets),
@@ -42,7 +42,7 @@ async def book_frame(session: Session) -> BookFrame:
 
 
 async def frame(session: Session, era: bytes) -> Frame | None:
-    """An era's frame."""
+    """Return an era's frame; None if the era is not here."""
     row = await session.one("era", era)
     if row is None:
         return None
@@ -64,7 +64,7 @@ async def frame(session: Session, era: bytes) -> Frame | None:
 
 
 async def after(session: Session, kind: PieceKind, era: bytes, behind: bytes, limit: int) -> list[Piece]:
-    """Pieces behind a key, in the order of their keys."""
+    """Return pieces after a key, in the order of their keys."""
     if kind is PieceKind.STONE:
         return [StonePiece._make(row) for row in await session.all("stone_pieces", behind, limit)]
     no = await session.value("era", era)
@@ -110,7 +110,7 @@ async def _records(session: Session, owner: int, rows: Sequence[Row]) -> list[Re
 
 
 def _grouped(rows: Iterable[Row]) -> defaultdict[Any, list[tuple[Any, ...]]]:
-    """The rest of each row under its first column."""
+    """Group the rest of each row by its first column."""
     found: defaultdict[Any, list[tuple[Any, ...]]] = defaultdict(list)
     for row in rows:
         found[row[0]].append(tuple(row[1:]))
@@ -165,7 +165,7 @@ async def lay_frame(session: Session, frame: Frame) -> None:
 
 
 async def lay(session: Session, era: bytes, pieces: Sequence[Piece]) -> None:
-    """Write pieces of an era, except those that are here."""
+    """Write pieces of an era that the book does not have yet."""
     if stones := [piece for piece in pieces if isinstance(piece, StonePiece)]:
         await session.run("lay_stones", *_columns(stones, 2))
     no = await session.value("era", era)

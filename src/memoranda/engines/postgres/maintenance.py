@@ -51,8 +51,8 @@ async def examine(session: Session) -> ServerFacts:
 
 Progress = Callable[[int, int], None]
 
-#: What ``rebuild`` puts right for the whole book at once. Vectors are made by another, and only kept fitting.
-#: Rule 0 made no terms: upkeep makes all of them anew, and the old ones serve until then.
+#: Statements of ``rebuild`` for the whole book. Vectors are not recomputed; those that do not fit are deleted.
+#: No terms have rule 0, so maintenance recomputes all of them; the old ones are used until then.
 _DERIVED = (
     "DELETE FROM links",
     """INSERT INTO terms (owner, record, rule, packed) SELECT owner, no, 0, '' FROM records WHERE mark > 0
@@ -85,7 +85,7 @@ _COLUMNS = (
 
 
 async def rebuild(session: Session, secret: bytes, progress: Progress | None) -> Mapping[str, int]:
-    """Make columns, links and counts anew from the records' own content; records and ledger stay as they are."""
+    """Recompute columns, links and counts from the records' content; records and ledger stay unchanged."""
     await session.run("whole_tables")
     done: Counter[str] = Counter()
     ((total,),) = await session.text("SELECT count(*) FROM records")
@@ -124,7 +124,7 @@ async def _rebuild_record(session: Session, secret: bytes, owner_no: int, record
 
 
 async def counts(session: Session) -> dict[str, Any]:
-    """How much a book holds."""
+    """Return the counts of a book."""
     records = await session.text("SELECT type, count(*) FROM records GROUP BY type ORDER BY type")
     waiting = await session.text("SELECT state, count(*) FROM jobs GROUP BY state ORDER BY state")
     ((owners_, stale, size),) = await session.text(
@@ -144,7 +144,7 @@ async def counts(session: Session) -> dict[str, Any]:
 
 
 async def owners(session: Session, tenant: str) -> list[Owner]:
-    """The tenant's owners that have records."""
+    """Return the tenant's owners that have records."""
     return [owner_of(*row) for row in await session.all("owners_of_tenant", tenant)]
 
 

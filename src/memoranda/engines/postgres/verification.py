@@ -1,4 +1,4 @@
-"""Proof of a book on a server: every version against the ledger, and every derived row against what it stands beside."""
+"""Verifies a book on a server: every version against the ledger, and every derived row against its record."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ FROM records AS r JOIN versions AS v ON v.owner = r.owner AND v.record = r.no
 LEFT JOIN shelves AS s ON s.owner = v.owner AND s.no = v.shelf WHERE r.owner = ?
 """
 
-#: What is not proven owner by owner: sums, and rows that belong to nothing.
+#: Checks that are not made owner by owner: sums, and rows without a parent.
 _SUMS = {
     "owner {0}: its count of held memories is wrong": """
         SELECT no FROM owners AS o WHERE erased_at IS NULL AND held <>
@@ -95,7 +95,7 @@ async def verify(
     also: Callable[[Session], Awaitable[list[str]]],
     progress: Callable[[int, int], None] | None,
 ) -> Findings:
-    """Hold every version against the ledger line that wrote it, and every line against the versions."""
+    """Compare every version with the ledger line that wrote it, and every line with the versions."""
     await session.run("whole_tables")
     ((records, versions, entries),) = await session.text(
         "SELECT (SELECT count(*) FROM records), (SELECT count(*) FROM versions), (SELECT count(*) FROM ledger)"
@@ -103,7 +103,7 @@ async def verify(
     faults: list[str] = []
     done = 0
     faults += await also(session)
-    # Owner by owner: only one ledger's lines are held at a time.
+    # Owner by owner, so that only one ledger's lines are in memory at a time.
     for no, tenant, kind, id in await session.text("SELECT no, tenant, kind, id FROM owners ORDER BY no"):
         proving = Proving(session, secret, no, None if id is None else owner_of(tenant, kind, id))
         async for found in proving.run():
@@ -118,7 +118,7 @@ async def verify(
 
 
 class Proving:
-    """The proof of one owner's records."""
+    """Verifies one owner's records."""
 
     def __init__(self, session: Session, secret: bytes, no: int, owner: Owner | None) -> None:
         self._session = session
@@ -129,7 +129,7 @@ class Proving:
         self._unread: list[str] = []
 
     async def run(self) -> AsyncIterator[list[str]]:
-        """The faults of each version, of most of them none."""
+        """Yield the faults of each version; most lists are empty."""
         ledger = "SELECT position, body FROM ledger WHERE owner = ? ORDER BY position"
         async for rows in self._session.walk(ledger, self._no):
             for position, body in rows:
@@ -146,7 +146,7 @@ class Proving:
                     yield list(self._version(row))
 
     def missing(self) -> Iterator[str]:
-        """What the ledger tells of and ``run`` did not meet."""
+        """Yield the versions in the ledger that ``run`` did not find."""
         yield from self._unread
         yield from self._proof.missing()
 

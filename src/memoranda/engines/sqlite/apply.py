@@ -16,7 +16,7 @@ from memoranda.model.ledger import Entry, Receipt, aged_of
 from memoranda.model.memories import Memory
 from memoranda.model.records import PASSAGE_TYPES, Audience, Owner, Record, owner_digest_parts
 from memoranda.model.values import keyed, micros, new_id
-from memoranda.storage import Decision, Put, StoredRow, decide_batch, encode
+from memoranda.storage import Decision, Put, decide_batch, encode
 from memoranda.storage import questions as q
 from memoranda.storage.decide.batch import held_gain
 from memoranda.storage.decide.state import (
@@ -40,7 +40,7 @@ class Answers:
         self._secret = secret
         self._no = owner.no if owner else -1
         self._owner = owner
-        #: Shelves that were met, by audience: number and mark.
+        #: Shelves read so far, by audience: number and revision.
         self.shelves: dict[Audience, tuple[int, int]] = {}
 
     def __call__(self, question: q.Question[Any]) -> Any:
@@ -130,7 +130,7 @@ class Answers:
         return [UUID(bytes=row[0]) for row in rows]
 
 
-#: Which method answers which question.
+#: The method that answers each question.
 _ANSWERS: dict[type[Any], Callable[[Answers, Any], Any]] = {
     q.Load: Answers._load,
     q.Holders: Answers._holders,
@@ -153,20 +153,15 @@ _ANSWERS: dict[type[Any], Callable[[Answers, Any], Any]] = {
 
 
 def is_buried(connection: sqlite3.Connection, secret: bytes, id: UUID) -> bool:
-    """Whether a record of this id was erased from this book."""
+    """Return True if a record with this id was erased from this book."""
     return connection.execute(sql("buried"), (keyed(secret, "record", id.bytes),)).fetchone() is not None
 
 
-def begin_era(
-    connection: sqlite3.Connection, secret: bytes, owner: Owner, era: UUID | None = None
-) -> OwnerRow:
-    """Give an owner that has none an era."""
-    era = era or new_id()
+def begin_era(connection: sqlite3.Connection, secret: bytes, owner: Owner) -> OwnerRow:
+    """Begin an era for an owner without one."""
+    era = new_id()
     digest = keyed(secret, "owner", owner_digest_parts(owner))
-    try:
-        no = connection.execute(sql("add_owner"), (*owner.parts, era.bytes, digest)).fetchone()[0]
-    except sqlite3.IntegrityError as exc:
-        raise Conflict(f"era: {era} is another owner's in this book") from exc
+    no = connection.execute(sql("add_owner"), (*owner.parts, era.bytes, digest)).fetchone()[0]
     return OwnerRow(no, era, 0, 0)
 
 
@@ -182,7 +177,7 @@ def apply(connection: sqlite3.Connection, secret: bytes, batch: Batch) -> Receip
     answers = Answers(connection, secret, owner)
     decision = run_decision(decide_batch(batch), answers)
     if not decision.puts and not decision.jobs and operation.id is None:
-        # Nothing is stored, not even the name of an owner that was not here.
+        # Nothing is stored, not even the name of a new owner.
         return Receipt(batch.owner, 0, batch.at, (), tuple(decision.ignored))
     owner = owner or begin_era(connection, secret, batch.owner)
     for job in decision.jobs:
@@ -196,7 +191,7 @@ def apply(connection: sqlite3.Connection, secret: bytes, batch: Batch) -> Receip
 def find_operation(
     connection: sqlite3.Connection, secret: bytes, owner: Owner, operation: str
 ) -> Receipt | None:
-    """The first receipt of an operation id."""
+    """Return the first receipt of an operation id; None if it was never applied, or its owner was erased."""
     row = connection.execute(sql("by_operation"), (operation_digest(secret, owner, operation),)).fetchone()
     if row is None or row[9] is not None:
         return None
@@ -253,7 +248,7 @@ def add_entry(connection: sqlite3.Connection, owner_no: int, entry: Entry) -> No
 
 
 class Storing:
-    """Stores records of one owner at one ledger position, each touched shelf's mark moved once."""
+    """Stores records of one owner at one ledger position; the revision of each shelf that it changes increases once."""
 
     def __init__(
         self,
@@ -267,14 +262,12 @@ class Storing:
         self._secret = secret
         self._owner_no = owner_no
         self._position = position
-        #: Number and mark of the shelves that were met in this transaction already.
+        #: Number and revision of the shelves that were read in this transaction.
         self._shelves = dict(shelves or {})
         self._marks: dict[int, int] = {}
-        self._slots = True
 
-    def put_all(self, puts: Iterable[Put], *, slots: bool = True) -> list[bytes]:
-        """Store records; returns the content hash of each in order. Without ``slots`` they hold no key or name."""
-        self._slots = slots
+    def put_all(self, puts: Iterable[Put]) -> list[bytes]:
+        """Store records; returns the content hash of each in order."""
         puts = list(puts)
         for put in puts:
             if (
@@ -286,7 +279,7 @@ class Storing:
         return [self._insert(put) if put.before is None else self._update(put) for put in puts]
 
     def shelf(self, audience: Audience) -> int:
-        """The number of the owner's shelf for an audience."""
+        """Return the number of the owner's shelf for an audience; make the shelf if there is none."""
         met = self._shelves.get(audience)
         if met is None:
             columns = audience_columns(audience)
@@ -299,7 +292,7 @@ class Storing:
         return met[0]
 
     def mark(self, shelf: int) -> int:
-        """The mark of this commit on a shelf."""
+        """Return the revision that this commit gives a shelf."""
         if shelf not in self._marks:
             met = next((mark for number, mark in self._shelves.values() if number == shelf), None)
             if met is None:
@@ -309,13 +302,9 @@ class Storing:
                 self._connection.execute(sql("set_mark"), (met + 1, shelf))
         return self._marks[shelf]
 
-    def _row(self, record: Record) -> StoredRow:
-        row = encode(record, self._secret)
-        return row if self._slots else row._replace(slot=None)
-
     def _insert(self, put: Put) -> bytes:
         record = put.record
-        row = self._row(record)
+        row = encode(record, self._secret)
         shelf = self.shelf(record.audience)
         mark = self.mark(shelf) if put.terms is not None else 0
         ended = None if row.held else row.recorded_at
@@ -331,7 +320,7 @@ class Storing:
 
     def _update(self, put: Put) -> bytes:
         record = put.record
-        row = self._row(record)
+        row = encode(record, self._secret)
         _, old_shelf, _ = self._connection.execute(sql("where_is"), (row.id,)).fetchone()
         shelf = self.shelf(record.audience)
         passage = record.type in PASSAGE_TYPES

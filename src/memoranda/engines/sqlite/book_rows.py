@@ -30,7 +30,7 @@ from memoranda.model.book_rows import (
 from memoranda.model.changes import told
 from memoranda.model.records import RecordType
 
-#: A place of a vector is the number of its set and, in so many lower bits, that of its record.
+#: The key of a vector is its set's number, shifted by this many bits, plus its record's number.
 _SET_BITS = 40
 
 _UPKEEP = json.dumps(OWN_UPKEEP)
@@ -39,7 +39,7 @@ _ALL = 2**62
 
 
 def book_frame(connection: sqlite3.Connection) -> BookFrame:
-    """What belongs to no owner."""
+    """Return the rows that belong to no owner, without tombstones."""
     sets = connection.execute(sql("vector_sets")).fetchall()
     return BookFrame(
         tuple((name, dimension) for _, name, dimension, _, _ in sets),
@@ -49,7 +49,7 @@ def book_frame(connection: sqlite3.Connection) -> BookFrame:
 
 
 def frame(connection: sqlite3.Connection, era: bytes) -> Frame | None:
-    """An era's frame."""
+    """Return an era's frame; None if the era is not here."""
     row = connection.execute(sql("era"), (era,)).fetchone()
     if row is None:
         return None
@@ -73,7 +73,7 @@ def frame(connection: sqlite3.Connection, era: bytes) -> Frame | None:
 def after(
     connection: sqlite3.Connection, kind: PieceKind, era: bytes, behind: bytes, limit: int
 ) -> list[Piece]:
-    """Pieces behind a key, in the order of their keys."""
+    """Return pieces after a key, in the order of their keys."""
     if kind is PieceKind.STONE:
         return [StonePiece(*row) for row in connection.execute(sql("stone_pieces"), (behind, limit))]
     row = connection.execute(sql("era"), (era,)).fetchone()
@@ -95,7 +95,7 @@ def whole(connection: sqlite3.Connection, era: bytes) -> OwnerPieces:
 
 
 def _ids_after(connection: sqlite3.Connection, owner_no: int, behind: bytes, limit: int) -> list[bytes]:
-    """Shelf by shelf and type by type, for so they stand in an index; all of an owner's never come at once."""
+    """Return ids after a key; each shelf and type is read through its index, up to the limit."""
     found: list[bytes] = []
     for shelf, *_ in connection.execute(sql("shelves_of_era"), (owner_no,)).fetchall():
         for type_ in RecordType:
@@ -128,7 +128,7 @@ def _records(connection: sqlite3.Connection, owner_no: int, ids: list[bytes]) ->
 
 
 def _grouped(rows: Iterable[tuple[Any, ...]]) -> defaultdict[Any, list[tuple[Any, ...]]]:
-    """The rest of each row under its first column."""
+    """Group the rest of each row by its first column."""
     found: defaultdict[Any, list[tuple[Any, ...]]] = defaultdict(list)
     for row in rows:
         found[row[0]].append(row[1:])
@@ -150,7 +150,7 @@ def _jobs(connection: sqlite3.Connection, owner_no: int) -> tuple[JobPiece, ...]
     for row in connection.execute(sql("jobs_of_era"), (owner_no, _UPKEEP)).fetchall():
         id, kind, key, payload, records, *rest, error, kept_records, kept = row
         about = () if kept is None else tuple(sorted(_ids(kept_records)))
-        # A file of an earlier format has errors in it that not every engine keeps.
+        # A file of an earlier format may have error texts that not every engine can store.
         piece = (id, kind, key, job_payload(payload), _ids(records), *rest, told(error))
         found.append(JobPiece._make((*piece, None if kept is None else (about, kept))))
     return tuple(found)
@@ -193,7 +193,7 @@ def lay_frame(connection: sqlite3.Connection, frame: Frame) -> None:
 
 
 def lay(connection: sqlite3.Connection, era: bytes, pieces: Iterable[Piece]) -> None:
-    """Write pieces of an era, except those that are here."""
+    """Write pieces of an era that the book does not have yet."""
     row = connection.execute(sql("era"), (era,)).fetchone()
     records = _Records(connection, row[0]) if row is not None else None
     for piece in pieces:

@@ -1,4 +1,4 @@
-"""What language models used and cost, in the SQLite tables."""
+"""Usage and cost of language models, in the SQLite tables."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _DAY_BEFORE_ALL, _DAY_AFTER_ALL = "", "~"
 
 
 def note(connection: sqlite3.Connection, spent: Spent, job: Job | None = None) -> None:
-    """Add to what stands; whoever is not here, or was erased since the job was put, is not named."""
+    """Add usage to the sums; an owner who is not here, or was erased since the job was added, is not named."""
     owner = None if spent.owner is None else find_owner(connection, spent.owner)
     if job is not None and job.era is not None and job.owner == spent.owner:
         owner = owner if owner is not None and owner.era == job.era else None
@@ -40,21 +40,21 @@ def note(connection: sqlite3.Connection, spent: Spent, job: Job | None = None) -
 def keep(
     connection: sqlite3.Connection, job: Job, text: str | None, records: Sequence[UUID], spent: Spent | None
 ) -> bool:
-    """Keep what was learnt, if there is any, and count what it cost in any case."""
+    """Store an answer with its job, if there is one, and add its cost in any case."""
     if spent is not None:
         note(connection, spent, job)
     return text is not None and jobs.keep(connection, job, text, records)
 
 
 def listed(connection: sqlite3.Connection, tenant: str, only: SpentFilter) -> list[Spent]:
-    """What calls came to that meet conditions, in the order of their places."""
+    """Return the sums that match the conditions, ordered by their columns."""
     asked = _asked(connection, tenant, only)
     rows = [] if asked is None else connection.execute(sql("spent"), asked).fetchall()
     return sorted((_spent_of(tenant, row) for row in rows), key=lambda spent: spent.place)
 
 
 def in_all(connection: sqlite3.Connection, tenant: str, only: SpentFilter) -> Sums:
-    """The sums of all that meets conditions."""
+    """Return the total of all sums that match the conditions."""
     asked = _asked(connection, tenant, only)
     if asked is None:
         return Sums()
@@ -64,14 +64,14 @@ def in_all(connection: sqlite3.Connection, tenant: str, only: SpentFilter) -> Su
 
 
 def unname(connection: sqlite3.Connection, owner: int) -> int:
-    """Let an owner's sums stand without their name; returns how many did."""
+    """Remove an owner's name from the sums, and keep the sums; returns how many there were."""
     rows = connection.execute(sql("spent_of_owner"), (owner,)).fetchall()
     connection.executemany(sql("add_spent"), rows)
     return connection.execute(sql("delete_spent_of_owner"), (owner,)).rowcount
 
 
 def _asked(connection: sqlite3.Connection, tenant: str, only: SpentFilter) -> Mapping[str, Any] | None:
-    """The conditions; None where the owner that they name is not here."""
+    """Return the conditions as parameters; None if the owner in them is not here."""
     owner = None if only.owner is None else find_owner(connection, only.owner)
     if only.owner is not None and owner is None:
         return None

@@ -1,4 +1,4 @@
-"""The SQLite engine: one file, many processes, every wall of ``ports`` in front of it."""
+"""The SQLite engine: one file that many processes use, behind every protocol of ``ports``."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ from memoranda.model.vectors import Embedding, VectorSet
 from memoranda.ports import Scan
 from memoranda.storage.rows import owner_of, record_of
 
-#: A file up to this size is cleared of erased content before ``erase`` returns; a larger one by the worker.
+#: A file up to this size is cleared of erased content before ``erase`` returns; the worker clears a larger one.
 SCRUB_AT_ONCE_BYTES = 256 * 1024 * 1024
 
 _READ_ELSEWHERE = "another process is reading; the worker clears the log when it is done"
 
-#: What no book can see of itself.
+#: Copies of content that a book cannot know of; receipts name them.
 UNSEEN = (
     "exports and copies that others made of this book",
     "snapshots and freed blocks of the disk",
@@ -55,7 +55,7 @@ class SqliteEngine(Moving):
     @classmethod
     async def open(cls, path: Path, **options: Any) -> SqliteEngine:
         """Open a book, or make one; ``options`` are those of ``SqliteFile.open``."""
-        path = path.absolute()  # whatever the program's folder is later on
+        path = path.absolute()  # also if the program changes its folder later
         migrations = options.pop("migrations", None) or book_migrations()
         file = await SqliteFile.open(path, migrations=migrations, **options)
         try:
@@ -68,7 +68,7 @@ class SqliteEngine(Moving):
 
     @property
     def path(self) -> Path:
-        """Where the book is."""
+        """The path of the book."""
         return self._path
 
     @property
@@ -214,7 +214,7 @@ class SqliteEngine(Moving):
             try:
                 pending = await self._clear()
             except StorageError as exc:
-                # The erasure itself is committed: the worker goes on where this stopped.
+                # The erasure itself is committed; the worker continues the clearing.
                 pending = f"clearing the file failed, and the worker tries again: {exc}"
         return ErasureReceipt(
             owner=target.owner,
@@ -232,7 +232,7 @@ class SqliteEngine(Moving):
         )
 
     async def _clear(self) -> str:
-        """Clear the file now if that is quick; otherwise say what the worker will do."""
+        """Clear the file now if it is small; otherwise return what the worker will do."""
         if os.path.getsize(self._path) > SCRUB_AT_ONCE_BYTES:
             return "the file is large; the worker rewrites it without what was erased"
         return (await self.scrub()).pending_because
@@ -288,7 +288,7 @@ class SqliteEngine(Moving):
     # ── copies of itself ─────────────────────────────────────────────────────────────────────────────────────────
 
     async def backup(self, target: Path, progress: Callable[[int, int], None] | None = None) -> None:
-        # Noted first: a copy that forgetting does not know of must not come to be, whenever this ends.
+        # Stored first, so that forgetting knows of the backup even if this process is killed.
         path = str(target.resolve())
         await self._write(lambda c: maintenance.note_backup(c, path, utc_now(), made=False))
         await self._file.backup(target, progress)
@@ -303,7 +303,7 @@ class SqliteEngine(Moving):
         return removed
 
     async def known_backups(self) -> tuple[str, ...]:
-        """The book's own backups that are still there, those made before an upgrade among them."""
+        """Return the book's own backups that still exist, including those made before an upgrade."""
         return await self._file.read(lambda c: maintenance.known_backups(c, self._path, utc_now()))
 
 

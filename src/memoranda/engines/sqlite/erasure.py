@@ -1,4 +1,4 @@
-"""Erasure in the SQLite tables: what is planned goes from every one of them, in one commit."""
+"""Erasure in the SQLite tables: removes planned records from all of them, in one commit."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ from memoranda.storage.decide.state import run_decision
 from memoranda.storage.erasure_plan import departure, plan_ageing, plan_whole_erasure
 from memoranda.storage.rows import dump_entry, entry_of, load_entry_body, owner_of, record_of
 
-#: The upkeep that clears the file of what was erased; it waits in the same commit as the erasure.
+#: The job that clears the file of erased content; it is added in the commit of the erasure.
 SCRUB = JobDraft(kind="scrub", key="file")
 
 
 @dataclass(slots=True)
 class Erased:
-    """What an erasure did, before the file itself is cleared."""
+    """The result of an erasure before the file itself is cleared."""
 
     removed: Counter[str]
     kept: tuple[UUID, ...]
@@ -40,7 +40,7 @@ class Erased:
 
 
 def erase(connection: sqlite3.Connection, secret: bytes, target: Target, at: datetime) -> Erased:
-    """Remove a target and all that rests on it alone."""
+    """Remove a target, and all records that have no other source."""
     owner = find_owner(connection, target.owner)
     if owner is None:
         return Erased(Counter(), (), target.ids, (), (), None)
@@ -49,14 +49,14 @@ def erase(connection: sqlite3.Connection, secret: bytes, target: Target, at: dat
 
 
 def erasures(connection: sqlite3.Connection) -> Erasures:
-    """Everything that was ever erased from this book."""
+    """Return the ids of everything that was ever erased from this book."""
     eras = tuple(UUID(bytes=row[0]) for row in connection.execute(sql("erased_eras")))
     lines = (line for row in connection.execute(sql("erase_entries")) for line in load_entry_body(row[0])[0])
     return Erasures(eras, tuple(dict.fromkeys(line.id for line in lines if line.verb is Verb.ERASE)))
 
 
 def reapply(connection: sqlite3.Connection, secret: bytes, past: Erasures, at: datetime) -> int:
-    """Erase what this copy still holds of what its original has erased."""
+    """Erase from this copy what its original has erased."""
     removed = 0
     for era in past.eras:
         row = connection.execute(sql("owner_of_era"), (era.bytes,)).fetchone()
@@ -88,7 +88,7 @@ class _Erasing:
         self._ended = owner.era if target.everything else None
 
     def some(self) -> Erased:
-        """Forget some records."""
+        """Erase some records."""
         target = self._target
         planning = plan_ageing if target.ageing else plan_erasure
         plan = run_decision(planning(target.view, target.ids), self._answers)
@@ -99,7 +99,7 @@ class _Erasing:
         return self._done(plan)
 
     def everything(self) -> Erased:
-        """Forget all of an owner's, and end the era."""
+        """Erase everything of an owner, and end the era."""
         target = self._target
         rows = self._connection.execute(sql("all_of_owner"), (self._owner.no,)).fetchall()
         records = {record.id: record for record in map(record_of, rows)}
@@ -126,7 +126,7 @@ class _Erasing:
         )
 
     def _note(self, plan: ErasurePlan) -> JobDraft:
-        """What has to be noted beside the book's backups, so that restoring one does not bring it back."""
+        """Return the job that notes this erasure beside the book's backups, so that restoring one does not bring it back."""
         note: dict[str, object] = {"records": [str(id) for id in (*plan.doomed, *plan.aged)]}
         if self._ended is not None:
             note = {"era": str(self._ended)}
@@ -144,7 +144,7 @@ class _Erasing:
         self._sets.finish()
         self._let_go_of_jobs(plan)
         for owner in {record.owner for record in plan.doomed.values()}:
-            # Others too: agents who had learnt from it.
+            # Also other owners: agents who had learnt from it.
             found = find_owner(self._connection, owner)
             if found is not None:
                 self._connection.execute(sql("recount_held"), (found.no,))
@@ -169,7 +169,7 @@ class _Erasing:
         self._removed[record.type.value] += 1
 
     def _strip(self, stripped: dict[UUID, Record]) -> None:
-        """Let records stand without what is gone; earlier versions, which may tell of it, go."""
+        """Remove erased sources from the records that stay, and empty earlier versions, which may quote them."""
         by_owner: dict[int, list[Record]] = {}
         for record in stripped.values():
             no = self._connection.execute(sql("record_position"), (record.id.bytes,)).fetchone()[0]
@@ -207,7 +207,7 @@ class _Erasing:
             self._connection.execute(sql("move_owner"), (position, 0, owner_no))
 
     def _scrub_lines(self, records: dict[UUID, Record], *, every_version: bool) -> None:
-        """Take content digests of what goes out of the ledger entries that wrote it."""
+        """Remove the content digests of erased records from the ledger entries that wrote them."""
         touched: set[tuple[int, int]] = set()
         for id in records:
             touched.update(self._connection.execute(sql("positions_of_record"), {"id": id.bytes}))
@@ -234,9 +234,9 @@ class _Erasing:
         self._removed["ledger contents"] += 1
 
     def _let_go_of_jobs(self, plan: ErasurePlan) -> None:
-        """Drop jobs about what goes; those on a thread that loses a part stay, and tell nothing of it."""
+        """Drop jobs about erased records. A job about a thread that loses a part stays, without quoting that part."""
         doomed, losing = {id.hex for id in plan.doomed}, {id.hex for id in plan.losing_threads()}
-        # What stays without a part of it was read whole.
+        # A job that quotes a stripped record has read it whole.
         telling = jobs.let_go_of_kept(self._connection, doomed | {id.hex for id in plan.stripped})
         self._removed["kept answers"] += len(telling)
         for id, records in self._connection.execute(sql("jobs_about_records")).fetchall():

@@ -16,12 +16,12 @@ from memoranda.model.values import due_at, micros, moment, new_id
 from memoranda.model.vectors import EMBED, embed_job
 from memoranda.storage.rows import owner_of
 
-#: Seconds that reach beyond the last moment from any; their microseconds fit into a column.
+#: A number of seconds that exceeds every time span; its microseconds fit into a column.
 _LONGEST_WAIT = 1e12
 
 
 def put(connection: sqlite3.Connection, owner_no: int, draft: JobDraft, at: datetime) -> None:
-    """Put a job, or put the waiting one off."""
+    """Add a job, or postpone the waiting job of that kind and key."""
     connection.execute(
         sql("put_job"),
         {
@@ -42,20 +42,20 @@ def put(connection: sqlite3.Connection, owner_no: int, draft: JobDraft, at: date
 
 
 def make_embedding_due(connection: sqlite3.Connection, at: datetime) -> None:
-    """New passages came: whoever can makes their vectors. A job that waits already will meet them."""
+    """Add a job that makes vectors for new passages, unless one is waiting, which will find them."""
     for (name,) in connection.execute(sql("sets_not_due"), (EMBED,)).fetchall():
         put(connection, 0, embed_job(name), at)
 
 
 def is_due(connection: sqlite3.Connection, kinds: Sequence[str], at: datetime) -> bool:
-    """Whether there is anything to lease; asked first, so that an idle worker writes nothing."""
+    """Return True if a job can be leased; asked first, so that an idle worker writes nothing."""
     return _due(connection, kinds, at) is not None
 
 
 def lease(
     connection: sqlite3.Connection, kinds: Sequence[str], worker: str, at: datetime, seconds: float
 ) -> Job | None:
-    """Take the longest due job for one worker."""
+    """Lease the longest due job to one worker."""
     due = _due(connection, kinds, at)
     if due is None:
         return None
@@ -66,20 +66,20 @@ def lease(
 
 
 def _due(connection: sqlite3.Connection, kinds: Sequence[str], at: datetime) -> tuple[bytes] | None:
-    """Which job is to be leased, if any."""
+    """Return the row of the job to lease next; None if there is none."""
     named = {"kinds": json.dumps(list(kinds)), "now": micros(at)}
     found: tuple[bytes] | None = connection.execute(sql("due_job"), named).fetchone()
     return found
 
 
 def renew(connection: sqlite3.Connection, job: Job, at: datetime, seconds: float) -> bool:
-    """Prolong a lease."""
+    """Extend a lease; False if it was lost."""
     until = micros(at + timedelta(seconds=seconds))
     return _hit(connection, "renew_job", until, *_lease_of(job))
 
 
 def finish(connection: sqlite3.Connection, job: Job) -> bool:
-    """Take a done job away, or make it due again if it was put anew meanwhile."""
+    """Delete a finished job, or make it due again if it was added again during the lease."""
     lease = _lease_of(job)
     if _hit(connection, "finish_job", *lease):
         return True
@@ -92,27 +92,27 @@ def finish(connection: sqlite3.Connection, job: Job) -> bool:
 def fail(
     connection: sqlite3.Connection, job: Job, error: str, at: datetime, retry_at: datetime | None
 ) -> bool:
-    """Give a job back, or up."""
+    """Return a job for a later attempt, or mark it dead."""
     state = JobState.DEAD if retry_at is None else JobState.WAITING
     values = {"state": state.value, "run_at": micros(retry_at or at), "error": told(error)}
     return connection.execute(sql("fail_job"), values | _named_lease_of(job)).rowcount > 0
 
 
 def postpone(connection: sqlite3.Connection, job: Job, at: datetime, reason: str) -> bool:
-    """Give a job back that cannot be done before a moment."""
+    """Return a leased job that cannot be done before a moment."""
     values = {"at": micros(at), "reason": told(reason)}
     return connection.execute(sql("postpone_job"), values | _named_lease_of(job)).rowcount > 0
 
 
 def keep(connection: sqlite3.Connection, job: Job, text: str, records: Sequence[UUID]) -> bool:
-    """Keep a text with a leased job while all that it tells of is there."""
+    """Store an answer with a leased job; False if the lease was lost, or a record that the answer quotes was erased."""
     if any(connection.execute(sql("where_is"), (id.bytes,)).fetchone() is None for id in records):
         return False
     return _hit(connection, "keep_with_job", json.dumps([id.hex for id in records]), text, *_lease_of(job))
 
 
 def let_go_of_kept(connection: sqlite3.Connection, doomed: Collection[str]) -> list[bytes]:
-    """Take away what is kept about records, given by their ids in hex; returns the jobs that it was kept with."""
+    """Delete kept answers that quote these records, given by their ids in hex; returns the jobs they belonged to."""
     about = [
         job
         for job, records in connection.execute(sql("kept_about_records")).fetchall()
@@ -124,23 +124,23 @@ def let_go_of_kept(connection: sqlite3.Connection, doomed: Collection[str]) -> l
 
 
 def listed(connection: sqlite3.Connection, state: JobState | None, limit: int) -> list[Job]:
-    """Jobs in a state, or all."""
+    """Return the jobs in a state, or all jobs."""
     values = {"state": state.value if state else None, "limit": limit}
     return [job_of(row) for row in connection.execute(sql("jobs_in_state"), values)]
 
 
 def replay(connection: sqlite3.Connection, id: UUID, at: datetime) -> bool:
-    """Make a job due that is dead, or waits for later."""
+    """Make a dead or postponed job due now."""
     return _hit(connection, "replay_job", micros(at), id.bytes, micros(at))
 
 
 def drop(connection: sqlite3.Connection, id: UUID) -> bool:
-    """Throw a dead job away."""
+    """Delete a dead job."""
     return _hit(connection, "drop_job", id.bytes)
 
 
 def job_of(row: tuple[Any, ...]) -> Job:
-    """A job of a row."""
+    """Return a job from a row."""
     (id, kind, key, tenant, owner_kind, owner_id, era, payload, records, state, run_at, first_at) = row[:12]
     attempts, generation, worker, leased_until, error, postponed = row[12:]
     return Job(

@@ -46,7 +46,7 @@ FROM shelves AS s JOIN records AS r ON r.shelf = s.no JOIN versions AS v ON v.re
 LEFT JOIN shelves AS h ON h.no = v.shelf AND h.owner = s.owner WHERE s.owner = ?
 """
 
-#: What is not proven owner by owner: sums, and rows that belong to nothing.
+#: Checks that are not made owner by owner: sums, and rows without a parent.
 _SUMS = {
     "owner {0}: its count of held memories is wrong": """
         SELECT no FROM owners AS o WHERE erased_at IS NULL AND held <>
@@ -93,14 +93,14 @@ _SUMS = {
 def verify(
     connection: sqlite3.Connection, secret: bytes, progress: Callable[[int, int], None] | None
 ) -> Findings:
-    """Hold every version against the ledger line that wrote it, and every line against the versions."""
+    """Compare every version with the ledger line that wrote it, and every line with the versions."""
     total, records, entries = connection.execute(
         "SELECT (SELECT count(*) FROM records) + (SELECT count(*) FROM versions), (SELECT count(*) FROM records), "
         "(SELECT count(*) FROM ledger)"
     ).fetchone()
     faults: list[str] = []
     done = 0
-    # Owner by owner: only one ledger's lines are held at a time.
+    # Owner by owner, so that only one ledger's lines are in memory at a time.
     for no, tenant, kind, id in connection.execute("SELECT no, tenant, kind, id FROM owners").fetchall():
         proving = Proving(connection, secret, no, None if id is None else owner_of(tenant, kind, id))
         for found in proving.run():
@@ -115,7 +115,7 @@ def verify(
 
 
 class Proving:
-    """The proof of one owner's records."""
+    """Verifies one owner's records."""
 
     def __init__(self, connection: sqlite3.Connection, secret: bytes, no: int, owner: Owner | None) -> None:
         self._connection = connection
@@ -126,7 +126,7 @@ class Proving:
         self._unread: list[str] = []
 
     def run(self) -> Iterator[list[str]]:
-        """The faults of each version, of most of them none."""
+        """Yield the faults of each version; most lists are empty."""
         for position, body in self._connection.execute(
             "SELECT position, body FROM ledger WHERE owner = ?", (self._no,)
         ):
@@ -141,7 +141,7 @@ class Proving:
                 yield list(self._version(row))
 
     def missing(self) -> Iterator[str]:
-        """What the ledger tells of and ``run`` did not meet."""
+        """Yield the versions in the ledger that ``run`` did not find."""
         yield from self._unread
         yield from self._proof.missing()
 
@@ -188,10 +188,10 @@ class Proving:
 
 Progress = Callable[[int, int], None]
 
-#: Microseconds after which a backup that was begun and is not there is not waited for any more.
+#: Microseconds after which a backup that was begun and has no file is taken for abandoned.
 _LONGEST_BACKUP = 24 * 3600 * 1_000_000
 
-#: What ``rebuild`` puts right for the whole book at once. Vectors are made by another, and only kept fitting.
+#: Statements of ``rebuild`` for the whole book. Vectors are not recomputed; those that do not fit are deleted.
 _DERIVED = (
     """UPDATE records SET learnt = coalesce(
     (SELECT recorded_at FROM versions WHERE record = records.no ORDER BY version LIMIT 1), recorded_at)""",
@@ -203,11 +203,11 @@ _DERIVED = (
 
 
 def rebuild(connection: sqlite3.Connection, secret: bytes, progress: Progress | None) -> Mapping[str, int]:
-    """Make columns, links and counts anew from the records' own content; records and ledger stay as they are."""
+    """Recompute columns, links and counts from the records' content; records and ledger stay unchanged."""
     done: Counter[str] = Counter()
     total = connection.execute("SELECT count(*) FROM records").fetchone()[0]
     connection.execute("DELETE FROM links")
-    # Rule 0 made no terms: upkeep makes all of them anew, and the old ones serve until then.
+    # No terms have rule 0, so maintenance recomputes all of them; the old ones are used until then.
     connection.execute(
         "INSERT OR IGNORE INTO terms (record, rule, packed) SELECT no, 0, x'' FROM records WHERE mark > 0"
     )
@@ -248,7 +248,7 @@ def rebuild(connection: sqlite3.Connection, secret: bytes, progress: Progress | 
 
 
 def counts(connection: sqlite3.Connection) -> dict[str, Any]:
-    """How much a book holds."""
+    """Return the counts of a book."""
     records = connection.execute("SELECT type, count(*) FROM records GROUP BY type ORDER BY type")
     jobs = connection.execute("SELECT state, count(*) FROM jobs GROUP BY state ORDER BY state")
     owners = connection.execute("SELECT count(*) FROM owners WHERE erased_at IS NULL AND position > 0")
@@ -264,29 +264,29 @@ def counts(connection: sqlite3.Connection) -> dict[str, Any]:
 
 
 def owners(connection: sqlite3.Connection, tenant: str) -> list[Owner]:
-    """The tenant's owners that have records."""
+    """Return the tenant's owners that have records."""
     return [owner_of(*row) for row in connection.execute(sql("owners_of_tenant"), (tenant,))]
 
 
 def note_backup(connection: sqlite3.Connection, path: str, at: datetime, *, made: bool) -> None:
-    """Remember where a backup lies, or is about to."""
+    """Store the path of a backup that was made, or is being made."""
     values = (path, micros(at), int(made))
     connection.execute("INSERT OR REPLACE INTO backups (path, at, made) VALUES (?, ?, ?)", values)
 
 
 def backups(connection: sqlite3.Connection, now: datetime) -> list[str]:
-    """Where the book's backups lie: those that are there, and those that may be under way at this moment."""
+    """Return the paths of backups that exist, and of those that may be in the making."""
     rows = connection.execute("SELECT path, at, made FROM backups ORDER BY at").fetchall()
     recent = micros(now) - _LONGEST_BACKUP
     return [path for path, at, made in rows if os.path.exists(path) or (not made and at > recent)]
 
 
 def known_backups(connection: sqlite3.Connection, place: Path, now: datetime) -> tuple[str, ...]:
-    """The backups of the book at this place, those made before an upgrade and those left half written among them."""
+    """Return the book's backups, including those made before an upgrade, and the partial files of killed ones."""
     noted = backups(connection, now)
     pattern = f"{glob.escape(place.name)}.v*.backup"
     upgraded = [str(path.resolve()) for path in sorted(place.parent.glob(pattern))]
-    # What a killed backup left half written holds what the book held.
+    # The partial file of a killed backup has content, too.
     halves = [
         str(half)
         for path in noted

@@ -20,7 +20,7 @@ from memoranda.model.values import micros, moment
 from memoranda.ports import Scan
 from memoranda.storage.rows import TAKEN_BACK, audience_of, cursor_of, decode, entry_of
 
-#: More placeholders than this are asked for in several statements.
+#: The most placeholders of one statement; longer lists need several statements.
 MANY = 500
 
 
@@ -35,13 +35,13 @@ class OwnerRow:
 
 
 def find_owner(connection: sqlite3.Connection, owner: Owner) -> OwnerRow | None:
-    """The owner's present era, if it has one."""
+    """Return the owner's present era; None if there is none."""
     row = connection.execute(sql("owner"), owner.parts).fetchone()
     return None if row is None else OwnerRow(row[0], UUID(bytes=row[1]), row[2], row[3])
 
 
 def view_parameters(owner: Owner, view: View) -> dict[str, Any]:
-    """What ``visible_shelves`` needs to know."""
+    """Return the parameters of the statement ``visible_shelves``."""
     return {
         "tenant": owner.tenant,
         "kind": owner.kind.value,
@@ -53,7 +53,7 @@ def view_parameters(owner: Owner, view: View) -> dict[str, Any]:
 
 
 def conditions(filter: Filter) -> tuple[str, dict[str, Any]]:
-    """A filter as an SQL condition over ``r`` with its parameters; types and threads are chosen elsewhere."""
+    """Return a filter as an SQL condition over ``r`` with its parameters; the caller selects types and threads."""
     parts: list[str] = ["r.status IS NOT 'withdrawn'"]
     values: dict[str, Any] = {}
     for column, wanted in (("kind", filter.kinds), ("status", filter.statuses)):
@@ -101,14 +101,14 @@ _FACETS = (
 
 
 def chunks(items: list[bytes]) -> list[list[bytes]]:
-    """Lists short enough for one statement each."""
+    """Split a list into parts that are short enough for one statement."""
     return [items[start : start + MANY] for start in range(0, len(items), MANY)]
 
 
 def fetch_many(
     connection: sqlite3.Connection, statement: str, items: list[bytes], *fixed: Any, list_name: str = "ids"
 ) -> list[tuple[Any, ...]]:
-    """All rows of a statement with a list, asked for in pieces; ``fixed`` values come before the list."""
+    """Return all rows of a statement with a list, read in parts; ``fixed`` values come before the list."""
     from_list = list(dict.fromkeys(items))
     found: list[tuple[Any, ...]] = []
     for piece in chunks(from_list):
@@ -117,22 +117,22 @@ def fetch_many(
 
 
 _PAST_ALL = 2**62
-#: Rows of passages that are there as tuples at a time: fewer than make the garbage collector begin.
+#: Rows of passages that exist as tuples at a time: too few to start the garbage collector.
 _AT_A_TIME = 256
 
 
 class Seen(NamedTuple):
-    """A shelf that a view sees."""
+    """A shelf that a view may see."""
 
     number: int
     audience: Audience
     mark: int
-    #: What is held of an earlier mark is void.
+    #: A cache of an earlier revision is invalid.
     renewed: int
 
 
 def visible(connection: sqlite3.Connection, owner: Owner, view: View) -> dict[int, Seen]:
-    """The shelves of an owner that a view may see, by number."""
+    """Return the shelves of an owner that a view may see, by number."""
     rows = connection.execute(sql("visible_shelves"), view_parameters(owner, view))
     return {row[0]: Seen(row[0], audience_of(*row[1:4]), *row[4:]) for row in rows}
 
@@ -149,7 +149,7 @@ def _in_shelves(
 
 
 def get(connection: sqlite3.Connection, owner: Owner, view: View, ids: Sequence[UUID]) -> dict[UUID, Record]:
-    """Records by id, in the order asked for."""
+    """Return records by id, in the order asked for."""
     return _on_shelves(connection, owner, visible(connection, owner, view), ids)
 
 
@@ -169,12 +169,12 @@ def _on_shelves(
 def scan(
     connection: sqlite3.Connection, owner: Owner, view: View, filter: Filter, cursor: str | None, limit: int
 ) -> Page:
-    """One page of a view."""
+    """Return one page of what a view sees."""
     return _scan(connection, visible(connection, owner, view), Scan(owner, view, filter, cursor, limit))
 
 
 def scans(connection: sqlite3.Connection, asked: Sequence[Scan]) -> list[Page]:
-    """Several pages of one moment."""
+    """Return several pages, all read at one moment."""
     seen: dict[tuple[Owner, View], dict[int, Seen]] = {}
     pages = []
     for scan in asked:
@@ -186,7 +186,7 @@ def scans(connection: sqlite3.Connection, asked: Sequence[Scan]) -> list[Page]:
 
 
 def _scan(connection: sqlite3.Connection, shelves: dict[int, Seen], asked: Scan) -> Page:
-    """One page in the order of ids: the shelves and types are merged, each read through its index."""
+    """Return one page ordered by id; it merges the shelves and types, each read through its index."""
     owner, _, filter, cursor, limit = asked
     if filter.by_places:
         return _scan_places(connection, owner, shelves, filter, cursor, limit)
@@ -213,7 +213,7 @@ def _scan(connection: sqlite3.Connection, shelves: dict[int, Seen], asked: Scan)
 
 
 def _statement(filter: Filter, type_: RecordType) -> str:
-    """Which statement reads this type of what a filter admits."""
+    """Return the statement that reads this type under a filter."""
     if filter.thread is not None:
         name = "scan_thread"
     elif filter.pinned and type_ is RecordType.MEMORY:
@@ -231,7 +231,7 @@ def _scan_places(
     cursor: str | None,
     limit: int,
 ) -> Page:
-    """One page of a thread's messages, in the order in which they were said."""
+    """Return one page of a thread's messages, in the order in which they were said."""
     assert filter.thread is not None
     condition, values = conditions(filter)
     last = place_of(cursor)
@@ -247,7 +247,7 @@ def _scan_places(
 
 
 def count(connection: sqlite3.Connection, owner: Owner, view: View, filter: Filter) -> int:
-    """How many records a scan would give."""
+    """Return how many records a scan would give."""
     condition, values = conditions(filter)
     if filter.thread is not None:
         values["thread"] = filter.thread.bytes
@@ -260,7 +260,7 @@ def count(connection: sqlite3.Connection, owner: Owner, view: View, filter: Filt
 
 
 def history(connection: sqlite3.Connection, owner: Owner, view: View, id: UUID) -> list[HistoryStep]:
-    """Every version of a record with the ledger's word on it."""
+    """Return every version of a record with its ledger line."""
     shelves = visible(connection, owner, view)
     rows = list(_in_shelves(connection, "get", [id.bytes], shelves))
     if not rows:
@@ -270,7 +270,7 @@ def history(connection: sqlite3.Connection, owner: Owner, view: View, id: UUID) 
     steps = []
     for earlier, position, since_, old, *readers in connection.execute(sql("versions_of"), (raw,)).fetchall():
         kept = decode(type_, id, owner, audience_of(*readers), earlier, since_, old) if old else None
-        # A version that this view might not have read is told of, not shown.
+        # A version that this view could not read is listed without its content.
         shown = kept if kept is not None and kept.audience.readable_by(view) else None
         steps.append(_step(connection, owner, present[0], position, id, earlier, shown))
     now = decode(type_, id, owner, shelves[shelf].audience, version, recorded_at, body)
@@ -292,7 +292,7 @@ def _step(
 
 
 def entries(connection: sqlite3.Connection, owner: Owner, after: int, limit: int) -> list[Entry]:
-    """The owner's ledger after a position."""
+    """Return the owner's ledger entries after a position."""
     row = find_owner(connection, owner)
     if row is None:
         return []
@@ -304,7 +304,7 @@ def entries(connection: sqlite3.Connection, owner: Owner, after: int, limit: int
 def since(
     connection: sqlite3.Connection, owner: Owner, view: View, cached: Callable[[int], int | None]
 ) -> list[tuple[Shelf, ShelfDelta]]:
-    """What came to the view's shelves."""
+    """Return the view's shelves with their changes since the revisions that the caller has cached."""
     return _since(connection, visible(connection, owner, view), cached)
 
 
@@ -315,7 +315,7 @@ def look(
     cached: Callable[[int], int | None],
     choose: Choose,
 ) -> Sight:
-    """What came to the view's shelves, and the records that are chosen in sight of it."""
+    """Return the changes of the view's shelves, and the records that ``choose`` picks from them."""
     visible_ = visible(connection, owner, view)
     shelves = _since(connection, visible_, cached)
     chosen = choose(shelves)
@@ -361,7 +361,7 @@ def _passages(connection: sqlite3.Connection, shelf: int, after: int) -> Passage
 
 
 def uses(connection: sqlite3.Connection, owner: Owner, view: View, ids: Sequence[UUID]) -> dict[UUID, Use]:
-    """How memories have served."""
+    """Return how memories were used."""
     return _uses(connection, visible(connection, owner, view), ids)
 
 
@@ -376,7 +376,7 @@ def _uses(connection: sqlite3.Connection, shelves: dict[int, Seen], ids: Sequenc
 def most_used(
     connection: sqlite3.Connection, owner: Owner, view: View, filter: Filter, limit: int
 ) -> list[UUID]:
-    """Memories that were used, the most used first."""
+    """Return used memories, the most used first."""
     condition, values = conditions(filter)
     values["limit"] = limit
     if filter.thread is not None:
@@ -392,5 +392,5 @@ def most_used(
 def numbers(
     connection: sqlite3.Connection, ids: Sequence[UUID], shelves: dict[int, Seen]
 ) -> list[tuple[bytes, int, int]]:
-    """Id, row number and shelf of the records that lie on these shelves."""
+    """Return id, row number and shelf of the records on these shelves."""
     return list(_in_shelves(connection, "numbers_in_view", [id.bytes for id in ids], shelves))

@@ -20,7 +20,7 @@ from memoranda.storage.rows import record_of
 
 
 def note_use(connection: sqlite3.Connection, owner: Owner, view: View, uses: Mapping[UUID, Use]) -> int:
-    """Keep how memories have served."""
+    """Store how memories were used."""
     shelves = reads.visible(connection, owner, view)
     found = reads.numbers(connection, list(uses), shelves)
     for id, no, _ in found:
@@ -31,7 +31,7 @@ def note_use(connection: sqlite3.Connection, owner: Owner, view: View, uses: Map
 
 
 def put_terms(connection: sqlite3.Connection, rule: int, terms: Mapping[UUID, bytes]) -> int:
-    """Put terms made anew for passages that still exist."""
+    """Store recomputed terms for passages that still exist."""
     touched: list[tuple[bytes, int]] = []
     for id, packed in terms.items():
         found = connection.execute(sql("where_passage_is"), (id.bytes,)).fetchone()
@@ -43,7 +43,7 @@ def put_terms(connection: sqlite3.Connection, rule: int, terms: Mapping[UUID, by
 
 
 def remark(connection: sqlite3.Connection, touched: list[tuple[bytes, int]]) -> None:
-    """Move the marks of shelves whose passages' aids changed, so that indexes fetch them again."""
+    """Increase the revisions of shelves whose passages' terms or vectors changed, so that indexes fetch them again."""
     marks = {
         shelf: connection.execute(sql("move_mark"), (shelf,)).fetchone()[0]
         for shelf in dict.fromkeys(shelf for _, shelf in touched)
@@ -52,7 +52,7 @@ def remark(connection: sqlite3.Connection, touched: list[tuple[bytes, int]]) -> 
 
 
 def listed(connection: sqlite3.Connection) -> list[VectorSet]:
-    """All sets, the active one first."""
+    """Return all sets, the active one first."""
     return [
         VectorSet(name, dimension, count, SetState.ACTIVE if active else SetState.MAKING)
         for _, name, dimension, count, active in connection.execute(sql("vector_sets"))
@@ -60,19 +60,19 @@ def listed(connection: sqlite3.Connection) -> list[VectorSet]:
 
 
 def begin(connection: sqlite3.Connection, embedding: Embedding) -> VectorSet:
-    """The embedding's set, made empty where it is not there."""
+    """Return the embedding's set; make an empty one if there is none."""
     connection.execute(sql("add_vector_set"), (embedding.name, embedding.dimension))
     return next(found for found in listed(connection) if found.name == embedding.name)
 
 
 def _find(connection: sqlite3.Connection, embedding: Embedding) -> tuple[Any, ...] | None:
-    """A set's number, whether it is active, and up to where nothing lacks in it."""
+    """Return a set's number, whether it is active, and the record number up to which no vector is missing."""
     found: tuple[Any, ...] | None = connection.execute(sql("vector_set"), (embedding.name,)).fetchone()
     return found
 
 
 def lacking(connection: sqlite3.Connection, embedding: Embedding, limit: int) -> list[Record]:
-    """Passages without a vector in the set, oldest first; what is damaged cannot have one, and stops nothing."""
+    """Return passages without a vector in the set, oldest first; damaged records are skipped."""
     found = _find(connection, embedding)
     records: list[Record] = []
     if found is None:
@@ -92,7 +92,7 @@ def lacking(connection: sqlite3.Connection, embedding: Embedding, limit: int) ->
 
 
 def put(connection: sqlite3.Connection, embedding: Embedding, vectors: Mapping[UUID, bytes]) -> int:
-    """Put vectors of passages that still exist into a set that does."""
+    """Store vectors, if their passages and the set still exist; returns how many."""
     check_packed(embedding, vectors.values())
     found = _find(connection, embedding)
     if found is None:
@@ -117,7 +117,7 @@ def put(connection: sqlite3.Connection, embedding: Embedding, vectors: Mapping[U
 
 
 def _through(connection: sqlite3.Connection, number: int, through: int) -> int:
-    """Up to which record nothing lacks: passages only come behind it, so what was passed is never looked at again."""
+    """Return the record number up to which no vector is missing; new passages have higher numbers, so it never decreases."""
     values = {"set": number, "through": through}
     first = connection.execute(sql("first_lacking"), values).fetchone()[0]
     if first is None:
@@ -126,7 +126,7 @@ def _through(connection: sqlite3.Connection, number: int, through: int) -> int:
 
 
 def switch(connection: sqlite3.Connection, embedding: Embedding) -> bool:
-    """Let recall read this set from now on; all others go."""
+    """Make this set the active one, and delete all others."""
     found = _find(connection, embedding)
     if found is None:
         return False
@@ -140,7 +140,7 @@ def switch(connection: sqlite3.Connection, embedding: Embedding) -> bool:
 
 
 def drop(connection: sqlite3.Connection, embedding: Embedding) -> bool:
-    """Give up a set that is being made."""
+    """Delete a set that is not active."""
     found = _find(connection, embedding)
     if found is None or found[1]:
         return False
@@ -149,14 +149,14 @@ def drop(connection: sqlite3.Connection, embedding: Embedding) -> bool:
 
 
 def remove(connection: sqlite3.Connection, number: int, name: str) -> None:
-    """Take a set away with its vectors and the work on them."""
+    """Delete a set with its vectors and its jobs."""
     connection.execute(sql("delete_vectors_of_set"), {"set": number})
     connection.execute(sql("delete_vector_set"), (number,))
     connection.execute(sql("delete_upkeep"), (EMBED, name))
 
 
 class Shrinking:
-    """Takes erased records' vectors out of every set."""
+    """Removes erased records' vectors from every set."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
@@ -164,7 +164,7 @@ class Shrinking:
         self._gone: Counter[int] = Counter()
 
     def delete(self, record: int) -> int:
-        """Delete a record's vectors; returns how many it had."""
+        """Delete a record's vectors; returns how many there were."""
         had = 0
         for number in self._numbers:
             gone = self._connection.execute(sql("delete_vector"), (number, record)).rowcount
@@ -173,6 +173,6 @@ class Shrinking:
         return had
 
     def finish(self) -> None:
-        """Count what is left."""
+        """Update the counts of the sets."""
         for number, gone in self._gone.items():
             self._connection.execute(sql("shrink_vector_set"), (gone, number))

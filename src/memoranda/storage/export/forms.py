@@ -1,4 +1,4 @@
-"""The form of each line of a dump."""
+"""The forms of the lines of an export."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def _known_reason(code: str) -> str:
 
 
 def _filled_up(part: object) -> object:
-    """A ledger line says that it is erased by a seventh part, and nothing where it is not."""
+    """Add the seventh part of a ledger line, which is only stored for an erased one."""
     return [*part, None] if isinstance(part, list) and len(part) == 6 else part
 
 
@@ -103,7 +103,7 @@ class EntryLine(Value):
     keys: tuple[_Digest, _Digest] | None = None
 
     def entry(self, era: UUID) -> Entry:
-        """The entry that the line tells of."""
+        """Return the ledger entry of this line."""
         lines = tuple(Line(*part[:6], erased=part[6] is not None) for part in self.body.lines)
         ignored = tuple(Ignored(*part) for part in self.body.ignored)
         operation, request = self.keys or (None, None)

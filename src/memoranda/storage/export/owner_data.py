@@ -1,4 +1,4 @@
-"""The content of an export, read and checked, and the same as pieces that an engine can write."""
+"""The checked content of an export, and its conversion to pieces that an engine can write."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ SECRET_SIZE = 32
 
 
 class DumpedVersion(NamedTuple):
-    """One version of a record as a line brought it."""
+    """One version of a record, read from a line."""
 
     record: Record
     position: int
@@ -46,7 +46,7 @@ class DumpedVersion(NamedTuple):
 
 
 class Blank(NamedTuple):
-    """A version that was emptied where it was dumped: its ledger line is there, and no content."""
+    """A version without content: it was emptied in the exported book, and its ledger line is still there."""
 
     id: UUID
     version: int
@@ -55,7 +55,7 @@ class Blank(NamedTuple):
 
 
 class OwnerDump(NamedTuple):
-    """All of an owner, checked: what is in it fits together."""
+    """Everything of one owner, checked for contradictions."""
 
     owner: Owner
     era: UUID
@@ -70,7 +70,7 @@ class OwnerDump(NamedTuple):
 
     @property
     def current(self) -> dict[UUID, Record]:
-        """Every record as it stands."""
+        """The current version of every record, by id."""
         return {version.record.id: version.record for version in self.versions if version.current}
 
     def counts(self) -> Counter[str]:
@@ -192,7 +192,7 @@ def _entry(entry: Entry) -> EntryPiece:
 
 
 class EndedEra(NamedTuple):
-    """What stays of an owner whose every record was erased."""
+    """An ended era: what is left of an owner whose records were all erased."""
 
     era: UUID
     #: Keyed digest of the owner's name.
@@ -216,7 +216,7 @@ class EndedEra(NamedTuple):
 
 
 class BookDump(NamedTuple):
-    """What belongs to no owner."""
+    """Return the rows that belong to no owner, without tombstones."""
 
     secret: bytes
     eras: tuple[EndedEra, ...]

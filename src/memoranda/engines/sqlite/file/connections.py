@@ -24,7 +24,7 @@ from memoranda.errors import StorageError, VersionMismatch
 
 @cache
 def statements() -> dict[str, str]:
-    """Every statement by its name."""
+    """Return every statement by its name."""
     text = files("memoranda.engines.sqlite").joinpath("queries.sql").read_text("utf-8")
     parts = re.split(r"^-- name: (\w+)\n", text, flags=re.MULTILINE)
     found: dict[str, str] = {}
@@ -36,7 +36,7 @@ def statements() -> dict[str, str]:
 
 @cache
 def sql(name: str, **lists: int) -> str:
-    """A statement, its lists (``ids=3``) written out as placeholders."""
+    """Return a statement with its lists (``ids=3``) expanded to placeholders."""
     statement = statements()[name]
     for list_name, length in lists.items():
         statement = statement.replace("{" + list_name + "}", ",".join("?" * length))
@@ -46,11 +46,11 @@ def sql(name: str, **lists: int) -> str:
 #: Pages in the log before a commit also checkpoints it: 4 MB of 4 KiB pages. SQLite alone knows the log's
 #: length cheaply, so the moment is its choice; many commits share the fsyncs of a checkpoint.
 CHECKPOINT_PAGES = 1000
-#: A log that one large write blew up is cut back to this when it starts anew.
+#: A log that grew in one large write is truncated to this size when it restarts.
 LARGEST_IDLE_LOG_BYTES = 16 * 1024 * 1024
-#: The most memory that a connection keeps pages in.
+#: The most memory for the page cache of a connection.
 CACHE_KIBIBYTES = 8 * 1024
-#: Between tries where SQLite refuses without waiting.
+#: Seconds between attempts when SQLite refuses without waiting.
 RETRY_SECONDS = 0.002
 
 SYNCHRONOUS = ("OFF", "NORMAL", "FULL", "EXTRA")
@@ -62,13 +62,13 @@ class Connector:
 
     path: Path
     synchronous: str
-    #: How long a write waits for other processes: up to half of it in line, the rest without a turn.
+    #: Seconds that a write waits for other processes: up to half of it in line, the rest without a turn.
     busy_seconds: float
     connect: Callable[..., sqlite3.Connection]
 
     @property
     def wait_seconds(self) -> float:
-        """How long one wait lasts, in line or inside a statement."""
+        """The length of one wait, in line or inside a statement."""
         return self.busy_seconds / 2
 
     def writing(self) -> sqlite3.Connection:
@@ -88,7 +88,7 @@ class Connector:
         return connection
 
     def reading(self, *, immutable: bool = False) -> sqlite3.Connection:
-        """``immutable`` reads a file that no one writes without making any file beside it."""
+        """Open a connection for reading; ``immutable`` reads a file that nobody writes, without making files beside it."""
         connection = self._connected("mode=ro&immutable=1" if immutable else "mode=ro")
         try:
             _set(connection, "query_only=ON")
@@ -116,12 +116,12 @@ class Connector:
 
 
 def begin_immediate(connection: sqlite3.Connection, seconds: float) -> None:
-    """Begin a write transaction, waiting for other processes at most about ``seconds``."""
+    """Begin a write transaction; wait for other processes at most about ``seconds``."""
     persist(lambda: connection.execute("BEGIN IMMEDIATE"), seconds)
 
 
 def persist(attempt: Callable[[], object], seconds: float) -> None:
-    """Try again while SQLite answers busy: in some states it does so without its own waiting."""
+    """Repeat a call while SQLite answers busy: in some states it does so without waiting itself."""
     deadline = time.monotonic() + seconds
     while True:
         try:
@@ -139,7 +139,7 @@ def _set(connection: sqlite3.Connection, *pragmas: str) -> None:
 
 
 def check_version(connection: sqlite3.Connection, served: int, path: Path) -> None:
-    """Refuse to go on with a file that another process has brought to another version meanwhile."""
+    """Raise an error if another process has upgraded the file since it was opened."""
     found = connection.execute("PRAGMA user_version").fetchone()[0]
     if found != served:
         raise VersionMismatch(
@@ -149,28 +149,28 @@ def check_version(connection: sqlite3.Connection, served: int, path: Path) -> No
 
 
 def secret_of(connection: sqlite3.Connection) -> bytes:
-    """The key; read in each transaction, for an import may have brought another."""
+    """Return the key; read it in each transaction, because an import may have replaced it."""
     return bytes(connection.execute("SELECT value FROM book WHERE name = 'secret'").fetchone()[0])
 
 
 def has_secret(connection: sqlite3.Connection) -> bool:
-    """Whether a book has its key yet."""
+    """Return True if the book has its key already."""
     return connection.execute("SELECT 1 FROM book WHERE name = 'secret'").fetchone() is not None
 
 
 def make_secret(connection: sqlite3.Connection) -> None:
-    """Another process may have been quicker; the first secret stays."""
+    """Make a key, unless another process has made one."""
     connection.execute("INSERT OR IGNORE INTO book (name, value) VALUES ('secret', ?)", (os.urandom(32),))
 
 
 @dataclass(slots=True, eq=False)
 class Call:
-    """One piece of work for a thread that holds a connection, and its answer once there is one."""
+    """A piece of work for a thread with a connection, and its answer."""
 
     work: Callable[[sqlite3.Connection], Any]
     loop: asyncio.AbstractEventLoop
     answer: asyncio.Future[Any]
-    #: Runs by itself on the bare connection, outside any transaction.
+    #: True if it runs alone on the connection, outside any transaction.
     alone: bool = False
     result: Any = None
     error: BaseException | None = None
@@ -182,11 +182,11 @@ class Call:
 
     @property
     def abandoned(self) -> bool:
-        """Its caller was cancelled: a call that has not started need not start."""
+        """True if the caller was cancelled, so that the call need not start."""
         return self.answer.cancelled()
 
     def refuse(self, error: BaseException, path: Path) -> None:
-        """The answer is an error, the driver's told in our own; every caller gets an instance of its own."""
+        """Answer with an error; a driver's error is translated, and every caller gets its own instance."""
         self.result, self.error = None, error
         if isinstance(error, sqlite3.Error):
             self.error = from_sqlite(error, path)
@@ -197,7 +197,7 @@ class Call:
 
 
 class Intake:
-    """Where calls wait for a thread; once it is shut, whatever waits or still comes is refused.
+    """The queue of calls for a thread; once it is shut, waiting and new calls are refused.
 
     Not a ``SimpleQueue``: in CPython 3.11 its ``get`` with a short timeout may wait for ever.
     """
@@ -217,13 +217,13 @@ class Intake:
         self._refuse([call])
 
     def end(self) -> None:
-        """After what waits now there is nothing more to take."""
+        """Accept no more calls; those that wait are still taken."""
         with self._changed:
             self._ended = True
             self._changed.notify_all()
 
     def take(self, seconds: float | None = None) -> Call | None:
-        """The next call, or None at the end; raises ``Empty`` where none came in time."""
+        """Return the next call, or None at the end; raise ``Empty`` if none came in time."""
         with self._changed:
             if not self._calls and seconds != 0:
                 self._changed.wait_for(lambda: self._calls or self._ended, seconds)
@@ -234,7 +234,7 @@ class Intake:
         raise Empty
 
     def shut(self) -> None:
-        """Nobody takes any more."""
+        """Refuse all waiting calls and all new ones."""
         with self._changed:
             self._ended = True
             waiting = list(self._calls)
@@ -249,7 +249,7 @@ class Intake:
 
 
 def deliver(calls: Iterable[Call]) -> None:
-    """Hand the answers over, waking each event loop once for all of its calls."""
+    """Deliver the answers; each event loop is woken once for all of its calls."""
     by_loop: dict[asyncio.AbstractEventLoop, list[Call]] = {}
     for call in calls:
         by_loop.setdefault(call.loop, []).append(call)
@@ -257,7 +257,7 @@ def deliver(calls: Iterable[Call]) -> None:
         try:
             loop.call_soon_threadsafe(_settle, answered)
         except RuntimeError:
-            # The loop was closed while its calls were under way: nobody is left to be told.
+            # The loop was closed while its calls ran: nobody waits for the answers.
             continue
 
 
@@ -268,7 +268,7 @@ def _settle(answered: list[Call]) -> None:
         if call.error is None:
             call.answer.set_result(call.result)
         elif isinstance(call.error, StopIteration):
-            # A future refuses to carry it, and the caller would wait for ever.
+            # A future refuses this exception, and the caller would wait for ever.
             call.answer.set_exception(RuntimeError("the work raised StopIteration"))
         else:
             call.answer.set_exception(call.error)

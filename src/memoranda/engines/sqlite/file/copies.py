@@ -1,4 +1,4 @@
-"""Copies of an open book, and what makes them trustworthy: opened, checked, counted, and on the disk."""
+"""Copies of an open book, which are checked, counted and synced to disk before they get their name."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from memoranda.errors import Corrupt, InvalidInput, StorageError
 if sys.platform == "darwin":
     from fcntl import F_FULLFSYNC, fcntl
 
-#: What SQLite adds to a database's name for its own files; a database called so may be taken for one of them.
+#: Suffixes of SQLite's own files; a database with such a name could be taken for one of them.
 _SQLITES_OWN = ("-journal", "-wal", "-shm")
 
 #: Pages copied between two reports of progress: 4 MB.
@@ -26,14 +26,14 @@ STEP_PAGES = 1024
 
 @dataclass(frozen=True, slots=True)
 class Contents:
-    """What a copy has to have in common with its book."""
+    """The counts that a copy must share with its book."""
 
     version: int
     rows: dict[str, int]
 
 
 def contents(connection: sqlite3.Connection) -> Contents:
-    """Counts every table; inside a transaction, so that the numbers belong together."""
+    """Count every table inside a transaction, so that the numbers are of one moment."""
     tables = connection.execute(
         "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT GLOB 'sqlite_*' ORDER BY name"
     ).fetchall()
@@ -43,9 +43,9 @@ def contents(connection: sqlite3.Connection) -> Contents:
 
 
 def copy_verified(book: Connector, target: Path, progress: Callable[[int, int], None]) -> None:
-    """Copy the book as it stands now; the target has its name only once it is whole, checked and durable.
+    """Copy the book as it is now; the target gets its name only when it is complete, checked and durable.
 
-    ``progress`` may raise to give up: then nothing is left.
+    ``progress`` may raise an error to cancel the copy: then nothing is left behind.
     """
     if not target.parent.is_dir():
         raise InvalidInput(f"The folder {target.parent} is not there: make it first.", field="target")
@@ -56,7 +56,7 @@ def copy_verified(book: Connector, target: Path, progress: Callable[[int, int], 
         )
     if target.exists():
         raise _taken(target)
-    # Of its own, for someone else may be making a copy with the same target.
+    # A name of its own, because another process may be making a copy with the same target.
     partial = target.with_name(f"{target.name}.{uuid4().hex[:12]}.partial")
     make_private(partial)
     copy = Connector(partial, "OFF", book.busy_seconds, book.connect)
@@ -75,14 +75,14 @@ def copy_verified(book: Connector, target: Path, progress: Callable[[int, int], 
 
 
 def _name(partial: Path, target: Path) -> None:
-    """Give the copy its name, but never over what came there meanwhile."""
+    """Give the copy its name; raise an error if a file has appeared there."""
     try:
         try:
             os.link(partial, target)
         except FileExistsError:
             raise
         except OSError:
-            # Some file systems have no links: taking the name with an empty file first keeps others from it.
+            # On a file system without links, an empty file reserves the name first.
             make_private(target)
             partial.replace(target)
     except FileExistsError:
@@ -95,7 +95,7 @@ def _taken(target: Path) -> InvalidInput:
 
 @contextmanager
 def _snapshot(book: Connector) -> Iterator[sqlite3.Connection]:
-    """Holding one read transaction, a copy does not begin anew whenever someone writes."""
+    """Copy within one read transaction, so that the copy does not restart whenever someone writes."""
     with closing(book.reading()) as source:
         source.execute("BEGIN")
         source.execute("PRAGMA user_version").fetchone()
@@ -118,12 +118,12 @@ def _verify(copy: Connector, expected: Contents, target: Path) -> None:
 
 
 def make_private(path: Path) -> None:
-    """Make an empty file that only its owner may read; refuses one that is there."""
+    """Make an empty file that only its owner may read; raise an error if there is one."""
     os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
 
 
 def sync_file(path: Path) -> None:
-    """Only for a file that no connection of this process has open: closing it would drop SQLite's locks."""
+    """Sync a file to disk. No connection of this process may have it open: closing it would drop SQLite's locks."""
     descriptor = os.open(path, os.O_RDWR)
     try:
         if sys.platform == "darwin":
@@ -135,7 +135,7 @@ def sync_file(path: Path) -> None:
 
 
 def sync_folder(path: Path) -> None:
-    """Make the names in a folder durable, where the system lets one open a folder."""
+    """Sync a folder's names to disk, on systems that can open a folder."""
     if os.name == "nt":
         return
     descriptor = os.open(path, os.O_RDONLY)
@@ -146,5 +146,5 @@ def sync_folder(path: Path) -> None:
 
 
 def quoted(name: str) -> str:
-    """A table's name as SQL takes it."""
+    """Return a table's name quoted for SQL."""
     return '"' + name.replace('"', '""') + '"'

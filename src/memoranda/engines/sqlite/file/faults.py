@@ -1,4 +1,4 @@
-"""What SQLite and the operating system refuse, told in Memoranda's own errors."""
+"""Translates errors of SQLite and the operating system to Memoranda's own."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _NOT_PERMITTED = {errno.EACCES, errno.EPERM, errno.EROFS}
 
 
 def primary_code(exc: sqlite3.Error) -> int | None:
-    """SQLite's code without its extension; None where the error is the Python module's own."""
+    """Return SQLite's error code without its extension; None if the error is the Python module's own."""
     code: int | None = getattr(exc, "sqlite_errorcode", None)
     return None if code is None else code & 0xFF
 
@@ -67,12 +67,12 @@ def from_system(exc: OSError, path: Path) -> StorageError:
 
 
 def from_damage(exc: UnicodeDecodeError, path: Path) -> Corrupt:
-    """SQLite quotes what it cannot read; where that is no text, the driver fails to say what it is."""
+    """Return the error for damaged data that SQLite quoted in a message, which the driver failed to decode."""
     return Corrupt(f"{path} is damaged ({exc.reason}): restore a backup, or export what can still be read.")
 
 
 def refuse_moved(path: Path, opened: os.stat_result | None) -> None:
-    """Refuse where another file, or none, has the path by now: what has no name goes for good when it is closed."""
+    """Raise an error if another file, or none, is at the path now: a file without a name is lost when it is closed."""
     found = os.stat(path) if path.exists() else None
     if opened is None or found is None or not os.path.samestat(found, opened):
         raise _displaced(path)
@@ -84,7 +84,7 @@ def _displaced(path: Path) -> StorageError:
 
 @contextmanager
 def translated(path: Path) -> Iterator[None]:
-    """Tell the driver's and the system's errors in our own; our own pass as they are."""
+    """Raise errors of the driver and the system as Memoranda's own; its own pass unchanged."""
     try:
         yield
     except sqlite3.Error as exc:

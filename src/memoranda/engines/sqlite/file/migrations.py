@@ -1,4 +1,4 @@
-"""The versions of the schema: whose file it is, how far it has come, and how it is brought forward."""
+"""The versions of the schema: identifies a file and its version, and upgrades it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from memoranda.engines.sqlite.file.copies import copy_verified, sync_folder
 from memoranda.engines.sqlite.file.writer import Turnstile
 from memoranda.errors import Corrupt, NotABook, StorageError, VersionMismatch
 
-#: "Cmpl": tells a book from other SQLite files.
+#: "Cmpl": marks a SQLite file as a book.
 APPLICATION_ID = 0x436D706C
 
 
@@ -29,7 +29,7 @@ class Migration:
 
 
 class Migrations:
-    """All steps of a schema, oldest first, numbered from 1 without a gap."""
+    """The steps of a schema, oldest first, numbered from 1 without a gap."""
 
     def __init__(self, steps: Sequence[Migration], *, application_id: int) -> None:
         numbers = [step.number for step in steps]
@@ -38,7 +38,7 @@ class Migrations:
         if not 0 < application_id < 2**31:
             raise ValueError("an application id is a positive 32-bit number")
         self._steps = tuple(steps)
-        #: Tells our files from those of other programs.
+        #: The application id in the file's header, which marks it as ours.
         self.application_id = application_id
         #: The version that these steps lead to.
         self.latest = len(numbers)
@@ -49,7 +49,7 @@ class Migrations:
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """What a file is, as far as its header and its list of tables tell."""
+    """The identity and version of a file, read from its header and its list of tables."""
 
     application_id: int
     version: int
@@ -73,7 +73,7 @@ def standing(connection: sqlite3.Connection) -> Standing:
 
 
 def look(connection: sqlite3.Connection) -> Standing:
-    """What the file is, all of it at the same moment."""
+    """Return the file's identity and version, read at one moment."""
     connection.execute("BEGIN")
     try:
         return standing(connection)
@@ -82,7 +82,7 @@ def look(connection: sqlite3.Connection) -> Standing:
 
 
 def check_standing(found: Standing, migrations: Migrations, path: Path) -> None:
-    """Refuse what is no book, and what a newer program wrote."""
+    """Raise an error if the file is not a book, or a newer program wrote it."""
     if found.is_empty:
         return
     if found.application_id != migrations.application_id or found.version < 1:
@@ -100,9 +100,9 @@ def check_standing(found: Standing, migrations: Migrations, path: Path) -> None:
 def bring_forward(
     writer: sqlite3.Connection, connector: Connector, turns: Turnstile, migrations: Migrations
 ) -> None:
-    """Bring a new or an older file to the latest version; whoever comes second finds it done."""
+    """Upgrade a new or older file to the latest version; a second process finds it done."""
     if connector.synchronous == "FULL":
-        # While a file has no log yet, only this also makes the removal of its rollback journal durable.
+        # While a file has no log yet, only this setting makes the removal of its rollback journal durable.
         writer.execute("PRAGMA synchronous=EXTRA")
     writer.execute("PRAGMA foreign_keys=OFF")
     turn = turns.take(connector.wait_seconds)
@@ -124,7 +124,7 @@ def _migrate(writer: sqlite3.Connection, connector: Connector, migrations: Migra
         found = standing(writer)
         check_standing(found, migrations, connector.path)
         if not found.is_empty and found.version < migrations.latest:
-            # The write lock is ours: nothing can come between this copy and the new version.
+            # We have the write lock: nobody can write between this copy and the upgrade.
             kept = _keep_copy(connector, found.version)
         for step in migrations.after(found.version):
             _apply(writer, step, migrations)
@@ -133,7 +133,7 @@ def _migrate(writer: sqlite3.Connection, connector: Connector, migrations: Migra
         if writer.in_transaction:
             writer.execute("ROLLBACK")
         if kept is not None:
-            # The book stands as it was; repeated attempts would fill the disk with copies of it.
+            # The book is unchanged; without deleting the copy, repeated attempts would fill the disk.
             kept.unlink(missing_ok=True)
         raise
 
@@ -158,7 +158,7 @@ def _apply(writer: sqlite3.Connection, step: Migration, migrations: Migrations) 
 
 
 def statements_of(script: str) -> Iterator[str]:
-    """The statements of a script one by one: ``executescript`` would commit before it begins."""
+    """Yield the statements of a script one by one: ``executescript`` would commit before it begins."""
     statement = ""
     for piece in re.split(r"(?<=;)", script):
         statement += piece
@@ -178,7 +178,7 @@ def _use_log(writer: sqlite3.Connection, path: Path) -> None:
 
 
 def book_migrations() -> Migrations:
-    """The versions of the schema, oldest first."""
+    """Return the steps of the schema, oldest first."""
     folder = files("memoranda.engines.sqlite").joinpath("schema")
     found = sorted(entry.name for entry in folder.iterdir() if entry.name.endswith(".sql"))
     steps = [

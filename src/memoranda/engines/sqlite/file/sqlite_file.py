@@ -28,7 +28,7 @@ from memoranda.errors import InvalidInput, NotABook, ReadOnly, StorageError, Ver
 
 
 class Readers:
-    """One thread a connection; whichever is free takes the next call."""
+    """One thread for each connection; a free one takes the next call."""
 
     def __init__(self, connections: Sequence[sqlite3.Connection], path: Path, version: int) -> None:
         self._path = path
@@ -45,7 +45,7 @@ class Readers:
         self._intake.put(call)
 
     def finish(self) -> None:
-        """Answer what waits, close the connections, and refuse what still comes."""
+        """Answer waiting calls, close the connections, and refuse later calls."""
         self._intake.end()
         for thread in self._threads:
             thread.join()
@@ -66,7 +66,7 @@ class Readers:
     def _read(self, connection: sqlite3.Connection, call: Call) -> None:
         try:
             connection.execute("BEGIN")
-            # This first look at the file is also what fixes the snapshot.
+            # The first read of the file also fixes the snapshot.
             check_version(connection, self._version, self._path)
             call.result = call.work(connection)
         except BaseException as exc:  # noqa: BLE001 - whatever it is, it belongs to the caller, not to this thread
@@ -78,19 +78,19 @@ class Readers:
 
 T = TypeVar("T")
 
-#: Connections that read side by side.
+#: The number of reading connections.
 _READERS = 2
-#: How long a checkpoint waits for readers; writers wait with it.
+#: Seconds that a checkpoint waits for readers; writers wait, too.
 CHECKPOINT_WAIT_SECONDS = 0.5
 
-#: Closing a file that was just made drops the locks of any connection that this process has on it by then.
+#: Held while a file is made: closing that file drops the locks of any connection that this process has on it.
 _making = threading.Lock()
 
 
 class SqliteFile:
-    """One writer thread and some reader threads over one file."""
+    """One file with a writer thread and several reader threads."""
 
-    #: What stood under the path when it was opened to be written.
+    #: The file that was at the path when it was opened for writing.
     found: os.stat_result | None = None
 
     def __init__(
@@ -117,7 +117,7 @@ class SqliteFile:
         busy_seconds: float = 30.0,
         connect: Callable[..., sqlite3.Connection] = sqlite3.connect,
     ) -> SqliteFile:
-        """Open a file, make it where it is missing, and bring it to the latest version.
+        """Open a file, make it if it is missing, and upgrade it to the latest version.
 
         ``busy_seconds`` bounds a wait for other processes, half of it in line and half without a turn.
         """
@@ -144,16 +144,16 @@ class SqliteFile:
 
     @property
     def path(self) -> Path:
-        """Where the file is."""
+        """The path of the file."""
         return self._connector.path
 
     @property
     def counters(self) -> Counters:
-        """What the writer did so far."""
+        """The writer's counters."""
         return replace(self._writer.counters) if self._writer else Counters()
 
     async def write(self, work: Callable[[sqlite3.Connection], T]) -> T:
-        """Do the work inside a transaction that it may share with others, and return once that is durable.
+        """Run the work in a transaction that it may share with others, and return when that is durable.
 
         Where it raises, what it wrote is taken back, and nothing of the others'. A cancelled write has been
         committed whole or not at all.
@@ -164,7 +164,7 @@ class SqliteFile:
         return answer
 
     async def read(self, work: Callable[[sqlite3.Connection], T]) -> T:
-        """Do the work on one consistent snapshot; it must not keep a cursor of it."""
+        """Run the work on one consistent snapshot; it must not keep a cursor."""
         self._check_process()
         call = Call.of(work)
         self._readers.submit(call)
@@ -172,14 +172,14 @@ class SqliteFile:
         return answer
 
     async def checkpoint(self) -> bool:
-        """Move the log into the file and empty it; False where a reader still needs it: try again later."""
+        """Move the log into the file and empty it; False if a reader still needs it, so that it must be tried again later."""
         call = Call.of(self._empty_log, alone=True)
         self._writing().submit(call)
         emptied: bool = await call.answer
         return emptied
 
     async def rewrite(self) -> None:
-        """Write the whole file anew: deleting leaves stale copies in the gaps of rebalanced pages.
+        """Rewrite the whole file, because deleting leaves stale copies in the gaps of rebalanced pages.
 
         The new pages go through the log: a checkpoint has to follow before the old ones are gone.
         """
@@ -212,20 +212,20 @@ class SqliteFile:
             raise
 
     async def close(self) -> None:
-        """Finish what waits, and close every connection; closing again does nothing."""
+        """Finish waiting calls, and close every connection; closing again does nothing."""
         if os.getpid() != self._process:
-            # To close what the parent uses would damage it; the child's end lets go of it.
+            # Closing the parent's connections here would damage the file; they end with the child.
             return
         await asyncio.shield(asyncio.to_thread(self.close_now))
 
     def close_now(self) -> None:
-        """Close from a thread without an event loop; what waits is finished first."""
+        """Close from a thread without an event loop; waiting calls are finished first."""
         with self._closing:
             if self._closed:
                 return
             self._closed = True
             self._readers.finish()
-            # Last, for the last connection that closes also empties the log.
+            # The writer closes last, because the last connection to close also empties the log.
             if self._writer is not None:
                 self._writer.finish()
             if self._turns is not None:
@@ -290,7 +290,7 @@ def _opened_to_write(connector: Connector, migrations: Migrations, *, create: bo
         raise ReadOnly(
             f"{path} cannot be written by this user: change its mode, or open it with read_only=True."
         )
-    # Before the first connection: if it is another one's by then, that is told later, and no harm done.
+    # Before the first connection. If another file is there by then, a later check raises an error.
     found_there = os.stat(path)
     with ExitStack() as opened:
         turns = Turnstile(path)
@@ -341,6 +341,6 @@ def _nobody_can_write_beside(path: Path) -> bool:
 
 
 def _close_unwanted(opening: asyncio.Future[SqliteFile]) -> None:
-    """Whoever opened the file was cancelled before it was there."""
+    """Close a file whose opening was cancelled."""
     if not opening.cancelled() and opening.exception() is None:
         threading.Thread(target=opening.result().close_now, name="memoranda-closing").start()

@@ -21,15 +21,15 @@ from memoranda.engines.sqlite.file.connections import (
 )
 from memoranda.errors import StorageError
 
-if sys.platform != "win32":  # There processes wait as SQLite does.
+if sys.platform != "win32":  # On Windows, processes wait as SQLite does.
     import fcntl
 
 
 class Turnstile:
-    """Two advisory locks beside the book: whoever is next in line, and whose turn it is.
+    """Two advisory locks beside the book: one for the next in line, one for the turn itself.
 
-    A turn is a courtesy, not a protection: SQLite's own lock guards the file. So whoever gets no turn in time
-    goes on without one, and so do programs that know of no turns. The system frees both when a process dies.
+    A turn protects nothing: SQLite's own lock guards the file. So a process that gets no turn in time
+    goes on without one, as programs without turns do. The system frees both locks when a process dies.
     """
 
     def __init__(self, book: Path) -> None:
@@ -38,14 +38,14 @@ class Turnstile:
         self._wanted = False
         self._mine = False
         self._closed = False
-        #: Waits inside the system where the turn is not free at once: such a wait has no time limit.
+        #: The thread that waits in the system call if the turn is not free: that wait has no time limit.
         self._doorman: threading.Thread | None = None
         self._queueing = False
         #: How often the turn was not free at once.
         self.waits = 0
 
     def take(self, seconds: float) -> bool:
-        """True once the turn is ours; False where it did not come in time, or there are no such locks."""
+        """Return True once the turn is ours; False if it did not come in time, or the system has no such locks."""
         with self._state:
             if self._locks is None:
                 return False
@@ -60,7 +60,7 @@ class Turnstile:
             return mine
 
     def release(self) -> None:
-        """Give the turn to the next in line."""
+        """Release the turn to the next in line."""
         with self._state:
             if self._locks is not None:
                 fcntl.flock(self._locks[1], fcntl.LOCK_UN)
@@ -84,7 +84,7 @@ class Turnstile:
         except BlockingIOError:
             return False
         except OSError:
-            # Some network file systems have no such locks, or lose them.
+            # Some network file systems do not support these locks, or lose them.
             self._put_away()
             return False
         return True
@@ -106,7 +106,7 @@ class Turnstile:
                 self._queue_up(self._locks)
 
     def _queue_up(self, locks: tuple[int, int]) -> None:
-        """Wait for the turn, our own state unlocked; if nobody here wants it by then, it goes on."""
+        """Wait for the turn with our own state unlocked; release it if nobody here wants it any more."""
         following, turn = locks
         self._queueing = True
         self._state.release()
@@ -143,7 +143,7 @@ def _opened(book: Path) -> tuple[int, int] | None:
         following = os.open(f"{book}-turns-next", os.O_RDWR | os.O_CREAT, 0o600)
         return following, os.open(f"{book}-turns", os.O_RDWR | os.O_CREAT, 0o600)
     except OSError:
-        # The folder takes no new files: SQLite will say so when it needs one.
+        # The folder cannot take new files; SQLite raises the error when it needs one.
         if following is not None:
             os.close(following)
         return None
@@ -151,28 +151,28 @@ def _opened(book: Path) -> tuple[int, int] | None:
 
 #: The most operations of one commit.
 LARGEST_GROUP = 256
-#: The longest that a group waits for callers who came together with others last time.
+#: The longest time that a group waits for callers of the last group to come back.
 LONGEST_GATHERING_SECONDS = 0.002
 
 
 @dataclass(slots=True)
 class Counters:
-    """What the writer did since the file was opened."""
+    """Counters of the writer since the file was opened."""
 
-    #: Transactions committed, each of them one fsync of the log.
+    #: Committed transactions; each is one fsync of the log.
     commits: int = 0
-    #: Operations that these commits hold.
+    #: Operations in these commits.
     writes: int = 0
-    #: Operations that failed, and left nothing.
+    #: Operations that failed and were rolled back.
     rolled_back: int = 0
-    #: The most operations that one commit held.
+    #: The most operations in one commit so far.
     largest_group: int = 0
     #: How often another process had the turn.
     waits: int = 0
 
 
 class Writer:
-    """Owns the writing connection; everything that touches it runs on its thread."""
+    """Owns the writing connection; all use of it runs on its thread."""
 
     def __init__(
         self, connection: sqlite3.Connection, connector: Connector, turns: Turnstile, version: int
@@ -183,7 +183,7 @@ class Writer:
         self._turns = turns
         self._version = version
         self._intake = Intake(connector.path)
-        #: What ended a gathering without belonging to the group: a call for itself, or the end.
+        #: The call that ended the gathering and is not part of the group: one that runs alone, or the end.
         self._aside: list[Call | None] = []
         self._last_group = 0
         self._last_commit_seconds = 0.0
@@ -194,7 +194,7 @@ class Writer:
         self._intake.put(call)
 
     def finish(self) -> None:
-        """Answer what waits, close the connection, and refuse what still comes."""
+        """Answer waiting calls, close the connection, and refuse later calls."""
         self._intake.end()
         self._thread.join()
 
@@ -205,7 +205,7 @@ class Writer:
                 try:
                     self._in_turn(group)
                 except BaseException as exc:
-                    # Not even undoing worked: nothing may pass for committed, and this thread can do no more.
+                    # Even the rollback failed: nothing counts as committed, and this thread cannot continue.
                     for unsure in group:
                         unsure.refuse(exc, self._connector.path)
                     raise
@@ -233,7 +233,7 @@ class Writer:
             self.counters.waits = self._turns.waits
 
     def _gather(self, group: list[Call], patience: float) -> None:
-        """Let everything join that waits already, and those who are about to come.
+        """Gather the waiting calls, and calls that are about to come.
 
         Where the last group was larger, its callers are on their way back: they are waited for as long as the
         fsync took that they would cause by themselves. A lone writer's last group was one: nothing waits.
@@ -276,7 +276,7 @@ class Writer:
         self._count(group)
 
     def _do_within(self, call: Call) -> None:
-        """Do one operation of the group; where it fails, it alone is taken back."""
+        """Do one operation of the group; if it fails, only it is rolled back."""
         connection = self._connection
         connection.execute("SAVEPOINT operation")
         try:
@@ -284,7 +284,7 @@ class Writer:
         except BaseException as exc:  # whatever it is, it belongs to the caller, not to this thread
             call.refuse(exc, self._connector.path)
             if not connection.in_transaction:
-                # A full disk or a failing one makes SQLite undo everything, the others' operations too.
+                # If the disk is full or fails, SQLite rolls back the whole transaction, including the others' operations.
                 raise _undone_by(exc) from exc
             connection.execute("ROLLBACK TO operation")
         connection.execute("RELEASE operation")
