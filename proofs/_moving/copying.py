@@ -99,7 +99,7 @@ def _lets_writers_go_on() -> Any:
     async def nothing(*_: Any, **__: Any) -> None:
         """Do not mark the source."""
 
-    return patch("memoranda.engines.sqlite.moves.Moving.depart", nothing)
+    return patch("memoranda.engines.sqlite.moves.CopyableBook.depart", nothing)
 
 
 def _forgets_tombstones() -> Any:

@@ -18,7 +18,7 @@ from tests.engines.postgres_server import Place
 asyncpg = pytest.importorskip("asyncpg", reason="the driver is not installed: asyncpg")
 
 from memoranda.engines.postgres.engine import PostgresEngine  # noqa: E402
-from memoranda.engines.postgres.server import session as statements  # noqa: E402
+from memoranda.engines.postgres.server.session import names, statement  # noqa: E402
 
 #: What reads whole tables by its nature, or tables that hold a few rows for a book.
 _WHOLE = {
@@ -194,8 +194,8 @@ async def test_no_statement_walks_an_index_where_it_could_look_up_in_tables_that
 async def _plans(session: Any) -> dict[str, list[str]]:
     """Return the plan of every statement for any values."""
     found = {}
-    for name in statements.names():
-        text = statements.statement(name, "true").text
+    for name in names():
+        text = statement(name, "true").text
         await session.run_text(f"PREPARE planned_{name} AS {text}")
         count = max([0, *(int(number) for number in re.findall(r"\$(\d+)", text))])
         given = f"({', '.join(['NULL'] * count)})" if count else ""

@@ -18,7 +18,7 @@ from tests.engines.postgres_server import Place
 asyncpg = pytest.importorskip("asyncpg", reason="the driver is not installed: asyncpg")
 
 from memoranda.engines.postgres.engine import PostgresEngine  # noqa: E402
-from memoranda.engines.postgres.server import connector as way_  # noqa: E402
+from memoranda.engines.postgres.server import connector  # noqa: E402
 from memoranda.engines.postgres.server.session import Session  # noqa: E402
 
 
@@ -102,11 +102,11 @@ async def test_upkeep_goes_on_where_another_server_answers_in_its_servers_stead(
     address: str, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr(
-        way_, "_WHICH", "gen_random_uuid()::text"
+        connector, "_WHICH", "gen_random_uuid()::text"
     )  # every connection meets a server of its own
     engine = await PostgresEngine.open(f"{address}&longest_statement=0.5")
     await engine.server.read(sleeping, long=True)
-    monkeypatch.setattr(way_, "_MOST_MISSED", 2)
+    monkeypatch.setattr(connector, "_MOST_MISSED", 2)
     with pytest.raises(Busy):
         await engine.server.read(without_answer, long=True)
     await engine.close()
@@ -117,12 +117,12 @@ async def test_upkeep_is_not_waited_for_without_end_where_its_server_cannot_be_a
 ):
     engine = await PostgresEngine.open(f"{address}&longest_statement=0.5&connections=1")
     assert len(await Pen(engine).scan()) == 1
-    monkeypatch.setattr(way_, "_MOST_MISSED", 2)
+    monkeypatch.setattr(connector, "_MOST_MISSED", 2)
 
     async def refused(*_: object) -> None:
         raise InvalidInput("address: its file of passwords is gone", field="address")
 
-    monkeypatch.setattr(way_.Connector, "_to", refused)
+    monkeypatch.setattr(connector.Connector, "_to", refused)
     with pytest.raises(InvalidInput):  # it is ended, and cannot be begun again
         await engine.server.read(without_answer, long=True)
     monkeypatch.undo()

@@ -19,7 +19,7 @@ from memoranda.model.changes import Import
 from memoranda.model.ledger import Actor
 from memoranda.model.records import WHOLE, Owner, OwnerKind, RecordType
 from memoranda.ports import Engine
-from memoranda.storage import export as dumps
+from memoranda.storage import export as export_format
 from memoranda.text.terms import RULE
 
 
@@ -122,17 +122,17 @@ class Transfer:
         head = {"line": "head", "format": FORMAT, "version": FORMAT_VERSION, "tenant": self._tenant}
         yield json.dumps(head)
         if owner is None:
-            yield json.dumps(dumps.book_line(await self._book()), ensure_ascii=False)
+            yield json.dumps(export_format.book_line(await self._book()), ensure_ascii=False)
         exported = 0
         for party in [owner] if owner is not None else await self._engine.owners(self._tenant):
             whole = await self._engine.owner_pieces(party)
             if whole is not None:
                 exported += 1
-                for line in dumps.owner_lines(whole, private=owner is None):
+                for line in export_format.owner_lines(whole, private=owner is None):
                     yield json.dumps(line, ensure_ascii=False)
         yield json.dumps({"line": "last", "owners": exported})
 
-    async def _book(self) -> dumps.BookDump:
+    async def _book(self) -> export_format.BookDump:
         """Return what belongs to no owner: the key of the digests, eras that ended, and tombstones."""
         engine, ended = self._engine, []
         async for page in pages(lambda after: engine.eras(after, PAGE), lambda era: era):
@@ -142,10 +142,14 @@ class Transfer:
                     entries = [piece async for piece in self._pieces(PieceKind.ENTRY, era)]
                     keys = [(e.operation, e.request) for e in entries if isinstance(e, EntryPiece)]
                     operations = tuple((id, request) for id, request in keys if id and request)
-                    ended.append(dumps.EndedEra(UUID(bytes=era), frame.digest, frame.erased_at, operations))
+                    ended.append(
+                        export_format.EndedEra(UUID(bytes=era), frame.digest, frame.erased_at, operations)
+                    )
         stones = [piece async for piece in self._pieces(PieceKind.STONE, b"")]
         secret = (await engine.whereabouts()).secret
-        return dumps.BookDump(secret, tuple(ended), tuple(s for s in stones if isinstance(s, StonePiece)))
+        return export_format.BookDump(
+            secret, tuple(ended), tuple(s for s in stones if isinstance(s, StonePiece))
+        )
 
     async def _pieces(self, kind: PieceKind, era: bytes) -> AsyncIterator[Piece]:
         async for page in pieces_of(self._engine, kind, era):
@@ -252,21 +256,21 @@ class _Intake:
             return
         self._book_seen = True
         try:
-            book = dumps.parse_book(line)
+            book = export_format.parse_book(line)
         except InvalidInput as exc:
             _refuse_file(f"line {number}: {str(exc).removeprefix('line 1: ')}")
         await self._engine.adopt_book(book.secret, [era.pieces() for era in book.eras], book.tombstones)
 
     async def _owner(self, part: _Part) -> None:
         try:
-            line = dumps.parse_owner_line(part.lines[0])
+            line = export_format.parse_owner_line(part.lines[0])
             # The tenant's own records follow the tenant's name.
             id = self._tenant if line.kind is OwnerKind.TENANT else line.id
             owner = Owner(tenant=self._tenant, kind=line.kind, id=id)
             if owner in self.owners:
-                raise dumps.broken(0, "another part of this file is of the same owner")
+                raise export_format.broken(0, "another part of this file is of the same owner")
             self.owners.add(owner)
-            dump = dumps.parse(owner, part.lines)
+            dump = export_format.parse(owner, part.lines)
             if not await self._adopt(dump):
                 await self._merge(dump, part)
             self.report.owners += 1
@@ -277,7 +281,7 @@ class _Intake:
             named = f"{part.lines[0].get('kind')} {part.lines[0].get('id')}"
             self._error(number, f"owner {named:.80}: {reason}")
 
-    async def _adopt(self, dump: dumps.OwnerDump) -> bool:
+    async def _adopt(self, dump: export_format.OwnerDump) -> bool:
         """Add an owner whole; False if the owner, or a part of what is theirs, is or was here already."""
         secret = (await self._engine.whereabouts()).secret
         try:
@@ -289,7 +293,7 @@ class _Intake:
         self.report.records.update(dump.counts())
         return True
 
-    async def _merge(self, dump: dumps.OwnerDump, part: _Part) -> None:
+    async def _merge(self, dump: export_format.OwnerDump, part: _Part) -> None:
         """Import, record by record, what is not here."""
         owner = dump.owner
         found = sorted((each for each in dump.versions if each.current), key=_place)
@@ -305,7 +309,9 @@ class _Intake:
                 for each in some:
                     await self._import_alone(owner, dump.era, each, part)
 
-    async def _import_alone(self, owner: Owner, era: UUID, each: dumps.DumpedVersion, part: _Part) -> None:
+    async def _import_alone(
+        self, owner: Owner, era: UUID, each: export_format.DumpedVersion, part: _Part
+    ) -> None:
         try:
             await self._import(owner, era, [each])
         except StorageError:
@@ -313,14 +319,14 @@ class _Intake:
         except MemorandaError as exc:
             self._error(part.numbers[each.item], str(exc))
 
-    async def _import(self, owner: Owner, era: UUID, some: Sequence[dumps.DumpedVersion]) -> None:
+    async def _import(self, owner: Owner, era: UUID, some: Sequence[export_format.DumpedVersion]) -> None:
         changes = [Import(each.record, era=era) for each in some]
         receipt = await self._door.write(owner, WHOLE, Actor("owner"), changes, request=None)
         self.report.records.update(item.type.value for item in receipt.items)
         self.report.ignored.update(ignored.code for ignored in receipt.ignored)
 
 
-def _place(version: dumps.DumpedVersion) -> tuple[int, UUID]:
+def _place(version: export_format.DumpedVersion) -> tuple[int, UUID]:
     return _ORDER.get(version.record.type, len(_ORDER)), version.record.id
 
 

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import os
-import threading
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from memoranda.engines.inmemory import apply as applying
-from memoranda.engines.inmemory import costs, erasure, jobs, maintenance, reads
-from memoranda.engines.inmemory import vector_sets as sets
-from memoranda.engines.inmemory.moves import Moving
+from memoranda.engines.inmemory import batches, costs, erasure, jobs, maintenance, reads, vector_sets
+from memoranda.engines.inmemory.moves import CopyableBook
 from memoranda.engines.inmemory.tables import Era, Tables
 from memoranda.model.book_facts import BookFacts, Findings
 from memoranda.model.book_rows import OwnerPieces, StonePiece
@@ -26,15 +23,13 @@ from memoranda.model.vectors import Embedding, VectorSet
 from memoranda.ports import Scan
 
 
-class InMemoryEngine(Moving):
+class InMemoryEngine(CopyableBook):
     """A book in this process's memory; it ends with the object."""
 
     name = "inmemory"
 
     def __init__(self, secret: bytes | None = None) -> None:
-        self._tables = Tables(secret or os.urandom(32))
-        # Held for one call at a time. No call awaits while it holds the lock, so tasks cannot interleave; threads wait for it.
-        self._lock = threading.Lock()
+        super().__init__(Tables(secret or os.urandom(32)))
 
     def _era(self, owner: Owner) -> Era:
         """Return the owner's era; an empty, unsaved one if the owner has none."""
@@ -47,7 +42,7 @@ class InMemoryEngine(Moving):
 
     async def apply(self, batch: Batch) -> Receipt:
         with self._writing():
-            return applying.apply(self._tables, batch)
+            return batches.apply(self._tables, batch)
 
     async def get(self, owner: Owner, view: View, ids: Sequence[UUID]) -> dict[UUID, Record]:
         with self._lock:
@@ -78,7 +73,7 @@ class InMemoryEngine(Moving):
 
     async def find_operation(self, owner: Owner, operation: str) -> Receipt | None:
         with self._lock:
-            return applying.find_operation(self._tables, owner, operation)
+            return batches.find_operation(self._tables, owner, operation)
 
     # ── passages and aids ────────────────────────────────────────────────────────────────────────────────────────
 
@@ -120,27 +115,27 @@ class InMemoryEngine(Moving):
 
     async def vector_sets(self) -> list[VectorSet]:
         with self._lock:
-            return sets.listed(self._tables)
+            return vector_sets.listed(self._tables)
 
     async def begin_set(self, embedding: Embedding) -> VectorSet:
         with self._writing():
-            return sets.begin(self._tables, embedding)
+            return vector_sets.begin(self._tables, embedding)
 
     async def lacking(self, embedding: Embedding, limit: int) -> list[Record]:
         with self._lock:
-            return sets.lacking(self._tables, embedding, limit)
+            return vector_sets.lacking(self._tables, embedding, limit)
 
     async def put_vectors(self, embedding: Embedding, vectors: Mapping[UUID, bytes]) -> int:
         with self._writing():
-            return sets.put(self._tables, embedding, vectors)
+            return vector_sets.put(self._tables, embedding, vectors)
 
     async def switch_set(self, embedding: Embedding) -> bool:
         with self._writing():
-            return sets.switch(self._tables, embedding)
+            return vector_sets.switch(self._tables, embedding)
 
     async def drop_set(self, embedding: Embedding) -> bool:
         with self._writing():
-            return sets.drop(self._tables, embedding)
+            return vector_sets.drop(self._tables, embedding)
 
     # ── jobs ─────────────────────────────────────────────────────────────────────────────────────────────────────
 

@@ -9,7 +9,7 @@ from typing import Any
 from uuid import UUID
 
 from memoranda.engines.inmemory import costs, jobs
-from memoranda.engines.inmemory.apply import Answers, Storing
+from memoranda.engines.inmemory.batches import Answers, Storing
 from memoranda.engines.inmemory.tables import Era, Kept, Tables
 from memoranda.model.ledger import Actor, Entry, ErasureReceipt, Line, Target, Verb
 from memoranda.model.records import PASSAGE_TYPES, Record

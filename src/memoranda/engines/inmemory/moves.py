@@ -29,14 +29,16 @@ from memoranda.model.book_rows import (
 from memoranda.model.records import Owner
 
 
-class Moving:
-    """The part of the in-memory engine that reads and writes pieces, and holds the marks."""
+class CopyableBook:
+    """The base of the in-memory engine: guards each write, reads and writes pieces, and holds the marks."""
 
     #: The address of every book in memory.
     PLACE = "memory"
 
-    _tables: Tables
-    _lock: threading.Lock
+    def __init__(self, tables: Tables) -> None:
+        self._tables = tables
+        # Held for one call at a time. No call awaits while it holds the lock, so tasks cannot interleave; threads wait for it.
+        self._lock = threading.Lock()
 
     @contextmanager
     def _writing(self) -> Iterator[None]:

@@ -8,7 +8,7 @@ from typing import Any
 from uuid import UUID
 
 from memoranda.engines.postgres import jobs
-from memoranda.engines.postgres.apply import find_owner
+from memoranda.engines.postgres.batches import find_owner
 from memoranda.engines.postgres.server.session import Row, Session
 from memoranda.model.changes import Job
 from memoranda.model.language_models import COUNTS, Spent, SpentFilter, Sums, price_of, steps_of

@@ -8,13 +8,19 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from memoranda.engines.postgres import apply as applying
-from memoranda.engines.postgres import costs, erasure, jobs, leases, maintenance, reads, verification
-from memoranda.engines.postgres import scrub as scrubbing
-from memoranda.engines.postgres import vector_sets as aids
-from memoranda.engines.postgres import vector_sets as sets
-from memoranda.engines.postgres.large.shelves import LargeShelves
-from memoranda.engines.postgres.moves import Moving
+from memoranda.engines.postgres import (
+    batches,
+    costs,
+    erasure,
+    jobs,
+    leases,
+    maintenance,
+    reads,
+    scrub,
+    vector_sets,
+    verification,
+)
+from memoranda.engines.postgres.moves import CopyableBook
 from memoranda.engines.postgres.server.server import Server
 from memoranda.engines.postgres.server.session import Session
 from memoranda.model.book_facts import BookFacts, Findings, ServerFacts
@@ -43,14 +49,10 @@ async def _secret(session: Session) -> bytes:
     return bytes(await session.value("secret"))
 
 
-class PostgresEngine(Moving):
+class PostgresEngine(CopyableBook):
     """A book in a schema of a PostgreSQL database."""
 
     name = "postgresql"
-
-    def __init__(self, server: Server) -> None:
-        self._server = server
-        self.large_shelves = LargeShelves(server)
 
     @classmethod
     async def open(cls, url: str, **options: Any) -> PostgresEngine:
@@ -76,7 +78,7 @@ class PostgresEngine(Moving):
 
     async def apply(self, batch: Batch) -> Receipt:
         return await self._server.write(
-            lambda s: applying.apply(s, batch), repeatable=batch.operation is not None
+            lambda s: batches.apply(s, batch), repeatable=batch.operation is not None
         )
 
     async def get(self, owner: Owner, view: View, ids: Sequence[UUID]) -> dict[UUID, Record]:
@@ -100,7 +102,7 @@ class PostgresEngine(Moving):
 
     async def find_operation(self, owner: Owner, operation: str) -> Receipt | None:
         async def work(session: Session) -> Receipt | None:
-            return await applying.find_operation(session, await _secret(session), owner, operation)
+            return await batches.find_operation(session, await _secret(session), owner, operation)
 
         return await self._server.read(work, whole=True)
 
@@ -121,7 +123,7 @@ class PostgresEngine(Moving):
         )
 
     async def note_use(self, owner: Owner, view: View, uses: Mapping[UUID, Use]) -> int:
-        return await self._server.write(lambda s: aids.note_use(s, owner, view, uses))
+        return await self._server.write(lambda s: vector_sets.note_use(s, owner, view, uses))
 
     async def uses(self, owner: Owner, view: View, ids: Sequence[UUID]) -> dict[UUID, Use]:
         return await self._server.read(lambda s: reads.uses(s, owner, view, ids))
@@ -134,35 +136,37 @@ class PostgresEngine(Moving):
         return [record_of(row) for row in rows]
 
     async def put_terms(self, rule: int, terms: Mapping[UUID, bytes]) -> int:
-        return await self._server.write(lambda s: aids.put_terms(s, rule, terms))
+        return await self._server.write(lambda s: vector_sets.put_terms(s, rule, terms))
 
     async def vector_sets(self) -> list[VectorSet]:
-        return await self._server.read(sets.listed)
+        return await self._server.read(vector_sets.listed)
 
     async def begin_set(self, embedding: Embedding) -> VectorSet:
-        if (found := await self._server.read(lambda s: sets.find(s, embedding))) is not None:
+        if (found := await self._server.read(lambda s: vector_sets.find(s, embedding))) is not None:
             return found
         # With the exclusive lock: passages stored at this moment would not be listed as missing in the new set.
-        return await self._server.write(lambda s: sets.begin(s, embedding), alone=True)
+        return await self._server.write(lambda s: vector_sets.begin(s, embedding), alone=True)
 
     async def lacking(self, embedding: Embedding, limit: int) -> list[Record]:
-        return await self._server.read(lambda s: sets.lacking(s, embedding, limit), whole=True, long=True)
+        return await self._server.read(
+            lambda s: vector_sets.lacking(s, embedding, limit), whole=True, long=True
+        )
 
     async def put_vectors(self, embedding: Embedding, vectors: Mapping[UUID, bytes]) -> int:
-        there, touched = await self._server.write(lambda s: sets.put(s, embedding, vectors))
+        there, touched = await self._server.write(lambda s: vector_sets.put(s, embedding, vectors))
         await self.large_shelves.after_vectors(touched)
         return there
 
     async def switch_set(self, embedding: Embedding) -> bool:
         async def work(session: Session) -> bool:
-            is_switched = await sets.switch(session, embedding)
+            is_switched = await vector_sets.switch(session, embedding)
             await self.large_shelves.put_job_if_behind(session)
             return is_switched
 
         return await self._server.write(work, alone=True)
 
     async def drop_set(self, embedding: Embedding) -> bool:
-        return await self._server.write(lambda s: sets.drop(s, embedding), alone=True)
+        return await self._server.write(lambda s: vector_sets.drop(s, embedding), alone=True)
 
     # ── jobs ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -223,7 +227,7 @@ class PostgresEngine(Moving):
     async def erase(self, target: Target, at: datetime) -> ErasureReceipt:
         erased = await self._server.write(lambda s: erasure.erase(s, target, at), alone=True)
         owner_of.cache_clear()
-        pending = scrubbing.PENDING if erased.removed or target.everything else ""
+        pending = scrub.PENDING if erased.removed or target.everything else ""
         return ErasureReceipt(
             owner=target.owner,
             at=at,
@@ -240,7 +244,7 @@ class PostgresEngine(Moving):
         )
 
     async def scrub(self) -> Scrubbed:
-        return await scrubbing.scrub(self._server)
+        return await scrub.scrub(self._server)
 
     # ── keeping ──────────────────────────────────────────────────────────────────────────────────────────────────
 

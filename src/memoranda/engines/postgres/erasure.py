@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 from uuid import UUID
 
 from memoranda.engines.postgres import costs, jobs
-from memoranda.engines.postgres.apply import (
+from memoranda.engines.postgres.batches import (
     Answers,
     OwnerRow,
     add_entry,

@@ -9,7 +9,7 @@ from typing import Any
 from uuid import UUID
 
 from memoranda.engines.postgres import book_rows, jobs
-from memoranda.engines.postgres.apply import buried_among, lock_owner
+from memoranda.engines.postgres.batches import buried_among, lock_owner
 from memoranda.engines.postgres.server.session import Session
 from memoranda.model.book_facts import ServerFacts
 from memoranda.model.book_rows import (

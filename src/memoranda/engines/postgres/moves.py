@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import TypeVar
 
 from memoranda.engines.postgres import book_rows
-from memoranda.engines.postgres.apply import find_owner
+from memoranda.engines.postgres.batches import find_owner
 from memoranda.engines.postgres.large.shelves import LargeShelves
 from memoranda.engines.postgres.server.server import Server
 from memoranda.engines.postgres.server.session import Session
@@ -33,14 +33,15 @@ from memoranda.model.records import Owner
 T = TypeVar("T")
 
 
-class Moving:
-    """The part of the PostgreSQL engine that reads and writes pieces, and holds the marks.
+class CopyableBook:
+    """The base of the PostgreSQL engine: reads and writes pieces, and holds the marks.
 
     ``Server.write`` itself asks for the marks before each write.
     """
 
-    _server: Server
-    large_shelves: LargeShelves
+    def __init__(self, server: Server) -> None:
+        self._server = server
+        self.large_shelves = LargeShelves(server)
 
     async def _lay(self, copy: str, work: Callable[[Session], Awaitable[T]], *, alone: bool = False) -> T:
         """Write as the copy with this id; a mark that changes waits until this is committed."""

@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 from uuid import UUID
 
-from memoranda.engines.postgres.apply import find_owner
+from memoranda.engines.postgres.batches import find_owner
 from memoranda.engines.postgres.server.session import Row, Session
 from memoranda.model.ledger import Entry
 from memoranda.model.passages import Choose, PassageRows, Shelf, ShelfDelta, Sight, Use, cited_by

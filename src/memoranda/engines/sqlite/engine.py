@@ -9,14 +9,11 @@ from pathlib import Path
 from typing import Any
 from uuid import UUID
 
-from memoranda.engines.sqlite import apply as applying
-from memoranda.engines.sqlite import costs, erasure, jobs, maintenance, reads
-from memoranda.engines.sqlite import vector_sets as aids
-from memoranda.engines.sqlite import vector_sets as sets
+from memoranda.engines.sqlite import batches, costs, erasure, jobs, maintenance, reads, vector_sets
 from memoranda.engines.sqlite.file.connections import has_secret, make_secret, secret_of, sql
 from memoranda.engines.sqlite.file.migrations import book_migrations
 from memoranda.engines.sqlite.file.sqlite_file import SqliteFile
-from memoranda.engines.sqlite.moves import Moving
+from memoranda.engines.sqlite.moves import CopyableBook
 from memoranda.errors import StorageError
 from memoranda.model.book_facts import BookFacts, Findings
 from memoranda.model.book_rows import OwnerPieces, StonePiece
@@ -43,13 +40,13 @@ UNSEEN = (
 )
 
 
-class SqliteEngine(Moving):
+class SqliteEngine(CopyableBook):
     """A book in one SQLite file."""
 
     name = "sqlite"
 
     def __init__(self, file: SqliteFile, path: Path) -> None:
-        self._file = file
+        super().__init__(file)
         self._path = path
 
     @classmethod
@@ -82,7 +79,7 @@ class SqliteEngine(Moving):
     # ── records ──────────────────────────────────────────────────────────────────────────────────────────────────
 
     async def apply(self, batch: Batch) -> Receipt:
-        return await self._write(lambda c: applying.apply(c, secret_of(c), batch))
+        return await self._write(lambda c: batches.apply(c, secret_of(c), batch))
 
     async def get(self, owner: Owner, view: View, ids: Sequence[UUID]) -> dict[UUID, Record]:
         return await self._file.read(lambda c: reads.get(c, owner, view, ids))
@@ -103,7 +100,7 @@ class SqliteEngine(Moving):
         return await self._file.read(lambda c: reads.entries(c, owner, after, limit))
 
     async def find_operation(self, owner: Owner, operation: str) -> Receipt | None:
-        return await self._file.read(lambda c: applying.find_operation(c, secret_of(c), owner, operation))
+        return await self._file.read(lambda c: batches.find_operation(c, secret_of(c), owner, operation))
 
     # ── passages and aids ────────────────────────────────────────────────────────────────────────────────────────
 
@@ -118,7 +115,7 @@ class SqliteEngine(Moving):
         return await self._file.read(lambda c: reads.look(c, owner, view, cached, choose))
 
     async def note_use(self, owner: Owner, view: View, uses: Mapping[UUID, Use]) -> int:
-        return await self._write(lambda c: aids.note_use(c, owner, view, uses))
+        return await self._write(lambda c: vector_sets.note_use(c, owner, view, uses))
 
     async def uses(self, owner: Owner, view: View, ids: Sequence[UUID]) -> dict[UUID, Use]:
         return await self._file.read(lambda c: reads.uses(c, owner, view, ids))
@@ -132,25 +129,25 @@ class SqliteEngine(Moving):
         )
 
     async def put_terms(self, rule: int, terms: Mapping[UUID, bytes]) -> int:
-        return await self._write(lambda c: aids.put_terms(c, rule, terms))
+        return await self._write(lambda c: vector_sets.put_terms(c, rule, terms))
 
     async def vector_sets(self) -> list[VectorSet]:
-        return await self._file.read(sets.listed)
+        return await self._file.read(vector_sets.listed)
 
     async def begin_set(self, embedding: Embedding) -> VectorSet:
-        return await self._write(lambda c: sets.begin(c, embedding))
+        return await self._write(lambda c: vector_sets.begin(c, embedding))
 
     async def lacking(self, embedding: Embedding, limit: int) -> list[Record]:
-        return await self._file.read(lambda c: sets.lacking(c, embedding, limit))
+        return await self._file.read(lambda c: vector_sets.lacking(c, embedding, limit))
 
     async def put_vectors(self, embedding: Embedding, vectors: Mapping[UUID, bytes]) -> int:
-        return await self._write(lambda c: sets.put(c, embedding, vectors))
+        return await self._write(lambda c: vector_sets.put(c, embedding, vectors))
 
     async def switch_set(self, embedding: Embedding) -> bool:
-        return await self._write(lambda c: sets.switch(c, embedding))
+        return await self._write(lambda c: vector_sets.switch(c, embedding))
 
     async def drop_set(self, embedding: Embedding) -> bool:
-        return await self._write(lambda c: sets.drop(c, embedding))
+        return await self._write(lambda c: vector_sets.drop(c, embedding))
 
     # ── jobs ─────────────────────────────────────────────────────────────────────────────────────────────────────
 

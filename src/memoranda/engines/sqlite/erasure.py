@@ -11,7 +11,7 @@ from typing import Any
 from uuid import UUID
 
 from memoranda.engines.sqlite import costs, jobs, vector_sets
-from memoranda.engines.sqlite.apply import Answers, Storing, add_entry
+from memoranda.engines.sqlite.batches import Answers, Storing, add_entry
 from memoranda.engines.sqlite.file.connections import sql
 from memoranda.engines.sqlite.reads import OwnerRow, find_owner
 from memoranda.model.changes import JobDraft

@@ -13,7 +13,7 @@ from typing import Any
 from uuid import UUID
 
 from memoranda.engines.sqlite import book_rows, jobs
-from memoranda.engines.sqlite.apply import is_buried
+from memoranda.engines.sqlite.batches import is_buried
 from memoranda.engines.sqlite.file.connections import secret_of, sql
 from memoranda.errors import Corrupt
 from memoranda.model.book_facts import Findings

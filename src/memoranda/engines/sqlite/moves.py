@@ -39,10 +39,11 @@ T = TypeVar("T")
 Work = Callable[[sqlite3.Connection], T]
 
 
-class Moving:
-    """The part of the SQLite engine that reads and writes pieces, and holds the marks."""
+class CopyableBook:
+    """The base of the SQLite engine: guards each write, reads and writes pieces, and holds the marks."""
 
-    _file: SqliteFile
+    def __init__(self, file: SqliteFile) -> None:
+        self._file = file
 
     async def scrub(self) -> Scrubbed:
         raise NotImplementedError
