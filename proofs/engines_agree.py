@@ -9,6 +9,7 @@ from collections import Counter
 from pathlib import Path
 from unittest.mock import patch
 
+from memoranda.engines.sqlite import batches
 from tests.engines.test_engines_agree import STEPS, work
 
 ABOUT = "random changes, undos, erasures and imports give the same data and answers in memory and in SQLite"
