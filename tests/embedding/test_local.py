@@ -148,7 +148,7 @@ async def test_a_library_that_cannot_be_imported_is_named(
     weights_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "tokenizers", None)
-    with pytest.raises(EmbeddingFailed, match=r"memoranda\[embed\]"):
+    with pytest.raises(EmbeddingFailed, match=r"PATH\[embed\]"):
         local_model.MiniLM(weights_folder, 1).one("hello")
 
 

@@ -169,7 +169,7 @@ class TestChangingTheModel:
 
     async def test_without_an_embedder_there_is_nothing_to_change_to(self, path: Path) -> None:
         async with opened(path, None) as book:
-            with pytest.raises(EmbeddingFailed, match="nothing to make vectors with"):
+            with pytest.raises(EmbeddingFailed, match="has no embedder"):
                 await book.reembed()
 
 

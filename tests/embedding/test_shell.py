@@ -29,7 +29,7 @@ ROOT = Path(__file__).parent.parent.parent
 STANDING_STILL = """
 import asyncio
 from memoranda.assembly import book_setup as assembly
-from memoranda.embedding import CachedEmbedder, making
+from memoranda.embedding import CachedEmbedder, maker
 from memoranda.cli import main
 from tests.embedding.topics import Larger
 
@@ -43,7 +43,7 @@ class Slow(Larger):
 async def found(*_):
     return CachedEmbedder(Slow(), 0)
 
-assembly.find, making.STEP = found, 2
+assembly.find, maker.STEP = found, 2
 main()
 """
 #: A command that says at its end whether the model's runtime was loaded.

@@ -112,11 +112,11 @@ ILL = {
     "a server's error": Ill(lambda asked: replies.failing(500), "500", 12),
     "a busy server": Ill(lambda asked: replies.failing(503), "503", 12),
     "a broken connection": Ill(lambda asked: replies.closing_half_way(good(asked)), "did not answer", 12),
-    "an answer of another protocol": Ill(lambda asked: Reply(raw=b'{"choices": 7}'), "no answer", 12),
+    "an answer of another protocol": Ill(lambda asked: Reply(raw=b'{"choices": 7}'), "not an answer", 12),
     "no answer in time": Ill(lambda asked: replies.silent(), "did not answer within", 12),
     "a key that is not taken": Ill(lambda asked: replies.unauthorized(), "check the key", 6),
     "a model that nobody knows": Ill(
-        lambda asked: replies.failing(404, "model_not_found"), "check its name", 6
+        lambda asked: replies.failing(404, "model_not_found"), "check the name", 6
     ),
     "credit that is used up": Ill(
         lambda asked: replies.failing(429, "insufficient_quota"), "quota or credit", 6

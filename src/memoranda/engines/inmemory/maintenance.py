@@ -75,7 +75,7 @@ def _check_tables(tables: Tables) -> Iterator[str]:
             opened = kept.era.records.get(UUID(bytes=thread))
             if opened is not None and opened.tail < kept.now.row.seq:
                 yield f"thread {opened.id}: message {kept.id} lies behind its tail"
-        if kept.sources != tuple(dict.fromkeys(kept.record().rests_on())):
+        if set(kept.sources) != set(kept.record().rests_on()):
             yield f"{kept.now.row.type} {kept.id}: its links are not what it rests on"
         for name, vector in kept.vectors.items():
             if name not in tables.sets or kept.terms is None:
