@@ -32,6 +32,7 @@ class MomentType(click.ParamType):  # type: ignore[type-arg, unused-ignore] # ge
     name = "time"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> datetime:
+        """Parse an ISO date, which means its midnight in UTC, or a time; a time without a zone is a usage error."""
         if isinstance(value, datetime):
             return value
         try:

@@ -57,9 +57,11 @@ class Program(click.Group):
     """The group of all commands: it loads each on demand, and reports every error in one place."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the names in the order in which the help shows them, without loading a command."""
         return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Import the module of a command and return the command; None if there is none of that name."""
         if cmd_name not in COMMANDS:
             return None
         module = import_module(f"memoranda.cli.commands.{COMMANDS[cmd_name].module}_commands")
@@ -67,10 +69,12 @@ class Program(click.Group):
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the list of commands from the table above, so that ``--help`` imports none of their modules."""
         with formatter.section("Commands"):
             formatter.write_dl([(name, entry.does) for name, entry in COMMANDS.items()])
 
     def invoke(self, ctx: click.Context) -> Any:
+        """Run the command and flush its output; report any error that is not click's own, and exit with its code."""
         try:
             done = super().invoke(ctx)
             sys.stdout.flush()
@@ -81,6 +85,7 @@ class Program(click.Group):
             exits.leave(exits.report(exc, ctx.meta))
 
     def main(self, args: Sequence[str] | None = None, prog_name: str | None = None, **extra: Any) -> NoReturn:  # type: ignore[override] # it never returns
+        """Run a command line and exit the process with the exit code; this never returns."""
         open_missing_streams()
         extra.pop("standalone_mode", None)
         with exits.sigterm_interrupts() as terminated:

@@ -77,12 +77,14 @@ class ExperienceLine(Record):
     approved_at: Moment | None = None
 
     def identity(self) -> tuple[Any, ...] | None:
+        """Return the field and the line without regard to case and spaces; None for a retired line."""
         return None if self.retired_at is not None else (self.field, " ".join(self.line.casefold().split()))
 
     def rests_on(self) -> tuple[UUID, ...]:
         return (*self.stands_on(), *self.past)
 
     def stands_on(self) -> tuple[UUID, ...]:
+        """Return the source records of all its evidence, in the order of the evidence."""
         return tuple(source for evidence in self.evidence for source in evidence.records)
 
     def following(self, earlier: Record) -> Any:

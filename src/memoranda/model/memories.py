@@ -124,6 +124,7 @@ class Memory(Record):
         return self.status is MemoryStatus.ACTIVE and not self.withdrawn
 
     def identity(self) -> tuple[Any, ...] | None:
+        """Return key, kind of audience and agent (none in a global audience); None if inactive or without a key."""
         if self.key is None or not self.active:
             return None
         agent = None if self.audience.kind is AudienceKind.GLOBAL else self.agent
@@ -133,6 +134,7 @@ class Memory(Record):
         return (*self.stands_on(), *self.past)
 
     def stands_on(self) -> tuple[UUID, ...]:
+        """Return its sources; without any, the thread in which it was said, if there is one."""
         if self.sources:
             return self.sources
         return () if self.thread is None else (self.thread,)
@@ -153,4 +155,5 @@ class Memory(Record):
         return left
 
     def passage_text(self) -> str:
+        """Return the content; the key and a colon come before it if there is a key."""
         return self.content if self.key is None else f"{self.key}: {self.content}"

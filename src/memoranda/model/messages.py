@@ -136,6 +136,7 @@ class Thread(Record):
     summary_through: int = Field(default=0, ge=0)
 
     def identity(self) -> tuple[Any, ...] | None:
+        """Return the name with the audience, so that each audience can use a name once; None without a name."""
         if self.name is None:
             return None
         audience = self.audience
@@ -166,6 +167,7 @@ class Message(Record):
     native: Data = None
 
     def passage_text(self) -> str:
+        """Return the content; the speaker and a colon come before it if a speaker is named."""
         return f"{self.speaker}: {self.content}" if self.speaker else self.content
 
 
@@ -209,11 +211,13 @@ class Episode(Record):
     trust: Trust = Trust.ASSISTANT
 
     def rests_on(self) -> tuple[UUID, ...]:
+        """Return its sources; without any, the thread of the run, if there is one."""
         if self.sources:
             return self.sources
         return () if self.thread is None else (self.thread,)
 
     def passage_text(self) -> str:
+        """Return goal, summary, tags and tools, each on a line of its own; empty ones are left out."""
         tools = " ".join(call.tool for call in self.tool_calls)
         return "\n".join(part for part in (self.goal, self.summary, " ".join(self.tags), tools) if part)
 
@@ -238,6 +242,7 @@ class Overflow(Record):
     agent: Name | None = None
 
     def identity(self) -> tuple[str]:
+        """Return the episode's id: an episode has at most one overflow."""
         return (str(self.episode),)
 
     def rests_on(self) -> tuple[UUID, ...]:

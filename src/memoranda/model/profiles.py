@@ -127,6 +127,7 @@ class ProfileDocument(Record):
         return self
 
     def identity(self) -> tuple[Any, ...] | None:
+        """Return the schema's name with the audience: each audience has one document for a schema."""
         audience = self.audience
         return (self.schema_name, audience.kind.value, audience.agent, list(audience.groups))
 
@@ -134,6 +135,7 @@ class ProfileDocument(Record):
         return joined((*self.stands_on(), *self.past))
 
     def stands_on(self) -> tuple[UUID, ...]:
+        """Return the sources of all derived fields, each once."""
         return all_of(self.grounds)
 
     def grounds_of(self, name: str) -> Grounds:
@@ -208,4 +210,5 @@ class Key(Record):
     revoked_at: Moment | None = None
 
     def identity(self) -> tuple[Any, ...] | None:
+        """Return the name; None once the key is revoked, so that a new key can take the name."""
         return None if self.revoked_at is not None else (self.name,)

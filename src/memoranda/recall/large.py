@@ -65,10 +65,12 @@ class CandidateField(Field):
         self.near_penalty = length_penalty(near, self._view.living, self._view.near_length)
 
     def held_by(self, counted: list[int]) -> list[int]:
+        """Return the numbers for the whole view, since ``counted`` covers only the candidates."""
         return list(self._view.holders)
 
     @cached_property
     def vectors_together(self) -> tuple[NDArray[np.float64], int]:
+        """The sum of the vectors of the whole view, not only of the candidates, and their number."""
         return self._view.vector_sum, self._view.with_vector
 
     def _admit(self, only: PassageFilter) -> Numbers:

@@ -83,12 +83,15 @@ class SyncBook(SyncPart):
         return self._run(work)
 
     def start_worker(self) -> None:
+        """Start a worker on the background event loop; it does jobs until the book is closed."""
+
         async def started() -> None:
             self.book.start_worker()
 
         self._run(started())
 
     def thread(self, owner: str | Owner, **how: Any) -> SyncThread:
+        """Begin a thread, or take up the one with this ``id`` or ``name``; the result blocks on each call."""
         return SyncThread(self._run(self.book.thread(owner, **how)), self._loop)
 
     def remember(self, owner: str | Owner, content: str, **how: Any) -> Receipt:
@@ -127,6 +130,7 @@ class SyncBook(SyncPart):
         return self._run(self.book.recall(owner, question, **how))
 
     def context(self, owner: str | Owner, query: str | None = None, **how: Any) -> Context:
+        """Return the text for an agent to read before it answers; ``thread`` may be a SyncThread."""
         thread = how.get("thread")
         given = how | {"thread": thread.handle} if isinstance(thread, SyncThread) else how
         return self._run(self.book.context(owner, query, **given))
@@ -158,6 +162,7 @@ class SyncBook(SyncPart):
         return self._run(self.book.forget(owner, ids, **how))
 
     def export(self, owner: str | Owner | None = None) -> Iterator[str]:
+        """Yield the lines of the book, or of one owner's part; up to 256 are fetched from the loop at once."""
         return self._each(self.book.export(owner))
 
     def import_(self, lines: Iterable[str], progress: Progress | None = None) -> ImportReport:

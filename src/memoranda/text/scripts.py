@@ -206,6 +206,7 @@ class Unit(NamedTuple):
 
 
 def units_of(piece: str) -> list[Unit]:
+    """Split a piece by the rule of its script: characters and pairs, syllables, or words with joining signs."""
     script = script_of(piece)
     if script in ("Han", "spaceless"):
         return _characters_and_pairs(piece)

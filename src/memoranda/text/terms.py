@@ -141,6 +141,7 @@ def _best(script: str, scores: dict[str, int]) -> str:
 
 
 def is_stop_word(word: str, language: str | None) -> bool:
+    """True if a word in lower case is on the language's list of stop words; False if no language is known."""
     return language is not None and word in _STOPS[language]
 
 

@@ -354,12 +354,14 @@ async def _frame(engine: Engine, era: bytes) -> Frame:
 
 
 def pieces_of(engine: Engine, kind: PieceKind, era: bytes, after: bytes = b"") -> AsyncIterator[list[Piece]]:
+    """Yield the pieces of one kind and era in pages, in the order of their keys, from the first key beyond ``after``."""
     return pages(lambda key: engine.pieces(kind, era, key, PAGE), lambda piece: piece.key, after)
 
 
 async def pages(
     read: Callable[[bytes], Awaitable[list[T]]], key: Callable[[T], bytes], after: bytes = b""
 ) -> AsyncIterator[list[T]]:
+    """Yield pages until one is empty; ``read`` gets the key of the last item so far, at first ``after``."""
     while page := await read(after):
         yield page
         after = key(page[-1])

@@ -25,6 +25,7 @@ class DayType(click.ParamType):  # type: ignore[type-arg, unused-ignore] # gener
     name = "day"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> date:
+        """Parse an ISO day such as 2026-03-01; any other text is a usage error."""
         if isinstance(value, date):
             return value
         try:

@@ -50,6 +50,7 @@ class Era:
 
     @property
     def ended(self) -> bool:
+        """True once the owner was erased; later records of that owner belong to a new era."""
         return self.ended_at is not None
 
     def visible(self, view: View) -> list[Kept]:
@@ -97,10 +98,12 @@ class Kept:
 
     @property
     def now(self) -> Version:
+        """The newest version."""
         return self.versions[-1]
 
     @property
     def id(self) -> UUID:
+        """The record's id, which all its versions share."""
         return UUID(bytes=self.now.row.id)
 
     @property
@@ -242,9 +245,11 @@ class Tables:
         return self.tombstone(id) in self.tombstones
 
     def tombstone(self, id: UUID) -> bytes:
+        """Return the digest that is stored when a record is erased; without the book's secret it reveals no id."""
         return keyed(self.secret, "record", id.bytes)
 
     def all_versions(self) -> Iterator[tuple[Kept, Version]]:
+        """Yield every record with each of its versions, oldest version first."""
         for kept in self.records.values():
             for version in kept.versions:
                 yield kept, version

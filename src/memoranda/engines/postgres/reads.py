@@ -120,6 +120,7 @@ class Visible(NamedTuple):
 
     @property
     def numbers(self) -> list[int]:
+        """The shelves' numbers, as statements take them; empty if the view sees no shelf."""
         return list(self.shelves)
 
 

@@ -32,10 +32,12 @@ class Writing(NamedTuple):
 
     @property
     def is_new(self) -> bool:
+        """True if this is the first version of a record."""
         return self.put.before is None
 
     @property
     def is_passage(self) -> bool:
+        """True if recall can find the record: for a new one, if it has terms; for a later version, by its type."""
         return self.put.terms is not None if self.is_new else self.put.record.type in PASSAGE_TYPES
 
 

@@ -34,12 +34,14 @@ class Column:
 
     @classmethod
     def of(cls, given: Sequence[Code]) -> Column:
+        """Encode the values of all rows; codes count from 0 in the order in which values first occur."""
         values = {value: code for code, value in enumerate(dict.fromkeys(given))}
         codes = np.fromiter(map(values.__getitem__, given), np.min_scalar_type(len(values)), len(given))
         return cls(values, codes)
 
     @classmethod
     def joined(cls, columns: Sequence[Column], kept: Sequence[Kept]) -> Column:
+        """Join the kept rows of several columns, in their order; values that no kept row has are dropped."""
         values: dict[Code, int] = {}
         codes = []
         for column, keep in zip(columns, kept, strict=True):
@@ -67,6 +69,7 @@ class Column:
         return together
 
     def nbytes(self) -> int:
+        """Return the approximate memory of the column in bytes, with its dictionary of values."""
         return self.codes.nbytes + len(self.values) * _VALUE_BYTES
 
 
@@ -80,10 +83,12 @@ class Series:
 
     @classmethod
     def of(cls, numbers: Numbers) -> Series:
+        """Measure the bounds of numbers; raise ValueError if there are none."""
         return cls(numbers, int(numbers.min()), int(numbers.max()))
 
     @classmethod
     def joined(cls, series: Sequence[Series], kept: Sequence[Kept]) -> Series:
+        """Join the kept rows of several series, in their order, and measure the bounds again."""
         return cls.of(np.concatenate([one.numbers[keep] for one, keep in zip(series, kept, strict=True)]))
 
     def below(self, bound: int) -> Mask | None:

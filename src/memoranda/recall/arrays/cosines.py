@@ -111,6 +111,7 @@ class Vectors:
 
     @property
     def dimension(self) -> int:
+        """The number of components of each vector."""
         return int(self.numbers.shape[1])
 
     @cached_property

@@ -62,6 +62,7 @@ class Segment:
     living: int
 
     def without(self, ids: NDArray[np.bytes_]) -> Segment:
+        """Return the segment with these passages masked as removed; the same segment if none of them is living in it."""
         found = np.minimum(self.ids.searchsorted(ids, sorter=self.by_id), len(self.ids) - 1)
         rows = self.by_id[found]
         rows = rows[self.ids[rows] == ids]
@@ -77,6 +78,7 @@ class Segment:
         return replace(left, vector_sum=self.vector_sum - self.vectors.sum_of(rows), with_vector=less)
 
     def is_worn(self) -> bool:
+        """True if enough passages were removed to rewrite the segment; False if none is left, as it is then dropped."""
         return 0 < self.living < (1 - DEAD_SHARE) * len(self.ids)
 
     @cached_property

@@ -142,6 +142,7 @@ class Match(NamedTuple):
 
     @property
     def is_memory(self) -> bool:
+        """True for a memory, False for a message or an episode; the lowest bit of ``kin`` says so."""
         return bool(self.kin & 1)
 
     @property

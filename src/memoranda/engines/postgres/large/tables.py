@@ -61,6 +61,7 @@ class Vectors(NamedTuple):
 
     @property
     def table(self) -> str:
+        """The name of the table with this set's vectors of large shelves."""
         return f"nearness_{self.number}"
 
 

@@ -72,6 +72,7 @@ class Connector:
         return self.busy_seconds / 2
 
     def writing(self) -> sqlite3.Connection:
+        """Open a connection for writing to a file that exists; deleted content is overwritten with zeros."""
         connection = self._connected("mode=rw")
         try:
             _set(connection, f"synchronous={self.synchronous}", "secure_delete=ON", "foreign_keys=ON")
@@ -177,6 +178,7 @@ class Call:
 
     @classmethod
     def of(cls, work: Callable[[sqlite3.Connection], Any], *, alone: bool = False) -> Call:
+        """Make a call whose answer arrives in the running event loop; raise RuntimeError if no loop runs."""
         loop = asyncio.get_running_loop()
         return cls(work, loop, loop.create_future(), alone)
 
@@ -209,6 +211,7 @@ class Intake:
         self._ended = False
 
     def put(self, call: Call) -> None:
+        """Append a call to the queue; after the end, answer it with an error instead."""
         with self._changed:
             if not self._ended:
                 self._calls.append(call)

@@ -30,10 +30,12 @@ def primary_code(exc: sqlite3.Error) -> int | None:
 
 
 def is_busy(exc: sqlite3.Error) -> bool:
+    """True if SQLite could not get a lock in time, so that a later attempt may succeed."""
     return primary_code(exc) in _BUSY
 
 
 def from_sqlite(exc: sqlite3.Error, path: Path) -> StorageError:
+    """Return the error for one of SQLite's; a StorageError if its code has no class of its own."""
     code, extended = primary_code(exc), getattr(exc, "sqlite_errorcode", None)
     if extended == sqlite3.SQLITE_READONLY_DBMOVED:
         return _displaced(path)
@@ -59,6 +61,7 @@ def from_sqlite(exc: sqlite3.Error, path: Path) -> StorageError:
 
 
 def from_system(exc: OSError, path: Path) -> StorageError:
+    """Return the error for one of the operating system: StorageFull, ReadOnly, or else a plain StorageError."""
     if exc.errno in _NO_ROOM:
         return _full(path)
     if exc.errno in _NOT_PERMITTED:

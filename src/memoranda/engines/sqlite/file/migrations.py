@@ -44,6 +44,7 @@ class Migrations:
         self.latest = len(numbers)
 
     def after(self, version: int) -> tuple[Migration, ...]:
+        """Return the steps that upgrade a file of this version, in the order to apply them; none for the latest version."""
         return self._steps[version:]
 
 
@@ -58,10 +59,13 @@ class Standing:
 
     @property
     def is_empty(self) -> bool:
+        """True if no program has written to the file: no application id, no version and no tables."""
         return not (self.application_id or self.version or self.has_tables)
 
 
 def standing(connection: sqlite3.Connection) -> Standing:
+    """Read the file's identity and version; call it in a transaction, or another process may write between the reads."""
+
     def value(pragma: str) -> object:
         return connection.execute(f"PRAGMA {pragma}").fetchone()[0]
 

@@ -42,6 +42,7 @@ class Readers:
             thread.start()
 
     def submit(self, call: Call) -> None:
+        """Queue a call for the next free connection; after ``finish`` it is answered with an error."""
         self._intake.put(call)
 
     def finish(self) -> None:

@@ -66,6 +66,7 @@ class Turnstile:
                 fcntl.flock(self._locks[1], fcntl.LOCK_UN)
 
     def close(self) -> None:
+        """Wake those who wait for the turn, and close the lock files, or let the thread that waits for them do so."""
         with self._state:
             self._closed = True
             self._state.notify_all()
@@ -191,6 +192,7 @@ class Writer:
         self._thread.start()
 
     def submit(self, call: Call) -> None:
+        """Queue a call for the writer's thread; after ``finish`` it is answered with an error."""
         self._intake.put(call)
 
     def finish(self) -> None:
