@@ -165,7 +165,7 @@ _TURN = "numbers the turn within a digest that names the thread already"
 #: Statements that only a book which moves asks, and what it is laid down with: no try reaches them, a move does.
 MOVING = frozenset(
     """
-    remove_mark_of_book era shelves_of_era jobs_of_era spent_of_era ids_on_shelf_after record_pieces entry_pieces set_shelf
+    remove_mark_of_book era shelves_of_era jobs_of_era spent_of_era ids_on_shelf_after entry_pieces set_shelf
     recount_held_of_all
     """.split()
 )
@@ -202,7 +202,7 @@ OFF_THE_PATH: dict[str, str] = {
 FOCUS: dict[Try, tuple[str, ...]] = {
     works.forget_everything: (
         *("owner: erased_at", "owners_of_tenant", "visible_shelves: o.erased_at", "other_holders", "all_of_owner"),
-        *("end_era", "ended_era", "delete_shelves", "delete_shelf", "delete_gone", "delete_jobs", "ledger_of_owner"),
+        *("end_era", "ended_era", "delete_shelves", "delete_shelf", "delete_gone", "delete_jobs"),
         *("spent_of_owner", "delete_spent"),
         *("storage.erasure_plan.plan_whole", "storage.erasure_plan._unname", "storage.decide.state.refuse_old_era"),
     ),

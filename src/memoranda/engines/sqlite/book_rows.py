@@ -82,7 +82,7 @@ def after(
     if kind is PieceKind.ENTRY:
         values = (row[0], int.from_bytes(behind, "big"), limit)
         return [EntryPiece(*entry) for entry in connection.execute(sql("entry_pieces"), values)]
-    return list(_records(connection, row[0], _ids_after(connection, row[0], behind, limit)))
+    return list(_records(connection, _ids_after(connection, row[0], behind, limit)))
 
 
 def whole(connection: sqlite3.Connection, era: bytes) -> OwnerPieces:
@@ -91,7 +91,7 @@ def whole(connection: sqlite3.Connection, era: bytes) -> OwnerPieces:
     found = frame(connection, era)
     assert found is not None
     entries = [EntryPiece(*row) for row in connection.execute(sql("entry_pieces"), (no, 0, -1))]
-    return OwnerPieces(found, _records(connection, no, _ids_after(connection, no, b"", _ALL)), entries)
+    return OwnerPieces(found, _records(connection, _ids_after(connection, no, b"", _ALL)), entries)
 
 
 def _ids_after(connection: sqlite3.Connection, owner_no: int, behind: bytes, limit: int) -> list[bytes]:
@@ -104,8 +104,8 @@ def _ids_after(connection: sqlite3.Connection, owner_no: int, behind: bytes, lim
     return sorted(found)[:limit]
 
 
-def _records(connection: sqlite3.Connection, owner_no: int, ids: list[bytes]) -> list[RecordPiece]:
-    rows = fetch_many(connection, "record_pieces", ids, owner_no)
+def _records(connection: sqlite3.Connection, ids: list[bytes]) -> list[RecordPiece]:
+    rows = fetch_many(connection, "record_pieces", ids)
     numbers = [row[0] for row in rows]
     versions = _grouped(fetch_many(connection, "version_pieces", numbers))
     links = _grouped(fetch_many(connection, "link_pieces", [row[1] for row in rows]))

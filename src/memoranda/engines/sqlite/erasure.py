@@ -224,7 +224,7 @@ class _Erasing:
             self._rewrite(owner_no, scrubbed)
 
     def _scrub_ledger(self) -> None:
-        for row in self._connection.execute(sql("ledger_of_owner"), (self._owner.no,)).fetchall():
+        for row in self._connection.execute(sql("entries_after"), (self._owner.no, 0, -1)).fetchall():
             self._rewrite(self._owner.no, entry_of(row, None).scrubbed(None))
 
     def _rewrite(self, owner_no: int, entry: Entry) -> None:

@@ -571,10 +571,6 @@ DELETE FROM shelves WHERE owner = ?
 -- name: delete_jobs_of_owner
 DELETE FROM jobs WHERE owner = ?
 
--- name: ledger_of_owner
-SELECT l.owner, l.position, l.at, l.actor_kind, l.actor, l.operation, l.request, l.body, o.era, o.erased_at
-FROM ledger AS l JOIN owners AS o ON o.no = l.owner WHERE l.owner = ? ORDER BY l.position
-
 -- ── moving ───────────────────────────────────────────────────────────────────────────────────────────────────────
 
 -- name: marks
@@ -623,7 +619,7 @@ SELECT r.no, r.id, r.type, r.version, r.recorded_at, r.slot, r.thread, r.seq, r.
     t.rule, t.packed, u.strength, u.used_at, u.count
 FROM records AS r JOIN shelves AS s ON s.no = r.shelf
 LEFT JOIN terms AS t ON t.record = r.no LEFT JOIN uses AS u ON u.record = r.no
-WHERE +r.owner = ? AND r.id IN ({ids}) ORDER BY r.id
+WHERE r.id IN ({ids}) ORDER BY r.id
 
 -- name: version_pieces
 SELECT v.record, v.version, v.position, v.recorded_at, s.audience, s.agent, s.groups, v.hash, v.body
