@@ -46,7 +46,7 @@ def missing_libraries() -> list[str]:
 
 
 class MiniLM:
-    """The model; it is loaded at the first use, on its own thread."""
+    """The local embedding model; it is loaded at its first use, and runs in an operating-system thread of its own."""
 
     def __init__(self, folder: Path, threads: int) -> None:
         self.folder = folder
@@ -98,7 +98,7 @@ _sharing = threading.Lock()
 
 
 def shared(folder: Path, threads: int) -> MiniLM:
-    """Return the process's one model of this folder; it is released when nobody uses it any more."""
+    """Return the process's one model for this folder and number of CPU threads; it is released when nobody uses it."""
     with _sharing:
         found = _shared.get((folder, threads))
         if found is None:
@@ -117,7 +117,7 @@ if hasattr(os, "register_at_fork"):
 
 
 def batches(encoded: Sequence[list[int]]) -> list[list[int]]:
-    """Return batches of positions of texts of similar length, so that there is little padding."""
+    """Divide texts into batches of similar length, so that there is little padding; a batch lists indices of texts."""
     found: list[list[int]] = []
     for place in sorted(range(len(encoded)), key=lambda place: len(encoded[place])):
         # The last text is the longest of its batch, and the others are padded to its length.
@@ -163,7 +163,7 @@ def _session(folder: Path, threads: int) -> Any:
         return runtime.InferenceSession(_GRAPH.read_bytes(), options, providers=["CPUExecutionProvider"])
     except _faults() as exc:
         raise EmbeddingFailed(
-            f"this onnxruntime ({runtime.__version__}) does not take the model: {exc}"
+            f"onnxruntime {runtime.__version__} cannot load the model; install another version of it: {exc}"
         ) from exc
 
 
@@ -222,7 +222,7 @@ _MOST_THREADS = 4
 
 
 def processors() -> int:
-    """Return the default number of threads for the model."""
+    """Return the default number of operating-system threads for the model."""
     allowed = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     return min(allowed, _MOST_THREADS)
 
@@ -240,7 +240,7 @@ class LocalEmbedder:
 
     @property
     def embedding(self) -> Embedding:
-        """The embedding of its vectors."""
+        """The name and dimension of the embedding that the vectors belong to."""
         return _EMBEDDING
 
     async def passages(self, texts: Sequence[str]) -> Floats:

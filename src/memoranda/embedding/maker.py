@@ -29,7 +29,7 @@ class Checkable(Protocol):
     """An embedder that can check itself."""
 
     async def check(self) -> None:
-        """Raise an error if it is known not to work."""
+        """Raise an error if the embedder is known not to work."""
 
 
 class CachedEmbedder:
@@ -84,12 +84,12 @@ class CachedEmbedder:
             await self.embedder.check()
 
     def clear(self) -> None:
-        """Drop every vector, also those being made: after an erasure none of its texts may stay."""
+        """Drop every cached vector, also those being made: after an erasure no vector of an erased text may stay."""
         self._entries.clear()
         self._era += 1
 
     async def close(self) -> None:
-        """Drop the vectors, and close the embedder unless the application passed it."""
+        """Drop the cached vectors, and close the embedder unless the application passed it."""
         self.clear()
         if self._closes:
             await self.embedder.close()
@@ -99,7 +99,7 @@ class CachedEmbedder:
         return self.embedding.dimension * 4 + _ENTRY_BYTES
 
     def _checked(self, made: Floats, *rows: int) -> Floats:
-        """Return what the embedder made, or raise if these are no vectors of its embedding."""
+        """Return the vectors that an embedder made; raise if their number, dimension or values are wrong."""
         if made.shape != (*rows, self.embedding.dimension) or not np.isfinite(made).all():
             many = f"{rows[0]} vectors" if rows else "a vector"
             raise EmbeddingFailed(
@@ -134,7 +134,7 @@ Progress = Callable[[int], None]
 
 
 class VectorMaker:
-    """An embedder together with the storage of vectors of one book."""
+    """Makes the vectors of one book with an embedder, and stores them."""
 
     def __init__(self, vectors: VectorSets, embedder: Embedder) -> None:
         self._vectors = vectors
@@ -143,7 +143,7 @@ class VectorMaker:
 
     @property
     def embedding(self) -> Embedding:
-        """The embedding of its vectors."""
+        """The name and dimension of the embedding that the vectors belong to."""
         return self.embedder.embedding
 
     async def query(self, question: str) -> NDArray[np.float32]:
@@ -165,7 +165,7 @@ class VectorMaker:
         return made
 
     async def catch_up(self, progress: Progress | None = None) -> int:
-        """Make the missing vectors of this embedding's set, if the book has it, and return how many were stored."""
+        """Make the vectors missing in the book's set for this embedding, if any; return how many were stored."""
         made = 0
         while True:
             # One task at a time: two would find the same vectors missing and make them twice.
@@ -178,7 +178,7 @@ class VectorMaker:
                 progress(made)
 
     async def renew(self, progress: Progress | None = None) -> int:
-        """Make this embedding's set besides the one that recall reads, then switch recall to it in one step.
+        """Make a set of vectors with this embedder while recall reads the old set; then switch recall to it.
 
         After an interruption a new call continues where the last one stopped.
         """

@@ -46,7 +46,7 @@ TOKENIZER = ModelFile(
 
 @dataclass(frozen=True, slots=True)
 class WeightsFolder:
-    """A folder that may contain the files."""
+    """A folder that may contain the model's files."""
 
     #: ``given``, ``package`` or ``cache``.
     name: str
@@ -142,7 +142,7 @@ LOCK = Path(__file__).parent / "weights.lock"
 
 
 def command(target: Path | None = None) -> list[str]:
-    """Return the command to run: pip if the environment has it, else uv; ``target`` names a folder to install to."""
+    """Return the command that installs the package, with pip or else uv; ``target`` names a folder to install to."""
     if find_spec("pip"):
         found = [sys.executable, "-m", "pip", "install", "--disable-pip-version-check", "--no-input"]
     elif uv := shutil.which("uv"):

@@ -64,7 +64,7 @@ class RemoteEmbedder:
         """Return a question's unit vector."""
         if asyncio.get_running_loop().time() < self._down_until:
             raise EmbedderDown(
-                f"{self.embedding.name} did not answer a moment ago and is not asked again yet"
+                f"{self.embedding.name} did not answer a moment ago; it will be asked again after a short pause"
             )
         found: Floats = (await self._vectors([_sendable(text)], "query"))[0]
         return found
@@ -105,7 +105,8 @@ class RemoteEmbedder:
         norms = np.linalg.norm(vectors, axis=1, keepdims=True)
         if not (np.isfinite(norms).all() and norms.all()):
             raise EmbeddingFailed(
-                f"{self.embedding.name} returned a vector of length 0 or one that is not finite"
+                f"{self.embedding.name} returned a vector of zeros or one with numbers that are not finite; "
+                "choose another model if this happens again"
             )
         units: Floats = (vectors / norms).astype(np.float32)
         return units

@@ -1,1 +1,1 @@
-"""Formation: from what was said to what is known."""
+"""Formation: turns the messages of a conversation into memories, profiles, episodes and lessons."""

@@ -1,4 +1,4 @@
-"""Finishes a formed thread: records the episode of a closed one from its tool calls, and summarises a long one."""
+"""The end of a thread's formation: records the episode (the record of a finished run), and summarises long threads."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ _KNOWN: Final = tuple(ToolCall.model_fields)
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """A call or a result, as found in one part of a message."""
+    """A tool call or a tool result, as found in one part of a message."""
 
     id: str
     tool: str
@@ -55,7 +55,7 @@ class _Part:
 
 
 def tool_calls_of(messages: Iterable[Message]) -> tuple[ToolCall, ...]:
-    """Return all calls with their results, in order."""
+    """Return all tool calls in these messages with their results, in order."""
     made: dict[str, ToolCall] = {}
     for message in messages:
         parts = list(map(_read_part, native_parts(message.native)))
@@ -74,7 +74,7 @@ def tool_calls_of(messages: Iterable[Message]) -> tuple[ToolCall, ...]:
 
 
 def _call(part: _Part, call: ToolCall | None, fields: dict[str, Any]) -> ToolCall:
-    """Return the call with more fields. Inputs that no record can store become text, with unstorable characters replaced."""
+    """Return the tool call with more fields; inputs that cannot be stored become text without unstorable characters."""
     given = {"tool": part.tool[:NAME_LENGTH]} if call is None else {n: getattr(call, n) for n in _KNOWN}
     for lenient in (fields, {**fields, "inputs": _json_text(fields.get("inputs"))}, {"tool": "tool"}):
         try:
@@ -116,7 +116,7 @@ def _first(form: Mapping[str, Any], names: Iterable[str], otherwise: Any) -> Any
 
 
 def _parsed_inputs(given: Any) -> Any:
-    """Return the inputs; frameworks store them as an object or as JSON text."""
+    """Return the inputs of a tool call; frameworks store them as an object or as JSON text."""
     if not isinstance(given, str):
         return given
     try:
@@ -147,7 +147,7 @@ class Closer:
         self._window_start = window_start
 
     async def finish(self, job: Job, thread: Thread, settings: FormingSettings, usage: RunUsage) -> None:
-        """Do what is due once all messages of a thread are formed."""
+        """Record the episode and write the summary, if due, after all messages of a thread are formed."""
         if not await self.is_closed(thread):
             await self._close(thread, job.era)
         if settings.window_tokens:
@@ -155,13 +155,13 @@ class Closer:
             await self._summarise(job, unsummarised, settings.window_tokens, settings.prompt_tokens, usage)
 
     async def is_closed(self, thread: Thread) -> bool:
-        """True if the thread is open, or was closed before; an episode forgotten since then is not made again."""
+        """True if nothing is to be done for the thread's end: it is still open, or its end was already processed."""
         if not Excerpt(thread).closed:
             return True
         return await self._reader.was_applied(thread.owner, _close_operation(thread))
 
     async def _close(self, thread: Thread, era: UUID | None) -> None:
-        """Record the episode of a finished thread that has none, and store that this was done."""
+        """Record the episode of a finished thread if it has none, and mark the thread's end as processed."""
         due = await self._reader.schemas(thread.agent, {"close"})
         wanted = any(schema.due and schema.name == EPISODE.name for schema in due)
         episode = None
@@ -185,7 +185,7 @@ class Closer:
         return not any(ended is None or episode.recorded_at >= ended for episode in episodes)
 
     async def with_tool_calls(self, thread: Thread, change: Change) -> Change:
-        """Return a change that records an episode with the thread's tool calls added; other changes unchanged."""
+        """Add the thread's tool calls to a change that records an episode; return any other change as it is."""
         if not isinstance(change, RecordEpisode) or change.episode.tool_calls:
             return change
         excerpt = await self._reader.excerpt(thread, 0)
@@ -195,7 +195,7 @@ class Closer:
         return RecordEpisode(change.episode.changed(tool_calls=calls)) if calls else change
 
     async def _summarise(self, job: Job, excerpt: Excerpt, window: int, budget: int, usage: RunUsage) -> None:
-        """Summarise the messages that have left the window; if that fails, the old summary stays."""
+        """Summarise the messages too old for the window of newest turns; on failure the old summary stays."""
         thread = excerpt.thread
         if sum(estimate(message.content) for message in excerpt.new) <= window:
             return

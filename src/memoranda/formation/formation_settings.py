@@ -1,4 +1,4 @@
-"""Formation settings, and the settings that an agent has of its own."""
+"""Settings of formation, for all agents and for single ones."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ async def agent_named(records: Records, tenant: Owner, name: str | None) -> Agen
 
 
 class FormingSettings(Value):
-    """When and how conversations are formed."""
+    """When and how conversations are formed (turned into memories)."""
 
     enabled: bool = True
     #: Seconds without a new message after which a thread is formed.
@@ -52,11 +52,11 @@ class FormingSettings(Value):
     @model_validator(mode="after")
     def _longer(self) -> FormingSettings:
         if self.max_wait_seconds < self.idle_seconds:
-            raise ValueError("max_wait_seconds is shorter than idle_seconds")
+            raise ValueError("max_wait_seconds is shorter than idle_seconds; make it at least as long")
         return self
 
     def for_agent(self, agent: Agent | None) -> FormingSettings:
-        """Return these settings with an agent's own in their place.
+        """Return these settings, replaced by the agent's own where it has some.
 
         An agent's settings that cannot be read are left out, but never the one that turns formation off.
         """
@@ -88,7 +88,7 @@ class FormingSettings(Value):
                 )
             if today in given:
                 raise InvalidInput(
-                    f"{at}.{name}: it is the earlier name of {today}, which is given too; give one of them",
+                    f"{at}.{name}: this is the old name of {today}, which is also given; give only {today}",
                     field=f"{at}.{name}",
                 )
             given[today] = value

@@ -1,4 +1,4 @@
-"""Reads what forming a thread needs: its new messages, and the stored records that they may affect."""
+"""Reads what forming a thread (turning it into memories) needs: new messages, and the records they may affect."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ class Excerpt:
 
 
 class ThreadReader:
-    """Reads threads and related records, limited to what all readers of the thread may read."""
+    """Reads a thread, and the records that its messages may affect, if all readers of the thread may see them."""
 
     def __init__(
         self, records: Records, finder: Finder, vectors: MakesVectors | None, tenant: str, users: int
@@ -100,7 +100,7 @@ class ThreadReader:
         return found if isinstance(found, Thread) else None
 
     async def excerpt(self, thread: Thread, after: int, through: int | None = None) -> Excerpt:
-        """Return the messages after one place, up to another, with a few turns before as context."""
+        """Return the messages after one message number, up to another, with a few earlier turns as context."""
         only = Filter(types=frozenset({RecordType.MESSAGE}), thread=thread.id, newest_first=True)
         read: list[Message] = []
         cursor: str | None = None
@@ -140,7 +140,7 @@ class ThreadReader:
     async def reading(
         self, excerpt: Excerpt, schemas: tuple[WantedSchema, ...], now: datetime, language: Name | None
     ) -> Reading:
-        """Return the reading for an excerpt, without candidates."""
+        """Return the data of a prompt for an excerpt, still without memories."""
         thread, view = excerpt.thread, reading_view(excerpt.thread)
         learnt = await self._experience(thread)
         return Reading(
@@ -158,12 +158,12 @@ class ThreadReader:
         )
 
     async def with_candidates(self, reading: Reading, excerpt: Excerpt) -> Reading:
-        """Return the reading with the memories that the excerpt may repeat, correct or replace."""
+        """Return the data of a prompt with the memories that the excerpt may repeat, correct or replace."""
         found = await self._candidates(excerpt, reading_view(excerpt.thread), reading.now)
         return reading.model_copy(update={"candidates": found})
 
     async def current_records(self, reading: Reading, formed: Formed) -> CurrentRecords:
-        """Return the current records that the results may affect: similar memories, same keys, and their successors."""
+        """Return the records that results may affect: similar memories, those with the same key, their successors."""
         thread, view = reading.thread, reading_view(reading.thread)
         owner = thread.owner
         found = await self._records.get(owner, view, [memory.id for memory in reading.candidates])
@@ -187,7 +187,7 @@ class ThreadReader:
         )
 
     async def was_applied(self, owner: Owner, operation: str) -> bool:
-        """True if an operation was applied before."""
+        """True if the operation with this id was applied before."""
         return await self._records.find_operation(owner, operation) is not None
 
     async def episodes(self, thread: Thread) -> tuple[Episode, ...]:
@@ -267,7 +267,7 @@ class ThreadReader:
 
 
 def with_schema_due(reading: Reading, name: str) -> Reading:
-    """Return the reading with one more schema marked due."""
+    """Return what was read, with one more schema marked as due."""
     schemas = tuple(
         schema.model_copy(update={"due": True}) if schema.name == name else schema
         for schema in reading.schemas
@@ -285,7 +285,7 @@ def newest_within(excerpt: Excerpt, tokens: int) -> Excerpt:
 
 
 def remaining_after(excerpt: Excerpt, through: int) -> Excerpt:
-    """Return the part of an excerpt after a place, with the turns before it as context."""
+    """Return an excerpt's messages after a given message number, with the turns before it as context."""
     before = [message for message in (*excerpt.context, *excerpt.new) if message.seq <= through]
     return replace(
         excerpt,
@@ -295,7 +295,7 @@ def remaining_after(excerpt: Excerpt, through: int) -> Excerpt:
 
 
 def up_to(excerpt: Excerpt, through: int) -> Excerpt:
-    """Return the part of an excerpt up to a place."""
+    """Return an excerpt's messages up to a given message number."""
     return replace(excerpt, new=tuple(message for message in excerpt.new if message.seq <= through))
 
 

@@ -1,4 +1,4 @@
-"""Form a thread portion by portion, each exactly once, even if workers are killed."""
+"""Forms a thread (turns its messages into memories) part by part, each exactly once even if workers are killed."""
 
 from __future__ import annotations
 
@@ -58,12 +58,12 @@ class _Run:
     usage: RunUsage = field(default_factory=RunUsage)
 
     def operation(self, portion: Portion, part: str = "") -> str:
-        """Return the operation id of a portion; the same portion gives the same id, so it is applied once."""
+        """Return the operation id of a portion (a part of the thread); the id never changes, so it is applied once."""
         return f"{self.name}:{portion.after}:{portion.through}{part}"
 
 
 class FormationRunner:
-    """Runs the jobs that form threads."""
+    """Runs the jobs that form threads (turn their messages into memories)."""
 
     def __init__(
         self,
@@ -85,7 +85,7 @@ class FormationRunner:
         self._clock = clock
 
     async def form(self, job: Job) -> None:
-        """Form the messages of a thread that are not formed yet."""
+        """Extract and write what the thread's messages say, for those not processed yet."""
         started = await self._start(job)
         if started is None:
             return
@@ -100,7 +100,7 @@ class FormationRunner:
         await self._closer.finish(job, formed, settings, run.usage)
 
     async def reform(self, job: Job) -> None:
-        """Form a thread again from its beginning; results that are already stored are not written twice."""
+        """Process a thread again from its first message; results that are already stored are not written twice."""
         started = await self._start(job)
         if started is None:
             return
@@ -109,7 +109,7 @@ class FormationRunner:
         await self._form_portions(_Run(job, settings, name, again=True), thread, reform_start(job))
 
     async def _start(self, job: Job) -> tuple[Thread, FormingSettings] | None:
-        """Return a job's thread and the settings for it; None if the thread is gone or formation is off."""
+        """Return a job's thread and the settings for it; None if the thread was deleted or formation is off."""
         thread = await self._thread(job)
         if thread is None:
             return None
@@ -120,7 +120,7 @@ class FormationRunner:
         return None if job.owner is None else await self._reader.thread(job.owner, UUID(job.key))
 
     async def _form_portions(self, run: _Run, thread: Thread, after: int) -> bool:
-        """Form all portions up to the last message; True if one of them was the whole, closed thread."""
+        """Process all parts of the thread up to its last message; True if one part was the whole, closed thread."""
         kept = Portion.kept_with(run.job, after)
         excerpt = await self._reader.excerpt(thread, after)
         whole = False
@@ -148,7 +148,7 @@ class FormationRunner:
         return whole
 
     async def _read_portion(self, run: _Run, excerpt: Excerpt, after: int, *, ends: bool) -> Portion:
-        """Read the next portion with the related records; ``ends`` if it is the whole of a finished thread."""
+        """Read a thread's next part and the records it may affect; ``ends`` if it is the whole of a finished thread."""
         settings, budget, now = run.settings, run.settings.prompt_tokens, self._clock()
         occasions: set[Trigger] = {"silence", "request"} if run.again else {"silence"}
         schemas = await self._reader.schemas(excerpt.thread.agent, occasions)
@@ -168,7 +168,7 @@ class FormationRunner:
         return Portion(after=after, reading=prompt.reading, budget=budget)
 
     async def _close(self, run: _Run, thread: Thread) -> None:
-        """Ask for what is due when a thread closes, from its newest messages, if no portion was asked for it."""
+        """Ask the model for what is due at a thread's close, such as its episode, from the newest messages."""
         excerpt = await self._reader.excerpt(thread, 0)
         if not excerpt.closed or not excerpt.new:
             return
@@ -189,7 +189,7 @@ class FormationRunner:
         await self._apply(closing, portion, formed)
 
     async def _closing(self, reading: Reading) -> Reading:
-        """Return the reading with the schemas due at the close of a thread, except an episode that exists."""
+        """Mark the schemas due at the close of a thread, except that of an episode if there is one already."""
         for schema in await self._reader.schemas(reading.thread.agent, {"close"}):
             if schema.due and (
                 schema.name != EPISODE.name or await self._closer.needs_episode(reading.thread)
@@ -203,7 +203,7 @@ class FormationRunner:
         return await self._model_calls.formed(run.job, portion, run.settings.answer_tokens, run.usage)
 
     async def _apply(self, run: _Run, portion: Portion, formed: Formed) -> None:
-        """Write the agent's experience, and then all other changes and the watermark in one commit."""
+        """Write the agent's experience; then, in one commit, all other changes and how far the thread is formed."""
         reading = portion.reading
         for _ in range(_TRIES):
             current = await self._reader.current_records(reading, formed)
@@ -219,19 +219,20 @@ class FormationRunner:
                 _log.info("computing the changes again: %s", exc)
             except NotFound as exc:
                 raise Postponed(
-                    f"something that was read was erased, so the thread is read again: {exc}",
+                    f"a record read for this thread was erased; the thread will be read again: {exc}",
                     until=self._clock(),
                 ) from exc
             else:
                 return
         raise Postponed(
-            f"the same records were changed by others {_TRIES} times in a row", until=self._clock()
+            f"others changed the same records {_TRIES} times in a row; the job will run again",
+            until=self._clock(),
         )
 
     async def _write_experience(
         self, run: _Run, portion: Portion, made: Reconciled, current: CurrentRecords
     ) -> None:
-        """Write experience before the watermark moves; after a kill in between, a repetition writes nothing twice."""
+        """Write the agent's experience; it is written once even if the worker is killed and the work is repeated."""
         thread = portion.reading.thread
         if not made.experience or thread.agent is None:
             return
@@ -241,7 +242,7 @@ class FormationRunner:
         await self._door.write(agent, WHOLE, ACTOR, learnt, request=[operation], operation=operation)
 
     async def _write(self, run: _Run, portion: Portion, made: Reconciled) -> None:
-        """Write the changes that the door accepts; log and leave out those that it refuses."""
+        """Write the changes that pass the door (the checks of every write); log and leave out those that it refuses."""
         reading = portion.reading
         changes = [await self._closer.with_tool_calls(reading.thread, change) for change in made.changes]
         if not run.again:
@@ -274,7 +275,7 @@ class FormationRunner:
 
 
 def _asks_for_episode(reading: Reading) -> bool:
-    """True if a reading asks for an episode."""
+    """True if the model is asked for an episode, the record of a finished run."""
     return reading.due(EPISODE.name) is not None
 
 
@@ -288,6 +289,6 @@ def _refused_change(changes: list[Change], exc: InvalidInput) -> int | None:
 
 
 def reform_start(job: Job) -> int:
-    """Return the place from which an interrupted reform continues."""
+    """Return the message number after which an interrupted reform continues."""
     found = (job.kept or {}).get("after")
     return found if isinstance(found, int) else 0

@@ -1,4 +1,4 @@
-"""Language models of any provider: each request is sent once, its answer parsed strictly, its cost reported."""
+"""Language models of any provider: sends each request once, parses its answer strictly and reports its cost."""
 
 from memoranda.models.model_choice import DEFAULT, NONE, ModelsSettings, find
 from memoranda.models.providers import RemoteModels

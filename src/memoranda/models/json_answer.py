@@ -27,17 +27,17 @@ class Unreadable(ValueError):
 
 
 def read_json(text: str) -> dict[str, Any]:
-    """Return the object; it may be within prose or a code fence, but must be complete and the only one."""
+    """Return the only JSON object in an answer; it must be complete, and may be within prose or a code fence."""
     if len(text) > LONGEST_ANSWER:
         raise Unreadable(f"the answer is longer than {LONGEST_ANSWER} characters")
     answer = _THOUGHT.sub("", text, count=1).strip()
     if not answer:
-        raise Unreadable("the answer is empty")
+        raise Unreadable("the answer is empty; write one JSON object")
     if _EMPTY.fullmatch(answer):
         return {}
     found = _found(answer)
     if not found:
-        raise Unreadable("the answer contains no JSON object")
+        raise Unreadable("the answer contains no JSON object; write one")
     if any(value != found[0] for value in found[1:]):
         raise Unreadable(f"the answer contains {len(found)} different JSON values; write one object")
     if not isinstance(found[0], dict):
@@ -46,7 +46,7 @@ def read_json(text: str) -> dict[str, Any]:
 
 
 def _found(answer: str) -> list[Any]:
-    """Return every value that is not within another."""
+    """Return every JSON value in a text that is not inside another one."""
     found = []
     at = 0
     while match := _START.search(answer, at):
@@ -73,7 +73,7 @@ def _decoded(answer: str, start: int) -> tuple[Any, int]:
 
 
 def _storable(value: dict[str, Any]) -> dict[str, Any]:
-    """Return the object in a form that can be stored."""
+    """Return the object after checking that it can be stored; raise ``Unreadable`` if it cannot."""
     try:
         return _DOCUMENT.validate_python(value)
     except ValidationError as exc:

@@ -1,4 +1,4 @@
-"""Language models of any provider, through PydanticAI; errors of providers in our own words."""
+"""Language models of any provider, through PydanticAI; and the translation of providers' errors into ours."""
 
 from __future__ import annotations
 
@@ -123,7 +123,7 @@ _NOTHING = "(nothing)"
 
 
 class RemoteModels:
-    """Sends each request once, with a time limit and a limit of parallel requests; errors are alike for all providers."""
+    """Sends each request once, with limits of time and of parallel requests; errors are the same for all providers."""
 
     def __init__(
         self,
@@ -217,7 +217,7 @@ class RemoteModels:
         raise failure
 
     def _messages(self, request: ModelRequest) -> list[Any]:
-        """Return the question, followed by each unusable answer with its faults."""
+        """Return the messages of a request: the question, then each unusable answer with its faults."""
         of = pydantic_ai("messages")
         instructions = self._instructions(request)
 
@@ -304,5 +304,5 @@ def _storable(text: str) -> str:
 
 
 def _line(name: str) -> str:
-    """Return a provider's name for itself or a model, as one short line."""
+    """Return a name given by a provider, as one short line."""
     return "".join(character for character in _storable(name)[:NAME_LENGTH] if character.isprintable())

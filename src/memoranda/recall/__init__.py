@@ -1,1 +1,1 @@
-"""Recall: a question finds passages, by an index in memory that follows the book."""
+"""Recall: finds passages for a question, in an in-memory index that is kept up to date with the book."""

@@ -76,7 +76,7 @@ def _unknown(id: UUID) -> MissingHit:
 
 
 def _every(asked: SearchRequest, field: Field) -> dict[UUID, tuple[int, Match]]:
-    """Return every match of the request, with its rank."""
+    """Return every match of the request by id, with its rank."""
     found = asked.best_in(field, field.living) if field.living else []
     return {UUID(bytes=one.id): (rank, one) for rank, one in enumerate(found, start=1)}
 

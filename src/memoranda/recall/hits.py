@@ -1,4 +1,4 @@
-"""Hits: matches with their records, ranked by score and strength, folded, and with all their reasons."""
+"""Hits: matches with their records, ranked; repetitions and cited sources are folded into the best one."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class RankedPassage(NamedTuple):
 
 
 def enough_to_fold(found: Sequence[Match], limit: int, spare: int) -> list[Match] | None:
-    """Return the first matches, enough to fill ``limit`` hits after folding; None if there are too few.
+    """Return enough of the first matches to fill ``limit`` hits after repetitions are folded in; None if too few.
 
     ``spare`` more are returned if memories are among them. Each match that repeats the words of an earlier one allows
     one more, and every other match with the same words is returned too.
@@ -116,7 +116,7 @@ _NEVER = Use()
 
 @dataclass(frozen=True, slots=True)
 class FoundRecords:
-    """Matches with the records that were read for them, all of one moment."""
+    """Matches with the records that were read for them; all are as of the same moment."""
 
     found: Sequence[tuple[UUID, Match]]
     records: Mapping[UUID, Record]
@@ -206,7 +206,7 @@ _NEWEST_SHARE = 5
 
 
 async def most_used(engine: Readable, owner: Owner, view: View, limit: int, only: Filter) -> tuple[Hit, ...]:
-    """Return memories by how often they were used, with some places for the newest."""
+    """Return the memories most often used; some of the ``limit`` hits are reserved for the newest memories."""
     statuses = HELD if only.statuses is None else only.statuses
     of_memories = replace(only, types=frozenset({RecordType.MEMORY}), statuses=statuses)
     reserved = max(1, limit // _NEWEST_SHARE) if limit > 1 else 0

@@ -1,4 +1,4 @@
-"""The in-memory index of one shelf, and the cache of such indexes, bounded by memory."""
+"""The in-memory index of a shelf (an owner's passages with one audience), and the bounded cache of such indexes."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class ShelfIndex:
         self._fields: dict[tuple[int, ...], tuple[tuple[_Segments, ...], Field]] = {}
 
     def apply(self, delta: ShelfDelta) -> None:
-        """Bring the index up to the delta's mark. An id that is both in ``gone`` and in ``rows`` stays."""
+        """Apply a delta (the shelf's latest changes). An id that is both in ``gone`` and in ``rows`` stays."""
         rows = _distinct(delta.rows)
         threads = {} if delta.whole else self._threads
         if delta.whole:
@@ -64,7 +64,7 @@ class ShelfIndex:
 
     @property
     def mark(self) -> int:
-        """The mark of the last delta that was applied."""
+        """The mark (a shelf's change counter) of the last delta that was applied."""
         return self.state.mark
 
     @property
@@ -79,7 +79,7 @@ class ShelfIndex:
 
     @property
     def nbytes(self) -> int:
-        """The bytes that it takes, without what the interpreter shares between objects."""
+        """The bytes that the index takes, without what the interpreter shares between objects."""
         passages = self.passages
         wide = passages <= COMPARED
         size = sum(segment.nbytes(wide=wide) for segment in self.state.segments)
@@ -90,7 +90,7 @@ class ShelfIndex:
         return self.state.segments
 
     def field(self, others: Sequence[ShelfIndex] = ()) -> Field:
-        """Return its passages and those of other shelves as one field, kept until one of these shelves changes."""
+        """Return the passages of this shelf and others as one field, cached until one of these shelves changes."""
         shelves = (self.segments(), *(other.segments() for other in others))
         name = tuple(id(other) for other in others)
         kept = self._fields.get(name)
@@ -107,12 +107,12 @@ class ShelfIndex:
 
 
 def field_of(shelves: Sequence[ShelfIndex]) -> Field:
-    """Return the passages of these shelves as one field."""
+    """Return the passages of these shelves as one field, the sequence in which they are scored."""
     return shelves[0].field(shelves[1:]) if shelves else Field(())
 
 
 def _distinct(rows: Sequence[PassageRow]) -> Sequence[PassageRow]:
-    """Keep the last row of each id."""
+    """Return the last row of each id."""
     if len(rows) == len(set(_ids(rows))):
         return rows
     return list({row.id: row for row in rows}.values())
@@ -173,7 +173,7 @@ class ShelfCache:
     async def update(
         self, owner: Owner, view: View, deltas: Sequence[tuple[Shelf, ShelfDelta]], clears: int
     ) -> list[ShelfIndex] | None:
-        """Apply the deltas and return the view's indexes. None if the cache lost one of them; read it again then.
+        """Apply the deltas and return the view's indexes; None if one was dropped: then read the deltas again.
 
         ``deltas`` are of all shelves that the view has. ``clears`` is the value of that counter before they were
         read: if it has changed, they may contain erased passages.

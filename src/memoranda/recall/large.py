@@ -1,4 +1,4 @@
-"""Search of large shelves: the engine finds candidates, and they are scored as if all passages were in memory."""
+"""Search of shelves too large for memory: the engine finds candidates, scored as if all passages were in memory."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _MOST_KNOWN, _MOST_WORDS = 256, 10_000
 
 @dataclass(frozen=True, slots=True)
 class ViewStatistics:
-    """Numbers about all passages of a view, including those that are no candidates."""
+    """Statistics of all passages of a view, including those that are no candidates; scores depend on them."""
 
     living: int
     length: float
@@ -79,7 +79,7 @@ class CandidateField(Field):
 
 
 def _segment_of(found: Surroundings) -> tuple[Segment, Numbers]:
-    """Return the rows as a segment, each run of neighbours as a thread, and the rows whose neighbours are all present."""
+    """Return the rows as a segment, each run of neighbours as a thread, and the rows with all their neighbours."""
     segment = build(found.rows, {})
     following: dict[int, int] = {}
     complete: set[int] = set()
@@ -99,7 +99,7 @@ def _segment_of(found: Surroundings) -> tuple[Segment, Numbers]:
 
 @dataclass
 class _Measurements:
-    """Cached measurements of some large shelves, with the marks at which they were made."""
+    """Cached statistics of some large shelves, with the shelves' change counters (marks) at that time."""
 
     marks: tuple[int, ...]
     measured: ShelfStatistics
@@ -113,7 +113,7 @@ class _Measurements:
 
 
 class LargeShelfSearch:
-    """Searches views that contain large shelves."""
+    """Searches views that contain shelves too large for memory."""
 
     def __init__(self, index: LargeShelfIndex) -> None:
         self._index = index
@@ -132,7 +132,7 @@ class LargeShelfSearch:
         held: Sequence[ShelfIndex],
         also: Sequence[UUID] = (),
     ) -> CandidateField | None:
-        """Return the candidates of a view; ``large`` are the marks of its large shelves, ``held`` the other indexes.
+        """Return the candidates of a view; ``large`` maps large shelves to marks, ``held`` are the indexes in memory.
 
         Passages of ``also`` are always among them. None if there are no candidates.
         """
@@ -173,7 +173,7 @@ class LargeShelfSearch:
     async def _holders(
         self, owner: Owner, view: View, shelves: Sequence[int], asked: SearchRequest, known: _Measurements
     ) -> list[int]:
-        """Count the passages of the large shelves that contain each word of the question, and that lie in each of its times."""
+        """Count the large shelves' passages that contain each word of the question, and those in each of its times."""
         words = [group.hashes for group in asked.question.groups]
         if asked.mode in (Mode.MEANING, Mode.RECENT):
             return [0] * (len(words) + len(asked.question.times))
@@ -218,7 +218,7 @@ def _within(only: Filter, stretch: tuple[int, int]) -> Filter:
 def _statistics(
     known: _Measurements, holders: Sequence[int], others: Field, question: SearchQuestion
 ) -> ViewStatistics:
-    """Add up the numbers of the large shelves and of the others."""
+    """Add up the statistics of the large shelves and of the shelves in memory."""
     measured = known.measured
     total, count = others.vectors_together
     if measured.sample:

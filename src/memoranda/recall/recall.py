@@ -85,7 +85,7 @@ class Recall:
         """
         if len(question) > QUESTION_LENGTH:
             raise LimitReached(
-                f"question: it has {len(question)} characters; the longest question has {QUESTION_LENGTH}",
+                f"question: it has {len(question)} characters; shorten it to at most {QUESTION_LENGTH}",
                 field="question",
             )
         with telemetry.span("recall"):
@@ -154,14 +154,14 @@ class Recall:
         shelves: Sequence[ShelfIndex],
         also: Sequence[UUID] = (),
     ) -> CandidateField | None:
-        """Return the candidates of a view with shelves too large for the cache. None if no shelf is too large."""
+        """Return the candidates of a view that has shelves too large for memory; None if no shelf is too large."""
         large = {shelf.number: delta.mark for shelf, delta in deltas if delta.large}
         if not large or self._large is None:
             return None
         return await self._large.candidates(owner, view, request, large, shelves, also)
 
     async def _found(self, owner: Owner, view: View, request: SearchRequest) -> FoundRecords:
-        """Search, and read the records of the matches."""
+        """Search the view's indexes, and read the records of the matches."""
         shelves: list[ShelfIndex] = []
         # The first pass applies the deltas and the second one searches. If others wrote in between, what is cached
         # is searched as it is.
@@ -194,7 +194,7 @@ class Recall:
     def _choose(
         self, request: SearchRequest, deltas: Sequence[tuple[Shelf, ShelfDelta]]
     ) -> list[UUID] | None:
-        """Search if every index is up to date, and return the ids to read. Called in an engine's thread."""
+        """Search if every index is up to date, and return the ids to read. Called in a worker thread of the engine."""
         shelves, states = [], []
         for shelf, delta in deltas:
             index = self.cache.get(shelf.number)
@@ -219,7 +219,7 @@ class Recall:
     async def _updated(
         self, owner: Owner, view: View, deltas: Sequence[tuple[Shelf, ShelfDelta]], clears: int
     ) -> list[ShelfIndex]:
-        """Return the view's indexes as of one moment at or after the call, beginning with these deltas.
+        """Apply these deltas, and return the view's indexes as of one moment at or after the call.
 
         ``clears`` is the cache's counter before the deltas were read.
         """

@@ -1,4 +1,4 @@
-"""A recall request in the form in which indexes are searched, with the stretches of time that the question names."""
+"""A recall request as the indexes take it, and the times (days, weeks, months, years) that its question names."""
 
 from __future__ import annotations
 
@@ -128,7 +128,7 @@ _YEARS_BACK: Final = 12
 
 
 def times_of(question: str, now: datetime) -> Times:
-    """Return the times that a question names. A day also names its month and its year, each as a time of its own.
+    """Return the times that a question names; a day also counts as its month and its year, each as a separate time.
 
     So passages near a named day are found too, by its month, if there are none of that day.
     """
@@ -284,11 +284,11 @@ class SearchRequest:
     more: bool = False
 
     def search(self, shelves: Sequence[ShelfIndex]) -> None:
-        """Search these shelves and keep the matches in ``found``."""
+        """Search these shelves' indexes and store the matches in ``found``."""
         self.comparable(shelves).search_in(field_of(shelves), self)
 
     def search_in(self, field: Field, result: SearchRequest | None = None) -> None:
-        """Search a field and keep the matches in ``result``, by default in this request."""
+        """Search a field (a sequence of passages) and store the matches in ``result``, by default in this request."""
         result = result or self
         best = self.best_in(field, self.limit) if self.mode is Mode.RECENT else self._enough(field, result)
         if self.pinned_first:
@@ -300,7 +300,7 @@ class SearchRequest:
         result.found = [(UUID(bytes=hit.id), hit) for hit in best]
 
     def _enough(self, field: Field, result: SearchRequest) -> list[Match]:
-        """Return so many of the best matches that enough hits remain after folding."""
+        """Return enough of the best matches to fill the limit after repetitions are folded into one hit."""
         most = self.limit + self.spare + _REPEATED
         while True:
             found = self.best_in(field, most)
@@ -311,14 +311,14 @@ class SearchRequest:
             most *= 4
 
     def comparable(self, shelves: Sequence[ShelfIndex]) -> SearchRequest:
-        """Return this request, without its vector if these shelves have vectors of another set."""
+        """Return this request; without its vector if the vectors of these shelves cannot be compared with it."""
         if any(shelf.vectors not in ("", self.vectors) for shelf in shelves):
             # Recall has switched to another embedding's set: search by words until the caller has that embedder.
             return replace(self, question=replace(self.question, vector=None))
         return self
 
     def best(self, shelves: Sequence[ShelfIndex], limit: int) -> list[Match]:
-        """Return the best ``limit`` matches on these shelves."""
+        """Return the best ``limit`` matches in these shelves' indexes."""
         return self.comparable(shelves).best_in(field_of(shelves), limit)
 
     def best_in(self, field: Field, limit: int, only: PassageFilter | None = None) -> list[Match]:
@@ -328,7 +328,7 @@ class SearchRequest:
 
 
 async def parse_question(question: str, vector: NDArray[np.float32] | None, now: datetime) -> SearchQuestion:
-    """Find the words and times that a question names; a long question is parsed in another thread."""
+    """Find the words and times that a question names; a long one is parsed in an operating-system thread."""
     if len(question) > _LONG_QUESTION:
         return await asyncio.to_thread(_parsed, question, vector, now)
     return _parsed(question, vector, now)
@@ -339,7 +339,7 @@ def _parsed(question: str, vector: NDArray[np.float32] | None, now: datetime) ->
 
 
 def passage_filter(types: frozenset[RecordType], only: Filter) -> PassageFilter:
-    """Convert the conditions of a caller into the filter that indexes take."""
+    """Convert the caller's conditions into the filter that the in-memory indexes take."""
     of_now = only.as_of is None and only.known_at is None
     return PassageFilter(
         types=frozenset(type_.value for type_ in types),

@@ -57,7 +57,7 @@ def _script_of_character(character: str) -> str:
 
 
 def _class(spans: Iterable[tuple[int, int]]) -> str:
-    """Return the inside of a regular expression's character class."""
+    """Return these characters as the inside of a regular expression's character class."""
     return "".join(f"{chr(first)}-{chr(last)}" for first, last in spans)
 
 
@@ -106,7 +106,7 @@ _SAME_SIGN: Final[dict[int, str | None]] = {
 
 
 def normalised(text: str) -> str:
-    """Return the text in compatibility form, with one apostrophe, one hyphen and no invisible characters."""
+    """Return the text in Unicode compatibility form, with one apostrophe, one hyphen and no invisible characters."""
     if text.isascii():
         return text
     if _PILE_OF_MARKS.search(text):
@@ -125,12 +125,12 @@ def pieces(text: str) -> list[str]:
 
 
 def words_of(piece: str) -> list[str]:
-    """Return the words that a piece joins; a word with an apostrophe is one word."""
+    """Return the words in a joined piece such as an address; a word with an apostrophe is one word."""
     return _WORD_OF_PIECE.findall(piece)
 
 
 def clusters(run: str) -> list[str]:
-    """Split a run into characters with their combining marks."""
+    """Split a run of text without spaces into characters with their combining marks."""
     return _CLUSTER.findall(run)
 
 

@@ -1,4 +1,4 @@
-"""Compare statements: do two say the same, and how much of a statement does a text contain?"""
+"""Compares statements: do two say the same, and how much of a statement does a text contain?"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Terms: the unit of recall by words, made once when a text is written; with the text's language and the stems of its words."""
+"""Terms (word stems, by which recall finds words), made when a text is stored, and detection of the text's language."""
 
 from __future__ import annotations
 
@@ -122,7 +122,7 @@ def languages_of(words: Sequence[str]) -> tuple[str, str]:
 
 
 def likely_languages(words: Sequence[str]) -> tuple[tuple[str, ...], str]:
-    """Return the same for a question, with all Latin languages that are possible, the most likely first.
+    """Return a question's possible Latin languages, the most likely first, and the language of its Arabic words.
 
     All are possible unless two words are evidence of a language; English is always possible.
     """
@@ -146,7 +146,7 @@ def is_stop_word(word: str, language: str | None) -> bool:
 
 
 class _Stemmers(threading.local):
-    """The stemmers of one thread: threads cannot share them."""
+    """The stemmers of one operating-system thread; threads cannot share them."""
 
     def __init__(self) -> None:
         self.by_language: dict[str, Stemmer.Stemmer] = {}
@@ -239,7 +239,7 @@ def terms_of(text: str) -> list[str]:
 
 
 def pack_text(text: str) -> bytes:
-    """Return the packed terms directly; the result is that of ``pack(terms_of(text))``."""
+    """Return a text's terms in packed form; the result is that of ``pack(terms_of(text))``."""
     words = scripts.normalised(text).lower().split()
     table = _hashes_in(*languages_of(words))
     counts = Counter(chain.from_iterable(map(table.__getitem__, words)))
@@ -287,7 +287,7 @@ def forget_words() -> None:
 
 
 def _units(word: str) -> Iterator[Unit]:
-    """Yield the units of the text between two spaces; terms are made of one such word at a time."""
+    """Yield the units (words and parts of words) of a text between two spaces."""
     return (unit for piece in scripts.pieces(word) for unit in units_of(piece))
 
 
@@ -347,7 +347,7 @@ def _group(unit: Unit, languages: tuple[str, ...]) -> TermGroup:
 
 
 def _distinct(groups: list[TermGroup]) -> tuple[TermGroup, ...]:
-    """Join words whose most likely term is the same, with the terms of all of them."""
+    """Join a question's words that have the same most likely term into one, with the terms of all of them."""
     found: dict[int, TermGroup] = {}
     for group in groups:
         first = group.hashes[0]

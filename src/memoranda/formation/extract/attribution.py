@@ -51,7 +51,7 @@ def is_from_user(message: Message) -> bool:
 
 
 def other_speaker(message: Message) -> str | None:
-    """Return the speaker of a user message if it is not the owner; statements about that speaker are not about the owner."""
+    """Return the speaker of a user message if it is not the owner; what this speaker says is not about the owner."""
     speaker = message.speaker
     return (
         None
@@ -61,7 +61,7 @@ def other_speaker(message: Message) -> str | None:
 
 
 class Attribution:
-    """Judges who said a statement, given all messages and memories of a reading."""
+    """Judges who said a statement, given all messages and memories that were read for a prompt."""
 
     def __init__(self, reading: Reading) -> None:
         said = [read.message for read in reading.messages]
@@ -103,7 +103,7 @@ class Attribution:
         return _check_directive(trust, kind)
 
     def is_repeated(self, statement: str, cited: Sequence[Message]) -> bool:
-        """True if a user repeated a memory, and did not only hear it again."""
+        """True if a user repeated a memory in their own words; hearing it from the assistant is not enough."""
         own = [message for message in cited if is_from_user(message)]
         if self._answers_question(statement, own):
             return True
@@ -129,7 +129,7 @@ class Attribution:
         return strangers or [Trust.ASSISTANT] * (claimed or recalled)
 
     def _answers_question(self, statement: str, own: Sequence[Message]) -> bool:
-        """True if a user's message answers a question of the assistant that contains the statement."""
+        """True if a user's message answers an assistant's question, and that question contains the statement."""
         for message in own:
             before = self._before.get(message.id)
             if (
@@ -171,7 +171,7 @@ Sourced = list[tuple[Message, Cited]]
 
 
 class Problems:
-    """The parts of an answer that were left out, with reasons."""
+    """The parts of a model's answer that were left out, with reasons."""
 
     def __init__(self) -> None:
         self._problems: list[DroppedPart] = []
@@ -184,7 +184,7 @@ class Problems:
             )
 
     def reporter(self, at: str) -> Report:
-        """Return a function that reports problems at one path."""
+        """Return a function that reports problems at one path of the answer."""
 
         def report(code: str, reason: str, *, mendable: bool = False) -> None:
             self.add(at, code, reason, mendable=mendable)
@@ -197,13 +197,13 @@ class Problems:
 
 
 class Citations:
-    """Reads the sources that a model names for an entry."""
+    """Reads the sources (messages, with quotes) that a model names for an entry of its answer."""
 
     def __init__(self, prompt: Prompt) -> None:
         self._prompt = prompt
 
     def read(self, given: Any, report: Report) -> Sourced:
-        """Return the cited new messages that contain their quotes; report all other citations."""
+        """Return the cited messages that are new and contain the words quoted from them; report all other citations."""
         if not isinstance(given, list):
             report("unsourced", 'it has no list of "sources"', mendable=True)
             return []
@@ -241,7 +241,7 @@ class Citations:
         return message, Cited(message=message.id, quote=" ".join(text_of(quote).split())[:QUOTE_LENGTH])
 
     def candidates(self, given: Any, report: Report) -> list[str]:
-        """Return the named handles that belong to memories shown, each once."""
+        """Return those named handles that belong to memories in the prompt, each once."""
         named = given if isinstance(given, list) else [] if given is None else [given]
         known = []
         for handle in named[:MOST_SOURCES]:
@@ -253,7 +253,7 @@ class Citations:
 
 
 def contains_words(message: Message, words: str) -> bool:
-    """True if a message, as it was shown, contains these words."""
+    """True if a message, as the model saw it, contains these words."""
     wanted = _comparable(words)
     return bool(wanted) and wanted in _comparable(message.content)
 

@@ -39,7 +39,7 @@ class Budgets(Value):
 
 
 class _Period(NamedTuple):
-    """A period that has a budget."""
+    """A period that has a budget: a run, a day or a month."""
 
     #: The prefix of its settings.
     name: str
@@ -60,7 +60,7 @@ class BudgetCheck:
         self._clock = clock
 
     async def check(self, owner: Owner, tokens_expected: int, run_so_far: Usage) -> None:
-        """Raise ``Postponed`` if a call of about so many tokens exceeds a budget, until that period ends."""
+        """Raise ``Postponed``, until the budget's period ends, if a call of about so many tokens exceeds a budget."""
         now = self._clock().astimezone(UTC)
         periods = await self._periods(owner, run_so_far, now)
         refused = [(period, reason) for period in periods for reason in _reasons(period, tokens_expected)]

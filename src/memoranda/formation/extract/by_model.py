@@ -1,4 +1,4 @@
-"""Reads a model's answers: checks them against what the model was shown, and combines an answer with its corrections."""
+"""Reads a model's answers: checks them against what the model saw, and combines an answer with its corrections."""
 
 from __future__ import annotations
 
@@ -152,7 +152,7 @@ class _AnswerReader:
         return ProfilePatch(schema_name=schema.name, operations=kept, cited=tuple(one for _, one in cited))
 
     def _applies(self, at: str, schema: WantedSchema, operations: Any) -> bool:
-        """True if the operations can be applied to the document as it was shown; report what is wrong with them."""
+        """True if the operations can be applied to the document that the model saw; otherwise report why not."""
         document = self._reading.profile(schema.name)
         body, pinned = (None, ()) if document is None else (document.body, document.pinned)
         if not isinstance(operations, list):
@@ -212,7 +212,7 @@ class _AnswerReader:
 
 
 def _written_values(value: Any) -> Iterator[str]:
-    """Yield the texts and numbers that the operations write."""
+    """Yield the texts and numbers that the operations of a patch write."""
     pending: list[Any] = [one["value"] for one in value if isinstance(one, dict) and "value" in one]
     while pending:
         inner = pending.pop()
@@ -269,7 +269,7 @@ def evaluate_answers(prompt: Prompt, answers: Sequence[ModelAnswer], limits: Lim
 def next_request(
     prompt: Prompt, answers: Sequence[ModelAnswer], faults: Sequence[str], largest: int
 ) -> ModelRequest:
-    """Return the next request: with the last answer and its faults, if there is one."""
+    """Return the next request to the model; after a faulty answer it contains this answer and its faults."""
     earlier = (Earlier(answer=answers[-1].text, faults=tuple(faults)),) if answers and faults else ()
     return prompt.request(largest, earlier)
 
@@ -279,7 +279,7 @@ def _empty(formed: Formed | None) -> bool:
 
 
 def _part(left: DroppedPart) -> str:
-    """Return the part of an answer that had a fault: notes, patches and so on."""
+    """Return the name of the part of an answer that a fault is in: notes, patches and so on."""
     return left.part.split("[")[0].split(".")[0]
 
 
@@ -292,7 +292,7 @@ def _with_new(first: tuple[About, ...], again: tuple[About, ...], mended: bool) 
 
 
 def _merged(first: Formed, again: Formed, wanting: frozenset[str]) -> Formed:
-    """Return the earlier result with those parts of the newer answer that had faults; its other parts are ignored."""
+    """Replace the parts that had faults with those of the newer answer, whose other parts are ignored."""
     everything = "" in wanting
     patched = {patch.schema_name for patch in first.patches}
 

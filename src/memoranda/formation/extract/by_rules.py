@@ -1,4 +1,4 @@
-"""Extract from a conversation by rules, without a language model."""
+"""Extracts statements from a conversation by rules, without a language model."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def _cited(message: Message, stated: Statement) -> Cited:
 
 
 def _patches(reading: Reading, said: list[tuple[Message, Statement]]) -> Iterator[ProfilePatch]:
-    """Yield a patch of the profile with statements that are valid always, not temporarily or sometimes."""
+    """Yield a patch of the user's profile with the statements that always hold, not only for a time or on occasions."""
     if reading.due(PROFILE.name) is None:
         return
     document = reading.profile(PROFILE.name)

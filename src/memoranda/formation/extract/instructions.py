@@ -124,7 +124,7 @@ def _list(items: dict[str, Any]) -> dict[str, Any]:
 
 
 def _without_descriptions(properties: dict[str, Any]) -> dict[str, Any]:
-    """Return fields without descriptions, which the instructions already contain; each prompt would pay twice."""
+    """Return a schema's fields without descriptions: the instructions have them, and tokens would be paid twice."""
     return {
         name: {word: given for word, given in one.items() if word != "description"}
         for name, one in properties.items()

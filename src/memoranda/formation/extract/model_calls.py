@@ -1,4 +1,4 @@
-"""Calls language models within budgets, and keeps each answer with its job before it is used."""
+"""Calls language models within budgets; each answer is stored with its job before it is used, to be paid only once."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _FORM: Final = 1
 
 
 class Portion(Value):
-    """One portion of a thread as it was read, and the answers that were paid for."""
+    """A portion (the part of a thread that one prompt covers) as it was read, and the model's answers so far."""
 
     form: int = _FORM
     #: The thread's watermark when it was read.
@@ -44,7 +44,7 @@ class Portion(Value):
 
     @classmethod
     def kept_with(cls, job: Job, after: int) -> Self | None:
-        """Return the portion kept with a job for this watermark; None if there is none, or it is outdated."""
+        """Return the portion stored with a job; None unless it begins after message ``after`` in the current format."""
         if job.kept is None:
             return None
         try:
@@ -61,7 +61,7 @@ class Portion(Value):
 
     @property
     def through(self) -> int:
-        """The place of its last message."""
+        """The number, in the thread, of the portion's last message."""
         return max(message.seq for message in self.reading.new)
 
     def record_ids(self) -> tuple[UUID, ...]:
@@ -76,16 +76,16 @@ class Portion(Value):
         )
 
     def ledger_note(self) -> Mapping[str, Any]:
-        """Return the note for the ledger: the usage of the answers."""
+        """Return the note for the ledger (the log of all changes): what the model's answers used."""
         usage = sum((answer.usage for answer in self.answers), Usage())
         return {USED: usage.model_dump(mode="json")} if usage.calls else {}
 
     def payload(self) -> Mapping[str, Any]:
-        """Return the form in which it is stored."""
+        """Return the portion as it is stored with the job."""
         return self.model_dump(mode="json")
 
     def with_answer(self, answer: ModelAnswer) -> Self:
-        """Return the portion with one more answer."""
+        """Return the portion with one more answer of the model."""
         return self.model_copy(update={"answers": (*self.answers, answer)})
 
     def without_answers(self, budget: int | None = None) -> Self:
@@ -109,7 +109,7 @@ SUMMARY: Final = "summary"
 
 
 class UselessAnswers(Exception):
-    """None of the answers of a round could be used."""
+    """None of the model's answers in one round of corrections could be used."""
 
 
 @dataclass(slots=True)
@@ -140,7 +140,7 @@ class RunUsage:
 
 @dataclass(slots=True)
 class ModelCalls:
-    """Calls models, and keeps their answers with the job."""
+    """Calls models, and stores their answers with the job."""
 
     models: Models
     jobs: Jobs
@@ -154,7 +154,7 @@ class ModelCalls:
     async def formed(
         self, job: Job, portion: Portion, answer_tokens: int, run: RunUsage
     ) -> tuple[Portion, Formed]:
-        """Return what the model extracts from a portion, from kept answers and as many new ones as needed."""
+        """Return what the model extracts from a portion; stored answers are used before the model is asked again."""
         prompt = _prompt(portion)
         while True:
             state = evaluate_answers(prompt, portion.answers, self.limits)
@@ -180,7 +180,7 @@ class ModelCalls:
     async def summary(
         self, job: Job, thread: Thread, messages: Sequence[Message], waiting: int, run: RunUsage
     ) -> tuple[str, int]:
-        """Return a new summary of a thread and the place of the last message that it covers.
+        """Return a new summary of a thread and the number of the last message that it covers.
 
         The summary is empty if the model gave none; then the model is asked again only when twice as many turns wait.
         """
@@ -204,7 +204,9 @@ class ModelCalls:
             records = [thread.id, *(message.id for message in messages)]
             spent = begun.answered(answer.usage)
             if not await self.jobs.keep(job, payload, records, spent):
-                raise Postponed("a message in the summary was erased in the meantime", until=self.clock())
+                raise Postponed(
+                    "a summarised message was just erased; the summary will be made again", until=self.clock()
+                )
         if not text:
             if len(self._useless) >= _MOST_KNOWN:
                 self._useless.clear()
@@ -217,9 +219,9 @@ class ModelCalls:
         """End a round without a result: drop its answers, and raise so that the job is retried or given up."""
         await self.jobs.keep(job, portion.without_answers().payload(), portion.record_ids())
         if refused:
-            raise GivenUp("the model refuses to answer about this conversation")
+            raise GivenUp("the model refuses to answer about this conversation; try another model")
         if job.tries >= _MOST_ROUNDS:
-            raise GivenUp(f"the model's answers were of no use in {_MOST_ROUNDS} rounds")
+            raise GivenUp(f"no answer of the model could be used in {_MOST_ROUNDS} rounds; try another model")
         raise UselessAnswers("none of the model's answers could be used")
 
     def _shorter(self, portion: Portion) -> Portion:
@@ -237,7 +239,8 @@ class ModelCalls:
             return
         if not kept:
             raise Postponed(
-                "something that was read was erased, or another worker has this job", until=self.clock()
+                "a record read by this job was erased, or another worker has taken the job; it will run again",
+                until=self.clock(),
             )
 
     async def _ask(self, request: ModelRequest, portion: Portion, run: RunUsage) -> tuple[Spent, ModelAnswer]:
@@ -270,7 +273,7 @@ class ModelCalls:
 
 
 def _kept_summary(job: Job, after: int, through: int) -> tuple[str, int] | None:
-    """Return a summary that an earlier run paid for and did not write, and the place that it covers.
+    """Return a summary that an earlier run paid for but did not write, and the number of the last message it covers.
 
     Newer messages do not make it invalid. An empty summary is valid for exactly the same messages only.
     """

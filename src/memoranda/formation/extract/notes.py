@@ -1,4 +1,4 @@
-"""Read notes in a model's answer: check each one, its sources and its trust."""
+"""Reads the notes (new statements) in a model's answer, and checks the sources and the trust of each."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _DEFAULT_KIND: Final = "fact"
 
 
 class NoteReader:
-    """Reads the notes, repeats and retracts of an answer."""
+    """Reads a model's answer: new statements (notes), memories said again (repeats) and taken back (retracts)."""
 
     def __init__(
         self,
@@ -127,7 +127,7 @@ class NoteReader:
             return None
 
     def _applies_when(self, given: Any, cited: Sourced, verdict: Verdict, report: Report) -> str:
-        """Return when a note applies; empty if it is too long, or a stranger's words in the user's note."""
+        """Return the occasions a note is for; empty if too long, or if a stranger's words limit a user's note."""
         text = text_of(given)
         if not text or len(text) > self._limits.content_length:
             return ""
@@ -212,7 +212,7 @@ def _only_other_speaker(cited: Sourced) -> str | None:
 
 
 def requested_schema(prompt: Prompt, name: Any, mode: str) -> WantedSchema | None:
-    """Return the schema with that name and update mode, if it was asked for."""
+    """Return the schema with that name and update mode, if the prompt asked for it."""
     if not isinstance(name, str) or name not in prompt.asked:
         return None
     schema = prompt.reading.due(name)

@@ -1,4 +1,4 @@
-"""The prompt of a model that extracts: fixed instructions for each agent, then the fenced data."""
+"""The prompt for extraction: an agent's fixed instructions, then the conversation and records as escaped data."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class Prompt:
 
     @property
     def through(self) -> int:
-        """The place of the last shown message; 0 if there is none."""
+        """The number, in the thread, of the last message in the prompt; 0 if there is none."""
         return max((message.seq for message in self.messages.values()), default=0)
 
     def request(self, largest: int, earlier: tuple[Earlier, ...] = ()) -> ModelRequest:
@@ -73,7 +73,7 @@ class Prompt:
 
 
 def compose(reading: Reading, *, budget: int = 8_000, count: Count = estimate) -> Prompt | None:
-    """Compose the prompt for a reading; None if it has no new message.
+    """Compose the prompt from what was read of a thread; None if there is no new message.
 
     The data takes about ``budget`` tokens: the oldest new messages are shown, and ``waiting`` counts the others.
     """
@@ -167,7 +167,7 @@ def _label(read: ReadMessage) -> list[str]:
 
 
 def _profile(reading: Reading, count: Count, room: float) -> dict[str, str]:
-    """Return the due documents by schema name, each whole or not at all."""
+    """Return the profile documents due for an update, by schema name; each is shown whole or not at all."""
     shown = {}
     for document in reading.profiles:
         name = in_brackets(document.schema_name)
@@ -181,7 +181,7 @@ def _profile(reading: Reading, count: Count, room: float) -> dict[str, str]:
 def _known_blocks(
     reading: Reading, writer: _Writer, profile: Mapping[str, str], budget: int
 ) -> tuple[list[str], dict[str, Memory]]:
-    """Return the blocks of stored records, and the candidates by handle."""
+    """Return the prompt's blocks of stored records, and the memories in them by handle."""
     kept = _fitting(
         reading.candidates,
         lambda memory: writer.line(_memory_label(memory), _memory_text(memory)),

@@ -1,4 +1,4 @@
-"""Summarise the turns that have left a thread's window, building on the previous summary."""
+"""Summarises the turns too old for a thread's window of newest turns, continuing the previous summary."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def oldest_within(messages: Sequence[Message], tokens: int) -> Sequence[Message]
 
 
 def summary_request(summary: str, messages: Sequence[Message]) -> ModelRequest:
-    """Return the request for a new summary."""
+    """Return the request to a model for a new summary."""
     turns = "\n".join(
         f"- [{message.role}] {fenced(message.content[:_SHOWN])}" for message in messages if message.content
     )
@@ -54,7 +54,7 @@ def summary_request(summary: str, messages: Sequence[Message]) -> ModelRequest:
 
 
 def summary_in(value: Any) -> str:
-    """Return the summary in an answer; empty if there is none or it is too long."""
+    """Return the summary in a model's answer; empty if there is none or it is too long."""
     text = value.get("summary") if isinstance(value, dict) else None
     if not isinstance(text, str):
         return ""

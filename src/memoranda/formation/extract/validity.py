@@ -1,4 +1,4 @@
-"""Turn words such as "until Friday" into moments, relative to when they were said."""
+"""Turns words such as "until Friday" into moments, relative to when they were said."""
 
 from __future__ import annotations
 

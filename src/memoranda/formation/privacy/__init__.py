@@ -1,1 +1,1 @@
-"""The privacy check: a line of experience that serves several users reveals nothing about any of them."""
+"""The privacy check: a lesson that an agent learnt must reveal nothing about the user that it was learnt from."""

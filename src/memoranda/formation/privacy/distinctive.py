@@ -100,7 +100,7 @@ _UNSPACED_ORDINARY: Final = sorted(set(_ordinary("unspaced")), key=len, reverse=
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """A word of a text, and how it is written there."""
+    """A word of a text, in its form for comparison and as it is written."""
 
     key: str
     #: Has a capital although it does not begin a sentence.
@@ -129,7 +129,7 @@ def words_of(text: str) -> Iterator[Word]:
 
 @dataclass(frozen=True, slots=True)
 class LineFeatures:
-    """The parts of a line that could identify a person, to be compared with that person's records."""
+    """The parts of an agent's lesson that could identify a person, to be compared with that person's records."""
 
     #: The line contains contact data, such as a mail address; it never passes.
     contact: bool = False
@@ -151,7 +151,7 @@ class LineFeatures:
 
 @lru_cache(maxsize=256)
 def features_of(line: str) -> LineFeatures:
-    """Return the parts of a line that could identify a person."""
+    """Return the parts of an agent's lesson that could identify a person."""
     text = visible_text(line)
     found = tuple(words_of(text))
     keys = [word.key for word in found]
@@ -195,7 +195,7 @@ def joined_words(keys: list[str]) -> frozenset[str]:
 
 
 def word_sequences(keys: list[str]) -> frozenset[tuple[str, ...]]:
-    """Return all sequences of as many words as make a quotation."""
+    """Return all sequences of words that are long enough to count as a quotation."""
     return frozenset(tuple(keys[at : at + QUOTED_WORDS]) for at in range(len(keys) - QUOTED_WORDS + 1))
 
 

@@ -1,4 +1,4 @@
-"""The privacy guard: compares a line of experience with all records of the user it was learnt from."""
+"""The privacy guard: compares a line of experience (an agent's lesson) with all records of the user it came from."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _EXAMINED: Final = Filter(
 
 
 class Guard:
-    """Decides whether a line reveals anything about a user."""
+    """Decides whether a line of experience reveals anything about a user."""
 
     def __init__(
         self, records: Records, *, most_records: int = MOST_RECORDS, most_characters: int = MOST_CHARACTERS
@@ -69,7 +69,7 @@ class Guard:
         known: Iterable[ExperienceLine],
         now: datetime,
     ) -> list[AddExperience | AddEvidence]:
-        """Return the changes with the guard's results; ``known`` are the lines to which evidence is added."""
+        """Add the guard's results to the changes; ``known`` are the stored lines that get more evidence."""
         texts: dict[UUID, str] = {line.id: line.line for line in known}
         asked = [
             (
@@ -87,7 +87,7 @@ class Guard:
         return [_with_result(change, texts, passed, now) for change in changes]
 
     async def _traces(self, owner: Owner, tellings: Sequence[LineFeatures]) -> Traces | None:
-        """Collect traces from the user's records; None if there are more records than are read."""
+        """Collect names, words and numbers from the user's records; None if there are too many records to read."""
         traces = Traces(owner, tellings)
         read, characters = 0, 0
         cursor: str | None = None

@@ -1,4 +1,4 @@
-"""Find the numbers in a text, in digits or spelled out, and return them as digits."""
+"""Finds the numbers in a text, in digits or spelled out, and returns them as digits."""
 
 from __future__ import annotations
 

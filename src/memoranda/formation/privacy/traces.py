@@ -1,4 +1,4 @@
-"""The traces in a user's records, and whether a line reveals any of them."""
+"""The traces (names, words, numbers) in a user's records; a line of experience must reveal none of them."""
 
 from __future__ import annotations
 

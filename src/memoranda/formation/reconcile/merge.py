@@ -1,4 +1,4 @@
-"""Merge notes with existing memories: a repeated statement confirms, a changed one supersedes."""
+"""Merges a model's notes with stored memories: a repeated statement confirms one, a changed one supersedes it."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ class Merger:
         taken_back: Iterable[TakenBack],
         run: str | None,
     ) -> list[Change]:
-        """Return the changes to write; empty if nothing changes."""
+        """Return the changes to write; empty if there is nothing to change."""
         self._state = found = _MergeState()
         in_order = sorted(enumerate(notes), key=lambda one: (one[1].observed_at, one[0]))
         for place, draft in in_order:
@@ -123,7 +123,7 @@ class Merger:
             self._make(at, memory, losers if duplicate is None else [*losers, duplicate])
 
     def _make(self, at: str, memory: Memory, losers: list[Memory]) -> None:
-        """Keep a new statement; with a key, it replaces the memory that has this key."""
+        """Add a new memory that replaces ``losers``; if it has a key, also the current memory with this key."""
         for other in [*self._state.made.values(), *self._active()] if memory.key is not None else ():
             if other.slot() != memory.slot() or not _same_subject(memory, other):
                 continue
@@ -149,7 +149,7 @@ class Merger:
         self._state.gone.update(ids)
 
     def _confirm(self, memory: Memory, sources: Iterable[UUID], quotes: Iterable[Cited]) -> None:
-        """Add new sources to a memory, unless it has more readers than this conversation."""
+        """Add new sources to a memory, unless it has readers who may not read this conversation."""
         known = {*memory.sources, *self._state.again.get(memory.id, ())}
         added = [source for source in dict.fromkeys(sources) if source not in known]
         if added and memory.audience.within(self._thread.audience, self._view):

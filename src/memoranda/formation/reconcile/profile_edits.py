@@ -1,4 +1,4 @@
-"""Turn patches of profiles into changes; only fields that are still as the model saw them are changed."""
+"""Turns a model's patches of profiles into changes of those fields that are still as the model saw them."""
 
 from __future__ import annotations
 

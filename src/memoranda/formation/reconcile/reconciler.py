@@ -1,4 +1,4 @@
-"""Compare what was extracted with the current records, and return the changes to write."""
+"""Compares what was extracted from a conversation with the current records, and finds the changes to write."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ class _Reconciler:
         return Reconciled(tuple(changes), tuple(lines), tuple(self._dropped), self._versions(changes))
 
     def _id(self, part: str, place: int) -> UUID:
-        """Return an id that is independent of content, and the same when the same portion is formed again."""
+        """Return an id that does not depend on content: processing a part of a thread again gives the same id."""
         said = [str(read.message.id) for read in self._reading.messages[-1:]]
         return derived_id(self._reading.now, canonical([str(self._thread.id), said, part, place]))
 

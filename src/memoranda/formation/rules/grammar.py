@@ -1,4 +1,4 @@
-"""The form of a language's rules, and the statements that they find."""
+"""The classes of extraction rules: a language, its topics and rules, and the statements that the rules find."""
 
 from __future__ import annotations
 

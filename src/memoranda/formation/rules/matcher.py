@@ -34,7 +34,7 @@ _EDGES: Final = " \t,;:.!?\"'“”„«»`…()"
 
 @dataclass(frozen=True, slots=True)
 class ValueSpan:
-    """A value and its place in the sentence."""
+    """A value with its start and end in the sentence."""
 
     value: str
     start: int
@@ -139,7 +139,7 @@ _AND: Final = 5
 
 
 def extract(text: str, *, language: str | None = None) -> list[Statement]:
-    """Return what a user states about themselves in a message, without what is asked, quoted or made up.
+    """Return what users state about themselves in a message; questions, quotations and fiction are skipped.
 
     Give only the user's own text: never that of an assistant, a tool or a web page. Without `language`, all
     supported languages are tried; an unsupported one finds nothing.
@@ -185,7 +185,7 @@ def _join_sentences(before: Sentence, sentence: Sentence, text: str) -> Sentence
 
 
 def _speech_colon(text: str, language: Language) -> int | None:
-    """Return the place of a colon after which the text is somebody else's."""
+    """Return the index of a colon after which the text is somebody else's."""
     for colon in re.finditer(r":(?=\s|$|\ue000)", text):
         if language.speech.search(text, 0, colon.start()):
             return colon.start()
@@ -217,7 +217,7 @@ class _SentenceReader:
                 yield from self._clause(place)
 
     def _places(self) -> Iterator[int]:
-        """Yield the places where clauses begin."""
+        """Yield the indices at which clauses begin."""
         text = self.sentence.text
         seen = set()
         for boundary in [None, *self.language.boundary.finditer(text)][:_MOST_CLAUSES]:

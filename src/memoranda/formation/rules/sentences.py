@@ -1,4 +1,4 @@
-"""Split a text into sentences, and mask what is not the user's own: quotes, code, pasted lines."""
+"""Splits a text into sentences, and masks what is not the user's own: quotes, code, pasted lines."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _END: Final = re.compile(r"[.!?…]+[)\]'" + MASK + r"]*(?=\s|$)|\n")
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """A sentence and its place in the text."""
+    """A sentence and its position in the text."""
 
     #: Its text with quotes masked.
     text: str

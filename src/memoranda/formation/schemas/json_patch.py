@@ -63,7 +63,7 @@ class Operation:
         return (self.path,)
 
     def fault(self, reason: str) -> PatchFault:
-        """Return a fault of this operation."""
+        """Return a fault that names this operation and its path."""
         return PatchFault(self.index, printable(self.pointer), reason[: 2 * SHOWN_LENGTH])
 
 
@@ -239,7 +239,7 @@ def apply_patch(
 def changed_fields(
     before: Mapping[str, Any], after: Mapping[str, Any]
 ) -> tuple[dict[str, Any], tuple[str, ...]]:
-    """Return the fields to set and the fields to unset that turn one document into the other."""
+    """Return the fields to set and to unset in order to turn one document into the other."""
     missing = object()
     changed = {
         name: value
@@ -354,7 +354,7 @@ class _Patcher:
         return value
 
     def _parent(self, path: tuple[str, ...], *, make: bool) -> Any:
-        """Return the object or list that contains the end of a path; with ``make``, create missing ones that the schema defines."""
+        """Return the object or list that contains the end of a path; with ``make``, create those the schema defines."""
         place: Any = self.document
         for depth, token in enumerate(path[:-1], 1):
             if make and isinstance(place, dict) and place.get(token) is None:

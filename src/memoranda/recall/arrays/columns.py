@@ -75,7 +75,7 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Series:
-    """Numbers with their bounds, which often decide a condition for all of them."""
+    """Numbers with their least and greatest value, which often decide a condition for all of them."""
 
     numbers: Numbers
     least: int
@@ -102,7 +102,7 @@ class Series:
 
 @dataclass(frozen=True, slots=True)
 class Facet:
-    """The facets of one passage in the order in which they are stored."""
+    """The facets (agent, key, subject, tags and so on) of one passage, in the order in which they are stored."""
 
     speaker: str | None = None
     agent: str | None = None
@@ -114,7 +114,7 @@ class Facet:
 
     @classmethod
     def read(cls, stored: str) -> Facet:
-        """Parse the stored spelling; it is empty if a passage has no facets."""
+        """Parse the stored text of the facets; it is empty if a passage has no facets."""
         if not stored:
             return cls()
         try:

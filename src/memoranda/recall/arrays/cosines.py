@@ -135,7 +135,7 @@ class Vectors:
         return self._cosines(self._wide, self.scales, question)
 
     def cosines_at(self, rows: Numbers, question: QuestionVector) -> NDArray[np.float64]:
-        """Return the same, to the last bit, for some rows only."""
+        """Return the cosines of some rows only; they equal those of ``cosines`` to the last bit."""
         wide = self.numbers.take(rows, axis=0).astype(np.float32)
         return self._cosines(wide, self.scales.take(rows), question)
 
@@ -173,7 +173,7 @@ class Vectors:
         return total
 
     def nbytes(self, *, wide: bool) -> int:
-        """Return the bytes that it takes after a search, by products (``wide``) or by signs."""
+        """Return the bytes that the vectors take after a search, by products (``wide``) or by signs."""
         size = self.numbers.size
         return size + self.scales.nbytes + len(self.scales) + (4 * size if wide else size // 8)
 

@@ -1,4 +1,4 @@
-"""Segments: immutable groups of passages as arrays. The index of a shelf is a list of segments."""
+"""Segments: immutable groups of passages as arrays. A shelf's index is a list of segments."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ Occurrences = tuple[int, NDArray[np.int32], NDArray[np.integer]]
 
 @dataclass(frozen=True)
 class Segment:
-    """Passages that were added together or merged: postings by term, properties by row. Immutable."""
+    """An immutable group of passages: for each term the rows with it, and arrays with one value for each row."""
 
     ids: NDArray[np.bytes_]
     #: Rows in the order of their ids.
@@ -83,7 +83,7 @@ class Segment:
 
     @cached_property
     def threads(self) -> int:
-        """A number higher than that of any of its threads."""
+        """A number above the numbers of all threads in this segment."""
         said = self.places[self.places < ALONE]
         return int(said.max() >> PLACE_BITS) + 1 if len(said) else 0
 
@@ -125,7 +125,7 @@ class Segment:
         return hashes[keep], renumbered[self.rows[keep]], self.counts[keep]
 
     def nbytes(self, *, wide: bool) -> int:
-        """Return the bytes that it takes; ``wide`` if its vectors are compared number by number."""
+        """Return the bytes that the segment takes; ``wide`` if its vectors are compared number by number."""
         arrays = [self.ids, self.by_id, self.lengths, self.places, self.hashes, self.offsets, self.rows]
         mask = 0 if self.mask is None else self.mask.nbytes
         columns = sum(column.nbytes() for column in self.columns.values())
@@ -180,7 +180,7 @@ def _columns_of(rows: Sequence[PassageRow]) -> Any:
 def _places(
     types: Column, of_threads: Column, seqs: Sequence[int], threads: MutableMapping[bytes, int]
 ) -> Numbers:
-    """Return the place of each passage in its shelf's line: messages thread by thread, then the rest."""
+    """Return each passage's position in its shelf: messages come first, thread by thread, then all others."""
     numbers = [
         threads.setdefault(thread, len(threads)) if isinstance(thread, bytes) else -1
         for thread in of_threads.values
@@ -191,7 +191,7 @@ def _places(
 
 
 def _kin(packed: Sequence[bytes], types: Sequence[str]) -> Numbers:
-    """Return a number for each passage, equal for the same words and odd for memories; others may collide."""
+    """Return a hash of each passage's words, odd for memories; different words may have equal hashes."""
     numbers = np.fromiter(map(hash, packed), np.int64, len(packed))
     numbers <<= 1
     numbers |= np.array([type == "memory" for type in types])

@@ -119,7 +119,7 @@ class EntryWriter:
 
 
 def _merged(documents: Sequence[ProfileDocument]) -> dict[tuple[str, str], ProfileDocument]:
-    """Return the document of each field: the agent's own before its groups' before the global one."""
+    """Return for each field the document it is taken from: the agent's own, else a group's, else the global one."""
     width = {"global": 0, "group": 1, "self": 2}
     found: dict[tuple[str, str], ProfileDocument] = {}
     for document in sorted(documents, key=lambda one: (width[one.audience.kind.value], one.recorded_at)):
@@ -160,7 +160,7 @@ def frame(block: str, lines: Sequence[str]) -> str:
 
 
 def share(budget: int, needs: Mapping[str, int]) -> dict[str, int]:
-    """Return the tokens granted to each block: its need if all needs fit, else its share and what others leave."""
+    """Return the tokens granted to each block: its need if all fit, else its share and what other blocks leave over."""
     if sum(needs.values()) <= budget:
         return dict(needs)
     steady = sum(needs[block] for block in STEADY)

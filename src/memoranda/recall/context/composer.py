@@ -49,13 +49,13 @@ def turns_since_silence(turns: Sequence[Message], now: datetime, ttl: timedelta 
 
 
 class ChosenTurns(NamedTuple):
-    """The messages that fit: the one at ``start``, and all from ``resumes`` on."""
+    """The messages that fit into a budget: the one at ``start``, and all from ``resumes`` on."""
 
     start: int
     resumes: int
 
     def of(self, messages: Sequence[Message]) -> list[Message]:
-        """Select them from all messages."""
+        """Select the chosen turns from all messages."""
         return [*messages[self.start : self.start + 1], *messages[self.resumes :]]
 
 
@@ -167,7 +167,7 @@ class Context:
 
     @property
     def memories(self) -> tuple[UUID, ...]:
-        """The ids of the memories in it."""
+        """The ids of the memories in the context."""
         return tuple(one.id for block in self.blocks for one in block.placed if one.type is RecordType.MEMORY)
 
 
@@ -198,7 +198,7 @@ class _Draft:
     left_out: list[LeftOut] = field(default_factory=list)
 
     def put(self, block: str, entries: Sequence[ContextEntry], taken: Sequence[ContextEntry]) -> None:
-        """Keep the taken entries in their stable order, and record the others as left out."""
+        """Put the chosen entries into their block in a stable order, and record all other entries as left out."""
         self.taken[block] = sorted(taken, key=lambda entry: entry.order)
         there = {id(entry) for entry in taken}
         self.leave([entry for entry in entries if id(entry) not in there], block, "budget")
@@ -247,7 +247,7 @@ class Composer:
         self._preamble = own(PREAMBLE)
 
     def compose(self) -> Context:
-        """Make the context. If the whole counts more than the sum of its parts, it is made again a little smaller."""
+        """Make the context; if the text has more tokens than the sum of its parts, make it again a little smaller."""
         budget = self._budget
         while budget > self._preamble:
             draft = self._drafted(budget - self._preamble)
@@ -293,7 +293,7 @@ class Composer:
         return grant - self._need(taken, block)
 
     def _converse(self, draft: _Draft, grant: int) -> int:
-        """Fill the conversation, without separating tool calls from their results."""
+        """Fill the block of the conversation, without separating tool calls from their results."""
         entries = self._entries[_CONVERSATION]
         room = grant - self._frames[_CONVERSATION] if entries else 0
         taken = self._chosen(room)
@@ -310,7 +310,7 @@ class Composer:
         return grant - self._need(taken, _CONVERSATION)
 
     def _chosen(self, room: int) -> list[ContextEntry]:
-        """Return the newest turns that fit."""
+        """Return the newest turns of the thread that fit into a budget."""
         cost = {id: entry.tokens for id, entry in self._lines.items()}
         chosen = choose(self._turns, room, lambda message: cost[message.id], whole=self._turns_whole)
         return [self._lines[message.id] for message in chosen.of(self._turns)] if chosen else []

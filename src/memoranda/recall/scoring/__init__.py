@@ -1,1 +1,1 @@
-"""Scoring: from the arrays of a shelf to the best passages for a question."""
+"""Scoring: finds the best passages for a question in the arrays of the index."""

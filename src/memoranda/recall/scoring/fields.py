@@ -1,4 +1,4 @@
-"""Fields: all passages of a view in one line, and the filters of a search on them."""
+"""Fields (all passages of a view in one sequence, so that neighbours in a thread are adjacent), and search filters."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ _FACETS = {"agents": "agent", "keys": "key", "subjects": "subject", "trusts": "t
 
 
 def admitted(segment: Segment, only: PassageFilter) -> Mask | None:
-    """Return a mask of the rows that a filter admits; None: all."""
+    """Return a mask of a segment's rows that a filter admits; None: all."""
     masks = [mask for mask in _masks(segment, only) if mask is not None]
     return reduce(np.logical_and, masks) if masks else None
 
@@ -118,7 +118,7 @@ Scalar = TypeVar("Scalar", bound=np.generic)
 
 @dataclass(frozen=True, slots=True)
 class Speakers:
-    """The speakers of the passages of a line."""
+    """The speakers of the passages of a field."""
 
     #: The hash of a first name → the numbers of the speakers with that name.
     called: dict[int, list[int]]
@@ -132,7 +132,7 @@ class Speakers:
 
 
 class Neighbourhood(NamedTuple):
-    """Some places and their neighbours, in the order of the line."""
+    """Some places (positions in a field) and their neighbours, in the field's order."""
 
     #: Ascending.
     places: Numbers
@@ -209,11 +209,11 @@ class Field:
 
     @cached_property
     def is_whole(self) -> bool:
-        """True if all rows are living."""
+        """True if no row belongs to a deleted passage."""
         return len(self.there) == self.bases[-1]
 
     def along(self, column: NDArray[np.generic]) -> Line:
-        """Return a column of all rows by place; empty places are 0."""
+        """Return one value for each place, from a column of all rows; empty places are 0."""
         line = np.zeros(self.hole + 1)
         line[self.place] = column
         line[self.hole] = 0
@@ -265,7 +265,7 @@ class Field:
 
     @cached_property
     def speakers(self) -> Speakers | None:
-        """The speakers; None if nobody has a name."""
+        """The speakers of the field's passages; None if nobody has a name."""
         named = [segment.facets.speakers for segment in self.segments]
         known = {
             name: place
@@ -304,7 +304,7 @@ class Field:
         return self.there[np.flatnonzero(rows.take(self.row.take(self.there)))]
 
     def within(self, stretches: Sequence[tuple[int, int]]) -> Numbers:
-        """Return the places whose ``at`` is in one of these stretches of time; a stretch excludes its end."""
+        """Return the places whose time is in one of these intervals; an interval excludes its end."""
         at = self.at(self.there)
         inside = [(at >= since) & (at < until) for since, until in stretches]
         return self.there[reduce(np.logical_or, inside)] if inside else self.there[:0]
@@ -335,7 +335,7 @@ class Field:
 
 
 def with_near(line: Line, threads: int) -> Line:
-    """Add to each place what its neighbours lend it; the first ``threads`` places are in threads.
+    """Add to each value shares of its neighbours' values; the first ``threads`` places belong to threads.
 
     Threads begin and end with empty places; the values of those are meaningless.
     """
@@ -349,7 +349,7 @@ def with_near(line: Line, threads: int) -> Line:
 
 
 def counts_with_near(lines: NDArray[np.float64], threads: int) -> NDArray[np.float64]:
-    """Do the same for several lines of whole numbers, whose sums are exact in any order of adding."""
+    """Do the same as ``with_near`` for several rows of whole numbers, whose sums are exact in any order of adding."""
     if threads <= len(NEAR):
         return lines
     # A value carried from the end of one line into the next reaches only empty places, or places not requested.

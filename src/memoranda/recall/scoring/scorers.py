@@ -38,12 +38,12 @@ class WordMatches:
 
     @property
     def upper_bound(self) -> float:
-        """A score that no passage reaches: that of every word, repeated without end."""
+        """A score that no passage reaches: that of a text with every word of the question, repeated without end."""
         return float(np.add.reduce(self.weights))
 
 
 class WordScores(NamedTuple):
-    """The scores of some places; arrays have one element a place."""
+    """The scores by words of some places of a field; arrays have one element a place."""
 
     own: NDArray[np.float64]
     near: NDArray[np.float64]
@@ -104,7 +104,7 @@ def _matches(
 
 
 def word_scores_everywhere(field: Field, found: WordMatches, places: Numbers) -> WordScores:
-    """Score these places by scoring the whole line; for lines that are not long."""
+    """Score these places by scoring the whole field; for small fields."""
     held = _by_word(found.words, found.places, found.counts, len(found.weights), field.hole + 1)
     near = counts_with_near(held, field.ends)
     whole = _scores(found, held, near, field.own_penalty, field.near_penalty)
@@ -112,7 +112,7 @@ def word_scores_everywhere(field: Field, found: WordMatches, places: Numbers) ->
 
 
 def word_scores_at(field: Field, found: WordMatches, around: Neighbourhood) -> WordScores:
-    """Score a few places of a long line."""
+    """Score a few places of a large field by words."""
     width = len(around.places)
     column = np.full(field.hole + 1, -1)
     column[around.places] = np.arange(width)
@@ -128,7 +128,7 @@ def word_scores_at(field: Field, found: WordMatches, around: Neighbourhood) -> W
 
 
 def estimated_word_scores(field: Field, found: WordMatches) -> tuple[Line, Line]:
-    """Return the own scores of a whole line, and estimates of the scores together with neighbours."""
+    """Return the own score of each place of a field, and estimates of the scores together with neighbours."""
     shares = found.weights.take(found.words)
     shares *= found.counts
     shares /= field.own_penalty.take(found.places) + found.counts
@@ -145,7 +145,7 @@ def _summed(at: Numbers, amounts: NDArray[np.float64], size: int) -> NDArray[np.
 def _by_word(
     words: Numbers, columns: Numbers, counts: NDArray[np.float64], different: int, width: int
 ) -> NDArray[np.float64]:
-    """Return how often each column contains each word: one row a word."""
+    """Return a table of how often each column's passage contains each word: one row a word."""
     return _summed(words * width + columns, counts, different * width).reshape(different, width)
 
 
@@ -176,7 +176,7 @@ Scores = NDArray[np.float64]
 
 
 def cosines_everywhere(field: Field, vector: QuestionVector) -> tuple[Line, Line]:
-    """Return the cosines of all places, own and with neighbours."""
+    """Return the cosines of all places of a field with the question: own ones, and means with neighbours."""
     return _with_near(field, _along(field, vector, lambda vectors: vectors.cosines(vector)))
 
 
@@ -209,7 +209,7 @@ def _with_near(field: Field, own: Line) -> tuple[Line, Line]:
 
 
 def cosines_at(field: Field, vector: QuestionVector, around: Neighbourhood) -> tuple[Scores, Scores]:
-    """Return the exact cosines of some places, own and with neighbours."""
+    """Return the exact cosines of some places with the question: own ones, and means with neighbours."""
     rows = field.row.take(around.places)
     cosines = np.zeros(len(rows))
     for segment, base in zip(field.segments, field.bases, strict=False):
@@ -254,7 +254,7 @@ def words_weight(best: float, upper_bound: float) -> float:
 
 
 def meaning_weight(best: float, average: float, least: float) -> float:
-    """Return the weight of meaning, from how far its best is above the average; 0 if the best is at most ``least``.
+    """Return the weight of meaning, from how far the best cosine is above the average; 0 if it is at most ``least``.
 
     The weight is small if all passages are alike to the model, as in a language that it does not know.
     """

@@ -41,7 +41,7 @@ Value = TypeVar("Value", np.float64, np.int64)
 
 
 def best_of(field: Field, places: Numbers, values: NDArray[Value], limit: int) -> Numbers:
-    """Return the places with the highest values; of equal ones the newest, then the lowest ids. They are ascending."""
+    """Return the ``limit`` places with the highest values, ascending; among equals the newest, then lowest ids."""
     if len(places) <= limit:
         return places
     cut = np.partition(values, -limit)[-limit]
@@ -115,7 +115,7 @@ class SearchQuestion:
 
 
 class MatchSummary(NamedTuple):
-    """The part of a search's result that is equal for all its matches."""
+    """The part of a search's result that all its matches share."""
 
     scorers: Sequence[Scorer]
     #: One weight a scorer.
@@ -229,7 +229,7 @@ class _Run:
         )
 
     def whole(self, places: Numbers) -> _Scored:
-        """Score all these places, in a line that is not long."""
+        """Score all these places exactly; for small fields."""
         scores = np.empty((len(self.scorers), len(places)))
         shares = None
         if self._words is not None:
@@ -240,7 +240,7 @@ class _Run:
         return self._scored(places, scores, shares)
 
     def candidates(self, places: Numbers, limit: int) -> _Scored:
-        """Score the most likely of these places in a long line, or all of them if they are few."""
+        """Score the most promising of these places exactly, or all if they are few; for large fields."""
         if len(places) > FEW:
             places = self._likeliest(places, limit)
         around = self._field.around(places)
@@ -253,7 +253,7 @@ class _Run:
         return self._scored(places, scores, shares)
 
     def _likeliest(self, places: Numbers, limit: int) -> Numbers:
-        """Choose the most likely of many places by estimated scores."""
+        """Choose the most promising of many places by estimated scores."""
         estimates = self._estimates(places)
         likely = self._scored(places, estimates, None).together
         least, share = CANDIDATES, _PASSAGES_A_CANDIDATE
