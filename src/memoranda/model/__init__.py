@@ -1,1 +1,1 @@
-"""The words of Memoranda as values: what is kept, for whom, how it changes, and what a change may do."""
+"""The values of Memoranda: records, their owners and readers, changes, the ledger, and requests to models."""

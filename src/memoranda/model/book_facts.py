@@ -1,4 +1,4 @@
-"""Facts: what a book as a whole is and holds, and what was found when it was proven."""
+"""Facts about a whole book: its format and counts, and the faults that ``verify`` found."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A book as rows that are equal on every engine, and the marks of a book that is copied or has moved.
+"""The contents of a book as rows that are equal on every engine, and the marks of a book that is copied or has moved.
 
 Times are microseconds since the epoch. Two pieces are equal if the stored rows have the same content.
 """
@@ -22,7 +22,7 @@ Readers: TypeAlias = tuple[str, str, str]
 
 
 class PieceKind(StrEnum):
-    """The kinds of pieces that are read in pages, in the order of their keys."""
+    """The kinds of pieces (rows of a book, as a copy transfers them) that are read in pages, ordered by key."""
 
     RECORD = "record"
     ENTRY = "entry"
@@ -69,7 +69,7 @@ class RecordPiece(NamedTuple):
 
 
 class EntryPiece(NamedTuple):
-    """An entry of the ledger."""
+    """An entry of an owner's ledger, as a copy transfers it."""
 
     position: int
     at: int
@@ -86,7 +86,7 @@ class EntryPiece(NamedTuple):
 
 
 class StonePiece(NamedTuple):
-    """A tombstone."""
+    """A tombstone: the digest of the id of an erased record, so that it is never imported again."""
 
     digest: bytes
     at: int
@@ -101,7 +101,7 @@ Piece: TypeAlias = RecordPiece | EntryPiece | StonePiece
 
 
 class JobPiece(NamedTuple):
-    """A job, and its kept answer: the ids of the records that the answer quotes, and its text."""
+    """A job, and the model's answer that is stored with it: its text, and the ids of the records that it quotes."""
 
     id: bytes
     kind: str
@@ -123,7 +123,7 @@ class JobPiece(NamedTuple):
 
 
 class ShelfPiece(NamedTuple):
-    """A shelf, with its revision, and the revision at which all its passages changed."""
+    """A shelf (an owner's passages with one audience), and the revisions of its latest and its last full change."""
 
     readers: Readers
     mark: int
@@ -135,7 +135,7 @@ SpentPiece: TypeAlias = tuple[str, str, str, str, str, int, int, int, int, int, 
 
 
 class Frame(NamedTuple):
-    """An owner during one era: the names, the ledger's position, shelves, jobs and spending."""
+    """An owner during one era (between erasures of all its records): names, ledger position, shelves and jobs."""
 
     era: bytes
     #: Tenant, kind and id; None once everything was erased.
@@ -149,7 +149,7 @@ class Frame(NamedTuple):
 
 
 class OwnerPieces(NamedTuple):
-    """Everything of one owner, read at one moment."""
+    """All rows of one owner, read at one moment."""
 
     frame: Frame
     records: Sequence[RecordPiece]
@@ -157,7 +157,7 @@ class OwnerPieces(NamedTuple):
 
 
 class BookFrame(NamedTuple):
-    """The rows that belong to no owner, without the tombstones."""
+    """The rows that belong to no owner, without the tombstones of erased records."""
 
     #: The name and the dimension of each set of vectors; the active set comes first.
     sets: tuple[tuple[str, int], ...]
@@ -166,7 +166,7 @@ class BookFrame(NamedTuple):
 
 
 class Departure(NamedTuple):
-    """The mark of a book that is being copied, or has moved: nobody writes it."""
+    """The mark on a book that is being copied, or has moved: nobody may write that book."""
 
     #: The place of the copy.
     address: str
@@ -179,7 +179,7 @@ class Departure(NamedTuple):
 
 
 class Arrival(NamedTuple):
-    """The mark of an unfinished copy: only that copy writes it, and nobody opens it as a book."""
+    """The mark on an unfinished copy: only the copying program may write it, and nobody may open it as a book."""
 
     source: str
     #: The id of the copy, which the source's ``Departure`` has as well.
@@ -187,7 +187,7 @@ class Arrival(NamedTuple):
 
 
 class Whereabouts(NamedTuple):
-    """Identifies a book, and holds its marks."""
+    """The identity of a book, and its marks of being copied, moved or an unfinished copy."""
 
     address: str
     #: The key of the book's digests. A copy has the same key, and so has a backup, and a book that imported a whole export.
@@ -210,12 +210,12 @@ def position_key(position: int) -> bytes:
 
 
 def mark_text(mark: Departure | Arrival) -> bytes:
-    """Return a mark as it is stored."""
+    """Return a mark as the text that is stored."""
     return json.dumps(mark).encode()
 
 
 def marks_of(stored: Mapping[str, bytes]) -> tuple[Departure | None, Arrival | None]:
-    """Return the marks that are stored under their names."""
+    """Return the marks from the texts stored under their names."""
     departure, arrival = stored.get(DEPARTURE), stored.get(ARRIVAL)
     # Versions that copied a book while it was written stored a run between the source and the copy.
     found = None if arrival is None else json.loads(arrival)
@@ -310,5 +310,5 @@ def unfinished(arrival: Arrival) -> UnfinishedCopy:
 
 
 def job_payload(text: str) -> str:
-    """Return a job's payload in the one JSON spelling that pieces use."""
+    """Return a job's payload as JSON, spelled alike on every engine."""
     return json.dumps(json.loads(text), sort_keys=True, separators=(",", ":"), ensure_ascii=False)

@@ -1,4 +1,4 @@
-"""Changes: the only way a record is written; and jobs, the work that a commit makes due."""
+"""Changes, the only way to write records; and jobs, the work that is done after a commit."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class JobState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class JobDraft:
-    """Work to be put. One job waits for each (owner, kind, key): putting it again puts it off."""
+    """A job to be added. At most one waits for each (owner, kind, key): adding it again postpones the waiting one."""
 
     kind: str
     key: str
@@ -61,7 +61,7 @@ class JobDraft:
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """A job as its worker sees it."""
+    """A job as the worker that does it sees it."""
 
     id: UUID
     kind: str
@@ -88,7 +88,7 @@ class Job:
 
     @property
     def tries(self) -> int:
-        """The attempts that count."""
+        """The number of attempts that count as tries; postponed ones do not."""
         return self.attempts - self.postponed
 
 
@@ -102,11 +102,11 @@ class Postponed(Exception):
 
 
 class GivenUp(Exception):
-    """Raised by who does a job: to try it again brings nothing; it waits among the dead letters for a person."""
+    """Raised by a handler: retrying the job is useless. It is dead: not tried again until someone replays it."""
 
 
 def told(reason: str) -> str:
-    """Why a job failed, or waits, as every engine can keep it."""
+    """Return the reason why a job failed, or waits, as a text that every engine can store."""
     # The reason may quote a model or a provider, so characters that no text may contain are replaced and surrogate halves joined.
     whole = reason.replace("\x00", "\ufffd").encode("utf-16", "surrogatepass").decode("utf-16", "replace")
     return whole[:ERROR_LENGTH]
@@ -125,14 +125,14 @@ def kept_text(payload: Mapping[str, Any]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class OpenThread:
-    """Begin a thread; where its name is taken already, the thread that has it is meant."""
+    """Begin a thread; if its name exists already, the existing thread is used."""
 
     thread: Thread
 
 
 @dataclass(frozen=True, slots=True)
 class Append:
-    """Add messages at a thread's end."""
+    """Add messages at the end of a thread."""
 
     thread: UUID
     messages: tuple[Message, ...]
@@ -142,7 +142,7 @@ class Append:
 
 @dataclass(frozen=True, slots=True)
 class SetThread:
-    """Change a thread's standing; absent fields stay."""
+    """Change a thread's status, title or other settable fields; fields that are not given stay unchanged."""
 
     thread: UUID
     fields: Mapping[str, Any]
@@ -162,7 +162,7 @@ class CloseThread:
 
 @dataclass(frozen=True, slots=True)
 class MarkFormed:
-    """Move a thread's watermark: it was formed up to a message's place; what came of it is in the same batch."""
+    """Record that a thread is formed (turned into facts) up to a message; these facts are in the same batch."""
 
     thread: UUID
     through: int
@@ -172,7 +172,7 @@ class MarkFormed:
 
 @dataclass(frozen=True, slots=True)
 class SummariseThread:
-    """Put a newer summary of a thread's older turns in the place of the one there is."""
+    """Replace a thread's summary of its older messages with a newer one."""
 
     thread: UUID
     summary: str
@@ -184,7 +184,7 @@ class SummariseThread:
 
 @dataclass(frozen=True, slots=True)
 class RecordEpisode:
-    """Keep the record of a finished run."""
+    """Store an episode: the record of an agent's finished run."""
 
     episode: Episode
     terms: bytes = b""
@@ -195,7 +195,7 @@ class RecordEpisode:
 
 @dataclass(frozen=True, slots=True)
 class Remember:
-    """Keep a statement; it supersedes the memory with its key and the memories it names."""
+    """Store a statement as a memory; it supersedes the memory with the same key, and those that it names."""
 
     memory: Memory
     terms: bytes = b""
@@ -207,7 +207,7 @@ class Remember:
 
 @dataclass(frozen=True, slots=True)
 class Supersede:
-    """Say that one memory takes another's place."""
+    """Record that one memory replaces another."""
 
     loser: UUID
     winner: UUID
@@ -215,7 +215,7 @@ class Supersede:
 
 @dataclass(frozen=True, slots=True)
 class Confirm:
-    """Say that a memory was said again."""
+    """Record that a memory was stated again, with the sources that state it."""
 
     memory: UUID
     sources: tuple[UUID, ...] = ()
@@ -249,7 +249,7 @@ class Amend:
 
 @dataclass(frozen=True, slots=True)
 class ChangeAudience:
-    """Let others read a memory."""
+    """Change the readers of a memory."""
 
     memory: UUID
     audience: Audience
@@ -257,7 +257,7 @@ class ChangeAudience:
 
 @dataclass(frozen=True, slots=True)
 class PatchProfile:
-    """Set and unset fields of a profile; it is made where it is not there yet."""
+    """Set and unset fields of a profile; the profile is created if there is none."""
 
     id: UUID
     schema_name: str
@@ -275,14 +275,14 @@ class PatchProfile:
 
 @dataclass(frozen=True, slots=True)
 class PutNamed:
-    """Make or replace an agent, a schema or a key under its name."""
+    """Create or replace an agent, a schema or a service key under its name."""
 
     record: Agent | Schema | Key
 
 
 @dataclass(frozen=True, slots=True)
 class RevokeKey:
-    """End a key's service."""
+    """Revoke a key, so that it opens the service no more."""
 
     key: UUID
 
@@ -297,7 +297,7 @@ class Undo:
 
 @dataclass(frozen=True, slots=True)
 class Import:
-    """Bring in a record as it was elsewhere."""
+    """Import a record unchanged from another book or system."""
 
     record: Record
     terms: bytes | None = None

@@ -1,4 +1,4 @@
-"""Forming: what is read of a conversation to learn from it, and what came of reading it."""
+"""Formation, which turns conversations into facts: its input (messages and known facts) and its result."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from memoranda.model.values import Document, FilledText, Moment, Name, Text, Val
 
 
 class WantedSchema(Value):
-    """A schema as formation sees it. Every prompt describes the agent's schemas and asks for those that are due."""
+    """A schema as formation uses it. Every prompt describes the agent's schemas and asks for those that are due."""
 
     name: Name
     description: Text = ""
@@ -37,7 +37,7 @@ class ReadMessage(Value):
 
 
 class Reading(Value):
-    """All that an extractor is given; what it may name is in here, and nothing else is."""
+    """The whole input of an extractor; it may refer only to records in it."""
 
     thread: Thread
     #: In their order, those that are context first.
@@ -75,15 +75,15 @@ class Reading(Value):
 
     @property
     def new(self) -> tuple[Message, ...]:
-        """The messages to learn from."""
+        """The messages to learn from, without those that are only context."""
         return tuple(read.message for read in self.messages if not read.context)
 
     def due(self, name: str) -> WantedSchema | None:
-        """The schema of that name, where it is to be formed this time."""
+        """Return the schema of that name if it is due this time, else None."""
         return next((schema for schema in self.schemas if schema.name == name and schema.due), None)
 
     def profile(self, schema: str) -> ProfileDocument | None:
-        """The document of that schema, where there is one."""
+        """Return the profile document of that schema, or None."""
         return next((document for document in self.profiles if document.schema_name == schema), None)
 
 
@@ -128,26 +128,26 @@ class Draft(_Resting):
 
 
 class Confirmation(_Resting):
-    """A candidate that was said again."""
+    """A known memory (candidate) that the conversation states again."""
 
     memory: UUID
 
 
 class TakenBack(_Resting):
-    """A candidate that the user has withdrawn."""
+    """A known memory (candidate) that the user withdraws in the conversation."""
 
     memory: UUID
 
 
 class ProfilePatch(_Resting):
-    """Operations of a JSON Patch on the document of one schema."""
+    """JSON Patch operations on the profile document of one schema."""
 
     schema_name: Name
     operations: tuple[Document, ...] = Field(min_length=1)
 
 
 class Lesson(_Resting):
-    """A line of experience, before the guard has seen it."""
+    """A proposed line of experience, before the privacy check."""
 
     field: ExperienceField
     line: FilledText
@@ -163,7 +163,7 @@ class EpisodeDraft(Value):
 
 
 class DroppedPart(Value):
-    """A part of an answer that was dropped, and why."""
+    """A part of a model's answer that was dropped, and the reason."""
 
     #: Where it stood in the answer, such as ``notes[3]``.
     part: Text

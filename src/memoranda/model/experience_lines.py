@@ -1,4 +1,4 @@
-"""Experience: what an agent has learnt across users, line by line with its evidence, and changes to it."""
+"""Experience: single lessons (lines) that an agent learnt from several users, with evidence, and their changes."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ MOST_SOURCES: Final = 20
 
 
 class Evidence(Value):
-    """From whose records a line was learnt, and from which."""
+    """The evidence of one user for a line of experience: the records from which it was learnt."""
 
     owner: Owner
     sources: tuple[UUID, ...] = ()
@@ -49,18 +49,18 @@ class Evidence(Value):
 
     @property
     def records(self) -> tuple[UUID, ...]:
-        """All that it names, faulty or not."""
+        """All records of this evidence, faulty or not."""
         return (*self.sources, *self.faulty)
 
     def without(self, gone: Container[UUID]) -> Self | None:
-        """The same without what is gone; None where that leaves nothing."""
+        """Return the evidence without erased records; None if no record is left."""
         sources = tuple(id for id in self.sources if id not in gone)
         faulty = tuple(id for id in self.faulty if id not in gone)
         return self.model_copy(update={"sources": sources, "faulty": faulty}) if sources or faulty else None
 
 
 class ExperienceLine(Record):
-    """One line of an agent's experience."""
+    """One lesson that an agent learnt from its work for users: a line of its experience."""
 
     type: ClassVar[RecordType] = RecordType.EXPERIENCE
 
@@ -91,7 +91,7 @@ class ExperienceLine(Record):
         return self.changed(past=past_of(self, earlier))
 
     def without(self, gone: Container[UUID]) -> ExperienceLine | None:
-        """This line without what is gone, and with no earlier versions; None where it does not outlive that."""
+        """Return this line without erased records and earlier versions; None if the line must be erased as well."""
         evidence = tuple(part for each in self.evidence if (part := each.without(gone)) is not None)
         if evidence != self.evidence and not self.outlives(evidence):
             return None
@@ -99,18 +99,18 @@ class ExperienceLine(Record):
         return left
 
     def part_of(self, owner: Owner) -> Evidence | None:
-        """The evidence that is this owner's."""
+        """Return the evidence of this owner, or None."""
         return next((part for part in self.evidence if part.owner == owner), None)
 
     def outlives(self, left: Iterable[Evidence]) -> bool:
-        """True if the line stays with the remaining evidence. It does not if it may reveal something about a user whose evidence is gone."""
+        """True if the line may stay with this evidence: it must reveal nothing about users whose evidence is gone."""
         staying = {part.owner for part in left}
         told = any(part.guarded_at is None for part in self.evidence if part.owner not in staying)
         return bool(staying) and (self.approved_at is not None or not told)
 
     @property
     def users(self) -> int:
-        """From how many users it stems."""
+        """The number of users with valid evidence for this line."""
         return sum(part.owner.kind is OwnerKind.USER and bool(part.sources) for part in self.evidence)
 
     @property
@@ -142,7 +142,7 @@ class AddExperience:
 
 @dataclass(frozen=True, slots=True)
 class AddEvidence:
-    """Say that a line of experience was learnt from a user's records, too, and what the guard says of it."""
+    """Add a user's records to the evidence of a line of experience, with the result of the privacy check."""
 
     line: UUID
     evidence: Evidence
@@ -150,7 +150,7 @@ class AddEvidence:
 
 @dataclass(frozen=True, slots=True)
 class DoubtEvidence:
-    """Let some of a user's records count as evidence no more, or again."""
+    """Mark some of a user's records as faulty evidence of a line of experience, or as valid again."""
 
     line: UUID
     owner: Owner
@@ -160,7 +160,7 @@ class DoubtEvidence:
 
 @dataclass(frozen=True, slots=True)
 class ApproveExperience:
-    """Let a line of experience serve every user, or take that back."""
+    """Approve a line of experience for every user, or withdraw the approval."""
 
     line: UUID
     approved: bool = True
@@ -168,7 +168,7 @@ class ApproveExperience:
 
 @dataclass(frozen=True, slots=True)
 class RetireExperience:
-    """Take a line of experience out of service."""
+    """Retire a line of experience, so that it is no longer shown to agents."""
 
     line: UUID
     reason: str = ""

@@ -20,7 +20,7 @@ _AND = ", "
 
 
 class Usage(Value):
-    """What calls used, as far as the provider reported it; usages can be added."""
+    """The tokens and cost of calls to a model, as far as the provider reported them; usages can be added."""
 
     provider: str = ""
     model: str = ""
@@ -57,13 +57,13 @@ class Usage(Value):
 
 
 class _Private(Value):
-    """A value whose content is not shown when it is printed, nor when it is refused."""
+    """A value whose content is never shown, neither in print nor in validation errors."""
 
     model_config = ConfigDict(hide_input_in_errors=True)
 
 
 class Earlier(_Private):
-    """An answer that was not good enough, and why: it is handed back with the question."""
+    """A model's earlier answer that was rejected, and the reason; both are sent back with the question."""
 
     answer: Annotated[Text, Field(repr=False)]
     faults: tuple[FilledText, ...] = Field(min_length=1)
@@ -120,7 +120,7 @@ By: TypeAlias = Literal["agent", "day", "model", "owner", "task", "tenant"]
 
 
 class Sums(Value):
-    """The totals of calls; totals can be added."""
+    """The totals of several calls to models; totals can be added."""
 
     #: Calls that were begun.
     calls: int = Field(default=0, ge=0)
@@ -151,7 +151,7 @@ class Sums(Value):
 
     @property
     def unanswered(self) -> int:
-        """Calls that were begun and never came back into the book: what they cost is unknown."""
+        """Calls that were begun and whose answers were never recorded in the book; their cost is unknown."""
         return self.calls - self.answers
 
     @property
@@ -195,7 +195,7 @@ class Spent(Sums):
         return self.holding(Sums.of(usage if usage.calls else usage.model_copy(update={"calls": 1})))
 
     def holding(self, sums: Sums) -> Spent:
-        """The same with other sums."""
+        """Return a copy with other sums."""
         return self.model_copy(update={name: getattr(sums, name) for name in (*COUNTS, "price")})
 
     @property
@@ -206,7 +206,7 @@ class Spent(Sums):
 
 
 class SpentFilter(Value):
-    """Conditions on what was spent: whose, for which agent, from a day to before another."""
+    """Conditions that select spending: owner, agent, and a range of days without the last one."""
 
     owner: Owner | None = None
     agent: Name | None = None
@@ -218,12 +218,12 @@ ALL_SPENT = SpentFilter()
 
 
 def total(spent: Iterable[Sums]) -> Sums:
-    """All together."""
+    """Return the total of all."""
     return sum(spent, Sums())
 
 
 def totals(spent: Iterable[Spent], by: By) -> dict[Any, Sums]:
-    """The sums of each agent, day, model, owner, task or tenant, in the order in which they are first met."""
+    """Return the sums for each agent, day, model, owner, task or tenant, in the order of their first row."""
     found: dict[Any, Sums] = {}
     for one in spent:
         name = getattr(one, by)
@@ -232,17 +232,17 @@ def totals(spent: Iterable[Spent], by: By) -> dict[Any, Sums]:
 
 
 def steps_of(price: Decimal) -> int:
-    """A price as a whole number of its smallest steps."""
+    """Return a price as a whole number of its smallest steps."""
     return int(_EXACT.scaleb(price, PRICE_DECIMALS))
 
 
 def price_of(steps: int) -> Decimal:
-    """The price that so many steps make."""
+    """Return the price for a number of smallest steps."""
     return _EXACT.scaleb(Decimal(steps), -PRICE_DECIMALS)
 
 
 def _known(usage: Usage) -> Decimal | None:
-    """The price, where it is one."""
+    """Return the price in US dollars; None if the provider reported none that can be counted."""
     price = usage.price
     if price is None or usage.currency != "USD" or not 0 <= price <= MOST_PRICE:
         return None

@@ -1,4 +1,4 @@
-"""The ledger: the ordered changes of one owner, without content; its receipts, and those of erasures."""
+"""The ledger: the ordered changes of one owner, without their content; and the receipts of writes and erasures."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Verb(StrEnum):
 
     @classmethod
     def _missing_(cls, value: object) -> Verb | None:
-        """The verb of a stored spelling that is no longer the public one."""
+        """Return the verb for a stored spelling that differs from its public name."""
         return next((verb for verb, stored in STORED_VERBS.items() if stored == value), None)
 
 
@@ -61,7 +61,7 @@ class Actor:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """The change of one record by a ledger entry: its versions before and after. Version 0 means it did not exist."""
+    """One line of a ledger entry: a record's versions before and after the change; 0 means that it did not exist."""
 
     verb: Verb
     type: RecordType
@@ -104,7 +104,7 @@ IGNORED = {
 
 @dataclass(frozen=True, slots=True)
 class Ignored:
-    """A part of a request that was left undone."""
+    """A part of a request that was not applied, and the reason."""
 
     #: The place of the change in the request, from 0.
     item: int
@@ -114,7 +114,7 @@ class Ignored:
 
     @property
     def reason(self) -> str:
-        """The code in words."""
+        """The reason in words."""
         return IGNORED[self.code]
 
 
@@ -136,7 +136,7 @@ class Entry:
     request: bytes | None = None
 
     def scrubbed(self, gone: frozenset[UUID] | None) -> Entry:
-        """The entry without digests of what is gone; None means everything."""
+        """Return the entry without the digests of erased records; None means of all records."""
         lines = tuple(
             replace(line, hash=None, erased=True) if gone is None or line.id in gone else line
             for line in self.lines
@@ -189,14 +189,14 @@ class Receipt:
 
     @property
     def id(self) -> UUID:
-        """The id of the record that the write made or changed first, or that it left as it was."""
+        """The id of the record that the write made or changed first, or else of one that it left unchanged."""
         found = [item.id for item in self.items] or [part.id for part in self.ignored if part.id is not None]
         if not found:
             raise NotFound("this write changed nothing; see receipt.ignored")
         return found[0]
 
     def ids(self, kind: RecordType | str | None = None) -> tuple[UUID, ...]:
-        """The ids of what was written, of one type or of all."""
+        """Return the ids of the written records, of one type or of all."""
         return tuple(item.id for item in self.items if kind is None or item.type == kind)
 
 
@@ -255,7 +255,7 @@ class Scrubbed:
 
 @dataclass(frozen=True, slots=True)
 class Erasures:
-    """The erasures of a book: whole eras, and single records."""
+    """The erasures of a book: eras (whole owners), and single records."""
 
     eras: tuple[UUID, ...] = ()
     records: tuple[UUID, ...] = ()

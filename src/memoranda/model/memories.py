@@ -1,4 +1,4 @@
-"""Citations: the source messages of a statement, with quoted words."""
+"""Memories: statements about an owner, with the messages that they cite as sources."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ MOST_QUOTES = 100
 
 
 class Cited(Value):
-    """A source message, and the quoted words if there are any."""
+    """A source message of a statement, with the words quoted from it, if any."""
 
     message: UUID
     quote: Text = Field(default="", max_length=QUOTE_LENGTH)
@@ -36,7 +36,7 @@ SOURCES = 10_000
 
 
 class Cardinality(StrEnum):
-    """How many statements of its sort are true at a time."""
+    """The number of statements of the same sort that can be true at one time: one, many, or recurring ones."""
 
     ONE = "one"
     MANY = "many"
@@ -143,7 +143,7 @@ class Memory(Record):
         return self.changed(past=past_of(self, earlier))
 
     def without(self, gone: Container[UUID]) -> Memory | None:
-        """Return this statement without the erased sources and without earlier versions, or None if no source is left."""
+        """Return this statement without erased sources and earlier versions, or None if no source is left."""
         grounds = self.stands_on()
         if grounds and all(ground in gone for ground in grounds):
             return None

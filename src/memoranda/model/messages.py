@@ -1,4 +1,4 @@
-"""Threads, messages and episodes: what was said and what was done."""
+"""Threads (conversations), their messages, and episodes (records of finished runs)."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _RESULT_UNDER: Final = frozenset({"functionResponse", "function_response"})
 
 @dataclass(frozen=True, slots=True)
 class NativePart:
-    """A tool call or a result."""
+    """A tool call, or the result of one, in the format of the framework that wrote the message."""
 
     #: Empty where it has none.
     id: str
@@ -49,7 +49,7 @@ def sort_of(form: Mapping[str, Any]) -> str:
 
 
 def native_parts(native: Any) -> Iterator[NativePart]:
-    """Every call and result in a message's own form, in their order."""
+    """Yield every tool call and result in a message's native form (as its framework wrote it), in order."""
     if isinstance(native, list):
         for inner in native:
             yield from native_parts(inner)
@@ -63,7 +63,7 @@ def native_parts(native: Any) -> Iterator[NativePart]:
 
 
 def _named(form: Mapping[str, Any], sort: str) -> NativePart | None:
-    """A call or a result that says what it is."""
+    """Return the part if it is marked as a tool call or result, else None."""
     if any(word in sort for word in _RESULTS) or _TOOL in sort.split():
         return _part(form, is_result=True)
     if any(word in sort for word in _CALLS) or _is_function(form):
@@ -172,7 +172,7 @@ class Message(Record):
 
 
 class Outcome(StrEnum):
-    """How it ended."""
+    """The outcome of an agent's run."""
 
     SUCCEEDED = "succeeded"
     FAILED = "failed"
@@ -223,7 +223,7 @@ class Episode(Record):
 
 
 class WholeCall(Value):
-    """A call that an episode keeps cut short, or not at all."""
+    """The full text of a tool call that the episode itself has shortened or left out."""
 
     #: Its place among the run's calls, from 0.
     place: int = Field(ge=0)
@@ -231,7 +231,7 @@ class WholeCall(Value):
 
 
 class Overflow(Record):
-    """The parts of tool calls that an episode had no room for; it is erased with the episode."""
+    """The tool calls that were too long or too many for their episode; erased together with it."""
 
     type: ClassVar[RecordType] = RecordType.OVERFLOW
 

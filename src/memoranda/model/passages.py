@@ -1,4 +1,4 @@
-"""Passages as recall's index reads them, and their quotation as sources."""
+"""Passages (texts that recall can find) as rows for its index, and the quotation of records as sources."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ MOST_CITED = 3
 
 
 def source_of(record: Record, sources: tuple[Source, ...] = ()) -> Source:
-    """Quote a record; ``sources`` are its own sources."""
+    """Return the quotation of a record as a source; ``sources`` are the record's own sources."""
     return Source(record.id, record.type, _by(record), _at(record), quote(_text(record)), sources)
 
 
 def cited(record: Record) -> tuple[UUID, ...]:
-    """The sources that a record names, as far as they are quoted where it is found."""
+    """Return the sources of a record that are quoted when recall finds the record."""
     return record.sources[:MOST_CITED] if isinstance(record, (Memory, Episode)) else ()
 
 
 def cited_by(records: Iterable[Record]) -> list[UUID]:
-    """The sources of several records, each once."""
+    """Return the quoted sources of several records, each once."""
     return list(dict.fromkeys(id for record in records for id in cited(record)))
 
 
@@ -68,7 +68,7 @@ REFRESH = 0.3
 
 
 class Use(Value):
-    """The use of a memory; stored beside it, without a version."""
+    """The use of a memory: how often and when it was placed in a prompt; stored beside it, without versions."""
 
     #: Strength at the moment of last use, from 0 to 1.
     strength: float = Field(default=1.0, ge=0.0, le=1.0)
@@ -76,12 +76,12 @@ class Use(Value):
     count: int = Field(default=0, ge=0)
 
     def strength_at(self, now: datetime, learnt: datetime) -> float:
-        """Strength as it has faded since the last use, or since the memory was learnt; nothing stored changes."""
+        """Return a memory's strength after its decay since the last use, or since it was learnt; nothing is stored."""
         since = max(now - (learnt if self.used_at is None else self.used_at), timedelta())
         return float(self.strength * 0.5 ** (since / HALF_LIFE))
 
     def again(self, now: datetime, learnt: datetime) -> Use:
-        """This use and one more."""
+        """Return this use, with one more counted at the given time."""
         strength = self.strength_at(now, learnt)
         return Use(strength=strength + (1 - strength) * REFRESH, used_at=now, count=self.count + 1)
 
@@ -120,7 +120,7 @@ class PassageRow(NamedTuple):
 
 
 class PassageRows(Sequence[PassageRow]):
-    """Rows kept as columns: a large shelf is handed over without an object for each passage.
+    """Passage rows stored as columns, so that a large shelf needs no object for each passage.
 
     A hundred thousand tuples make the garbage collector look at all of them again and again while they are made.
     """
@@ -132,7 +132,7 @@ class PassageRows(Sequence[PassageRow]):
 
     @classmethod
     def of(cls, parts: Iterable[Sequence[tuple[Any, ...]]]) -> PassageRows:
-        """The rows of some parts one after the other, each row in the order of ``PassageRow``'s fields."""
+        """Join several lists of rows; each row has its values in the order of ``PassageRow``'s fields."""
         columns: list[list[Any]] = [[] for _ in PassageRow._fields]
         for part in parts:
             for column, values in zip(columns, zip(*part, strict=True), strict=bool(part)):
@@ -140,7 +140,7 @@ class PassageRows(Sequence[PassageRow]):
         return cls(columns)
 
     def column(self, name: str) -> list[Any]:
-        """One field of every row."""
+        """Return the values of one field, for all rows."""
         return self._columns[PassageRow._fields.index(name)]
 
     def __len__(self) -> int:
@@ -163,7 +163,7 @@ class PassageRows(Sequence[PassageRow]):
 
 @dataclass(frozen=True, slots=True)
 class ShelfDelta:
-    """The changes of a shelf since a revision."""
+    """The changes of a shelf (all passages with one owner and audience) since a revision."""
 
     mark: int
     #: This is the entire shelf; drop everything cached of it.
@@ -184,7 +184,7 @@ Choose = Callable[[Sequence[tuple[Shelf, ShelfDelta]]], Sequence[UUID] | None]
 
 @dataclass(frozen=True, slots=True)
 class Sight:
-    """A view's shelves at one moment, and what was chosen of their records at the same moment."""
+    """The shelves that a view may see and the records chosen from them, all read at one moment."""
 
     shelves: list[tuple[Shelf, ShelfDelta]]
     #: None where nothing could be chosen yet.

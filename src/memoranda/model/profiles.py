@@ -1,4 +1,4 @@
-"""Profiles with the sources of their fields; and the schemas, agents and keys of a tenant."""
+"""Profiles with the sources of their fields; and the schemas, agents and service keys of a tenant."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ Grounds: TypeAlias = tuple[tuple[UUID, ...], ...]
 
 
 def places(value: Any) -> int:
-    """Return how many source entries a value has."""
+    """Return the number of source entries for a value: one for each item of a list, else one."""
     return len(value) if isinstance(value, (list, tuple)) and value else 1
 
 
 def all_of(grounds: Mapping[str, Grounds]) -> tuple[UUID, ...]:
-    """Return all source records of a document, each once."""
+    """Return the source records of a profile document, each once."""
     return joined(source for entries in grounds.values() for entry in entries for source in entry)
 
 
 def joined(sources: Iterable[UUID]) -> tuple[UUID, ...]:
-    """Each source once, in the order in which they came."""
+    """Return each source once, in the order given."""
     return tuple(dict.fromkeys(sources))
 
 
@@ -66,7 +66,7 @@ def _of_items(
 
 
 def said_again(value: Any, held: Grounds, again: Any, sources: tuple[UUID, ...]) -> Grounds:
-    """Return the sources of a value after it, or some of its items, were said again; a value without sources stays without."""
+    """Return the sources of a value when it, or some of its items, was stated again; items without sources get none."""
     if not isinstance(value, (list, tuple)):
         return _more(held, sources) if comparable(value) == comparable(again) else held
     items = {comparable(item) for item in again} if isinstance(again, (list, tuple)) else set()
@@ -83,7 +83,7 @@ def _more(held: Grounds, sources: tuple[UUID, ...]) -> Grounds:
 
 
 def without(value: Any, held: Grounds, gone: Container[UUID]) -> tuple[Any, Grounds] | None:
-    """A value without what rested only on what is gone; None where nothing is left of it."""
+    """Return a value without the items whose sources were all erased; None if nothing is left."""
     left = [tuple(source for source in entry if source not in gone) for entry in held]
     stays = [bool(now) or not was for was, now in zip(held, left, strict=True)]
     if all(stays):
@@ -146,7 +146,7 @@ class ProfileDocument(Record):
         return self.changed(past=past_of(self, earlier))
 
     def without(self, gone: Container[UUID]) -> ProfileDocument | None:
-        """This document without what rested only on what is gone, and with no earlier versions; None without a field."""
+        """Return this document without fields whose sources were all erased, and without earlier versions, or None."""
         body, grounds = dict(self.body), dict(self.grounds)
         for name, entries in self.grounds.items():
             left = without(body[name], entries, gone)

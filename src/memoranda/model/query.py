@@ -1,4 +1,4 @@
-"""Filters of reads, and the shapes of their answers: pages, history, hits."""
+"""Filters for reads, and the results of reads: pages, history, and hits of recall."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Times = Sequence[tuple[str, Sequence[tuple[int, int]]]]
 
 @dataclass(frozen=True, slots=True)
 class Filter:
-    """Conditions that a record meets all of; None sets no condition."""
+    """Conditions for records, all of which must be met; None sets no condition."""
 
     types: frozenset[RecordType] | None = None
     kinds: frozenset[str] | None = None
@@ -60,7 +60,7 @@ class Filter:
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """A page of records, and the cursor of the next page."""
+    """A page of records, and the cursor for the next page."""
 
     records: tuple[Record, ...]
     #: Give it to the next call; None at the end.
@@ -69,7 +69,7 @@ class Page:
 
 @dataclass(frozen=True, slots=True)
 class HistoryStep:
-    """One change of one record: who did what when, and the version that came of it."""
+    """One change of one record: its author, kind and time, and the version that it made."""
 
     position: int
     at: datetime
@@ -120,7 +120,7 @@ class ScorerScore(NamedTuple):
 
 
 class Because(StrEnum):
-    """Why a passage was folded into another."""
+    """The reason why a passage is shown with another one instead of alone."""
 
     #: It says the same in the same words.
     SAME = "same"
@@ -132,7 +132,7 @@ class Because(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Folded:
-    """A passage that was found too, and is shown with another."""
+    """A found passage that is shown together with a related passage instead of alone."""
 
     record: Record
     score: float
@@ -141,7 +141,7 @@ class Folded:
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A passage that recall found, and why."""
+    """A passage that recall found, and the scores that explain why."""
 
     record: Record
     score: float
@@ -176,7 +176,7 @@ class Hit:
 
 
 class WhyMissing(StrEnum):
-    """Why a passage is not among those that recall gave."""
+    """The reason why a passage is not among recall's hits."""
 
     #: The view may see no record with this id.
     UNKNOWN = "unknown"
@@ -194,7 +194,7 @@ class WhyMissing(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class MissingHit:
-    """Why an id is not among the hits."""
+    """The explanation why one id is not among recall's hits."""
 
     id: UUID
     because: WhyMissing
@@ -216,7 +216,7 @@ class Hits(list[Hit]):
 
 
 def place_of(cursor: str | None) -> int | None:
-    """The place in a thread that a cursor names."""
+    """Return the place (position in a thread) that a cursor names."""
     if cursor is None:
         return None
     if not cursor.isascii() or not cursor.isdecimal() or len(cursor) > 18:
@@ -225,5 +225,5 @@ def place_of(cursor: str | None) -> int | None:
 
 
 def quote(text: str, length: int = 300) -> str:
-    """A text short enough to be shown as evidence."""
+    """Return a text shortened to the length shown as evidence."""
     return text if len(text) <= length else text[: length - 1].rstrip() + "…"

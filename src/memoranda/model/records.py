@@ -1,4 +1,4 @@
-"""What all records have: owner, audience, trust and version; the views of readers, and the limits of writers."""
+"""The common fields of all records (owner, audience, trust, version); views of readers, and limits of writes."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Owner(Value):
 
 
 class AudienceKind(StrEnum):
-    """How widely a record may be read, among its owner's agents."""
+    """The kinds of audience: one agent, some groups, or all agents of the owner."""
 
     SELF = "self"
     GROUP = "group"
@@ -69,17 +69,17 @@ class Audience(Value):
 
     @classmethod
     def of_agent(cls, agent: str) -> Audience:
-        """Readable by this one agent."""
+        """Return the audience of one agent."""
         return cls(kind=AudienceKind.SELF, agent=agent)
 
     @classmethod
     def of_groups(cls, groups: Iterable[str]) -> Audience:
-        """Readable by the agents that are in one of these groups."""
+        """Return the audience of all agents that are in at least one of these groups."""
         return cls(kind=AudienceKind.GROUP, groups=tuple(sorted(set(groups))))
 
     @classmethod
     def everyone(cls) -> Audience:
-        """Readable by all the owner's agents."""
+        """Return the audience of all the owner's agents."""
         return EVERYONE
 
     def readable_by(self, view: View) -> bool:
@@ -110,7 +110,7 @@ EVERYONE = Audience(kind=AudienceKind.GLOBAL)
 
 
 class View(Value):
-    """As whom a reader looks: an agent with its groups, nobody in particular, or the person themselves."""
+    """The identity of a reader: an agent with its groups, a program without either, or the owner in person."""
 
     agent: Name | None = None
     groups: tuple[Name, ...] = Field(default=(), max_length=100)
@@ -130,7 +130,7 @@ WHOLE = View(whole=True)
 
 
 def narrowest(audiences: Iterable[Audience], view: View) -> Audience:
-    """The audience that lies within all the given ones; refused where there is none."""
+    """Return the audience that lies within all the given ones; raise ``InvalidInput`` if there is none."""
     found = EVERYONE
     for audience in audiences:
         if audience.within(found, view):
@@ -144,12 +144,12 @@ def narrowest(audiences: Iterable[Audience], view: View) -> Audience:
 
 
 def owner_digest_parts(owner: Owner) -> bytes:
-    """The owner as bytes to be digested; no two owners have the same."""
+    """Return the owner as bytes for a digest; no two owners have the same."""
     return canonical(owner.parts)
 
 
 class Trust(StrEnum):
-    """The ways in, most trusted first."""
+    """The ways in which information came into the book, most trusted first."""
 
     OPERATOR = "operator"
     USER = "user"
@@ -173,7 +173,7 @@ TRUST_OF_ROLE = {
 
 
 def lowest(trusts: Iterable[Trust]) -> Trust:
-    """The least trusted of some ways in: what is derived from them deserves no more."""
+    """Return the lowest of several trust levels, which a record derived from such sources gets."""
     return max(trusts, key=_ORDER.__getitem__)
 
 
@@ -227,7 +227,7 @@ PASSAGE_TYPES = frozenset({RecordType.MESSAGE, RecordType.MEMORY, RecordType.EPI
 
 
 def slot_of(type_: RecordType, *identity: Any) -> bytes:
-    """The digest under which the holder of an identity is found."""
+    """Return a slot: the digest under which the record with a unique key or name is found."""
     return slot_digest(canonical([type_.value, *identity]))
 
 
@@ -253,16 +253,16 @@ class Record(Value):
         return None
 
     def slot(self) -> bytes | None:
-        """The identity as a digest of fixed size, or None."""
+        """Return the digest of the record's unique key or name; None if it has none."""
         parts = self.identity()
         return None if parts is None or self.withdrawn else slot_of(self.type, *parts)
 
     def rests_on(self) -> tuple[UUID, ...]:
-        """Return the source records; if none of them is left, this record is erased too."""
+        """Return the ids of the source records; if they are all erased, this record is erased too."""
         return ()
 
     def stands_on(self) -> tuple[UUID, ...]:
-        """Return the sources of this version; ``rests_on`` adds those of earlier versions, which erasure follows too."""
+        """Return the ids of this version's sources; ``rests_on`` adds those of earlier versions, for erasure."""
         return self.rests_on()
 
     def following(self, earlier: Record) -> Any:
@@ -270,11 +270,11 @@ class Record(Value):
         return self
 
     def passage_text(self) -> str | None:
-        """The text by which recall finds this record; None where it is no passage."""
+        """Return the text by which recall finds this record; None if recall does not search such records."""
         return None
 
     def changed(self, **fields: Any) -> Any:
-        """This record with other fields; the caller gives valid values."""
+        """Return a copy with some fields replaced; the values are not validated."""
         return self.model_copy(update=fields)
 
 
@@ -285,5 +285,5 @@ def past_of(record: Record, earlier: Record) -> tuple[UUID, ...]:
 
 
 def those_of(sort: type[R], records: Iterable[Record]) -> list[R]:
-    """The records of one sort, in their order."""
+    """Return the records of one class, in their order."""
     return [record for record in records if isinstance(record, sort)]

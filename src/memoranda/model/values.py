@@ -1,4 +1,4 @@
-"""Small validated values that records are made of: ids, digests, text, names, moments and data."""
+"""Small validated values used in records: ids, digests, texts, names, times and JSON data."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ _maker = _Maker()
 
 
 def _begin_anew() -> None:
-    """A forked process must not draw what its parent draws, nor wait for a lock that a lost thread holds."""
+    """Reset ``new_id`` in a forked process, which must not repeat its parent's ids or wait for its lock."""
     global _maker
     _maker = _Maker()
 
@@ -57,7 +57,7 @@ if hasattr(os, "register_at_fork"):
 
 
 def new_id() -> UUID:
-    """A new identifier, greater than every one that this process made before."""
+    """Return a new id, greater than every id that this process made before."""
     return _maker.make()
 
 
@@ -72,12 +72,12 @@ SIZE = 16
 
 
 def slot_digest(identity: bytes) -> bytes:
-    """The digest under which an owner's one holder of an identity is found."""
+    """Return the digest under which an owner's record with a unique key or name is found."""
     return blake2b(identity, digest_size=SIZE, person=b"slot").digest()
 
 
 def request_digest(request: bytes) -> bytes:
-    """The digest by which the same request is known again."""
+    """Return the digest by which a repeated request is recognised."""
     return blake2b(request, digest_size=SIZE, person=b"request").digest()
 
 
@@ -87,7 +87,7 @@ def schema_digest(parameters: bytes) -> str:
 
 
 def keyed(secret: bytes, purpose: str, *parts: bytes) -> bytes:
-    """A digest under the book's secret; the parts cannot run into each other."""
+    """Return a digest of several parts under the book's secret; other divisions into parts give other digests."""
     state = blake2b(digest_size=SIZE, key=secret, person=purpose.encode()[:16])
     for part in parts:
         state.update(len(part).to_bytes(8, "little"))
@@ -202,17 +202,17 @@ def text_fault(value: str) -> str | None:
 
 
 def micros(moment: datetime) -> int:
-    """Microseconds since the epoch, exact."""
+    """Return the exact number of microseconds from the epoch to a moment."""
     return (moment - _EPOCH) // _MICROSECOND
 
 
 def moment(microseconds: int) -> datetime:
-    """The aware UTC moment of a count of microseconds since the epoch."""
+    """Return the UTC time for a number of microseconds since the epoch."""
     return _EPOCH + timedelta(microseconds=microseconds)
 
 
 def due_at(at: datetime, seconds: float) -> datetime:
-    """Return the moment so many seconds after another, or the last moment that Python can express."""
+    """Return the time some seconds after another, at most the last one that Python can express."""
     try:
         return at + timedelta(seconds=seconds)
     except OverflowError:
@@ -220,7 +220,7 @@ def due_at(at: datetime, seconds: float) -> datetime:
 
 
 def utc_now() -> datetime:
-    """The moment that it is."""
+    """Return the present time in UTC."""
     return datetime.now(UTC)
 
 
@@ -233,7 +233,7 @@ def canonical(value: Any) -> bytes:
 
 
 def comparable(value: Any) -> Hashable:
-    """A value that is equal, and hashes alike, exactly where the JSON values are equal: 1 is 1.0 and not true."""
+    """Return a hashable value that is equal exactly if the JSON values are equal: 1 equals 1.0 and not true."""
     if isinstance(value, bool):
         return ("boolean", value)
     if isinstance(value, dict):
@@ -245,7 +245,7 @@ def comparable(value: Any) -> Hashable:
 
 
 def refused(exc: ValidationError, *, at: str = "", item: int | None = None) -> InvalidInput:
-    """The typed error for what pydantic refused: it names the field and says what is wrong with it."""
+    """Return the ``InvalidInput`` for a pydantic error; it names the field and says what is wrong with it."""
     first = exc.errors(include_url=False, include_context=False, include_input=False)[0]
     path = at
     for part in first["loc"]:

@@ -1,4 +1,4 @@
-"""Embeddings: what made a vector, vectors as the bytes that every engine stores, and the sets that a book holds."""
+"""Embeddings: the identity of an embedding model, its vectors as bytes, and the sets of vectors in a book."""
 
 from __future__ import annotations
 
@@ -47,13 +47,13 @@ class Embedding:
 
     @cached_property
     def name(self) -> str:
-        """One line that no other embedding has, such as ``local/all-MiniLM-L6-v2/384``."""
+        """The unique name of this embedding in one line, such as ``local/all-MiniLM-L6-v2/384``."""
         line = f"{quote(self.provider, safe='')}/{quote(self.model, safe='/:@')}/{self.dimension}"
         return f"{line}#{quote(self.prompt, safe=' :')}" if self.prompt else line
 
     @classmethod
     def of_name(cls, name: str) -> Embedding:
-        """The embedding that has this name."""
+        """Return the embedding with this name."""
         line, _, prompt = name.partition("#")
         path, _, dimension = line.rpartition("/")
         provider, _, model = path.partition("/")
@@ -61,7 +61,7 @@ class Embedding:
 
     @property
     def packed_bytes(self) -> int:
-        """The length of a vector as stored."""
+        """The number of bytes of a stored vector."""
         return self.dimension + _SCALE_BYTES
 
 
@@ -92,12 +92,12 @@ def embed_job(name: str) -> JobDraft:
 
 
 def pack_vector(unit: NDArray[np.float32]) -> bytes:
-    """One vector of unit length as it is stored: a little-endian float32 scale, then a signed byte a dimension."""
+    """Return a unit vector as it is stored: a little-endian float32 scale, then one signed byte for each dimension."""
     return pack_vectors(unit[np.newaxis])[0]
 
 
 def pack_vectors(units: NDArray[np.float32]) -> list[bytes]:
-    """Several vectors, one a row, each as ``pack_vector`` gives it."""
+    """Return several vectors, given as rows of an array, each packed as by ``pack_vector``."""
     if units.ndim != 2 or not np.isfinite(units).all():
         raise InvalidInput(
             f"vectors: give rows of finite numbers, not an array of shape {units.shape}", field="vectors"
@@ -111,14 +111,14 @@ def pack_vectors(units: NDArray[np.float32]) -> list[bytes]:
 
 
 def unpack_vectors(packed: Sequence[bytes]) -> tuple[NDArray[np.float32], NDArray[np.int8]]:
-    """The scales and, one a row, the numbers of stored vectors of one dimension; their product is the vector."""
+    """Return scales, and an array with one row of numbers for each stored vector; scale times row is the vector."""
     dimension = len(packed[0]) - _SCALE_BYTES if packed else 0
     rows = np.frombuffer(b"".join(packed), dtype=_layout(dimension))
     return rows["scale"].astype(np.float32), np.ascontiguousarray(rows["numbers"])
 
 
 def check_packed(embedding: Embedding, vectors: Iterable[bytes]) -> None:
-    """Refuse vectors of another length than the embedding's."""
+    """Raise ``InvalidInput`` if a stored vector does not have the embedding's length."""
     for vector in vectors:
         if len(vector) != embedding.packed_bytes:
             raise InvalidInput(

@@ -1,4 +1,4 @@
-"""Pure decisions: they compute from a batch and the stored records what to store. Engines answer questions, store and commit."""
+"""Pure decisions: compute what to store from a batch and the stored records; engines read, store and commit."""
 
 from memoranda.storage.decide.batch import decide_batch
 from memoranda.storage.decide.state import Decision, Put

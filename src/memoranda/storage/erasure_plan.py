@@ -1,4 +1,4 @@
-"""Plans an erasure: the records to erase, and everything derived only from them."""
+"""Plans an erasure: the given records, and everything derived only from them."""
 
 from __future__ import annotations
 
@@ -35,11 +35,11 @@ class ErasurePlan:
     superseded: list[UUID] = field(default_factory=list)
 
     def __contains__(self, id: object) -> bool:
-        """True if the record is erased or has left by age."""
+        """True if this plan erases the record, or if it was removed earlier because of its age."""
         return id in self.doomed or id in self.aged
 
     def losing_threads(self) -> set[UUID]:
-        """Return the threads in which something is erased."""
+        """Return the threads that lose a message, memory or episode by this plan."""
         return {
             record.thread
             for record in self.doomed.values()
@@ -48,7 +48,7 @@ class ErasurePlan:
 
 
 def plan_erasure(view: View, ids: tuple[UUID, ...]) -> Deciding[ErasurePlan]:
-    """Plan the erasure of these records and of everything derived only from them."""
+    """Plan, by asking the engine, the erasure of these records and of everything derived only from them."""
     plan = ErasurePlan()
     records = yield from load_all(ids)
     aged = (yield from ask(Aged())) if view.whole and len(records) < len(set(ids)) else {}
@@ -74,7 +74,7 @@ def plan_erasure(view: View, ids: tuple[UUID, ...]) -> Deciding[ErasurePlan]:
 
 
 def plan_ageing(view: View, ids: tuple[UUID, ...]) -> Deciding[ErasurePlan]:
-    """Plan the removal of old messages that were formed already; records derived from them stay."""
+    """Plan the removal of old messages that are formed (turned into facts) already; derived records stay."""
     if not view.whole:
         raise NotAllowed("only the owner's own view (view='owner') may remove messages by age")
     plan = ErasurePlan()
@@ -92,7 +92,7 @@ def plan_ageing(view: View, ids: tuple[UUID, ...]) -> Deciding[ErasurePlan]:
 
 
 def departure(plan: ErasurePlan, owner: Owner, *, ageing: bool) -> tuple[tuple[Line, ...], dict[str, Any]]:
-    """Return the ledger lines of an erasure, and their note."""
+    """Return the ledger lines of an erasure, and the note of its ledger entry."""
     verb = Verb.AGE if ageing else Verb.ERASE
     own = [record for record in plan.doomed.values() if record.owner == owner]
     note: dict[str, Any] = {}
@@ -111,7 +111,7 @@ def _place(record: Record) -> tuple[UUID, int]:
 
 
 def plan_whole_erasure(owner: Owner, view: View, records: dict[UUID, Record]) -> Deciding[ErasurePlan]:
-    """Plan the erasure of an owner, including other owners' records that name them."""
+    """Plan the erasure of a whole owner, including the owner's name in records of other owners."""
     if not view.whole:
         raise NotAllowed("only the owner's own view may forget everything; use view='owner'")
     plan = ErasurePlan(doomed=dict(records))
@@ -124,7 +124,7 @@ def plan_whole_erasure(owner: Owner, view: View, records: dict[UUID, Record]) ->
 
 
 def _unname(plan: ErasurePlan, owner: Owner, record: Record) -> None:
-    """Take an owner's name out of a record that is another's."""
+    """Remove an owner's name from a record of another owner."""
     if isinstance(record, Key) and record.opens == owner:
         plan.doomed[record.id] = record
     base = plan.stripped.get(record.id, record)
@@ -138,7 +138,7 @@ def _unname(plan: ErasurePlan, owner: Owner, record: Record) -> None:
 
 
 def _check_own(record: Record, view: View) -> None:
-    """An agent forgets for good only what it wrote; the person forgets everything."""
+    """Raise ``NotAllowed`` if an agent would erase a record that another wrote; the owner may erase all records."""
     if view.whole:
         return
     writer = getattr(record, "agent", None)
@@ -173,7 +173,7 @@ def _spread(plan: ErasurePlan, wave: list[UUID]) -> Deciding[None]:
 
 
 def _empty_summaries(plan: ErasurePlan, aged: Collection[UUID]) -> Deciding[None]:
-    """Empty every summary that covers an erased message. The place of a message that left by age is unknown, so any summary goes."""
+    """Empty every summary that covers an erased message; any summary may cover one that was removed by age."""
     said = [record for record in plan.doomed.values() if isinstance(record, Message)]
     firsts: dict[UUID, int] = dict.fromkeys(aged, 1)
     for message in said:
@@ -185,14 +185,14 @@ def _empty_summaries(plan: ErasurePlan, aged: Collection[UUID]) -> Deciding[None
 
 
 def _lives_in(record: Record, thread: UUID) -> bool:
-    """True if a record is erased with its thread in any case: a message of it, or its episode."""
+    """True if a record is always erased with its thread: it is a message of the thread, or its episode."""
     if isinstance(record, Message):
         return True
     return isinstance(record, Episode) and record.thread == thread
 
 
 def _falls(plan: ErasurePlan, record: Record) -> bool:
-    """True if a record has no source left; otherwise note the record without the erased sources."""
+    """True if a record must be erased, having lost its sources; otherwise the plan may store it without them."""
     base = plan.stripped.get(record.id, record)
     if isinstance(base, (Memory, ProfileDocument, ExperienceLine)):
         left = base.without(plan)

@@ -15,7 +15,7 @@ A = TypeVar("A")
 
 
 class Question(Generic[A]):
-    """A question whose answer is an ``A``. All are about one owner, the batch's, unless they say otherwise."""
+    """A question whose answer is an ``A``; it is about the owner of the batch unless its class says otherwise."""
 
     __slots__ = ()
 
@@ -33,14 +33,14 @@ class Load(Question[dict[UUID, Record]]):
 
 @dataclass(frozen=True, slots=True)
 class Holders(Question[dict[bytes, Record]]):
-    """The living records that occupy these slots."""
+    """The records that now have these unique keys or names, given as slots (their digests)."""
 
     slots: tuple[bytes, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class ThreadEnd:
-    """The facts about a thread that an append needs."""
+    """The facts about a thread that adding messages needs."""
 
     audience: Audience
     agent: str | None
@@ -50,21 +50,21 @@ class ThreadEnd:
 
 @dataclass(frozen=True, slots=True)
 class EndOf(Question[ThreadEnd | None]):
-    """Where a thread ends; None where it is not there, or its making was undone."""
+    """The end of a thread; None if there is no such thread, or if its creation was undone."""
 
     thread: UUID
 
 
 @dataclass(frozen=True, slots=True)
 class LastUserTurn(Question[int]):
-    """The place of the newest message that a user said in a thread; 0 for none."""
+    """The place (position in the thread) of a user's newest message in a thread; 0 if there is none."""
 
     thread: UUID
 
 
 @dataclass(frozen=True, slots=True)
 class CountActive(Question[int]):
-    """How many memories the owner holds."""
+    """The number of the owner's active memories."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +77,7 @@ class OldestOwn(Question[list[Memory]]):
 
 @dataclass(frozen=True, slots=True)
 class CountRun(Question[int]):
-    """How many statements a run has written."""
+    """The number of statements that one run has written."""
 
     run: bytes
 
@@ -91,14 +91,14 @@ class RestingOn(Question[list[Record]]):
 
 @dataclass(frozen=True, slots=True)
 class EntriesAt(Question[list[Entry]]):
-    """The ledger's entries at these positions, in order."""
+    """The entries at these positions of the owner's ledger, in order."""
 
     positions: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class PositionsTouching(Question[list[int]]):
-    """The positions that changed one of these records, in order."""
+    """The positions of the ledger entries that changed one of these records, in order."""
 
     ids: tuple[UUID, ...]
 
@@ -113,19 +113,19 @@ class VersionOf(Question[Record | None]):
 
 @dataclass(frozen=True, slots=True)
 class OtherHolders(Question[list[Record]]):
-    """The tenant's keys and its agents' experience: records of others that may name the owner."""
+    """The tenant's service keys and its agents' experience: records of others that may name the owner."""
 
 
 @dataclass(frozen=True, slots=True)
 class ErasedAmong(Question[frozenset[UUID]]):
-    """Which of these records, by id, were erased from this book."""
+    """Those of the given ids whose records were erased from this book."""
 
     ids: tuple[UUID, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Aged(Question[dict[UUID, UUID]]):
-    """The messages that left by age, each with the thread in which it was said."""
+    """The messages that were removed because of their age, each with its thread."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +138,7 @@ class PlaceTaken(Question[bool]):
 
 @dataclass(frozen=True, slots=True)
 class ErasedEras(Question[frozenset[UUID]]):
-    """Which of these eras have ended by erasure."""
+    """Those of the given eras (lifetimes of owners) that an erasure of the whole owner ended."""
 
     eras: tuple[UUID, ...]
 

@@ -135,7 +135,7 @@ def _facets(*facets: str | tuple[str, ...] | bool | None) -> str:
 
 
 def encode(record: Record, secret: bytes) -> StoredRow:
-    """A record as a row, with the keyed digest of its content."""
+    """Convert a record to a row, with the keyed digest of its content."""
     columns = _columns(record)
     body = record.model_dump_json(exclude=_OUTSIDE, exclude_defaults=True)
     return StoredRow(
@@ -199,7 +199,7 @@ def _quotes(values: list[Any]) -> tuple[Cited, ...]:
 
 
 class _Shape:
-    """How a class of records is built from parsed fields; every field that is no plain JSON has its reader."""
+    """The rules for building records of one class from JSON: one reader for each field that is not plain JSON."""
 
     def __init__(self, of: type[Record], **readers: Callable[[Any], Any]) -> None:
         self._of = of
@@ -244,7 +244,7 @@ _SHAPES = {
 
 
 def portable(record: Record) -> dict[str, Any]:
-    """A record as a JSON-ready line of an export."""
+    """Return a record as a JSON-ready object for a line of an export."""
     body: dict[str, Any] = json.loads(record.model_dump_json(exclude={"owner"}, exclude_defaults=True))
     body["id"] = str(record.id)
     body["version"] = record.version
@@ -253,7 +253,7 @@ def portable(record: Record) -> dict[str, Any]:
 
 
 def from_portable(line: dict[str, Any], owner: Owner) -> Record:
-    """The record of an export's line; raises pydantic's ValidationError where it is none."""
+    """Build a record from the object in a line of an export; raises pydantic's ValidationError if it is invalid."""
     fields = {name: value for name, value in line.items() if name != "type"}
     return CLASS_OF[RecordType(line.get("type", "")).value].model_validate({**fields, "owner": owner})
 
@@ -263,24 +263,24 @@ _FIRST, _LAST = bytes(16), b"\xff" * 16
 
 @lru_cache(maxsize=4096)
 def owner_of(tenant: str, kind: str, id: str) -> Owner:
-    """The owner of three columns."""
+    """Build an owner from its three columns."""
     return Owner.model_validate({"tenant": tenant, "kind": kind, "id": id})
 
 
 @lru_cache(maxsize=4096)
 def audience_of(kind: str, agent: str, groups: str) -> Audience:
-    """The audience of three columns."""
+    """Build an audience from its three columns."""
     return Audience(kind=AudienceKind(kind), agent=agent or None, groups=tuple(json.loads(groups)))
 
 
 @lru_cache(maxsize=4096)
 def audience_columns(audience: Audience) -> tuple[str, str, str]:
-    """An audience as three columns."""
+    """Return an audience as three columns."""
     return (audience.kind.value, audience.agent or "", json.dumps(list(audience.groups), ensure_ascii=False))
 
 
 def record_of(row: Sequence[Any]) -> Record:
-    """A record of a row that carries its owner and audience."""
+    """Build a record from a row that includes its owner and audience."""
     type_, id_, tenant, kind, owner_id, audience, agent, groups, version, recorded_at, body = row[:11]
     return decode(
         type_,
@@ -294,7 +294,7 @@ def record_of(row: Sequence[Any]) -> Record:
 
 
 def entry_of(row: Sequence[Any], owner: Owner | None) -> Entry:
-    """A ledger entry of a row."""
+    """Build a ledger entry from a row."""
     _, position, at, actor_kind, actor, operation, request, body, era, _ = row
     lines, ignored, note = load_entry_body(body)
     return Entry(
@@ -328,7 +328,7 @@ _compact = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False).encode
 
 
 def dump_entry(entry: Entry) -> str:
-    """The part of an entry that engines store as one text."""
+    """Return the part of a ledger entry that engines store as one JSON text."""
     body: dict[str, Any] = {
         "l": [
             [
@@ -354,7 +354,7 @@ def dump_entry(entry: Entry) -> str:
 
 
 def load_entry_body(body: str) -> tuple[tuple[Line, ...], tuple[Ignored, ...], dict[str, Any]]:
-    """Lines, ignored parts and note of what ``dump_entry`` wrote."""
+    """Return the lines, ignored parts and note from a text that ``dump_entry`` wrote."""
     try:
         loaded = json.loads(body)
         lines = tuple(

@@ -1,4 +1,4 @@
-"""Compares a book with its ledger: every version with the line that wrote it, every line with the versions."""
+"""Compares records with the ledger: every version with the ledger line that wrote it, and the other way round."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from memoranda.storage.rows import CLASS_OF, StoredRow, content_hash, encode
 
 
 class Written(NamedTuple):
-    """One stored version."""
+    """One stored version of a record, with the ledger position that wrote it."""
 
     id: UUID
     type: str
@@ -35,7 +35,7 @@ class _Told(NamedTuple):
 
 
 class Proof:
-    """Verifies one owner: it takes the whole ledger first, then every version, and then reports what is missing."""
+    """Verifies one owner: give it the whole ledger, then every version; then it reports the missing versions."""
 
     def __init__(self, secret: bytes) -> None:
         self._secret = secret
@@ -61,7 +61,7 @@ class Proof:
             yield f"{name}: the ledger tells of another content"
 
     def missing(self) -> Iterator[str]:
-        """Yield the versions in the ledger that ``check`` was not given."""
+        """Yield a fault for each version that the ledger lists and ``check`` was not given."""
         for id, version in self._told:
             yield f"record {id}: version {version} is in the ledger and not in the book"
 

@@ -1,1 +1,1 @@
-"""Decides what a batch does, by pure rules: one module for each kind of change."""
+"""Decides what a batch of changes does, by pure rules: one module for each kind of change."""

@@ -62,7 +62,7 @@ def check_cap(state: BatchState) -> Deciding[None]:
 
 
 def held_gain(before: Record | None, after: Record | None) -> int:
-    """Return by how much a change moves the count of active memories."""
+    """Return the difference that a write makes to the owner's count of active memories: -1, 0 or 1."""
     was = isinstance(before, Memory) and before.active
     now = isinstance(after, Memory) and after.active
     return int(now) - int(was)
@@ -77,7 +77,7 @@ def _evict(state: BatchState, leaving: Iterable[Memory]) -> None:
 
 
 def decide_batch(batch: c.Batch) -> Deciding[Decision]:
-    """Decide what a batch does; raises a typed error where it may do nothing."""
+    """Decide what a batch does; raises a typed error if the batch is refused."""
     state = BatchState(batch)
     yield from state.check_expectations()
     superseding: list[memory_changes.Pair] = []

@@ -23,7 +23,7 @@ _AMENDABLE = frozenset({"pinned", "tags", "applies_when", "valid_from", "valid_t
 
 
 class Pair(NamedTuple):
-    """One memory that is to take another's place, and the change that said so."""
+    """A supersession to apply: the newer memory, the one it replaces, and the change that asks for it."""
 
     item: int
     winner: UUID
@@ -31,7 +31,7 @@ class Pair(NamedTuple):
 
 
 def remember(state: BatchState, change: Remember) -> Deciding[list[Pair]]:
-    """Keep a statement; returns what it is to supersede once all the batch's statements are there."""
+    """Store a statement; returns the supersessions to apply when all the batch's statements are stored."""
     memory = change.memory
     grounds: list[Record] = []
     for source in memory.sources:
@@ -99,7 +99,7 @@ def _run(memory: Memory, run: str | None) -> Deciding[bytes | None]:
 
 
 def supersede_all(state: BatchState, pairs: list[Pair]) -> Deciding[None]:
-    """Apply all supersessions: in a circle the newest memory wins, and supersessions that cannot be are ignored."""
+    """Apply all supersessions: in a circle the newest memory wins, and impossible ones are reported as ignored."""
     yield from state.fetch(id for pair in pairs for id in (pair.winner, pair.loser))
     wanted: list[Pair] = []
     for pair in pairs:
@@ -153,7 +153,7 @@ def _without_circles(state: BatchState, pairs: list[Pair]) -> list[Pair]:
 
 
 def _circle(beaten: dict[UUID, set[UUID]], pair: Pair) -> set[UUID]:
-    """The memories that lie on a way from the loser back to the winner."""
+    """Return the memories on a path of supersessions from the loser back to the winner; empty if there is none."""
     reached = _reach(beaten, pair.loser)
     return {id for id in reached if pair.winner in _reach(beaten, id)} if pair.winner in reached else set()
 
@@ -192,7 +192,7 @@ def _close(state: BatchState, pair: Pair) -> None:
 
 
 def confirm(state: BatchState, change: Confirm) -> Deciding[None]:
-    """Count that a memory was said again, and by what."""
+    """Record that a memory was stated again, and add the sources that state it."""
     memory: Memory = yield from state.need(change.memory, Memory, "memory")
     added = tuple(source for source in change.sources if source not in memory.sources)
     for source in added:
@@ -308,7 +308,7 @@ def _settle(
 
 
 def _resting(state: BatchState, ids: tuple[UUID, ...]) -> Deciding[list[Record]]:
-    """Return this owner's memories and episodes that have one of these as a source and that the view may see."""
+    """Return the owner's memories and episodes that the view may see and that cite one of these records."""
     found: list[Record] = []
     for record in (yield from ask(RestingOn(ids))):
         if isinstance(record, (Memory, Episode)) and record.owner == state.batch.owner:

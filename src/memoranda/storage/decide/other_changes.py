@@ -1,4 +1,4 @@
-"""Decides changes to profiles, agents, schemas, keys and experience, and imports of records."""
+"""Decides changes to profiles, agents, schemas, service keys and experience, and imports of records."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _NOTHING = object()
 
 
 def patch_profile(state: BatchState, change: PatchProfile) -> Deciding[None]:
-    """Set and unset fields of a profile; what a person set only a person changes."""
+    """Set and unset fields of a profile; a field that a person set can only be changed by a person."""
     batch = state.batch
     if not change.audience.readable_by(batch.view):
         raise NotFound("audience: this view may not read profiles of that audience")
@@ -87,7 +87,7 @@ def _patched(state: BatchState, document: ProfileDocument, change: PatchProfile)
 
 
 def _same(one: ProfileDocument, other: ProfileDocument) -> bool:
-    """True if two documents have the same fields and sources; a new schema alone makes no new version."""
+    """True if two profile documents have the same fields and sources; a changed schema alone makes no new version."""
     return (
         comparable(one.body) == comparable(other.body)
         and one.pinned == other.pinned
@@ -96,7 +96,7 @@ def _same(one: ProfileDocument, other: ProfileDocument) -> bool:
 
 
 def put_named(state: BatchState, change: PutNamed) -> Deciding[None]:
-    """Make an agent, a schema or a key, or replace the one of that name."""
+    """Make an agent, a schema or a service key, or replace the one of that name."""
     record = change.record
     held = yield from state.holder(record.slot())
     if held is None:
@@ -112,7 +112,7 @@ def put_named(state: BatchState, change: PutNamed) -> Deciding[None]:
 
 
 def revoke_key(state: BatchState, change: RevokeKey) -> Deciding[None]:
-    """End a key's service."""
+    """Revoke a key, so that it opens the service no more."""
     key: Key = yield from state.need(change.key, Key, "key")
     if key.revoked_at is not None:
         state.ignore("unchanged", key.id)
@@ -121,7 +121,7 @@ def revoke_key(state: BatchState, change: RevokeKey) -> Deciding[None]:
 
 
 def import_record(state: BatchState, change: Import) -> Deciding[None]:
-    """Bring in a record as it was; what was erased here, or is here already, stays as it is."""
+    """Import a record unchanged; one that was erased here, or exists here already, is ignored."""
     record: Record = change.record.changed(owner=state.batch.owner)
     if change.era is not None and change.era in (yield from ask(ErasedEras((change.era,)))):
         state.ignore("erased", record.id)
@@ -173,7 +173,7 @@ def _grounded(state: BatchState, record: Record) -> Deciding[Record | None]:
 
 
 def _seated(state: BatchState, message: Message) -> Deciding[Message | None]:
-    """An imported message at its own place, or at the next where it has none; None where its place is taken."""
+    """Return an imported message with a place in its thread (by default the next); None if its place is taken."""
     end = yield from state.end_of(message.thread)
     if end is None:
         return None
@@ -212,7 +212,7 @@ def add(state: BatchState, change: AddExperience) -> Deciding[None]:
 
 
 def add_evidence(state: BatchState, change: AddEvidence) -> Deciding[None]:
-    """Add a user's records to a line's evidence; records it has already change nothing."""
+    """Add a user's records to the evidence of an experience line; records that it has already change nothing."""
     line: ExperienceLine = yield from state.need(change.line, ExperienceLine, "line")
     if line.retired_at is not None:
         state.ignore("retired", line.id)
@@ -233,19 +233,19 @@ def add_evidence(state: BatchState, change: AddEvidence) -> Deciding[None]:
 
 
 def _bounded(evidence: Sequence[Evidence]) -> tuple[Evidence, ...]:
-    """Return as much evidence as a line keeps, and always one part that failed the privacy check if there is one."""
+    """Return as much evidence as one line may have, always with one part that failed the privacy check if any did."""
     kept, rest = evidence[:MOST_USERS], evidence[MOST_USERS:]
     told = [] if any(part.guarded_at is None for part in kept) else [p for p in rest if p.guarded_at is None]
     return (*kept, *told[:1])
 
 
 def _still_there(evidence: Evidence) -> Deciding[Evidence | None]:
-    """The evidence without records that were forgotten; None where that leaves nothing."""
+    """Return the evidence without records that were erased; None if no record is left."""
     return evidence.without((yield from ask(ErasedAmong(evidence.records))))
 
 
 def _merged(held: Evidence, given: Evidence) -> Evidence:
-    """One user's evidence with more of it; what the guard said last holds, and only a new word is another moment."""
+    """Merge more evidence of one user; a privacy check with another result than before replaces the earlier one."""
     new = [id for id in given.sources if id not in held.records][: max(MOST_SOURCES - len(held.sources), 0)]
     same = (held.guarded_at is None) == (given.guarded_at is None)
     guarded_at = held.guarded_at if same else given.guarded_at
@@ -253,7 +253,7 @@ def _merged(held: Evidence, given: Evidence) -> Evidence:
 
 
 def doubt_evidence(state: BatchState, change: DoubtEvidence) -> Deciding[None]:
-    """Mark records as faulty evidence of a line, or as valid again."""
+    """Mark records as faulty evidence of an experience line, or as valid again."""
     line: ExperienceLine = yield from state.need(change.line, ExperienceLine, "line")
     held = line.part_of(change.owner)
     meant = set(change.records)
@@ -270,13 +270,13 @@ def _in(evidence: Evidence, some: set[UUID], inside: bool) -> tuple[UUID, ...]:
 
 
 def _put(state: BatchState, line: ExperienceLine, part: Evidence, verb: Verb) -> None:
-    """Replace one user's evidence, or append it."""
+    """Store a line with one user's evidence replaced or added."""
     parts = {each.owner: each for each in line.evidence} | {part.owner: part}
     state.put(line.changed(evidence=tuple(parts.values())), verb)
 
 
 def approve(state: BatchState, change: ApproveExperience) -> Deciding[None]:
-    """Let a line serve every user, or take that back."""
+    """Approve an experience line for every user, or withdraw the approval."""
     line: ExperienceLine = yield from state.need(change.line, ExperienceLine, "line")
     if line.retired_at is not None:
         state.ignore("retired", line.id)
@@ -287,7 +287,7 @@ def approve(state: BatchState, change: ApproveExperience) -> Deciding[None]:
 
 
 def retire(state: BatchState, change: RetireExperience) -> Deciding[None]:
-    """Take a line out of service."""
+    """Retire an experience line, so that it is no longer shown to agents."""
     line: ExperienceLine = yield from state.need(change.line, ExperienceLine, "line")
     if line.retired_at is not None:
         state.ignore("unchanged", line.id)

@@ -31,7 +31,7 @@ def operation_digest(secret: bytes, owner: Owner, operation: str) -> bytes:
 
 
 def operation_of(secret: bytes, batch: Batch) -> OperationDigests:
-    """The digests of a batch's operation."""
+    """Return the digests of a batch's operation id and request."""
     if batch.operation is None:
         return OperationDigests(None, None)
     return OperationDigests(
@@ -58,7 +58,7 @@ def receipt_of(entry: Entry, owner: Owner, *, repeated: bool = False) -> Receipt
 
 
 def refuse_old_era(wanted: UUID | None, era: UUID | None) -> None:
-    """Refuse work that was begun before its owner was erased."""
+    """Raise ``Erased`` if work was begun before the erasure of its owner."""
     if wanted is not None and wanted != era:
         raise Erased(
             "this work began before its owner's records were erased; it is stopped. Begin again if it is still wanted"
@@ -69,12 +69,12 @@ A = TypeVar("A")
 
 
 def ask(question: Question[A]) -> Generator[Question[Any], A, A]:
-    """Put one question and give its answer."""
+    """Ask the engine one question, and return its answer."""
     return (yield question)
 
 
 def load_all(ids: Iterable[UUID]) -> Deciding[dict[UUID, Record]]:
-    """The records under these ids, asking nothing where there are none."""
+    """Return records by id; asks the engine nothing if no id is given."""
     wanted = tuple(dict.fromkeys(ids))
     if not wanted:
         return {}
@@ -94,7 +94,7 @@ def run_decision(deciding: Deciding[A], answer: Callable[[Question[Any]], Any]) 
 
 @dataclass(slots=True)
 class Put:
-    """A record to be stored: new, or in the place of an earlier version."""
+    """A record to be stored: a new one, or the next version of one that exists."""
 
     record: Record
     before: Record | None
@@ -106,7 +106,7 @@ class Put:
 
 @dataclass(slots=True)
 class Decision:
-    """The decision about a batch. An engine stores all of it, with a ledger entry made from its puts."""
+    """The decision about a batch. An engine stores all of it, with a ledger entry made from the records to store."""
 
     puts: list[Put] = field(default_factory=list)
     ignored: list[Ignored] = field(default_factory=list)
@@ -116,7 +116,7 @@ class Decision:
     note: dict[str, Any] = field(default_factory=dict)
 
     def lines(self, hashes: Iterable[bytes]) -> tuple[Line, ...]:
-        """The ledger's lines, given the content hash of each put in order."""
+        """Return the lines of the batch's ledger entry, given the content hashes of the stored records in order."""
         return tuple(
             Line(
                 put.verb,
@@ -132,7 +132,7 @@ class Decision:
 
 @dataclass(slots=True)
 class BatchState:
-    """One batch being settled."""
+    """The state of one batch while it is decided: the records it has read, and those it will write."""
 
     batch: Batch
     #: The change that is being settled, from 0.
@@ -152,12 +152,12 @@ class BatchState:
         return put.record if put else self.loaded.get(id)
 
     def fetch(self, ids: Iterable[UUID]) -> Deciding[None]:
-        """Bring records to the state that are not on it yet."""
+        """Load the records that this state does not have yet."""
         missing = [id for id in ids if id not in self.loaded and id not in self._puts]
         self.loaded.update((yield from load_all(missing)))
 
     def find(self, id: UUID) -> Deciding[Record | None]:
-        """A record that the batch's view sees, or None."""
+        """Return a record if the batch's view may see it, else None."""
         yield from self.fetch((id,))
         record = self.current(id)
         if record is None or record.withdrawn or not record.audience.readable_by(self.batch.view):
@@ -165,7 +165,7 @@ class BatchState:
         return record
 
     def need(self, id: UUID, what: type[Record], field: str) -> Deciding[Any]:
-        """A record of one type that the batch's view sees; refused where there is none."""
+        """Return a record of one type that the batch's view may see; raise ``NotFound`` if there is none."""
         record = yield from self.find(id)
         if not isinstance(record, what):
             name = "record" if what is Record else what.type.value
@@ -173,7 +173,7 @@ class BatchState:
         return record
 
     def verb_of(self, id: UUID) -> Verb | None:
-        """Return what this batch has done to a record so far, or None."""
+        """Return the verb of this batch's latest write of a record; None if it has not written the record."""
         put = self._puts.get(id)
         return put.verb if put else None
 
@@ -183,7 +183,7 @@ class BatchState:
         return put is not None and put.before is None
 
     def holder(self, slot: bytes | None) -> Deciding[Record | None]:
-        """Return the record that occupies a slot, with this batch's changes, whether the view may see it or not."""
+        """Return the record that has a unique key or name (its slot's digest), even one that the view may not see."""
         if slot is None:
             return None
         taken = self._puts.get(self._slots[slot]) if slot in self._slots else None
@@ -208,7 +208,7 @@ class BatchState:
     def put(
         self, record: Record, verb: Verb, *, terms: bytes | None = None, run: bytes | None = None
     ) -> None:
-        """Store a record; its version and time are set here."""
+        """Write the next version of a record; its version number and time are set here."""
         slot = record.slot()
         if slot is not None:
             self._slots[slot] = record.id
@@ -224,7 +224,7 @@ class BatchState:
             self._puts[record.id] = Put(record, before, verb, terms, run)
 
     def keep(self, record: Record, terms: bytes | None) -> None:
-        """Store an imported record with its own version and times."""
+        """Write an imported record with its own version and times."""
         slot = record.slot()
         if slot is not None:
             self._slots[slot] = record.id
@@ -235,11 +235,11 @@ class BatchState:
         return list(self._puts.values())
 
     def ignore(self, code: str, id: UUID | None = None, field: str | None = None) -> None:
-        """Leave a part of the current change undone, and say so in the receipt."""
+        """Skip a part of the current change, and report it in the receipt."""
         self.ignored.append(Ignored(self.item, code, id, field))
 
     def end_of(self, thread: UUID) -> Deciding[ThreadEnd | None]:
-        """Where a thread ends that the batch's view sees."""
+        """Return the end of a thread that the batch's view may see; None if there is no such thread."""
         end = self._ends.get(thread)
         if end is None:
             made = self.current(thread)
@@ -253,13 +253,13 @@ class BatchState:
         return end
 
     def next_place(self, thread: UUID, end: ThreadEnd) -> int:
-        """Give out the next place in a thread."""
+        """Reserve the next place (position of a message) in a thread."""
         place = self.tails.get(thread, end.tail) + 1
         self.tails[thread] = place
         return place
 
     def check_expectations(self) -> Deciding[None]:
-        """Refuse the batch where what the caller has read is not so any more."""
+        """Raise ``Stale`` if the versions or thread ends that the caller has read have changed."""
         expect = self.batch.expect
         yield from self.fetch(expect.versions)
         for id, version in expect.versions.items():

@@ -36,7 +36,7 @@ from memoranda.storage.questions import Deciding
 
 
 def cut(episode: Episode, limits: Limits) -> tuple[Episode, Overflow | None]:
-    """An episode with as many calls, and as much of each, as it keeps; and what had to be left out, if anything had."""
+    """Shorten an episode's tool calls to the limits; returns it with the omitted calls, if there are any."""
     calls = episode.tool_calls
     kept = tuple(_cut_call(call, limits.tool_output_length) for call in calls[: limits.tool_calls])
     short = [place for place, call in enumerate(calls) if place >= len(kept) or kept[place] is not call]
@@ -59,7 +59,7 @@ def cut(episode: Episode, limits: Limits) -> tuple[Episode, Overflow | None]:
 
 
 def _within(calls: Iterable[WholeCall], length: int) -> list[WholeCall]:
-    """The first of these that fit, the last of them cut to what is left."""
+    """Return the first calls that fit into a length; the last one is cut to the remaining length."""
     found: list[WholeCall] = []
     left = length
     for whole in calls:
@@ -95,7 +95,7 @@ _SETTABLE = frozenset({"title", "status", "state", "result", "tags"})
 
 
 def open_thread(state: BatchState, change: OpenThread) -> Deciding[None]:
-    """Begin a thread, unless its name is taken: then the one that has it is meant."""
+    """Begin a thread; if its name exists already, the existing thread is used."""
     thread = change.thread
     if not thread.audience.readable_by(state.batch.view):
         raise InvalidInput(
@@ -112,7 +112,7 @@ def open_thread(state: BatchState, change: OpenThread) -> Deciding[None]:
 
 
 def append(state: BatchState, change: Append) -> Deciding[None]:
-    """Add messages at a thread's end, with the thread's audience."""
+    """Add messages at the end of a thread; they get the thread's audience."""
     thread = change.thread
     end = yield from state.end_of(thread)
     if end is None:
@@ -130,7 +130,7 @@ def append(state: BatchState, change: Append) -> Deciding[None]:
 
 
 def set_thread(state: BatchState, change: SetThread) -> Deciding[None]:
-    """Change a thread's standing."""
+    """Change a thread's status and its other settable fields."""
     thread = yield from state.need(change.thread, Thread, "thread")
     yield from _set(state, thread, dict(change.fields))
 
@@ -166,7 +166,7 @@ def _as_given(record: Record) -> dict[str, Any]:
 
 
 def close(state: BatchState, change: CloseThread) -> Deciding[None]:
-    """Finish a thread and keep its episode, both or neither."""
+    """Finish a thread and store its episode, both or neither."""
     thread = yield from state.need(change.thread, Thread, "thread")
     fields: dict[str, Any] = {"status": change.status}
     if change.result is not None:
@@ -178,7 +178,7 @@ def close(state: BatchState, change: CloseThread) -> Deciding[None]:
 
 
 def mark_formed(state: BatchState, change: MarkFormed) -> Deciding[None]:
-    """Advance a thread's watermark; raise ``Stale`` if it would move back, because these messages are formed already."""
+    """Mark messages as formed (turned into facts); raise ``Stale`` if they are marked already."""
     thread: Thread = yield from state.need(change.thread, Thread, "thread")
     end = yield from state.end_of(thread.id)
     assert end is not None
@@ -222,7 +222,7 @@ def summarise(state: BatchState, change: SummariseThread) -> Deciding[None]:
 
 
 def record_episode(state: BatchState, change: RecordEpisode) -> Deciding[None]:
-    """Keep an episode with an audience no wider, and a trust no higher, than its sources'."""
+    """Store an episode with an audience no wider, and a trust no higher, than those of its sources."""
     episode: Episode = change.episode
     grounds: list[Record] = []
     for source in episode.rests_on():

@@ -1,4 +1,4 @@
-"""Undo: one whole operation is reversed as a new one, with what was built upon it if that is asked for."""
+"""Undo: a new operation reverses an earlier one, on request together with the changes that depend on it."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _FINAL = {
 
 
 def undo(state: BatchState, change: Undo) -> Deciding[None]:
-    """Reverse the operation at a position."""
+    """Reverse the operation at a position of the owner's ledger."""
     entries = yield from _closure(state, change)
     lines = _earliest_lines(entries)
     if not lines and any(entry.lines for entry in entries):
@@ -46,7 +46,7 @@ def undo(state: BatchState, change: Undo) -> Deciding[None]:
 
 
 def _deeds(entry: Entry) -> list[Line]:
-    """Return the ledger lines of an entry, except those that only advanced formation progress or a summary.
+    """Return the ledger lines of an entry, except lines that only advanced formation progress or a summary.
 
     Formed records can be undone, but the watermark stays: if it moved back, the same messages would be formed again.
     """
@@ -54,7 +54,7 @@ def _deeds(entry: Entry) -> list[Line]:
 
 
 def _closure(state: BatchState, change: Undo) -> Deciding[list[Entry]]:
-    """The operations to be reversed: the one asked for and, together, all that was built upon it."""
+    """Return the operations to reverse: the requested one and, with ``with_dependents``, all that depend on it."""
     positions = {change.position}
     while True:
         entries = yield from ask(EntriesAt(tuple(sorted(positions))))
@@ -92,7 +92,7 @@ def _check(state: BatchState, entries: list[Entry]) -> Deciding[None]:
 
 
 def _later(state: BatchState, entries: list[Entry]) -> Deciding[set[int]]:
-    """Return later positions that depend on these entries: they changed the same records, or records derived from them."""
+    """Return later ledger positions that depend on these entries: they changed the same or derived records."""
     first: dict[UUID, int] = {}
     for entry in entries:
         for line in _deeds(entry):
@@ -113,7 +113,7 @@ def _later(state: BatchState, entries: list[Entry]) -> Deciding[set[int]]:
 
 
 def _but_watermarks(positions: set[int], thread: UUID) -> Deciding[set[int]]:
-    """Of the positions that touched a thread those that did more than move its watermark."""
+    """Return those of a thread's ledger positions that did more than advance its formation progress or summary."""
     entries = yield from ask(EntriesAt(tuple(sorted(positions))))
     return {entry.position for entry in entries if any(line.id == thread for line in _deeds(entry))}
 

@@ -1,4 +1,4 @@
-"""The lines of an export: written from pieces, and read, checked and made into pieces again."""
+"""Exports, one JSON object on each line: written from a book's records, and read, checked and imported again."""
 
 from memoranda.storage.export.forms import OwnerLine
 from memoranda.storage.export.owner_data import BookDump, DumpedVersion, EndedEra, OwnerDump, TermsOf

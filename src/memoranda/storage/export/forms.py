@@ -1,4 +1,4 @@
-"""The forms of the lines of an export."""
+"""The fields of each kind of line in an export, as validated models."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ _Left = tuple[_Count, Annotated[str, AfterValidator(_known_reason)], UUID | None
 
 
 class OwnerLine(Value):
-    """The form of an owner's first line."""
+    """The first line of an owner's part in an export."""
 
     line: Literal["owner"]
     tenant: Name
@@ -93,7 +93,7 @@ class _EntryBody(Value):
 
 
 class EntryLine(Value):
-    """The form of a ledger entry's line."""
+    """A line of an export with one ledger entry."""
 
     line: Literal["entry"]
     position: _Number
@@ -103,7 +103,7 @@ class EntryLine(Value):
     keys: tuple[_Digest, _Digest] | None = None
 
     def entry(self, era: UUID) -> Entry:
-        """Return the ledger entry of this line."""
+        """Return the ledger entry that this line describes."""
         lines = tuple(Line(*part[:6], erased=part[6] is not None) for part in self.body.lines)
         ignored = tuple(Ignored(*part) for part in self.body.ignored)
         operation, request = self.keys or (None, None)
@@ -122,7 +122,7 @@ class EntryLine(Value):
 
 
 class VersionLine(Value):
-    """The form of the line of one version of a record."""
+    """A line of an export with one version of a record."""
 
     line: Literal["version", "record"]
     position: _Number
@@ -131,7 +131,7 @@ class VersionLine(Value):
 
 
 class UseLine(Value):
-    """The form of the line on how a memory has served."""
+    """A line of an export on how often and when a memory was used in prompts."""
 
     line: Literal["use"]
     id: UUID
@@ -141,14 +141,14 @@ class UseLine(Value):
 
 
 class EndLine(Value):
-    """The form of the last line, which counts the others."""
+    """The last line of an owner's part in an export, with the counts of its other lines."""
 
     line: Literal["end"]
     counts: dict[str, _Count]
 
 
 class BookLine(Value):
-    """The form of the line on what belongs to no owner."""
+    """The line of an export with the data that belong to no owner."""
 
     line: Literal["book"]
     secret: Annotated[bytes, _of_hex(SECRET_SIZE)]

@@ -1,4 +1,4 @@
-"""The checked content of an export, and its conversion to pieces that an engine can write."""
+"""The checked content of an export, and its conversion to the rows (pieces) that an engine writes."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ SECRET_SIZE = 32
 
 
 class DumpedVersion(NamedTuple):
-    """One version of a record, read from a line."""
+    """One version of a record, read from a line of an export."""
 
     record: Record
     position: int
@@ -46,7 +46,7 @@ class DumpedVersion(NamedTuple):
 
 
 class Blank(NamedTuple):
-    """A version without content: it was emptied in the exported book, and its ledger line is still there."""
+    """A version whose content an erasure removed in the exported book; its ledger line is still there."""
 
     id: UUID
     version: int
@@ -55,7 +55,7 @@ class Blank(NamedTuple):
 
 
 class OwnerDump(NamedTuple):
-    """Everything of one owner, checked for contradictions."""
+    """All data of one owner in an export, checked for contradictions."""
 
     owner: Owner
     era: UUID
@@ -81,12 +81,12 @@ class OwnerDump(NamedTuple):
         return +found
 
     def pieces(self, secret: bytes, rule: int, terms: TermsOf) -> OwnerPieces:
-        """Return the owner as pieces, with digests under this key and terms of this rule."""
+        """Return the owner's rows, with digests made with the book's key, and search terms made by this rule."""
         return _Pieces(self, secret, rule, terms).made()
 
 
 class _Pieces:
-    """Makes the pieces of one owner."""
+    """Converts one owner's part of an export to the rows that an engine writes."""
 
     def __init__(self, dump: OwnerDump, secret: bytes, rule: int, terms: TermsOf) -> None:
         self._dump = dump
@@ -192,7 +192,7 @@ def _entry(entry: Entry) -> EntryPiece:
 
 
 class EndedEra(NamedTuple):
-    """An ended era: what is left of an owner whose records were all erased."""
+    """The rest of an owner whose records were all erased: the ledger of the ended era, without the name."""
 
     era: UUID
     #: Keyed digest of the owner's name.
@@ -203,7 +203,7 @@ class EndedEra(NamedTuple):
     operations: tuple[tuple[bytes, bytes], ...]
 
     def pieces(self) -> OwnerPieces:
-        """Return the era, with what is left of its ledger: operations that are not to be applied again."""
+        """Return the rows of the ended era: its ledger, so that its operations are not applied again."""
         entries = [
             _entry(
                 Entry(
@@ -216,7 +216,7 @@ class EndedEra(NamedTuple):
 
 
 class BookDump(NamedTuple):
-    """Return the rows that belong to no owner, without tombstones."""
+    """Return the rows that belong to no owner, without the tombstones of erased records."""
 
     secret: bytes
     eras: tuple[EndedEra, ...]

@@ -1,4 +1,4 @@
-"""Reads exports: checks each line by its form, then all lines against each other."""
+"""Reads exports: checks the fields of each line, then all lines of an owner against each other."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ _Form = TypeVar("_Form", bound=Value)
 
 
 def parse_owner_line(line: Mapping[str, Any]) -> OwnerLine:
-    """Return an owner's first line; raise InvalidInput if it is not one."""
+    """Parse the first line of an owner's part in an export; raise InvalidInput if it is faulty."""
     return _read(OwnerLine, line, 0)
 
 
 def parse_book(line: Mapping[str, Any]) -> BookDump:
-    """Return what belongs to no owner; raise InvalidInput if the line is faulty."""
+    """Parse the line with the data that belong to no owner; raise InvalidInput if it is faulty."""
     read = _read(BookLine, line, 0)
     eras = tuple(EndedEra(UUID(bytes=era), digest, at, ids) for era, digest, at, ids in read.erased_eras)
     operations = [id for each in eras for id, _ in each.operations]
@@ -45,12 +45,12 @@ def parse_book(line: Mapping[str, Any]) -> BookDump:
 
 
 def parse(owner: Owner, lines: Sequence[Mapping[str, Any]]) -> OwnerDump:
-    """Return an owner's part for an owner of this book; raise InvalidInput that names the faulty line and part."""
+    """Parse one owner's part of an export; raise InvalidInput that names the faulty line and field."""
     return _Parsing(owner, lines).parsed()
 
 
 def broken(item: int, reason: str, part: str = "") -> InvalidInput:
-    """Return the error of a line; ``item`` is its place in the part, from 0."""
+    """Return the error about a line of an export; ``item`` counts the lines of the owner's part from 0."""
     return InvalidInput(f"line {item + 1}: {reason}", field=f"lines[{item}].{part}".rstrip("."), item=item)
 
 
@@ -63,7 +63,7 @@ def _read(form: type[_Form], line: object, item: int) -> _Form:
 
 
 class _Parsing:
-    """Reads the lines of one owner, then compares them with each other."""
+    """Reads the lines of one owner's part, then compares them with each other."""
 
     def __init__(self, owner: Owner, lines: Sequence[Mapping[str, Any]]) -> None:
         self._owner = owner
@@ -79,7 +79,7 @@ class _Parsing:
         self._unsourced: dict[UUID, int] = {}
 
     def parsed(self) -> OwnerDump:
-        """Return everything, if there is no fault."""
+        """Return the owner's data; raises InvalidInput if a line is faulty or contradicts another."""
         if not self._lines:
             raise broken(0, "line: a dump begins with its owner", "line")
         head = _read(OwnerLine, self._lines[0], 0)
@@ -231,7 +231,7 @@ class _Parsing:
 
 
 def _steps(line: Line) -> bool:
-    """True if the versions of a ledger line can follow each other."""
+    """True if a ledger line of this kind may have its versions before and after."""
     if line.verb in (Verb.ERASE, Verb.AGE):
         return line.erased and line.after == 0
     if line.verb is Verb.IMPORT and line.before == 0:

@@ -1,4 +1,4 @@
-"""The lines of an export, written from an owner's pieces."""
+"""Writes the lines of an export from the rows of an owner."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from memoranda.storage.rows import StoredRow, audience_of, decode, dump_entry, e
 
 
 def owner_lines(whole: OwnerPieces, *, private: bool) -> Iterator[dict[str, Any]]:
-    """Yield an owner's lines, and at their end the one that counts them by kind.
+    """Yield the lines of an owner's part in an export; the last one counts the others by kind.
 
     With ``private`` they hold the digests of operations, which only a book with the same key understands.
     """
@@ -48,7 +48,7 @@ def _owner_lines(whole: OwnerPieces, *, private: bool) -> Iterator[dict[str, Any
 
 
 def _record_lines(piece: RecordPiece, owner: Owner) -> Iterator[dict[str, Any]]:
-    """Yield a record's earlier versions that still have content, then the record."""
+    """Yield the export lines of a record: earlier versions that still have content, then the current one."""
     row = StoredRow(*piece.row)
     id = UUID(bytes=row.id)
     for old in piece.earlier:
@@ -68,7 +68,7 @@ def _version_line(kind: str, record: Record, position: int) -> dict[str, Any]:
 
 
 def _entry_line(entry: Entry, *, private: bool) -> dict[str, Any]:
-    """Return an entry's line without the digests of content, which are made anew where it is imported."""
+    """Return the export line of a ledger entry, without digests of content: the importing book computes its own."""
     bare = replace(entry, lines=tuple(replace(line, hash=None) for line in entry.lines))
     line = {
         "line": "entry",
@@ -83,7 +83,7 @@ def _entry_line(entry: Entry, *, private: bool) -> dict[str, Any]:
 
 
 def book_line(book: BookDump) -> dict[str, Any]:
-    """Return the line on what belongs to no owner."""
+    """Return the export line with the data that belong to no owner."""
     return {
         "line": "book",
         "secret": book.secret.hex(),
