@@ -17,15 +17,15 @@ from memoranda.model.records import Owner, View
 
 @runtime_checkable
 class NotifiesWorkers(Protocol):
-    """An engine whose commits notify the workers of all processes; a worker that gets no notice finds the job later."""
+    """An engine that wakes the workers of all processes after a commit; a worker that misses it finds the job later."""
 
     def when_due(self, wake: Callable[[], None]) -> Callable[[], None]:
-        """Call ``wake`` in this event loop soon after a commit made a job due; returns a function that ends this."""
+        """Call ``wake`` in this event loop soon after a commit made a job due; returns a function that ends the calls."""
 
 
 @dataclass(frozen=True, slots=True)
 class ShelfStatistics:
-    """Numbers about all passages of some large shelves, which scoring needs beside the candidates."""
+    """Numbers about all passages of some large shelves (all passages of one owner with one audience), for scoring."""
 
     passages: int
     #: The number of their terms, with repetitions; and the same with what neighbours in a thread lend each other.
@@ -63,36 +63,36 @@ class Surroundings:
 
 
 class LargeShelfIndex(Protocol):
-    """An engine's index of large shelves; it finds candidates, and recall scores them."""
+    """An engine's index of large shelves: it finds candidates for a question, and recall scores them."""
 
     #: A shelf with at least so many passages is large.
     threshold: int
 
     async def is_behind(self) -> bool:
-        """True if ``update`` has something to do."""
+        """True if passages have changed since the last ``update``."""
 
     async def update(self) -> int:
-        """Index large shelves, or what changed in them since; returns the number of shelves that needed it."""
+        """Bring the index up to date with all large shelves; returns the number of shelves that had changes."""
 
     async def measure(
         self, owner: Owner, view: View, shelves: Sequence[int], near: tuple[float, float]
     ) -> ShelfStatistics:
-        """Measure all passages of these shelves; ``near`` is what the next neighbour lends, and the one after it."""
+        """Measure these shelves; ``near`` has the shares that a message lends to the next one and to the one after that."""
 
     async def count_holders(
         self, owner: Owner, view: View, shelves: Sequence[int], words: Sequence[Sequence[int]]
     ) -> list[int]:
-        """Count the passages that contain each word; a word is given as the hashes of its possible terms."""
+        """Count the passages that contain each word; each word is given as the hashes of the search terms it may match."""
 
     async def count_within(
         self, owner: Owner, view: View, shelves: Sequence[int], stretches: Sequence[tuple[int, int]]
     ) -> int:
-        """Count the passages in these stretches of time, which do not overlap."""
+        """Count the passages in these time ranges, which do not overlap."""
 
     async def find_by_terms(
         self, query: CandidateQuery, words: Sequence[tuple[Sequence[int], int]]
     ) -> list[UUID]:
-        """Find likely passages by words, each with its number of holders; passages not indexed yet are added."""
+        """Find likely passages by words, each given with the number of passages that have it; unindexed ones are added."""
 
     async def find_by_vector(
         self, query: CandidateQuery, vectors: str, vector: NDArray[np.float32]
@@ -103,7 +103,7 @@ class LargeShelfIndex(Protocol):
         """Find the newest passages, newest first."""
 
     async def surroundings(self, owner: Owner, view: View, ids: Sequence[UUID], reach: int) -> Surroundings:
-        """Fetch candidates, each with ``reach`` neighbours on each side in its thread."""
+        """Return candidates, each with up to ``reach`` messages before and after it in its thread."""
 
 
 @runtime_checkable
@@ -112,4 +112,4 @@ class SearchesLargeShelves(Protocol):
 
     @property
     def large_shelves(self) -> LargeShelfIndex:
-        """The index of its large shelves."""
+        """The engine's index of its large shelves."""

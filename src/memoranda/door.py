@@ -1,4 +1,4 @@
-"""The one way in: every change passes here, gets its limits checked and its terms made, and is applied."""
+"""The door: the checks that every write passes. It checks limits, computes search terms, and applies the changes."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _LONG = 50_000
 
 
 class Door:
-    """Guards the records: nothing else writes them."""
+    """The only way to write records: it checks each change before the engine applies it."""
 
     def __init__(self, records: Records, limits: Limits, clock: Clock) -> None:
         self._records = records
@@ -47,7 +47,7 @@ class Door:
         era: UUID | None = None,
         note: Mapping[str, Any] | None = None,
     ) -> Receipt:
-        """Check changes, make their terms, and apply them, all or none."""
+        """Check changes, compute their search terms, and apply all of them or none."""
         if operation is not None:
             _check_operation(operation)
         self._check(changes)
@@ -79,7 +79,7 @@ class Door:
         size = sum(len(change.messages) if isinstance(change, c.Append) else 1 for change in changes)
         if size > limits.batch:
             raise LimitReached(
-                f"batch: {size} in one call; at most {limits.batch}, send them in parts", field="batch"
+                f"batch: {size} changes in one call; send at most {limits.batch} at a time", field="batch"
             )
         refused = [error for place, change in enumerate(changes) for error in self._refusals(place, change)]
         if refused:
@@ -181,7 +181,7 @@ def _check_operation(operation: object) -> None:
 
 
 def pack_terms(record: Record) -> bytes | None:
-    """The packed terms of a record; None where it is no passage."""
+    """Return the packed search terms of a record; None if it is not a passage."""
     text = record.passage_text()
     return None if text is None else pack_text(text)
 

@@ -67,7 +67,7 @@ class LimitReached(InvalidInput):
 
 
 class NotFound(MemorandaError, LookupError):
-    """The view may see no record with this id."""
+    """No record with this id exists, or the view may not see it."""
 
     code = "not_found"
 
@@ -108,19 +108,19 @@ class HasDependents(Conflict):
 
 
 class Erased(MemorandaError):
-    """The records this write belongs to were forgotten and do not come back."""
+    """The records that this write belongs to were forgotten; they cannot be restored."""
 
     code = "erased"
 
 
 class StorageError(MemorandaError):
-    """The engine could not do its work; nothing of the failed write is kept, unless it says otherwise."""
+    """The engine failed; nothing of the failed write is stored, unless the error says otherwise."""
 
     code = "storage"
 
 
 class OutcomeUnknown(StorageError):
-    """The server was lost while it committed: all of the write is kept, or nothing. The same operation id writes it once."""
+    """The server was lost during a commit: all of the write is stored, or nothing. Repeat it with the same operation id."""
 
     code = "outcome_unknown"
 
@@ -138,7 +138,7 @@ class ReadOnly(StorageError):
 
 
 class Moved(ReadOnly):
-    """The book moves, or has moved: nothing is written here any more."""
+    """The book is being moved or has moved: it takes no more writes here."""
 
     code = "moved"
 
@@ -149,7 +149,7 @@ class Moved(ReadOnly):
 
 
 class UnfinishedCopy(StorageError):
-    """A copy is making this book, and has not ended: finish it, or delete it."""
+    """A copy into this book has not finished: run the same copy again, or delete the book."""
 
     code = "unfinished"
 
@@ -189,7 +189,7 @@ class EmbedderDown(EmbeddingFailed):
 
 
 class WeightsUnfit(EmbeddingFailed):
-    """The files of the local model are not those that this version knows."""
+    """The local model's files are not the ones published for this version."""
 
 
 class ModelFailed(MemorandaError):
@@ -208,7 +208,7 @@ class ModelDown(ModelFailed):
 
 
 class ModelRefused(ModelFailed):
-    """The provider refuses what it is asked: the same question is refused again."""
+    """The provider refuses the request; asking the same again will be refused, too."""
 
     def __init__(self, message: str, *, reason: str = "request") -> None:
         super().__init__(message)

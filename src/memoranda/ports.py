@@ -1,4 +1,4 @@
-"""The ports: every protocol between the rooms and an engine, an embedder, a finder or a language model."""
+"""The ports: the protocols of engines, embedders, finders and language models."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ class Records(Protocol):
         """Return every change of a record, oldest first; an empty list if the view may not see it."""
 
     async def entries(self, owner: Owner, after: int, limit: int) -> list[Entry]:
-        """Return the owner's ledger entries after a position, oldest first."""
+        """Return the owner's ledger entries after a position in the ledger, oldest first."""
 
     async def find_operation(self, owner: Owner, operation: str) -> Receipt | None:
         """Return the first receipt of an operation id, or None if it was never applied."""
@@ -81,12 +81,12 @@ class Records(Protocol):
 
 
 class Passages(Protocol):
-    """The changes of shelves, which recall's index reads."""
+    """The passages of shelves (a shelf: all passages of one owner with one audience), as recall's index reads them."""
 
     async def look(
         self, owner: Owner, view: View, cached: Callable[[int], int | None], choose: Choose
     ) -> Sight:
-        """Return what ``since`` returns, and the records that ``choose`` picks from it, their use and their sources.
+        """Return what ``since`` returns, and the records that ``choose`` picks from it, with their uses and sources.
 
         - All of it is read at one moment and in one round trip.
         - ``choose`` may be called in any thread, and more than once.
@@ -95,7 +95,7 @@ class Passages(Protocol):
     async def since(
         self, owner: Owner, view: View, cached: Callable[[int], int | None]
     ) -> list[tuple[Shelf, ShelfDelta]]:
-        """Return the view's shelves, read at one moment, each with its changes since the caller's revision.
+        """Return the shelves that the view may read, each with its changes since the caller's revision.
 
         ``cached(number)`` returns the revision of a shelf that the caller has cached, or None.
         """
@@ -105,22 +105,22 @@ class Passages(Protocol):
 
 
 class TermsAndUse(Protocol):
-    """Search terms of passages and use of memories: stored beside the records, in batches and without a ledger entry."""
+    """Search terms of passages, and how often memories were used: stored in batches, without a ledger entry."""
 
     async def note_use(self, owner: Owner, view: View, uses: Mapping[UUID, Use]) -> int:
-        """Store the use of memories and return how many the view may see. No shelf's revision changes."""
+        """Store how often memories were used; return how many of them the view may see. No shelf's revision changes."""
 
     async def uses(self, owner: Owner, view: View, ids: Sequence[UUID]) -> dict[UUID, Use]:
-        """Return the use of memories; memories that were never used are left out."""
+        """Return how often memories were placed in prompts, and when; memories that never were are left out."""
 
     async def most_used(self, owner: Owner, view: View, filter: Filter, limit: int) -> list[UUID]:
         """Return memories by their use, the most used first; among equals the one used last comes first."""
 
     async def stale_terms(self, rule: int, limit: int) -> list[Record]:
-        """Return passages of all owners whose terms were made by an earlier rule; for upkeep only."""
+        """Return passages of all owners whose search terms were made by an older rule; for upkeep only."""
 
     async def put_terms(self, rule: int, terms: Mapping[UUID, bytes]) -> int:
-        """Store new terms of the passages that still exist and return how many did."""
+        """Store new search terms of the passages that still exist; return how many do."""
 
 
 class VectorSets(Protocol):
@@ -130,7 +130,7 @@ class VectorSets(Protocol):
     """
 
     async def vector_sets(self) -> list[VectorSet]:
-        """Return the book's sets, the active one first."""
+        """Return the book's sets of vectors, the active one first."""
 
     async def begin_set(self, embedding: Embedding) -> VectorSet:
         """Return the embedding's set; create it empty if it does not exist. The first set of a book is active at once."""
@@ -156,7 +156,7 @@ class Readable(Records, Passages, TermsAndUse, Protocol):
 
 
 class Jobs(Protocol):
-    """Jobs: work that commits made due. One worker at a time holds the lease of a job."""
+    """Background jobs, which commits make due. One worker at a time holds the lease of a job."""
 
     async def put(self, draft: JobDraft, at: datetime) -> None:
         """Add a job of the book's own upkeep; other jobs are added by ``apply``."""
@@ -170,13 +170,13 @@ class Jobs(Protocol):
         """
 
     async def renew(self, job: Job, at: datetime, seconds: float) -> bool:
-        """Extend a lease. False if it was lost."""
+        """Extend a worker's lease on a job. False if another worker took the job over."""
 
     async def finish(self, job: Job) -> bool:
         """Remove a finished job, or make it due again if it was added again since it was leased. False if the lease was lost."""
 
     async def fail(self, job: Job, error: str, at: datetime, retry_at: datetime | None) -> bool:
-        """Return a failed job: it is due again at ``retry_at``, or dead if that is None. False if the lease was lost."""
+        """Return a failed job: it is retried at ``retry_at``, or dead if that is None. False if the lease was lost."""
 
     async def postpone(self, job: Job, at: datetime, reason: str = "") -> bool:
         """Return a job that cannot be done before a moment, even if it is added again; no attempt is counted. False if the lease was lost."""
@@ -184,7 +184,7 @@ class Jobs(Protocol):
     async def keep(
         self, job: Job, payload: Mapping[str, Any], records: Sequence[UUID], spent: Spent | None = None
     ) -> bool:
-        """Store a payload with a leased job until the job is finished; it replaces the payload before.
+        """Store a payload, such as a model's answer, with a leased job until the job ends; it replaces an earlier one.
 
         - ``records`` are all records that the payload quotes: erasing one of them deletes the payload, not the job.
         - False, and nothing is stored, if the lease was lost or one of them is erased already.
@@ -192,7 +192,7 @@ class Jobs(Protocol):
         """
 
     async def jobs(self, state: JobState | None, limit: int) -> list[Job]:
-        """Return jobs in a state, or all, the longest due first, without their stored payloads."""
+        """Return jobs in a state, or all, those due the longest first, without their stored payloads."""
 
     async def replay(self, id: UUID, at: datetime) -> bool:
         """Make a dead or waiting job due now and reset its attempts. False if there is no such job."""
@@ -211,7 +211,7 @@ class Spending(Protocol):
         """Return the tenant's spending, ordered by day, owner, agent, task and model."""
 
     async def spent_in_all(self, tenant: str, only: SpentFilter = ALL_SPENT) -> Sums:
-        """Return the sum of it, computed by the engine."""
+        """Return the tenant's spending as one sum, computed by the engine."""
 
 
 # ── Erasure ──────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -248,10 +248,10 @@ class Maintenance(Protocol):
     async def adopt_book(
         self, secret: bytes, ended: Sequence[OwnerPieces], tombstones: Sequence[StonePiece]
     ) -> bool:
-        """Take the key, the ended eras and the tombstones of another book; False if this book is not empty."""
+        """Take the key, ended eras and tombstones of another book; False if this book is not empty."""
 
     async def adopt(self, secret: bytes, whole: OwnerPieces) -> bool:
-        """Add an owner with all records and the ledger in one commit; False if the owner is here.
+        """Import an owner with all records and the ledger in one commit; False if the owner is in this book already.
 
         Raises ``Erased`` if any of it was erased here, and ``Conflict`` if any is here, or ``secret`` is not this book's key.
         """
@@ -271,53 +271,53 @@ class CopiesItself(Protocol):
         """Return the paths of the book's own copies."""
 
     async def erasures(self) -> Erasures:
-        """Return everything that was ever erased from this book, as ids without content."""
+        """Return the ids of everything that was ever erased from this book; they have no content."""
 
     async def reapply(self, erasures: Erasures, at: datetime) -> int:
         """Erase from a copy what its original has erased since; return how many records were erased."""
 
 
 class Moves(Protocol):
-    """Reads and writes a book as pieces, which are the same on every engine.
+    """Reads and writes a book as pieces: one record with all its versions, or one ledger entry, alike on every engine.
 
     Each call is of one moment. Every other write asks for the marks in its own transaction, and is refused if there is one.
     """
 
     async def whereabouts(self) -> Whereabouts:
-        """Return which book this is, and its marks."""
+        """Return which book this is, and the marks that say it is copied or is a copy."""
 
     async def eras(self, after: bytes, limit: int) -> list[bytes]:
-        """Return the ids of eras after this one, in order; eras that ended are among them."""
+        """Return ids of eras (an owner's life between two whole erasures) after this one, in order, ended ones included."""
 
     async def book_frame(self) -> BookFrame:
         """Return the rows that belong to no owner, without tombstones."""
 
     async def frame(self, era: bytes) -> Frame | None:
-        """Return an era's owner, shelves, jobs and spending; None if the era is not here."""
+        """Return an era's owner, shelves, jobs and spending; None if the book does not have the era."""
 
     async def pieces(self, kind: PieceKind, era: bytes, after: bytes, limit: int) -> list[Piece]:
-        """Return an era's pieces after a key, in order; tombstones have no era."""
+        """Return an era's pieces after a key, in the order of their keys; tombstones belong to no era."""
 
     async def owner_pieces(self, owner: Owner) -> OwnerPieces | None:
-        """Return everything of an owner, all of one moment; None if the owner has no era."""
+        """Return all pieces of an owner, read at one moment; None if the owner has no era."""
 
     async def arrive(self, arrival: Arrival, secret: bytes) -> bool:
-        """Become an empty, unfinished copy, or stay the one with this id; an earlier copy of the same book is emptied.
+        """Become an empty, unfinished copy, or stay the copy with this id; an earlier copy of the same book is emptied.
 
         Returns False if this book has content or is the book itself.
         """
 
     async def lay_book(self, copy: str, frame: BookFrame) -> None:
-        """Write the rows that belong to no owner, unless they are here."""
+        """Write the rows that belong to no owner, unless the book has them already."""
 
     async def lay_frame(self, copy: str, frame: Frame) -> None:
-        """Write an era's frame, unless the era is here."""
+        """Write an era's owner, shelves, jobs and spending, unless the book has the era already."""
 
     async def lay(self, copy: str, era: bytes, pieces: Sequence[Piece]) -> None:
-        """Write pieces of an era in one commit, except those that are here. Vectors of unknown sets are left out."""
+        """Write pieces of an era in one commit; pieces that exist are skipped, and so are vectors of unknown sets."""
 
     async def end_arrival(self, copy: str) -> None:
-        """Become a book like any other."""
+        """End the copy: remove the mark, so that the target can be opened like any other book."""
 
     async def depart(self, departure: Departure | None, expected: Departure | None) -> None:
         """Set or remove the mark that refuses all writes; raise ``Conflict`` if another one is stored than expected."""
@@ -343,7 +343,7 @@ class Clock(Protocol):
 
 
 class MakesVectors(Protocol):
-    """Computes the missing vectors of a book's set."""
+    """Computes the missing vectors of a book's passages."""
 
     @property
     def embedding(self) -> Embedding:
@@ -353,7 +353,7 @@ class MakesVectors(Protocol):
         """Return the vector of a question."""
 
     async def make(self, records: Sequence[Record], progress: Callable[[int], None] | None = None) -> int:
-        """Compute and store the vectors of these records; return how many were stored."""
+        """Compute and store the vectors of these passages; return how many were stored."""
 
     async def catch_up(self, progress: Callable[[int], None] | None = None) -> int:
         """Compute and store all missing vectors; return how many were stored."""
@@ -362,7 +362,7 @@ class MakesVectors(Protocol):
         """Fill a new set while recall reads the active one, then make the new set the active one."""
 
     async def check(self) -> None:
-        """Raise the known fault of the embedder, as far as it can tell without computing a vector."""
+        """Raise the embedder's error if it is known to fail; no vector is computed to find out."""
 
     async def close(self) -> None:
         """Release its resources."""
@@ -387,7 +387,7 @@ class Finder(Protocol):
         why_not: Sequence[UUID] | None = None,
         now: datetime,
     ) -> Hits:
-        """Return the best passages, best first. ``vector`` is the question's vector, ``vectors`` the name of its set."""
+        """Return the best passages, best first; ``vector`` is the question's, ``vectors`` names the set to compare."""
 
 
 @runtime_checkable
@@ -399,7 +399,7 @@ class Embedder(Protocol):
         """The embedding of its vectors; only vectors of the same embedding can be compared."""
 
     async def passages(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Return one vector per row, in the order of the texts."""
+        """Return one vector per text, in the order of the texts."""
 
     async def query(self, text: str) -> NDArray[np.float32]:
         """Return the vector of a question."""
@@ -413,10 +413,10 @@ class Models(Protocol):
     """Language models that answer in JSON. They may fail at any time; no write waits for them."""
 
     async def ask(self, request: ModelRequest) -> ModelAnswer:
-        """Ask once and return the answer; raise ``ModelDown`` or ``ModelRefused`` if there is none."""
+        """Ask a language model once and return its answer; raise ``ModelDown`` or ``ModelRefused`` if there is none."""
 
     def named(self, task: str) -> str:
-        """Return the provider and name of the model for a task."""
+        """Return the provider and name of the model that is used for a task."""
 
     async def close(self) -> None:
         """Release its resources."""

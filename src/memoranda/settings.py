@@ -32,13 +32,13 @@ S = TypeVar("S", bound=BaseModel)
 
 
 def read_file(path: str | Path, sections: Collection[str]) -> dict[str, Any]:
-    """The sections of a settings file in TOML, which are all among these."""
+    """Return the sections of a TOML settings file; an unknown section is an error."""
     if not isinstance(path, (str, Path)):
         raise InvalidInput(f"settings: give a path, not {type(path).__name__}", field="settings")
     try:
         found = tomllib.loads(Path(path).read_text("utf-8"))
     except FileNotFoundError:
-        raise InvalidInput(f"settings: there is no file {path}", field="settings") from None
+        raise InvalidInput(f"settings: there is no file {path}; check the path", field="settings") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as exc:
         raise InvalidInput(f"settings: {path} is not valid TOML: {exc}", field="settings") from exc
     except (OSError, ValueError) as exc:
@@ -54,7 +54,7 @@ def read_file(path: str | Path, sections: Collection[str]) -> dict[str, Any]:
 
 
 def refuse_former(names: Collection[str], environment: Mapping[str, str] | None = None) -> None:
-    """Raise InvalidInput if a variable still has the prefix of before the renaming, and its twin of today is not set.
+    """Raise InvalidInput if a setting is given only by a variable with the prefix from before the renaming.
 
     ``names`` are the sections, and the variables that belong to none. A variable of another program is left alone.
     """
@@ -66,13 +66,13 @@ def refuse_former(names: Collection[str], environment: Mapping[str, str] | None 
         is_ours = name in known or name.startswith(tuple(f"{section}_" for section in known))
         if variable.upper().startswith(FORMER_PREFIX) and is_ours and (twin := _twin(name)) not in today:
             raise InvalidInput(
-                f"{variable}: this product was renamed and does not read it any more; set {twin} instead",
+                f"{variable}: the product was renamed and ignores this variable; set {twin} instead",
                 field=variable,
             )
 
 
 def _twin(name: str) -> str:
-    """Return today's variable for one whose name, without the former prefix, was this."""
+    """Return the present name of a variable, given its former name without the prefix."""
     section, _, field = name.lower().partition("_")
     return f"{PREFIX}{section}_{RENAMED.get((section, field), field)}".upper().rstrip("_")
 
@@ -83,7 +83,7 @@ def settings(
     file: Mapping[str, Any] | None = None,
     environment: Mapping[str, str] | None = None,
 ) -> S:
-    """One section: the class's defaults, then the file, then ``MEMORANDA_<SECTION>_<FIELD>``."""
+    """Return one section: the class's defaults, then the file, then ``MEMORANDA_<SECTION>_<FIELD>``."""
     values: dict[str, Any] = dict((file or {}).get(section, {}))
     for name, value in values.items():
         _check_field(section, name, name, of)

@@ -1,4 +1,4 @@
-"""Spans and counters; the only file that knows OpenTelemetry, and content where it is not installed."""
+"""Spans and counters; the only module that imports OpenTelemetry. Without OpenTelemetry it does nothing."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _SCOPE = "memoranda"
 
 @cache
 def _api(name: str) -> Any:
-    """``opentelemetry.trace`` or ``opentelemetry.metrics``; None where it is not installed."""
+    """Return ``opentelemetry.trace`` or ``opentelemetry.metrics``; None if it is not installed."""
     return import_module(f"opentelemetry.{name}") if find_spec("opentelemetry") else None
 
 
@@ -50,7 +50,7 @@ def measure(name: str, value: float) -> None:
 
 @contextmanager
 def span(name: str) -> Iterator[None]:
-    """Trace a piece of work; names say what is done, never for whom."""
+    """Trace a piece of work; a span's name says what is done, never for which owner."""
     tracer = _tracer()
     if tracer is None:
         yield

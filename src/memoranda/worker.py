@@ -1,4 +1,4 @@
-"""Works off jobs: leases one at a time, renews while it works, retries with growing pauses, gives up in the open."""
+"""Does background jobs: leases one at a time, renews the lease, retries with growing pauses, and in the end gives up."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _log = logging.getLogger("memoranda.worker")
 
 
 class Worker:
-    """One worker; any open book may run one, in as many processes as there are."""
+    """A worker for background jobs; each process with an open book may run one."""
 
     def __init__(
         self, jobs: Jobs, handlers: Mapping[str, Handler], clock: Clock, *, lease: float = LEASE_SECONDS
@@ -52,7 +52,7 @@ class Worker:
         self.name = f"{socket.gethostname()}-{os.getpid()}-{uuid4().hex[:8]}"
 
     async def run_once(self) -> bool:
-        """Do one due job; False where none is due."""
+        """Do one due job; False if none is due."""
         job = await self._jobs.lease(tuple(self._handlers), self.name, self._clock(), self._lease)
         if job is None:
             return False
@@ -60,7 +60,7 @@ class Worker:
         return True
 
     async def drain(self, limit: int | None = None) -> int:
-        """Do due jobs until none is left, or as many as ``limit``; returns how many."""
+        """Do due jobs until none is left or ``limit`` are done; returns how many."""
         done = 0
         while (limit is None or done < limit) and await self.run_once():
             done += 1
@@ -117,7 +117,7 @@ class Worker:
             leave()
 
     async def _tell_depth(self) -> None:
-        """Report now and then how many jobs wait, for how long, and how many are dead."""
+        """Report now and then how many jobs wait, for how long, and how many are dead (given up until retried)."""
         now = self._clock()
         if not telemetry.listened() or (self._told_at is not None and now - self._told_at < _TELLING):
             return
@@ -157,7 +157,7 @@ class Worker:
             await asyncio.wait([renewing])
 
     async def _handle(self, job: Job) -> None:
-        """Run the job in its own task, to tell a cancellation of the job from one of the worker."""
+        """Run the job in its own task, so that a cancelled job is not taken for a cancelled worker."""
 
         async def handled() -> None:
             await self._handlers[job.kind](job)
@@ -189,7 +189,7 @@ class Worker:
         await self._jobs.fail(job, error, now, now + timedelta(seconds=pause))
 
     async def _put_off(self, job: Job, postponed: Postponed) -> None:
-        """Postpone a job; the time of its next attempt is bounded: a past time would repeat at once without end, and an infinite one never."""
+        """Postpone a job to the handler's time, but by no less than two seconds and no more than a day."""
         now = self._clock()
         soonest, latest = (
             now + timedelta(seconds=seconds)
@@ -216,7 +216,7 @@ class Worker:
 
 
 class _Failed(Exception):
-    """Wraps an exception of a handler, to tell it from a failure of the worker itself."""
+    """Wraps an exception of a job's handler, so that it is not taken for a failure of the worker itself."""
 
     def __init__(self, kind: str, message: str) -> None:
         super().__init__(message)
@@ -224,7 +224,7 @@ class _Failed(Exception):
 
 
 async def _either(one: asyncio.Event, other: asyncio.Event, seconds: float) -> None:
-    """Wait for one of two events, but not for longer."""
+    """Wait until one of two events is set, or until the time is up."""
     waiting = [asyncio.ensure_future(event.wait()) for event in (one, other)]
     try:
         await asyncio.wait(waiting, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
@@ -234,6 +234,6 @@ async def _either(one: asyncio.Event, other: asyncio.Event, seconds: float) -> N
 
 
 def _is_cancelled() -> bool:
-    """True if this task itself was cancelled, not something that it awaits."""
+    """True if this task itself was cancelled; False if only something that it awaits was."""
     task = asyncio.current_task()
     return task is not None and task.cancelling() > 0

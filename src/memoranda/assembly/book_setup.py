@@ -39,7 +39,7 @@ _log = logging.getLogger("memoranda.embedding")
 
 
 class RecallSettings(Value):
-    """Memory limits of recall."""
+    """Limits of the memory (RAM) that recall uses."""
 
     index_bytes: int = Field(default=INDEX_BYTES, ge=1_048_576)
     #: A shelf with at least so many passages is searched by the engine, if it can, and not read into memory.
@@ -66,7 +66,7 @@ _LONE_VARIABLES = ("book", "debug")
 
 
 class Opening:
-    """The result of ``open``: ``await`` it to get the book, or use it with ``async with``, which also closes it."""
+    """The result of ``open``: ``await`` it to get the book, or use it with ``async with``, which also closes the book."""
 
     def __init__(self, **how: Any) -> None:
         self._how = how
@@ -188,7 +188,7 @@ async def _open(
 
 
 def _refuse(tenant: str, limits: Limits | None, *, worker: bool | None, read_only: bool) -> None:
-    """Check the arguments before anything is opened."""
+    """Check the arguments of ``open`` before anything is opened."""
     try:
         Owner(tenant=tenant, id=tenant)
     except ValidationError as exc:
@@ -218,19 +218,19 @@ def _given(config: str | Path | None, limits: Limits | None) -> _Given:
 
 
 def refuse_former_settings() -> None:
-    """Raise InvalidInput if the environment still has a setting under the prefix of before the renaming."""
+    """Raise InvalidInput if a setting has the environment variable prefix from before the renaming."""
     refuse_former([*_SECTIONS, *_LONE_VARIABLES])
 
 
 async def _job_exists(engine: Engine, kind: str) -> bool:
-    """True if a job of this kind exists, due or not."""
+    """True if the book has a job of this kind, due or not."""
     return any(job.kind == kind for job in await engine.jobs(None, MOST_JOBS))
 
 
 async def _put_jobs_unless_moving(
     engine: Engine, maker: VectorMaker | None, keeping: Retention, clock: Clock
 ) -> bool:
-    """Create the jobs that this book needs; return False if the book has just begun to move."""
+    """Add the jobs that this book needs; return False if the book has just begun to move."""
     try:
         await _put_jobs(engine, maker, keeping, clock)
     except Moved:
@@ -239,7 +239,7 @@ async def _put_jobs_unless_moving(
 
 
 async def _put_jobs(engine: Engine, maker: VectorMaker | None, keeping: Retention, clock: Clock) -> None:
-    """Create the jobs that this book needs: terms of the current rule, the first retention, vectors."""
+    """Add the jobs that this book needs: refresh outdated search terms, the first retention, compute vectors."""
     if await engine.stale_terms(RULE, 1):
         await engine.put(JobDraft(kind="terms", key=str(RULE)), clock())
     if keeping.messages_days is not None and not await _job_exists(engine, RETAIN):

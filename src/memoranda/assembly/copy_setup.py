@@ -49,7 +49,7 @@ async def copy(
 
 
 async def cancel_copy(source: str | Path, target: str | Path) -> None:
-    """Let a book be written again after a copy to ``target`` was stopped; the target is not opened.
+    """Make a book writable again after a copy to ``target`` was stopped; the target is not opened.
 
     Nothing is lost by it: a copy that is not complete holds nothing that the book does not. Raises ``Moved`` once the book
     has moved.
@@ -64,13 +64,13 @@ async def cancel_copy(source: str | Path, target: str | Path) -> None:
 
 
 async def _close(engine: Engine, report: CopyReport) -> None:
-    """Close an engine; an error is ignored if the book has moved, since it would look as if it had not."""
+    """Close an engine; if the book has moved, an error of closing is ignored, since it would look like a failed move."""
     with suppress(StorageError) if report.switched else nullcontext():
         await engine.close()
 
 
 async def _open_target(target: str | Path, departure: Departure | None) -> Engine:
-    """Open the target; create nothing where the book has moved to, or may have moved to."""
+    """Open the target; create no file if the book has moved to it, or may have."""
     create = departure is None or not (departure.whole or departure.run)
     try:
         return await open_engine(target, create=create, unfinished=True)

@@ -1,4 +1,4 @@
-"""Addresses of books: each is read, and the engine it names is opened; only this module imports engines."""
+"""Addresses of books: reads each address, and opens the engine it names; only this module imports engines."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def read_address(address: str | Path) -> Path | str:
 
 
 def refuse_former_file(address: str | Path) -> None:
-    """Raise NotABook if the default file is meant, it is not there, and the default file of before the renaming is."""
+    """Raise NotABook if the default file is missing, but the default file from before the renaming exists."""
     where = read_address(address)
     if where == Path(DEFAULT_FILE) and not where.exists() and Path(_FORMER_FILE).exists():
         raise NotABook(
@@ -69,7 +69,7 @@ def refuse_former_file(address: str | Path) -> None:
 
 
 def name_of(address: str | Path) -> str:
-    """Return the name that the engine behind an address gives to the book's place, without opening it."""
+    """Return how the engine behind an address names the place of the book, without opening the book."""
     where = read_address(address)
     if isinstance(where, Path):
         if "\0" in str(where):

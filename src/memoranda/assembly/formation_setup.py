@@ -1,4 +1,4 @@
-"""Setup of formation: the objects that form threads, with their models and budgets."""
+"""Setup of formation (turning threads into memories): connects its objects with models and budgets."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _AROUND: Final = 4
 
 
 async def models_of(wish: Any, settings: ModelsSettings) -> Models | None:
-    """Find the models that the caller or the settings name; in a thread, as it may import a provider's client."""
+    """Return the models that the caller or the settings name; in an OS thread, because the import may be slow."""
     if wish is None or wish == NONE:
         return None
     return await asyncio.to_thread(find_models, None if wish == AUTO else wish, settings)
@@ -51,7 +51,7 @@ def former_of(
     tenant: str,
     clock: Clock,
 ) -> FormationRunner:
-    """Build the object that forms the threads of a book."""
+    """Build the object that forms the threads of a book (turns their messages into memories)."""
     wide = limits.model_copy(update={"writes_per_run": max(_WRITES_PER_RUN, limits.writes_per_run)})
     door = Door(engine, wide, clock)
     reader = ThreadReader(engine, finder, maker, tenant, limits.experience_min_users)
@@ -65,12 +65,12 @@ def former_of(
 
 
 def handlers(former: FormationRunner) -> dict[str, Handler]:
-    """Return the job handlers of formation."""
+    """Return the handlers of formation's jobs."""
     return {FORM: former.form, REFORM: former.reform}
 
 
 def _window_start(messages: Sequence[Message], budget: int) -> int:
-    """Return the place in a thread where a window of ``budget`` tokens begins."""
+    """Return the position of the message at which a window of the newest ``budget`` tokens begins."""
     chosen = choose(messages, budget, lambda message: estimate(message.content) + _AROUND, whole=True)
     if chosen is not None:
         return chosen.start

@@ -22,7 +22,7 @@ _OTHERS_SECONDS = 60.0
 
 
 async def refresh_terms(engine: Engine) -> int:
-    """Recompute the terms made by an older rule; recall uses the old ones until then."""
+    """Recompute the search terms that an older rule made; recall uses the old ones until then."""
     done = 0
     while stale := await engine.stale_terms(RULE, _TERMS_STEP):
         done += await engine.put_terms(RULE, {record.id: pack_terms(record) or b"" for record in stale})

@@ -1,4 +1,4 @@
-"""The book: one façade with the verbs that applications use, over rooms that it was given."""
+"""The book: one object with the verbs that applications use."""
 
 from memoranda.book.book import Book
 from memoranda.book.verbs.thread_handle import ThreadHandle

@@ -71,7 +71,7 @@ _LAST_JOB_SECONDS = 10.0
 
 
 class Book(Statements):
-    """One opened Memoranda. Get one from ``memoranda.open``; close it, or use it with ``async with``."""
+    """One open book. Get one from ``memoranda.open``; close it, or use it with ``async with``."""
 
     def __init__(
         self,
@@ -122,7 +122,7 @@ class Book(Statements):
         await self.close()
 
     def start_worker(self) -> None:
-        """Start a worker in this process; it does jobs until the book is closed."""
+        """Start a worker in this process; it does background jobs until the book is closed."""
         if self._working is None:
             self._working = asyncio.create_task(
                 self.worker.run(self._stop, at_once=_AT_ONCE if self._models else 1)
@@ -156,7 +156,7 @@ class Book(Statements):
 
     @property
     def no_vectors_because(self) -> str:
-        """Why recall compares no vectors; empty if it does."""
+        """The reason why recall compares no vectors; empty if it does."""
         return self.embeddings.no_vectors_because
 
     # ── what was said ────────────────────────────────────────────────────────────────────────────────────────────
@@ -174,7 +174,7 @@ class Book(Statements):
         operation: str | None = None,
         **who: Unpack[Who],
     ) -> ThreadHandle:
-        """Begin a thread, or take up the one with this ``id`` or this ``name`` of the application's own."""
+        """Create a thread, or open the one with this ``id``, or with this ``name`` that the application gave it."""
         party, view = as_owner(owner, self.tenant), as_view(who)
         if id is not None:
             return await taken_up(self._services, party, as_id(id), view)
@@ -221,7 +221,7 @@ class Book(Statements):
         explain: bool | Iterable[UUID | str] | UUID | str = False,
         **who: Unpack[Who],
     ) -> Hits:
-        """The passages that best answer a question, best first, each with its reasons.
+        """Return the passages that best answer a question, best first, each with the reasons why it was found.
 
         ``mode`` is ``hybrid`` (words and meaning, as far as each is there), ``words`` or ``meaning``; ``recent``, the
         newest, or ``most_used``, the memories used most with one place in five for the newest, whatever the question.
@@ -266,7 +266,7 @@ class Book(Statements):
         return await self.embeddings.catch_up(progress)
 
     async def reembed(self, progress: Callable[[int], None] | None = None) -> int:
-        """Compute all vectors with this book's embedder, while recall still reads the old ones; then switch to the new ones.
+        """Compute all vectors with this book's embedder; recall reads the old ones until all new ones are there.
 
         A call that was interrupted goes on where it stopped when it is made again; returns how many it made itself.
         """
@@ -285,7 +285,7 @@ class Book(Statements):
         vector: Sequence[float] | None = None,
         **who: Unpack[Who],
     ) -> Context:
-        """The text that an agent should read before it answers, in at most ``budget`` tokens, and what it is made of.
+        """Return the text that an agent should read before it answers, in at most ``budget`` tokens, and its parts.
 
         Without a query, what was last said in the ``thread`` is the question. ``count`` counts tokens as the agent's
         model does; without it they are estimated. The memories that are placed count as used, unless ``mark_used`` is False.
@@ -312,7 +312,7 @@ class Book(Statements):
         return made
 
     async def get(self, owner: str | Owner, id: UUID | str, **who: Unpack[Who]) -> Record:
-        """One record by its id."""
+        """Return one record by its id."""
         wanted = as_id(id)
         found = await self.engine.get(as_owner(owner, self.tenant), as_view(who), [wanted])
         if wanted not in found:
@@ -330,7 +330,7 @@ class Book(Statements):
         limit: int = 100,
         **who: Unpack[Who],
     ) -> Page:
-        """A page of what a view sees."""
+        """Return a page of the records that a view sees."""
         filter = as_filter(as_types(types), only or {}, newest_first=newest_first)
         return await self.engine.scan(
             as_owner(owner, self.tenant), as_view(who), filter, as_cursor(cursor), as_limit(limit)
@@ -344,7 +344,7 @@ class Book(Statements):
         only: Only | None = None,
         **who: Unpack[Who],
     ) -> int:
-        """How many records a list would give."""
+        """Return how many records ``list`` would return."""
         return await self.engine.count(
             as_owner(owner, self.tenant), as_view(who), as_filter(as_types(types), only or {})
         )
@@ -363,7 +363,7 @@ class Book(Statements):
     async def ledger(
         self, owner: str | Owner, *, after: int = 0, limit: int = 100, **who: Unpack[Who]
     ) -> Sequence[Entry]:
-        """Return an owner's ledger entries after a position; only the owner's own view may. They contain no content."""
+        """Return an owner's ledger entries after a position, oldest first; only the owner's own view may read them."""
         if not as_view(who).whole:
             raise NotAllowed("the ledger lists records of every audience; read it with view='owner'")
         return await self.engine.entries(
@@ -371,7 +371,7 @@ class Book(Statements):
         )
 
     async def operation(self, owner: str | Owner, operation: str, **who: Unpack[Who]) -> Receipt | None:
-        """The receipt of an operation id, with what this view sees of it; None where it was never applied."""
+        """Return the receipt of an operation id, as far as this view sees it; None if the id was never applied."""
         party, view = as_owner(owner, self.tenant), as_view(who)
         receipt = await self.engine.find_operation(party, as_text(operation, "operation"))
         if receipt is None or view.whole:
@@ -405,19 +405,19 @@ class Book(Statements):
     # ── whole books ──────────────────────────────────────────────────────────────────────────────────────────────
 
     def export(self, owner: str | Owner | None = None) -> AsyncIterator[str]:
-        """The book, or one owner's part of it, as the lines of a file."""
+        """Yield the lines of an export of the book, or of one owner."""
         return self.transfer.export(None if owner is None else as_owner(owner, self.tenant))
 
     async def import_(
         self, lines: Iterable[str] | AsyncIterable[str], progress: Callable[[int, int], None] | None = None
     ) -> ImportReport:
-        """Take in an export: what was erased here stays erased, what is here already stays as it is."""
+        """Import an export: what was erased here stays erased, and records that exist here stay unchanged."""
         return await self.transfer.import_(lines, progress)
 
     async def backup(
         self, target: str | Path, progress: Callable[[int, int], None] | None = None
     ) -> Findings:
-        """Write a copy of the book while it is in use, and prove it."""
+        """Write a copy of the book while it is in use, and verify it."""
         return await self.backups.backup(as_path(target, "target"), progress)
 
     async def verify(self, progress: Callable[[int, int], None] | None = None) -> Findings:
@@ -425,7 +425,7 @@ class Book(Statements):
         return await self.engine.verify(progress)
 
     async def rebuild(self, progress: Callable[[int, int], None] | None = None) -> Mapping[str, int]:
-        """Make everything that code derives anew, terms included; records, ledger and use stay as they are."""
+        """Recompute what code derives from records, search terms included; records, ledger and uses stay unchanged."""
         done = dict(await self.engine.rebuild(progress))
         done["terms"] = await self._refresh_terms()
         self._on_erased()
@@ -453,7 +453,7 @@ class Book(Statements):
         return await self.engine.owners(self.tenant)
 
     async def facts(self) -> BookFacts:
-        """Return what the book is and holds; ``details["vectors"]`` says how many passages have a vector, and of which model."""
+        """Return facts about the book; ``details["vectors"]`` says how many passages have a vector, and of which model."""
         return await self.embeddings.facts(await self.engine.facts())
 
     async def scrub(self) -> Scrubbed:

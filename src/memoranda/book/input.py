@@ -28,7 +28,7 @@ from memoranda.text.token_count import Count
 
 
 class Who(TypedDict, total=False):
-    """As whom a caller reads or writes."""
+    """The reader or writer in whose name a verb is called: an agent, its groups, or the owner."""
 
     #: The agent whose view it is; without one, only what all the owner's agents may read is seen.
     agent: str | None
@@ -39,7 +39,7 @@ class Who(TypedDict, total=False):
 
 
 def as_owner(owner: str | Owner, tenant: str) -> Owner:
-    """An owner of this book's tenant; a plain name is a user's."""
+    """Return an owner of this book's tenant; a plain name means a user."""
     if isinstance(owner, Owner):
         if owner.tenant != tenant:
             raise NotAllowed(f"owner: it belongs to another tenant; this book was opened for {tenant!r}")
@@ -53,7 +53,7 @@ def as_owner(owner: str | Owner, tenant: str) -> Owner:
 
 
 def as_view(who: Who) -> View:
-    """The view that a caller asked for."""
+    """Return the view (as whom one reads) that the caller asked for."""
     unknown = set(who) - {"agent", "groups", "view"}
     if unknown:
         raise TypeError(f"unexpected argument {min(unknown)!r}")
@@ -75,7 +75,7 @@ def as_actor(view: View) -> Actor:
 
 
 def as_audience(audience: str | Audience | None, view: View) -> Audience | None:
-    """An audience given as a value, or by its kind for the caller's own agent and groups."""
+    """Return an audience, given as a value, or by its kind for the caller's own agent and groups."""
     if audience is None or isinstance(audience, Audience):
         return audience
     if audience == "global":
@@ -92,14 +92,14 @@ def as_audience(audience: str | Audience | None, view: View) -> Audience | None:
 
 
 def as_names(values: Any, field: str) -> tuple[str, ...]:
-    """Several names; one text is not taken for its characters."""
+    """Check a list of names and return them; a single text is refused."""
     if isinstance(values, str) or not isinstance(values, Iterable):
         raise InvalidInput(f"{field}: give a list of names, not {type(values).__name__}", field=field)
     return tuple(as_text(name, field) for name in values)
 
 
 def as_text(value: Any, field: str) -> str:
-    """A text that can be kept."""
+    """Check a text that is to be stored, and return it."""
     if not isinstance(value, str):
         raise InvalidInput(f"{field}: give a text, not {type(value).__name__}", field=field)
     fault = text_fault(value)
@@ -109,40 +109,40 @@ def as_text(value: Any, field: str) -> str:
 
 
 def as_cursor(value: Any) -> str | None:
-    """Check a page's cursor and return it."""
+    """Check the cursor that continues a list, and return it."""
     return None if value is None else as_text(value, "cursor")
 
 
 def as_count(value: Any, field: str, least: int = 0) -> int:
-    """Check a whole number: at least ``least``, and not too large for an engine."""
+    """Check a whole number: at least ``least``, and small enough for every engine."""
     if type(value) is not int or not least <= value < 2**62:
         raise InvalidInput(f"{field}: {value!r} is not a whole number of at least {least}", field=field)
     return value
 
 
 def as_versions(expect: Any) -> dict[UUID, int]:
-    """Record ids with the versions that the caller has read."""
+    """Return record ids with the versions that the caller has read."""
     if not isinstance(expect, Mapping):
         raise InvalidInput("expect: give a mapping of record ids to versions", field="expect")
     return {as_id(id, "expect"): as_count(version, "expect", 1) for id, version in expect.items()}
 
 
 def as_path(value: Any, field: str) -> Path:
-    """A path given as a value or as text."""
+    """Return a path, given as a value or as text."""
     if not isinstance(value, (str, Path)) or not str(value) or "\0" in str(value):
         raise InvalidInput(f"{field}: give a path, not {value!r}", field=field)
     return Path(value)
 
 
 def as_fields(value: Any) -> dict[str, Any]:
-    """Fields to be changed, at least one."""
+    """Check the fields to change, at least one, and return them."""
     if not isinstance(value, Mapping) or not value:
         raise InvalidInput("fields: give a mapping of the fields to change", field="fields")
     return dict(value)
 
 
 def as_id(value: UUID | str, field: str = "id") -> UUID:
-    """An id given as a value or as text."""
+    """Return an id, given as a value or as text."""
     if isinstance(value, UUID):
         return value
     try:
@@ -152,7 +152,7 @@ def as_id(value: UUID | str, field: str = "id") -> UUID:
 
 
 def as_ids(values: Iterable[UUID | str] | UUID | str, field: str = "ids") -> tuple[UUID, ...]:
-    """Some ids, each once."""
+    """Check ids and return each once."""
     if isinstance(values, (str, UUID)):
         values = (values,)
     if not isinstance(values, Iterable):
@@ -161,14 +161,14 @@ def as_ids(values: Iterable[UUID | str] | UUID | str, field: str = "ids") -> tup
 
 
 def as_limit(limit: int, most: int = 1000) -> int:
-    """A page's size."""
+    """Check the size of a page and return it."""
     if type(limit) is not int or not 1 <= limit <= most:
         raise InvalidInput(f"limit: {limit!r} is not from 1 to {most}", field="limit")
     return limit
 
 
 def as_types(types: Iterable[str | RecordType] | str | None) -> frozenset[RecordType] | None:
-    """Record types by name."""
+    """Return record types, given by name."""
     if types is None:
         return None
     names = (types,) if isinstance(types, str) else as_names(types, "types")
@@ -183,7 +183,7 @@ def as_types(types: Iterable[str | RecordType] | str | None) -> frozenset[Record
 
 
 def as_flag(value: Any, field: str) -> bool:
-    """Yes or no."""
+    """Check a flag, True or False, and return it."""
     if not isinstance(value, bool):
         raise InvalidInput(f"{field}: give True or False, not {value!r}", field=field)
     return value
@@ -200,7 +200,7 @@ _SAID = frozenset({"role", "content", "speaker", "agent", "observed_at", "trust"
 
 
 def message_of(draft: Mapping[str, Any], owner: Owner, thread: UUID, received: datetime) -> Message:
-    """Build a message from a draft. Without ``observed_at``, the time of receipt is used."""
+    """Build a message from an unchecked mapping. Without ``observed_at``, the time of receipt is used."""
     _check_fields(draft, _SAID)
     fields = dict(draft)
     if fields.get("observed_at") is None:
@@ -219,7 +219,7 @@ _STATED = frozenset(
 
 
 def memory_of(draft: Mapping[str, Any], owner: Owner, agent: str | None, received: datetime) -> Memory:
-    """A memory as it was stated."""
+    """Build a memory from the arguments of ``remember``."""
     _check_fields(draft, _STATED)
     fields = {name: value for name, value in draft.items() if value is not None}
     fields.setdefault("observed_at", received)
@@ -233,7 +233,7 @@ _DONE = frozenset("goal summary tool_calls outcome tags started_at ended_at thre
 
 
 def episode_of(draft: Mapping[str, Any], owner: Owner, agent: str | None, now: datetime) -> Episode:
-    """Build an episode from a draft."""
+    """Build an episode (the record of a finished run) from an unchecked mapping."""
     _check_fields(draft, _DONE)
     fields = {name: value for name, value in draft.items() if value is not None}
     fields.setdefault("ended_at", now)
@@ -252,7 +252,7 @@ def _check_fields(draft: Mapping[str, Any], known: frozenset[str]) -> None:
 
 
 def each(drafts: Sequence[Mapping[str, Any]], what: str, make: Any) -> list[Any]:
-    """A value of every draft; where some are malformed, one error that reports every such item."""
+    """Convert every item; if some are malformed, raise one error that reports each of them."""
     made: list[Record] = []
     errors: list[InvalidInput] = []
     for place, draft in enumerate(drafts):
@@ -290,7 +290,7 @@ BY_MEANING = frozenset({Mode.HYBRID, Mode.MEANING})
 
 
 def as_mode(mode: Any) -> str:
-    """Check a mode of recall."""
+    """Check a mode of recall and return it."""
     if mode not in MODES:
         raise InvalidInput(f"mode: {mode!r} is none of {', '.join(MODES)}", field="mode")
     return str(mode)
@@ -304,7 +304,7 @@ def as_explained(value: Any) -> tuple[UUID, ...] | None:
 
 
 def as_counter(given: Any) -> Count | None:
-    """Check a counter of tokens; the returned one checks that every result is a whole number."""
+    """Check a function that counts tokens; the returned one checks that every result is a whole number."""
     if given is None:
         return None
     if not callable(given):
@@ -322,7 +322,7 @@ def as_counter(given: Any) -> Count | None:
 
 
 def as_vector(given: Any, maker: MakesVectors | None) -> NDArray[np.float32]:
-    """Check a question's vector and return it with length 1."""
+    """Check the vector of a question and return it with length 1."""
     if maker is None:
         raise InvalidInput("vector: this book has no embedder, so vectors cannot be compared", field="vector")
     try:

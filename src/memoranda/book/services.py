@@ -47,7 +47,7 @@ _OFF: Final = "formation is off, by the settings or by the thread's agent's own:
 
 
 class Forming:
-    """Knows how long a thread is to be silent before it is formed."""
+    """Decides when a thread is formed (its messages are turned into memories), by the settings and the agent's own."""
 
     def __init__(self, records: Records, tenant: str, settings: FormingSettings) -> None:
         self._records = records
@@ -58,12 +58,12 @@ class Forming:
 
     @property
     def window_ttl(self) -> timedelta | None:
-        """After so long a silence a thread's window is ended."""
+        """The silence after which a window of a thread's newest messages ends; None if it never does."""
         hours = self.settings.window_hours
         return None if hours is None else timedelta(hours=hours)
 
     async def jobs(self, agent: str | None, thread: UUID) -> tuple[JobDraft, ...]:
-        """The work that something said in a thread makes due after a silence."""
+        """Return the job that forms a thread after a silence, which a new message makes due; none if formation is off."""
         wishes = await self._of(agent)
         if not wishes.enabled:
             return ()
@@ -73,18 +73,18 @@ class Forming:
         return (draft,)
 
     async def now(self, agent: str | None, thread: UUID, *, insists: bool = False) -> tuple[JobDraft, ...]:
-        """The work on a thread that waits for no silence, and for nothing else where somebody insists."""
+        """Return the job that forms a thread at once; with ``insists`` it waits for no provider or budget, either."""
         draft = JobDraft(FORM, str(thread), records=(thread,), insists=insists)
         return (draft,) if (await self._of(agent)).enabled else ()
 
     async def again(self, agent: str | None, thread: UUID) -> tuple[JobDraft, ...]:
-        """The work on a thread from its beginning; refused where nothing is formed."""
+        """Return the job that forms a thread again from its beginning; raise Conflict if formation is off."""
         if not (await self._of(agent)).enabled:
             raise Conflict(_OFF)
         return (JobDraft(REFORM, str(thread), records=(thread,), insists=True),)
 
     def changed(self, agent: str | None = None) -> None:
-        """An agent's wishes may have changed, or those of all."""
+        """Forget the cached settings of one agent, or of all agents, because they may have changed."""
         if agent is None:
             self._known.clear()
         else:
@@ -114,7 +114,7 @@ _log = logging.getLogger("memoranda.embedding")
 
 
 class Embeddings:
-    """The vectors of one open book: who makes them, when, and why there are none."""
+    """The embeddings of one open book: who computes them, when, and why there may be none."""
 
     def __init__(
         self,
@@ -139,13 +139,13 @@ class Embeddings:
     # ── life ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
     def start(self) -> None:
-        """Start computing vectors of stored passages in the background, if recall reads this embedding's vectors."""
+        """Start a worker that computes vectors of stored passages, if recall reads vectors of this embedding."""
         self._wanted = True
         if self._worker is not None and not self.no_vectors_because and self.working is None:
             self.working = asyncio.create_task(self._worker.run(self._stop))
 
     def stop(self) -> None:
-        """Stop after the current job."""
+        """Stop the worker after its current job."""
         self._wanted = False
         self._stop.set()
 
@@ -157,7 +157,7 @@ class Embeddings:
     # ── making ───────────────────────────────────────────────────────────────────────────────────────────────────
 
     async def reached(self, receipt: Receipt, wait_for: str, made: Made | None = None) -> Receipt:
-        """Return the receipt with the state of its passages; compute their vectors now if ``wait_for`` asks for it."""
+        """Return the receipt with the state of its passages' vectors; compute them now if ``wait_for`` asks for it."""
         if wait_for == "stored" and not self.no_vectors_because:
             return receipt
         ids = kept(receipt)
@@ -189,7 +189,7 @@ class Embeddings:
         return done
 
     async def lack(self) -> int:
-        """How many passages have no vector of this embedding."""
+        """Return how many passages have no vector of this embedding."""
         if self.maker is None:
             return 0
         sets = await self._engine.vector_sets()
@@ -197,14 +197,14 @@ class Embeddings:
         return max(_passages(await self._engine.facts()) - have, 0)
 
     async def end_job(self) -> None:
-        """Take away the job that made vectors due, where nothing is left for it to do."""
+        """Run the waiting embedding job if no passage lacks a vector, which removes the job."""
         if self._worker is None or self.maker is None:
             return
         if not await self._engine.lacking(self.maker.embedding, 1):
             await self._worker.drain()
 
     async def renew(self, made: Made | None = None) -> int:
-        """Compute all vectors anew while recall still reads the old ones; then switch."""
+        """Compute all vectors again while recall still reads the old ones; then switch to the new ones."""
         if self.maker is None:
             raise EmbeddingFailed(f"this book has no embedder: {self.no_vectors_because}")
         done = await self.maker.renew(made)
@@ -219,7 +219,7 @@ class Embeddings:
     async def of_question(
         self, question: str, given: NDArray[np.float32] | None, *, needed: bool
     ) -> NDArray[np.float32] | None:
-        """A question's vector, if it is not given; None where there is none, which is an error only if it is needed."""
+        """Return the vector of a question; None if there is none, which is an error only if it is ``needed``."""
         if needed and (why := self.no_vectors_because or await self._unread()):
             raise EmbeddingFailed(f"mode: recall by meaning is not possible here: {why}")
         if given is not None or self.maker is None or self.no_vectors_because:
@@ -236,7 +236,7 @@ class Embeddings:
         return made
 
     async def examine(self) -> None:
-        """Find out what is known to be wrong with the embedder, without letting it work."""
+        """Note the embedder's error if it is known to fail; no vector is computed to find out."""
         if self.maker is not None:
             try:
                 await self.maker.check()
@@ -273,7 +273,7 @@ def _passages(found: BookFacts) -> int:
 
 
 def kept(receipt: Receipt) -> list[UUID]:
-    """The passages that a write has stored, or said again."""
+    """Return the ids of the passages that a write has stored or confirmed."""
     return [
         item.id
         for item in receipt.items
@@ -329,7 +329,7 @@ class Services:
         expect: Mapping[UUID, int] | None,
         wait_for: WaitFor,
     ) -> Receipt:
-        """Write statements through the door, all or none."""
+        """Write statements through the door (the checks that every write passes): all or none."""
         waiting = as_wait(wait_for)
         readers, now = as_audience(audience, view), self.door.clock()
         memories = each(statements, "statements", lambda draft: memory_of(draft, owner, view.agent, now))
@@ -344,7 +344,7 @@ class Services:
 
 
 class RecordVerbs:
-    """The base of the verbs over one type of record."""
+    """The base class of verbs over one type of record."""
 
     def __init__(self, services: Services) -> None:
         self._services = services

@@ -1,4 +1,4 @@
-"""The ways in which a command ends: its exit code, the message on standard error, and a request to stop."""
+"""How a command ends: its exit code, its message on standard error, and its reaction to a request to stop."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def leave(code: int) -> NoReturn:
 
 @contextmanager
 def sigterm_interrupts() -> Iterator[threading.Event]:
-    """Make SIGTERM interrupt like Ctrl-C, so that cleaning up runs; the event tells that it was SIGTERM."""
+    """Make SIGTERM interrupt like Ctrl-C, so that cleanup runs; the returned event is set if it was SIGTERM."""
     asked = threading.Event()
 
     def interrupt(number: int, frame: FrameType | None) -> None:
@@ -107,7 +107,7 @@ def show_traceback(ctx: click.Context) -> None:
 
 
 def mark_done(ctx: click.Context) -> None:
-    """Note that the change is stored: from here on only printing the answer can fail."""
+    """Note that the change is stored: an error after this can only be one of printing the answer."""
     ctx.meta[_DONE] = True
 
 
@@ -144,12 +144,12 @@ def complain(message: str, others: list[str] | None = None) -> None:
 
 
 def note(message: str) -> None:
-    """Print on standard error what people should know although the command worked."""
+    """Print a note on standard error, although the command succeeded."""
     _print_error(f"note: {one_line(message)}")
 
 
 def _print_error(text: str) -> None:
-    """Print on standard error; if that fails too, only the exit code is left to say it."""
+    """Print on standard error; if that fails too, ignore it: the exit code still tells."""
     try:
         click.echo(text, err=True, color=takes_colour(sys.stderr))
     except OSError:

@@ -1,4 +1,4 @@
-"""Checks of a book's health, of its file and of its server; each says what it found, and what to do about it."""
+"""Checks of a book's health, its file and its server; each reports what it found and what to do."""
 
 from __future__ import annotations
 
@@ -52,13 +52,13 @@ class Check:
 
 
 class HoldsFile(Protocol):
-    """The open file of an engine."""
+    """The open SQLite file of an engine."""
 
     async def read(self, work: Callable[[sqlite3.Connection], T]) -> T:
-        """Run a query on a reading connection."""
+        """Run a query on the connection that reads."""
 
     async def write(self, work: Callable[[sqlite3.Connection], T]) -> T:
-        """Run a query on the writing connection."""
+        """Run a query on the connection that writes."""
 
 
 @runtime_checkable
@@ -71,7 +71,7 @@ class OnFile(Protocol):
 
     @property
     def file(self) -> Any:
-        """The open file, as ``HoldsFile``."""
+        """The engine's open SQLite file."""
 
 
 def size_of(path: str | Path) -> int:
@@ -86,7 +86,7 @@ def size_of(path: str | Path) -> int:
 
 
 async def integrity(file: HoldsFile) -> Check:
-    """Check the structure of the file; ``verify`` checks more."""
+    """Check the structure of the SQLite file; ``memoranda verify`` checks more."""
     found = await file.read(lambda c: [str(row[0]) for row in c.execute("PRAGMA quick_check(5)")])
     if found == ["ok"]:
         return Check("integrity", "ok", "the file's structure is sound")
@@ -114,7 +114,7 @@ async def durability(file: HoldsFile, *, writable: bool) -> Check:
 
 
 def upkeep(facts: BookFacts, oldest: Job | None, now: datetime) -> list[Check]:
-    """Check waiting jobs, dead jobs and search terms."""
+    """Check waiting jobs, dead jobs (given up until retried) and outdated search terms."""
     checks = []
     waiting, dead = facts.jobs.get("waiting", 0), facts.jobs.get("dead", 0)
     if oldest is not None and now - oldest.run_at > _OVERDUE:
@@ -132,7 +132,7 @@ def upkeep(facts: BookFacts, oldest: Job | None, now: datetime) -> list[Check]:
 
 
 def formation(waiting: Sequence[Job], dead: Sequence[Job], now: datetime) -> Check:
-    """Check how many threads wait to be formed, for how long, and why."""
+    """Check how many threads wait to be formed (turned into memories), for how long, and why."""
     if not waiting:
         return Check(
             "formation", "ok", f"no thread waits; {len(dead)} were given up" if dead else "no thread waits"
@@ -150,7 +150,7 @@ def formation(waiting: Sequence[Job], dead: Sequence[Job], now: datetime) -> Che
 
 
 def meaning(vectors: Mapping[str, Any]) -> list[Check]:
-    """Check that passages have vectors; that recall uses words alone is a note, not a warning."""
+    """Check that passages have vectors; a book without an embedder gets a note, not a warning."""
     reads, passages, lack = vectors["reads"], vectors["passages"], vectors["lack"]
     have = f"{vectors['have']} of {passages} passages have vectors of {reads}"
     if vectors["no_vectors_because"]:
@@ -210,7 +210,7 @@ def _mode(path: Path) -> int:
 
 
 def log_size(path: Path) -> Check:
-    """Check the size of the log; it keeps growing while a reader never ends its transaction."""
+    """Check the size of the write-ahead log, which keeps growing while a reader never ends its transaction."""
     size = size_of(f"{path}-wal")
     if size > _LARGE_LOG:
         advice = "a process reads without end, or died while reading: stop it, then run: memoranda jobs run"
@@ -219,7 +219,7 @@ def log_size(path: Path) -> Check:
 
 
 def room(size: int, free: int) -> Check:
-    """Check the free space: clearing erased content rewrites the file, which takes up to twice its size."""
+    """Check the free disk space: clearing erased content rewrites the file, which takes up to twice its size."""
     needed = max(2 * size, _LEAST_FREE)
     if free < needed:
         found = f"{megabytes(free)} free; erasures and backups may need {megabytes(needed)}"
@@ -228,7 +228,7 @@ def room(size: int, free: int) -> Check:
 
 
 def file_system(path: Path, mounts: str) -> Check:
-    """Check the file system below the book, from the text of ``/proc/mounts``."""
+    """Check the file system on which the book lies, from the text of ``/proc/mounts``."""
     kind = mounted_kind(path, mounts)
     if kind is None:
         return Check("file system", "note", "unknown on this system", "keep books on a local disk")
@@ -258,7 +258,7 @@ def mounted_kind(path: Path, mounts: str) -> str | None:
 
 
 def _unescaped(field: str) -> str:
-    """Decode a mount point, whose blanks are written as octal numbers."""
+    """Decode a mount point, in which blanks are written as octal numbers."""
     for code, character in (("\\040", " "), ("\\011", "\t"), ("\\012", "\n"), ("\\134", "\\")):
         field = field.replace(code, character)
     return field

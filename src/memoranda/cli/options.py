@@ -1,4 +1,4 @@
-"""Options that commands share, and their conversion into arguments of the book."""
+"""Options that several commands share, and their conversion into arguments for the book."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ MOMENT = MomentType()
 
 
 def opens_book(command: Command) -> Command:
-    """Pass a ``session`` to a command, with the book that its options name."""
+    """Decorate a command: it gets a ``session``, which opens the book that the options name."""
 
     @click.option(
         "--book",
@@ -88,7 +88,7 @@ def _usual_book() -> str:
 
 
 def _given(name: str, *values: str | None) -> str | None:
-    """Return the first value that was given; refuse an empty one, which is usually a variable that was never set."""
+    """Return the first value that was given; refuse an empty one, which usually comes from an unset shell variable."""
     value = next((value for value in values if value is not None), None)
     if value is not None and not value.strip():
         raise click.UsageError(f"{name} is empty: give it a value, or leave it out to get the default")
@@ -98,7 +98,7 @@ def _given(name: str, *values: str | None) -> str | None:
 def owned(
     rest: str = "", *, least: int = 0, most: int | None = None, optional: bool = False
 ) -> Callable[[Command], Command]:
-    """Pass the owner as ``party`` and the other arguments as ``words``; ``rest`` names those in the help."""
+    """Decorate a command: it gets the owner as ``party`` and its other arguments as ``words``; ``rest`` is for the help."""
     owner = "[OWNER]" if optional else "OWNER"
 
     def decorate(command: Command) -> Command:
@@ -137,7 +137,7 @@ def _party(tenant: str, kind: str, name: str) -> Owner:
 
 
 def seen_as_agent(command: Command) -> Command:
-    """Pass ``who`` to a command: the agent that reads or writes."""
+    """Decorate a command: it gets ``who``, the agent that reads or writes."""
 
     @click.option("--agent", metavar="NAME", help="Read and write as this agent.")
     @click.option(
@@ -155,7 +155,7 @@ def seen_as_agent(command: Command) -> Command:
 
 
 def seen_as(command: Command) -> Command:
-    """Pass ``who`` to a command: an agent, or the owner."""
+    """Decorate a command: it gets ``who``, an agent or the owner, as whom it reads."""
 
     @click.option("--as-owner", is_flag=True, help="Read as the owner, who sees every record of theirs.")
     @functools.wraps(command)
@@ -166,7 +166,7 @@ def seen_as(command: Command) -> Command:
 
 
 def once(command: Command) -> Command:
-    """Pass ``operation`` to a command: an id under which the write is applied only once."""
+    """Decorate a command: it gets ``operation``, an id under which a repeated write is applied only once."""
     option = click.option(
         "--operation",
         metavar="ID",
@@ -176,7 +176,7 @@ def once(command: Command) -> Command:
 
 
 def waits_for_vectors(command: Command) -> Command:
-    """Pass ``wait`` to a command: True if it makes the vectors of what it writes before it ends."""
+    """Decorate a command: it gets ``wait``, True if it computes the vectors of what it writes before it ends."""
 
     @click.option(
         "--no-wait",
@@ -251,7 +251,7 @@ _ONLY = "kinds statuses thread since until valid_at as_of known_at keys subject 
 
 
 def narrowed(command: Command) -> Command:
-    """Pass ``types`` and ``only`` to a command: filters of the records that it shows."""
+    """Decorate a command: it gets ``types`` and ``only``, filters of the records that it shows."""
 
     @functools.wraps(command)
     def with_conditions(types: tuple[str, ...], of_agent: str | None, **given: Any) -> None:
@@ -266,7 +266,7 @@ def narrowed(command: Command) -> Command:
 
 
 def versions(pairs: Sequence[str]) -> dict[Any, int]:
-    """Parse expected versions, given as ``ID=VERSION``."""
+    """Parse the record versions that the caller expects, given as ``ID=VERSION``."""
     from_text: dict[Any, int] = {}
     for pair in pairs:
         id, sign, version = pair.rpartition("=")

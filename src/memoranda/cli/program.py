@@ -54,7 +54,7 @@ COMMANDS = {
 
 
 class Program(click.Group):
-    """The group of all commands: it loads each on demand, and reports every error in one place."""
+    """The group of all commands: it loads each command's module on demand, and reports every error."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the names in the order in which the help shows them, without loading a command."""

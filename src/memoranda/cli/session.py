@@ -84,13 +84,13 @@ class Session:
         return Progress(label, quiet=self.json)
 
     def print_json(self, value: Any) -> bool:
-        """Print the answer as JSON if ``--json`` asks for it; return whether it did."""
+        """Print the answer if ``--json`` asks for JSON; return True if it did."""
         if self.json:
             self.printer.document(value)
         return self.json
 
     async def embed_written(self, book: Book, receipt: Receipt, *, wait: bool) -> Receipt:
-        """Make the vectors of what a receipt names, or say that they are left for later."""
+        """Compute the vectors of the records in a receipt, or report that this is left for later."""
         passages = len(kept(receipt))
         if not passages or book.no_vectors_because:
             return receipt
@@ -110,7 +110,7 @@ class Session:
         return reached
 
     async def embed_missing(self, book: Book, *, wait: bool) -> None:
-        """Make all vectors that are missing, or say how many are left for later."""
+        """Compute all missing vectors, or report how many are left for later."""
         if book.no_vectors_because or not (lack := await book.embeddings.lack()):
             return
         if not wait:

@@ -1,4 +1,4 @@
-"""A capability that gives any PydanticAI agent a memory: it recalls, offers tools, and stores each run."""
+"""A capability that gives any PydanticAI agent a memory: it inserts context, offers tools, and stores each run."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class _Run:
 
 @dataclass
 class Memoranda(AbstractCapability[AgentDepsT]):
-    """Recalls for every run, offers tools within the run's scope, and stores the messages in the run's thread."""
+    """Inserts context into every run, offers tools within the run's scope, and stores the messages in the run's thread."""
 
     book: Book
     #: The owner and agent of a run: one scope for all runs, or a function of the run's context.
@@ -248,7 +248,7 @@ class Memoranda(AbstractCapability[AgentDepsT]):
         return context.text
 
     def _broken(self, ctx: RunContext[AgentDepsT], run: _Run, error: BaseException) -> list[ModelMessage]:
-        """Return the messages of a run that raised, with an answer to every tool call."""
+        """Return the messages of a run that raised; tool calls without an answer get one."""
         said = [message for message in run.messages if message.run_id == ctx.run_id]
         if not said and ctx.prompt is not None:
             prompt = UserPromptPart(ctx.prompt)

@@ -43,7 +43,7 @@ _data: TypeAdapter[Any] = TypeAdapter(Data)
 def drafts_of(
     messages: Sequence[ModelMessage], *, run: str, agent: str, quiet: AbstractSet[str], longest: int
 ) -> tuple[list[dict[str, Any]], int]:
-    """Return drafts for ``append``, one for each speaker in a message, and the number of shortened messages.
+    """Return messages for ``append``, one for each speaker in a PydanticAI message, and how many had to be shortened.
 
     Arguments and answers of ``quiet`` tools appear in the native form only, because the book has them already.
     """
@@ -71,7 +71,7 @@ def drafts_of(
 
 
 def messages_of(records: Iterable[Message]) -> list[ModelMessage]:
-    """Return a thread's messages in PydanticAI's form; of other messages, those of users and assistants."""
+    """Return a thread's messages in PydanticAI's form; from other frameworks only those of users and assistants."""
     forms: list[dict[str, Any]] = []
     last = None
     for record in records:
@@ -92,14 +92,14 @@ def messages_of(records: Iterable[Message]) -> list[ModelMessage]:
 
 
 def native_form(record: Message) -> Mapping[str, Any] | None:
-    """Return PydanticAI's form of a message, or None if the message was not stored by this module."""
+    """Return the PydanticAI form of a message, or None if another module stored it."""
     native = record.native
     form = native.get(FORM) if isinstance(native, dict) else None
     return form if isinstance(form, dict) and isinstance(form.get("parts"), list) else None
 
 
 def content_of(draft: Mapping[str, Any] | None) -> list[tuple[Any, ...]]:
-    """Return the content of a form without its times and ids, to compare two attempts at a run."""
+    """Return the content of a message's form without times and ids, to compare two attempts at a run."""
     parts = [] if draft is None else draft["parts"]
     return [tuple(part.get(name) for name in ("part_kind", "tool_name", "content", "args")) for part in parts]
 
@@ -183,7 +183,7 @@ def _words(item: object) -> str:
 
 
 def _speakers(message: ModelMessage) -> Iterable[tuple[int, int, str, str | None]]:
-    """Split a message into parts by speaker: start, end, role and name of each."""
+    """Split a PydanticAI message by speaker; each part has its start, end, role and name."""
     if isinstance(message, ModelResponse):
         return [(0, len(message.parts), "assistant", None)]
     found = []
@@ -205,7 +205,7 @@ def _speaker(part: Any) -> tuple[str, str | None, str]:
 
 
 def _text(parts: Sequence[Any], quiet: AbstractSet[str]) -> str:
-    """Return the text of a request."""
+    """Return the text of a PydanticAI request."""
     return "\n".join(filter(None, (_part_text(part, quiet) for part in parts)))
 
 
@@ -221,7 +221,7 @@ def _part_text(part: Any, quiet: AbstractSet[str]) -> str:
 
 
 def _answer(message: ModelResponse, quiet: AbstractSet[str]) -> str:
-    """Return the text of a response, or its tool calls if it has no text."""
+    """Return the text of a PydanticAI response, or its tool calls if it has no text."""
     said = "\n".join(part.content for part in message.parts if isinstance(part, TextPart) and part.content)
     if said.strip():
         return said
@@ -249,7 +249,7 @@ def _moment(message: ModelMessage, parts: Sequence[Any]) -> datetime | None:
 
 
 def _form(message: ModelMessage) -> tuple[dict[str, Any], bool]:
-    """Return a message as JSON, and True if the JSON is complete."""
+    """Return a PydanticAI message as JSON, and True if nothing had to be shortened."""
     form: dict[str, Any] = ModelMessagesTypeAdapter.dump_python([message], mode="json")[0]
     try:
         _data.validate_python(form)
@@ -270,7 +270,7 @@ def _form(message: ModelMessage) -> tuple[dict[str, Any], bool]:
 
 
 def _reduced(part: dict[str, Any]) -> dict[str, Any]:
-    """Shorten a part to what can be stored, with the ids that connect calls and answers."""
+    """Shorten a part of a message to what can be stored; the ids that connect calls and answers stay."""
     kind = part["part_kind"]
     names = ("part_kind", "tool_name", "tool_call_id", "timestamp", "outcome", "retry")
     kept: dict[str, Any] = {name: part[name] for name in names if name in part}

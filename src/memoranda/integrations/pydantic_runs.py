@@ -51,7 +51,7 @@ async def thread_of(book: Book, scope: Scope, conversation: str) -> ThreadHandle
 
 @dataclass(frozen=True, slots=True)
 class Runs:
-    """Stores the messages of runs."""
+    """Stores the messages of PydanticAI runs in threads."""
 
     book: Book
     #: Tools whose arguments and answers are already in the book.
@@ -154,7 +154,7 @@ class Runs:
         return attempts, forms
 
     async def _broke_off(self, thread: ThreadHandle, said: Sequence[Message]) -> bool:
-        """True if the last run in a thread raised."""
+        """True if the last run in a thread ended with an exception."""
         forms = [form for form in map(native_form, said) if form is not None and form.get("run_id")]
         if not forms:
             return False
@@ -170,7 +170,7 @@ def _operation(thread: ThreadHandle, run: str) -> str:
 
 
 def _unsaid(drafts: list[dict[str, Any]], earlier: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Drop the first drafts that are equal to those of an earlier attempt."""
+    """Drop the first messages that an earlier attempt at the run has stored already."""
     same = 0
     while same < min(len(drafts), len(earlier)) and content_of(drafts[same]["native"][FORM]) == content_of(
         earlier[same]
@@ -196,7 +196,7 @@ def _cut(text: str, longest: int) -> str:
 
 
 def _calls(messages: Sequence[ModelMessage], quiet: AbstractSet[str]) -> list[dict[str, Any]]:
-    """Return the tool calls with their results, without those of ``quiet`` tools."""
+    """Return the tool calls in the messages with their results, except calls of ``quiet`` tools."""
     calls: dict[str, dict[str, Any]] = {}
     for message in messages:
         if isinstance(message, ModelResponse):

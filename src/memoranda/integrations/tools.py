@@ -65,7 +65,7 @@ def digest(*parts: object) -> str:
 
 @dataclass(frozen=True, slots=True)
 class MemoryTools:
-    """The four tools in one scope; a refusal is a text for the model, not an exception."""
+    """The four tools in one scope; a refused call returns a text for the model instead of raising."""
 
     book: Book
     scope: Scope
@@ -115,7 +115,7 @@ class MemoryTools:
         return await self._told(show(), "Nothing recalled.")
 
     async def search(self, query: str) -> str:
-        """Show the memories and episodes that answer a question; without a question, all memories."""
+        """Return the memories and episodes that answer a question, as text; without a question, all memories."""
         longest = self.book.door.limits.content_length
         if len(query) > longest:
             return f"Not searched. Query too long. Maximum {longest} characters."
@@ -167,7 +167,7 @@ class MemoryTools:
         return ""
 
     async def _under(self, key: str) -> list[Memory]:
-        """Return the memories under a key that this agent sees, superseded or not, or the memory with an id."""
+        """Return this agent's memories under a key, superseded or not, or the memory with an id."""
         try:
             id = UUID(key)
         except ValueError:
@@ -188,7 +188,7 @@ class MemoryTools:
         return [record for record in records if isinstance(record, Memory)]
 
     async def _shown(self, records: Sequence[Record]) -> str:
-        """Return memories and episodes as lines of text, or an empty text if there are none."""
+        """Format memories and episodes as lines of text, empty if there are none; the memories count as used."""
         if not records:
             return ""
         memories = [record.id for record in records if isinstance(record, Memory)]
@@ -196,7 +196,7 @@ class MemoryTools:
         return "\n".join([_HEAD, *map(_line, records)])
 
     async def _told(self, doing: Awaitable[str], refusal: str) -> str:
-        """Return the result, or a refusal that says why."""
+        """Return the text of a result, or a refusal that says why."""
         try:
             return await doing
         except (InvalidInput, NotFound, NotAllowed, Conflict, Erased) as error:

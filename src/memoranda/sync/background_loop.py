@@ -31,7 +31,7 @@ class Loop:
         return os.getpid() == self._process
 
     def check_caller(self) -> None:
-        """Raise StorageError for a caller that would wait forever."""
+        """Raise StorageError if the caller would wait for itself forever, or is in a forked process."""
         if not self.is_mine:
             raise StorageError("the book was opened in another process: open it again in this one")
         if threading.current_thread() is self._thread:
@@ -90,7 +90,7 @@ def _closed() -> StorageError:
 
 
 class SyncPart:
-    """Base class of the synchronous parts of a book: their verbs run on its loop."""
+    """Base class of the synchronous parts of a book, such as its threads: their verbs run on the book's loop."""
 
     def __init__(self, loop: Loop) -> None:
         self._loop = loop

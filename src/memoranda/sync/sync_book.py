@@ -196,7 +196,7 @@ class SyncBook(SyncPart):
         return self._run(self.book.reembed(progress))
 
     def _each(self, lines: AsyncIterator[str]) -> Iterator[str]:
-        """Iterate over asynchronous lines, a batch at a time."""
+        """Iterate over asynchronous lines, reading a batch at a time."""
         while batch := self._run(_some(lines)):
             yield from batch
 
@@ -234,7 +234,7 @@ def copy_sync(source: str | Path, target: str | Path, **how: Any) -> CopyReport:
 
 
 def cancel_copy_sync(source: str | Path, target: str | Path) -> None:
-    """Give a copy up, for a program without an event loop."""
+    """Cancel an unfinished copy, for a program without an event loop."""
     loop = Loop()
     try:
         loop.run(cancel_copy(source, target))

@@ -111,7 +111,7 @@ class SyncEpisodes(SyncPart):
 
 
 class SyncExperience(SyncPart):
-    """The experience that agents of a synchronous book have learnt."""
+    """The experience of agents (lines they learnt) in a synchronous book."""
 
     def __init__(self, experience: Experience, loop: Loop) -> None:
         super().__init__(loop)

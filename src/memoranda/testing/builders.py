@@ -1,4 +1,4 @@
-"""Builders of records for the suites, and a pen that writes them."""
+"""Builders of records for the conformance suites, and a ``Pen`` that writes them into a book."""
 
 from __future__ import annotations
 
@@ -45,13 +45,13 @@ def packed(text: str) -> bytes:
 
 
 def terms_of_record(record: Record) -> bytes | None:
-    """Return the packed terms of a record; None if it is not a passage."""
+    """Return the packed search terms of a record; None if it is not a passage."""
     text = record.passage_text()
     return None if text is None else packed(text)
 
 
 async def exported(engine: Engine, owner: Owner, *, private: bool = False) -> list[dict[str, Any]]:
-    """Return the lines of an owner's part of an export; none if the owner is not here."""
+    """Return the lines of an export that belong to an owner; none if the book does not have the owner."""
     whole = await engine.owner_pieces(owner)
     return [] if whole is None else list(export.owner_lines(whole, private=private))
 
@@ -62,7 +62,7 @@ async def adopted(
     lines: Sequence[dict[str, Any]],
     terms: export.TermsOf = terms_of_record,
 ) -> Counter[str] | None:
-    """Add an owner whole from the lines of an export; returns counts, or None if the owner is here already."""
+    """Import a whole owner from the lines of an export; returns counts, or None if the book has the owner already."""
     dump = export.parse(owner, lines)
     secret = (await engine.whereabouts()).secret
     return dump.counts() if await engine.adopt(secret, dump.pieces(secret, RULE, terms)) else None
@@ -118,7 +118,7 @@ def a_line(
     guarded: bool = True,
     **fields: Any,
 ) -> ExperienceLine:
-    """Return a line of an agent's experience; by default one that passed the guard."""
+    """Return a line (a short lesson) of an agent's experience; by default one that passed the privacy check."""
     at = START if guarded else None
     seen = tuple(Evidence(owner=whose, sources=(id,), guarded_at=at) for whose, id in evidence)
     given = {"id": new_id(), "owner": owner, "field": "heuristics", "line": line, "observed_at": START}
@@ -168,12 +168,12 @@ class Pen:
     def remembering(
         self, content: str, *, audience: Audience | None = None, run: str | None = None, **fields: Any
     ) -> Remember:
-        """Return the change that remembers a statement."""
+        """Return the change that stores a statement as a memory."""
         memory = a_memory(self.owner, content, self.now, **fields)
         return Remember(memory, packed(memory.passage_text()), audience, run)
 
     async def remember(self, content: str, **fields: Any) -> UUID:
-        """Remember a statement and return its id."""
+        """Store a statement as a memory and return its id."""
         return (await self.write(self.remembering(content, **fields))).id
 
     async def erase(self, *ids: UUID, view: View | None = None) -> ErasureReceipt:
@@ -187,7 +187,7 @@ class Pen:
         return await self.engine.erase(target, self.tick())
 
     async def find(self, id: UUID, view: View | None = None) -> Record | None:
-        """Return the current record; None if the view does not see one."""
+        """Return the current record; None if the view sees no such record."""
         return (await self.engine.get(self.owner, view or self.view, [id])).get(id)
 
     async def read(self, id: UUID) -> Any:
@@ -206,12 +206,12 @@ class Pen:
         return await self.engine.entries(self.owner, 0, 10_000)
 
     async def era(self) -> UUID:
-        """Return the owner's current era."""
+        """Return the owner's current era (the owner's life since the last whole erasure)."""
         return (await self.ledger())[0].era
 
 
 class Follower:
-    """Follows shelves as an index does: reads what is new since the last call, and drops what was removed."""
+    """Follows shelves as recall's index does: reads the changes since the last call, and drops removed passages."""
 
     def __init__(self, engine: Engine, owner: Owner = ANN, view: View = WHOLE) -> None:
         self._engine = engine

@@ -43,7 +43,7 @@ async def all_records(book: Book, owner: Owner, *types: RecordType) -> list[Reco
 
 
 def differences(found: Counter[str], wanted: Counter[str]) -> list[str]:
-    """Return the texts that only one of the two has; empty if both are equal."""
+    """Return the texts that only one of the two books has; empty if both are equal."""
     more = [f"more: {text}" for text in (found - wanted).elements()]
     return more + [f"lacks: {text}" for text in (wanted - found).elements()]
 

@@ -21,13 +21,13 @@ class StubEmbedder:
         self.embedding = Embedding("stub", model, dimension)
 
     async def passages(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Return one unit vector a row, in the order of the texts."""
+        """Return one unit vector per text, in the order of the texts."""
         return np.array([self.of(text) for text in texts], dtype=np.float32).reshape(
             len(texts), self.embedding.dimension
         )
 
     async def query(self, text: str) -> NDArray[np.float32]:
-        """Return a question's vector: the same as that of a passage with the same words."""
+        """Return a question's vector, which equals that of a passage with the same words."""
         return self.of(text)
 
     async def close(self) -> None:

@@ -45,4 +45,4 @@ class StoreSuite(
     MarkSuite,
     ExtremeSuite,
 ):
-    """All that an engine has to do, told as tests."""
+    """All conformance tests of an engine."""

@@ -1,4 +1,4 @@
-"""The ground of every suite: an engine of the tester's own making, proven against its ledger after each test."""
+"""The base of every conformance suite: it opens the engine to test, and verifies the ledger after each test."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ from memoranda.ports import Engine
 
 @pytest.mark.asyncio
 class Suite:
-    """Override ``open_engine``; everything else is given."""
+    """The base class of conformance suites: override ``open_engine``."""
 
     async def open_engine(self, folder: Path) -> Engine:
-        """An empty book, which may keep its files in an existing folder."""
+        """Return an engine with an empty book, which may store its files in ``folder``."""
         raise NotImplementedError
 
     @pytest_asyncio.fixture
     async def engine(self, tmp_path: Path) -> AsyncIterator[Engine]:
-        """An empty book."""
+        """An engine with an empty book."""
         async for engine in self._proven(tmp_path / "one"):
             yield engine
 
     @pytest_asyncio.fixture
     async def another(self, tmp_path: Path) -> AsyncIterator[Engine]:
-        """Another empty book."""
+        """A second engine with an empty book."""
         async for engine in self._proven(tmp_path / "two"):
             yield engine
 

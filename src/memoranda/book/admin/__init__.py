@@ -1,1 +1,1 @@
-"""Work on a whole book: backups, exports, copies, retention, and the threads that wait for formation."""
+"""Work on a whole book: backups, exports, copies, retention, and the threads that are not yet turned into memories."""

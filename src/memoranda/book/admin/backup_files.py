@@ -1,4 +1,4 @@
-"""Copies of a whole book: backups, erasure in backups, and restoring without what was erased since."""
+"""Backups of a whole book, erasure in backups, and restoring a backup without what was erased since."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ _LEASE_SECONDS = 60.0
 
 
 class Backups:
-    """The book's own copies."""
+    """The backups that a book made of itself."""
 
     def __init__(self, engine: Engine, clock: Clock, open_copy: OpenCopy) -> None:
         self._engine = engine
@@ -79,7 +79,7 @@ class Backups:
         return findings
 
     async def forget(self, target: Target, *, backups: bool) -> ErasureReceipt:
-        """Erase, and on request rewrite each of the book's own backups without it."""
+        """Erase, and if asked also rewrite each of the book's backups without what was erased."""
         receipt = await self._engine.erase(target, self._clock())
         # If the book was marked for a copy just now, that copy notes the erasure.
         with suppress(Moved):
@@ -92,7 +92,7 @@ class Backups:
         return replace(receipt, still_in=tuple(left))
 
     async def _note_now(self) -> None:
-        """Do the noting job of an erasure at once; a worker repeats it if it fails."""
+        """Do the job that notes an erasure beside the backups; a worker retries it if it fails."""
         name = f"forgetting-{new_id()}"
         while (job := await self._engine.lease((NOTE,), name, self._clock(), _LEASE_SECONDS)) is not None:
             try:
@@ -104,7 +104,7 @@ class Backups:
             await self._engine.finish(job)
 
     async def _rewrite(self, backup: Path, target: Target, receipt: ErasureReceipt) -> bool:
-        """Replace a backup by one without the target; False if that failed."""
+        """Replace a backup by one without what was erased; False if that failed."""
         fresh = _rewriting(backup)
         gone = replace(
             target, view=WHOLE, actor=Actor("system"), ids=() if target.everything else receipt.ids
@@ -134,7 +134,7 @@ class Backups:
 
 
 async def note_erasure(engine: Engine, job: Job) -> None:
-    """Note an erasure beside each of the book's backups; the notes have ids and no content."""
+    """Write an erasure's ids, without content, into a note beside each of the book's backups."""
     if isinstance(engine, CopiesItself):
         for path in await engine.known_backups():
             await asyncio.to_thread(_note_beside, Path(path), job.payload)
@@ -145,7 +145,7 @@ def _rewriting(backup: Path) -> Path:
 
 
 async def _clear_leftover(backup: Path) -> None:
-    """Delete the file that a killed rewriting left: it holds what was forgotten since."""
+    """Delete the file that an interrupted rewrite of a backup left; it has content that was forgotten since."""
     if _rewriting(backup).exists():
         async with _alone_with(backup):
             _clear(_rewriting(backup))
@@ -224,7 +224,7 @@ def _note_beside(backup: Path, erased: Mapping[str, Any]) -> None:
 
 
 def noted_erasures(backup: Path) -> Erasures:
-    """Return the erasures noted beside a backup; an unfinished last line is ignored, since it was never acknowledged."""
+    """Return the erasures noted beside a backup; an unfinished last line is ignored, because it was never acknowledged."""
     eras: list[UUID] = []
     records: list[UUID] = []
     if _notes_of(backup).exists():
@@ -256,7 +256,7 @@ def _swap(fresh: Path, old: Path) -> None:
 
 
 def _place(fresh: Path, target: Path) -> None:
-    """Move a file to its place; raise an error if another file has appeared there."""
+    """Move the finished file to its name; raise an error if another file has appeared there."""
     try:
         os.link(fresh, target)
     except FileExistsError:

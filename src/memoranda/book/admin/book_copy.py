@@ -63,7 +63,7 @@ class CopyReport:
 
 
 class CopyRun:
-    """One run of ``copy`` from a source to a target."""
+    """One run of ``copy``, from a source book to a target."""
 
     def __init__(
         self, source: Engine, target: Engine, *, switch: bool = False, progress: Progress | None = None
@@ -75,7 +75,7 @@ class CopyRun:
         self._brought = self._done = self._total = 0
 
     async def run(self) -> CopyReport:
-        """Copy and compare, and on request move the book; raise if the two do not fit or stay different."""
+        """Copy and compare, and if asked also move the book; raise if the target does not fit or the copy differs."""
         there = await self._target.whereabouts()
         here = await self._source.whereabouts()
         report = CopyReport(here.address, there.address)
@@ -102,7 +102,7 @@ class CopyRun:
     # ── what earlier runs left ───────────────────────────────────────────────────────────────────────────────────
 
     async def _has_moved(self, here: Whereabouts, there: Whereabouts) -> bool:
-        """True if an earlier run moved the book to the target; does what is left to do of that run."""
+        """True if an earlier run moved the book to the target; completes that run if it was interrupted."""
         if here.departure is None:
             return False
         refuse_other_place(here.departure, there.address)
@@ -119,7 +119,7 @@ class CopyRun:
         return False
 
     async def _was_copied(self, here: Whereabouts, there: Whereabouts) -> bool:
-        """True if an earlier run completed a second book, and was stopped before it released the source."""
+        """True if an earlier run completed the copy as a second book, but was stopped before it released the source."""
         if here.departure is None or not _was_made_by(here, there, here.departure.copy):
             return False
         await self._source.depart(None, here.departure)
@@ -173,7 +173,7 @@ class CopyRun:
             )
 
     async def _open_target(self, mark: Departure) -> None:
-        """Let the target be opened as a book."""
+        """End the copy in the target, so that it opens as a book."""
         try:
             await self._target.end_arrival(mark.copy)
         except StorageError as exc:
@@ -182,20 +182,20 @@ class CopyRun:
             ) from exc
 
     async def _note_erasures(self) -> None:
-        """Note what was erased beside the source's backups: only the source knows where they are."""
+        """Write the erasures that wait to be noted beside the source's backups; only the source knows its backups."""
         for job in await _jobs(self._source, NOTE):
             try:
                 await note_erasure(self._source, job)
             except OSError as exc:
                 raise StorageError(
-                    f"what was forgotten could not be noted beside a backup of the book ({exc}): "
-                    "make its folder writable, or delete the backup, and run the copy again"
+                    f"the list of erased ids could not be written beside a backup of the book ({exc}): "
+                    "make the backup's folder writable, or delete the backup, and run the copy again"
                 ) from exc
 
     # ── pieces ───────────────────────────────────────────────────────────────────────────────────────────────────
 
     async def _copy_pieces(self, copy: str) -> _Counts:
-        """Copy all that the target does not have yet, then compare everything."""
+        """Copy all pieces that the target does not have yet, then compare both books."""
         records = sum((await self._source.facts()).records.values())
         self._total = 2 * records
         book = await self._source.book_frame()
@@ -223,7 +223,7 @@ class CopyRun:
             self._report(kind, page)
 
     async def _compare(self) -> _Counts:
-        """Read both books whole, and raise unless they are the same."""
+        """Read both books whole, and raise unless they are equal."""
         counts = _Counts()
         _same(await self._source.book_frame(), await self._target.book_frame())
         await self._compare_pieces(PieceKind.STONE, b"", counts)
@@ -246,7 +246,7 @@ class CopyRun:
     async def _both(
         self, read: Callable[[Engine, bytes], Awaitable[list[T]]], key: Callable[[T], bytes]
     ) -> AsyncIterator[list[T]]:
-        """Yield the source's pages; raise unless the target has the same ones."""
+        """Yield the source's pages of pieces; raise unless the target has equal ones."""
         after, page = b"", None
         while page is None or page:
             page = _same(await read(self._source, after), await read(self._target, after))
@@ -279,7 +279,7 @@ async def cancel(source: Engine, address: str) -> None:
 
 
 def refuse_other_place(departure: Departure, address: str) -> None:
-    """Raise unless a marked book is being copied, or has moved, to this address."""
+    """Raise if the book is being copied, or has moved, to an address other than this one."""
     if departure.address == address:
         return
     if departure.whole:
@@ -290,7 +290,7 @@ def refuse_other_place(departure: Departure, address: str) -> None:
 
 
 class _Counts:
-    """Counts and digests what was compared."""
+    """Counts and digests of the pieces that were compared."""
 
     def __init__(self) -> None:
         self.owners = self.records = self.versions = self.entries = 0
@@ -317,7 +317,7 @@ def _new_mark(address: str) -> Departure:
 
 
 def _is_copy_of(here: Whereabouts, there: Whereabouts, departure: Departure) -> bool:
-    """True if the target is the unfinished copy that a departure names."""
+    """True if the target is the unfinished copy that the source's mark names."""
     return there.secret == here.secret and there.arrival is not None and there.arrival.copy == departure.copy
 
 

@@ -1,4 +1,4 @@
-"""Threads with messages that nobody has formed yet: found, and made due where nothing else does it."""
+"""Threads with messages that are not yet turned into memories: finds them, and adds jobs that do it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _THREADS: Final = Filter(types=frozenset({RecordType.THREAD}))
 
 
 async def is_formed(records: Records, thread: Thread) -> bool:
-    """True if formation has covered every message of a thread."""
+    """True if every message of a thread has been formed (turned into memories)."""
     said = Filter(types=frozenset({RecordType.MESSAGE}), thread=thread.id, newest_first=True)
     page = await records.scan(thread.owner, WHOLE, said, None, 1)
     newest = page.records[0] if page.records else None
@@ -30,7 +30,7 @@ async def is_formed(records: Records, thread: Thread) -> bool:
 
 
 async def pending_threads(records: Records, owner: Owner) -> AsyncIterator[list[Thread]]:
-    """The threads of an owner that are not formed to their end, in parts."""
+    """Yield the owner's threads that have messages not formed yet, in lists."""
     cursor: str | None = None
     while True:
         page = await records.scan(owner, WHOLE, _THREADS, cursor, _PAGE)
@@ -47,7 +47,7 @@ async def pending_threads(records: Records, owner: Owner) -> AsyncIterator[list[
 
 
 async def make_due(records: Records, door: Door, forming: Forming, owners: Collection[Owner]) -> None:
-    """Have the threads of some owners formed after the usual silence, where their agents wish it."""
+    """Add jobs that form the owners' threads after the usual pause, for agents whose settings allow it."""
     # The import may have brought agents with settings of their own.
     forming.changed()
     for owner in owners:
@@ -64,7 +64,7 @@ async def make_due(records: Records, door: Door, forming: Forming, owners: Colle
 
 
 async def _put(door: Door, due: Sequence[tuple[Thread, tuple[JobDraft, ...]]]) -> None:
-    """Put the jobs of some threads of one owner, who must be there, in one commit."""
+    """Add the jobs of some threads of one owner in one commit; all threads must exist."""
     if due:
         thread, jobs = due[0][0], tuple(job for _, some in due for job in some)
         there = SetThread(thread.id, {})

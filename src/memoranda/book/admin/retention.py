@@ -1,4 +1,4 @@
-"""Retention: formed messages are removed for good when they are old; memories formed from them stay."""
+"""Retention: old messages that were turned into memories are removed for good; the memories stay."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ class Retention(Value):
 
 
 def first_retention() -> JobDraft:
-    """Return the first job of retention, which an open book adds if a limit is set; each run adds the next one."""
+    """Return the first job of retention, which opening a book adds if a limit is set; each run adds the next day's."""
     return JobDraft(kind=RETAIN, key=_KEY)
 
 
 def retaining(engine: Engine, clock: Clock, tenant: str, retention: Retention) -> Handler:
-    """Return the handler that does one day's job and adds the next day's."""
+    """Return the handler that removes old messages once a day and adds the next day's job."""
 
     async def retain(job: Job) -> None:
         if retention.messages_days is None:
@@ -52,7 +52,7 @@ def retaining(engine: Engine, clock: Clock, tenant: str, retention: Retention) -
 
 
 async def let_leave(engine: Engine, clock: Clock, tenant: str, age: timedelta) -> int:
-    """Remove formed messages that are older; returns how many."""
+    """Remove messages that are older than ``age`` and were turned into memories; returns how many."""
     before, left = clock() - age, 0
     for owner in await engine.owners(tenant):
         async for ids in _leaving(engine, owner, before):
@@ -62,7 +62,7 @@ async def let_leave(engine: Engine, clock: Clock, tenant: str, age: timedelta) -
 
 
 async def _leaving(engine: Engine, owner: Owner, before: datetime) -> AsyncIterator[tuple[UUID, ...]]:
-    """Yield the messages of an owner that may be removed, in parts."""
+    """Yield the ids of an owner's messages that may be removed, in parts."""
     waiting: list[UUID] = []
     async for thread in _all(engine, owner, _THREADS):
         if not isinstance(thread, Thread) or not thread.formed_through:

@@ -24,7 +24,7 @@ from memoranda.text.terms import RULE
 
 
 async def each_line(lines: Iterable[str] | AsyncIterable[str]) -> AsyncIterator[str]:
-    """Yield each line, from an iterable or an asynchronous one."""
+    """Yield each line of an export, from an iterable or an asynchronous one."""
     if isinstance(lines, AsyncIterable):
         async for line in lines:
             yield line
@@ -36,7 +36,7 @@ async def each_line(lines: Iterable[str] | AsyncIterable[str]) -> AsyncIterator[
 
 
 def parsed_line(text: object) -> dict[str, Any] | str:
-    """Return the parsed line, or a text that says what is wrong with it."""
+    """Return the parsed line of an export, or a text that says what is wrong with it."""
     if not isinstance(text, str):
         return "no text"
     try:
@@ -77,7 +77,7 @@ class ImportReport:
 
 @dataclass(slots=True)
 class _Part:
-    """The lines of one owner that were read so far."""
+    """The lines of an export about one owner, read so far."""
 
     number: int
     lines: list[dict[str, Any]]
@@ -87,25 +87,25 @@ class _Part:
     refused: bool = False
 
     def add(self, number: int, line: dict[str, Any]) -> None:
-        """Add a line."""
+        """Add a line of the export."""
         if not self.refused:
             self.lines.append(line)
             self.numbers.append(number)
 
     def refuse(self) -> None:
-        """Skip this part, and free the lines that were read."""
+        """Skip this owner, and free the lines that were read."""
         self.refused = True
         self.lines.clear()
         self.numbers.clear()
 
     def fault(self, exc: MemorandaError) -> tuple[int, str]:
-        """Return the number of the faulty line in the file, and what is wrong with it."""
+        """Return the number of the faulty line in the export, and what is wrong with it."""
         item = exc.item if isinstance(exc, InvalidInput) and exc.item is not None else 0
         return self.numbers[item], str(exc).removeprefix(f"line {item + 1}: ")
 
 
 class Transfer:
-    """Exports and imports over one engine."""
+    """Exports and imports of one book."""
 
     def __init__(self, engine: Engine, door: Door, tenant: str, forming: Forming) -> None:
         self._engine = engine
@@ -133,7 +133,7 @@ class Transfer:
         yield json.dumps({"line": "last", "owners": exported})
 
     async def _book(self) -> export_format.BookDump:
-        """Return what belongs to no owner: the key of the digests, eras that ended, and tombstones."""
+        """Return what belongs to no owner: the key of the digests, ended eras (lives of erased owners), and tombstones."""
         engine, ended = self._engine, []
         async for page in pages(lambda after: engine.eras(after, PAGE), lambda era: era):
             for era in page:
@@ -159,7 +159,7 @@ class Transfer:
     async def import_(
         self, lines: Iterable[str] | AsyncIterable[str], progress: Progress | None = None
     ) -> ImportReport:
-        """Import an export. Each owner is added whole or not at all; one that is here already gets missing records.
+        """Import an export. Each new owner is added whole or not at all; an owner that exists gets missing records.
 
         Imported threads with unformed messages are formed after a pause.
         """
@@ -176,7 +176,7 @@ class Transfer:
 
 
 class _Intake:
-    """The import of one file, line by line."""
+    """The import of one export, line by line."""
 
     def __init__(self, engine: Engine, door: Door, tenant: str) -> None:
         self.report = ImportReport()
@@ -192,7 +192,7 @@ class _Intake:
         self._astray = False
 
     async def take(self, number: int, text: str) -> None:
-        """Process one line."""
+        """Process one line of the export."""
         if number == 1:
             _check_head(text)
             return
@@ -228,7 +228,7 @@ class _Intake:
             self._part.add(number, line)
 
     def finish(self, number: int) -> None:
-        """End the import; ``number`` is the number of the last line."""
+        """End the import; ``number`` is the number of the export's last line."""
         if number == 0:
             _check_head("")
         self._leave_unended()
@@ -239,7 +239,7 @@ class _Intake:
         self.report.errors.append((number, reason))
 
     def _reject(self, number: int, reason: str) -> None:
-        """Report an unreadable line; its owner is not imported."""
+        """Report an unreadable line of the export; its owner is not imported."""
         self._error(number, reason)
         if self._part is not None:
             self._part.refuse()
@@ -250,7 +250,7 @@ class _Intake:
             self._part = None
 
     async def _book(self, number: int, line: dict[str, Any]) -> None:
-        """Import the book's own line. It has the key of all digests after it, so the file is refused if the line is faulty."""
+        """Import the book's own line, which has the key of all digests; the file is refused if the line is faulty."""
         if self._book_seen or self._parts:
             self._reject(number, "the book's own line stands once, before all owners")
             return
@@ -282,7 +282,7 @@ class _Intake:
             self._error(number, f"owner {named:.80}: {reason}")
 
     async def _adopt(self, dump: export_format.OwnerDump) -> bool:
-        """Add an owner whole; False if the owner, or a part of what is theirs, is or was here already."""
+        """Import an owner whole; False if this book has, or had, the owner or any of the owner's records."""
         secret = (await self._engine.whereabouts()).secret
         try:
             if not await self._engine.adopt(secret, dump.pieces(secret, RULE, pack_terms)):
@@ -294,7 +294,7 @@ class _Intake:
         return True
 
     async def _merge(self, dump: export_format.OwnerDump, part: _Part) -> None:
-        """Import, record by record, what is not here."""
+        """Import the owner's records that this book does not have, one by one."""
         owner = dump.owner
         found = sorted((each for each in dump.versions if each.current), key=_place)
         size = self._door.limits.batch

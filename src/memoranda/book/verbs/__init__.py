@@ -1,1 +1,1 @@
-"""The verbs of an open book, grouped by what they work on."""
+"""The verbs of an open book, grouped by the records they read and write."""

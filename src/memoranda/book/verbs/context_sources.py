@@ -1,4 +1,4 @@
-"""Contexts: gathers the records that an agent should read, and records that they were used."""
+"""Contexts: gathers the records that an agent should read, and counts the use of memories."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _TOGETHER_SECONDS = 0.2
 
 
 class Placing(NamedTuple):
-    """That a memory was placed in a prompt; of what it says nothing is kept."""
+    """One use of a memory: it was placed in a prompt at a time. The memory's content is not stored here."""
 
     id: UUID
     observed_at: datetime
@@ -46,7 +46,7 @@ class Placing(NamedTuple):
 
 
 class Uses:
-    """Refreshes the strength of memories that served."""
+    """Counts the use of memories (their placing in prompts), which refreshes their strength."""
 
     def __init__(self, services: Services) -> None:
         self._services = services
@@ -55,7 +55,7 @@ class Uses:
         self._noting: set[asyncio.Task[None]] = set()
 
     def note(self, owner: Owner, view: View, placed: Sequence[Memory]) -> None:
-        """Record in the background that memories were used: no reader waits for it or fails because of it.
+        """Store in the background that memories were used: no reader waits for it or fails because of it.
 
         What several contexts place within a moment is noted together.
         """
@@ -69,12 +69,12 @@ class Uses:
             self._waiting[loop].setdefault((owner, view), []).extend(self._placings(placed))
 
     def _placings(self, memories: Sequence[Memory]) -> list[Placing]:
-        """That these memories are placed now."""
+        """Return a use of each of these memories, at the present time."""
         now = self._services.door.clock()
         return [Placing(memory.id, memory.observed_at, now) for memory in memories]
 
     def _begin(self, loop: asyncio.AbstractEventLoop) -> None:
-        """Note what waits, if ``settled`` has not begun it already."""
+        """Start storing the uses that wait, unless ``settled`` has started it already."""
         for (owner, view), placed in self._waiting.pop(loop, {}).items():
             task = loop.create_task(self._note(owner, view, placed))
             self._noting.add(task)
@@ -87,7 +87,7 @@ class Uses:
             telemetry.count("uses_lost")
 
     async def use(self, owner: Owner, view: View, placed: Sequence[Memory]) -> int:
-        """Refresh the strength of memories that were placed in a prompt; returns for how many."""
+        """Store that memories were placed in a prompt, which refreshes their strength; returns the number of memories."""
         return await self._refresh(owner, view, self._placings(placed))
 
     async def _refresh(self, owner: Owner, view: View, placed: Sequence[Placing]) -> int:
@@ -99,7 +99,7 @@ class Uses:
         return await self._services.engine.note_use(owner, view, after)
 
     async def settled(self) -> None:
-        """Note all that was used so far, and wait until it is."""
+        """Store all uses up to now, and wait until they are stored."""
         loop = asyncio.get_running_loop()
         self._begin(loop)
         if mine := [task for task in self._noting if task.get_loop() is loop]:
@@ -147,7 +147,7 @@ class _Beside:
 
 
 class Contexts:
-    """Makes contexts of what a book holds."""
+    """Builds contexts from the records of a book."""
 
     def __init__(self, services: Services) -> None:
         self._services = services
@@ -163,7 +163,7 @@ class Contexts:
         limit: int,
         count: Count | None,
     ) -> tuple[Context, list[Memory]]:
-        """A context, and the memories that were placed in it."""
+        """Return a context, and the memories that were placed in it."""
         found: Sequence[Hit] = ()
         if question is None:
             beside = await self._beside(owner, view, thread, budget, limit, episodes=True)
@@ -284,7 +284,7 @@ async def window(
 
 
 def _forms(message: Message) -> list[str]:
-    """Return the forms in which a message may be sent to a model: its text, and its native form if it has one."""
+    """Return the texts that a model may get for a message: its content, and the JSON of its framework's form if stored."""
     return (
         [message.content] if message.native is None else [message.content, canonical(message.native).decode()]
     )
@@ -300,7 +300,7 @@ async def newest_turns(
     *,
     first: Page | None = None,
 ) -> tuple[list[Message], bool]:
-    """A thread's newest turns, oldest first, a little more than fit; and whether these are all of them."""
+    """Return a thread's newest messages, oldest first, a few more than fit; and True if these are all of them."""
     only = _turns_of(thread)
     turns: list[Message] = []
     cursor: str | None = None
@@ -325,7 +325,7 @@ def _page_of(budget: int) -> int:
 
 
 def _at_least(turn: Message, budget: int) -> int:
-    """The fewest tokens that a turn may take: without counting them, for more turns are read than fit."""
+    """Return the fewest tokens a turn may take, without counting them; so more turns are read than fit, never too few."""
     return _LABEL + min(len(turn.content.encode("utf-8", "replace")) // _BYTES_A_TOKEN, budget // PART)
 
 
@@ -342,7 +342,7 @@ def _turns_of(thread: UUID) -> Filter:
 
 
 def _chosen(memories: Sequence[Memory], limit: int) -> list[Memory]:
-    """The pinned ones, then the first of the others."""
+    """Return all pinned memories, then the first ``limit`` memories that are not pinned."""
     known = {memory.id: memory for memory in memories if memory.active}.values()
     return [memory for memory in known if memory.pinned] + [memory for memory in known if not memory.pinned][
         :limit
@@ -350,12 +350,12 @@ def _chosen(memories: Sequence[Memory], limit: int) -> list[Memory]:
 
 
 def _memories_of(found: Sequence[Hit]) -> list[Memory]:
-    """The memories among hits, and those that are shown with what they were concluded from."""
+    """Return the memories among the hits and among the records folded into them."""
     return those_of(Memory, _shown(found))
 
 
 def _shown(found: Sequence[Hit]) -> list[Record]:
-    """Return the records of the hits and of what is folded into them, without repeated statements."""
+    """Return the records of the hits and of those folded into them, except repetitions of the same statement."""
     return [
         record
         for hit in found
@@ -364,6 +364,6 @@ def _shown(found: Sequence[Hit]) -> list[Record]:
 
 
 def _question_of(turns: Sequence[Message]) -> str | None:
-    """Return the newest text the thread's user said, or None."""
+    """Return the end of the newest message of the thread's user, or None."""
     said = next((turn.content for turn in reversed(turns) if is_users_turn(turn)), None)
     return None if said is None else said[-_QUESTION:]

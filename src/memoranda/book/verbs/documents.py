@@ -1,4 +1,4 @@
-"""The book's smaller shelves: profiles, agents, schemas and keys, each with a few verbs."""
+"""The verbs of a book over profiles, agents, schemas and keys."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ N = TypeVar("N", Agent, Schema, Key)
 
 
 class Profiles(RecordVerbs):
-    """One document for each user, schema and audience."""
+    """The profiles of users: one document for each user, schema and audience."""
 
     async def get(self, owner: str | Owner, schema: str = "Profile", **who: Unpack[Who]) -> dict[str, Any]:
         """Return the fields a view reads. The agent's own document wins over its groups', and those win over the global one."""
@@ -57,7 +57,7 @@ class Profiles(RecordVerbs):
     async def documents(
         self, owner: str | Owner, schema: str = "Profile", **who: Unpack[Who]
     ) -> list[ProfileDocument]:
-        """The documents that a view reads together."""
+        """Return the profile documents of a schema that a view may read."""
         party = as_owner(owner, self._services.tenant)
         found = await self._all(party, as_view(who), Filter(types=frozenset({RecordType.PROFILE})), 1000)
         documents = [cast(ProfileDocument, record) for record in found]
@@ -66,7 +66,7 @@ class Profiles(RecordVerbs):
     async def report(
         self, owner: str | Owner, schema: str = "Profile", **who: Unpack[Who]
     ) -> list[tuple[ProfileDocument, DocumentReport]]:
-        """Return the documents a view reads, each with its faults against its schema; a faulty one is returned too."""
+        """Return the profile documents a view reads, each with its faults against its schema; faulty ones are included."""
         known = await Named(self._services, Schema).get(schema)
         held_to = DEFAULTS.get(schema) if known is None else schema_from_record(known)
         documents = await self.documents(owner, schema, **who)
@@ -103,7 +103,7 @@ class Profiles(RecordVerbs):
         operation: str | None = None,
         **who: Unpack[Who],
     ) -> Receipt:
-        """Put a whole document in the place of the one there is; what the owner puts in their own view is pinned."""
+        """Replace a whole document; what the owner puts in their own view is pinned, and only they change it."""
         if not isinstance(body, Mapping):
             raise InvalidInput("body: give a mapping of fields to values", field="body")
         party, view = as_owner(owner, self._services.tenant), as_view(who)
@@ -126,7 +126,7 @@ class Profiles(RecordVerbs):
             raise refused(exc) from exc
 
     async def _held(self, edit: ProfileDocument, view: View) -> ProfileDocument | None:
-        """The document that an edit changes; None where it makes it."""
+        """Return the stored document that an edit would change; None if there is none."""
         only = Filter(types=frozenset({RecordType.PROFILE}), slots=(edit.slot() or b"",))
         held = await self._all(edit.owner, view, only, 1)
         return cast(ProfileDocument, held[0]) if held else None
@@ -140,7 +140,7 @@ class Profiles(RecordVerbs):
         request: Sequence[Any],
         operation: str | None,
     ) -> Receipt:
-        """Write an edit, unless it adds faults against the schema. Faults that the document already has may stay."""
+        """Write an edit of a profile, unless it adds faults against the schema; faults from before may stay."""
         schema = edit.schema_name
         known = await Named(self._services, Schema).get(schema)
         before = held.body if held else {}
@@ -171,7 +171,7 @@ class Named(RecordVerbs, Generic[N]):
         return Owner(tenant=self._services.tenant, kind=OwnerKind.TENANT, id=self._services.tenant)
 
     async def put(self, name: str, *, operation: str | None = None, **fields: Any) -> Receipt:
-        """Make it, or replace the one of that name."""
+        """Store a record under a unique name, or replace the one of that name."""
         unknown = sorted(set(fields) - (set(self._of.model_fields) - set(Record.model_fields) - {"name"}))
         if unknown:
             raise InvalidInput(f"{unknown[0]}: unknown field", field=unknown[0])
@@ -183,14 +183,14 @@ class Named(RecordVerbs, Generic[N]):
         return await self._write(self._tenant, WHOLE, PutNamed(record), request, operation)
 
     async def get(self, name: str) -> N | None:
-        """The one of that name, if there is one."""
+        """Return the record of that name, or None."""
         slot = slot_of(self._of.type, as_text(name, "name"))
         only = Filter(types=frozenset({self._of.type}), slots=(slot,))
         found = await self._all(self._tenant, WHOLE, only, 1)
         return cast(N, found[0]) if found else None
 
     async def list(self, limit: int = 1000) -> list[N]:
-        """All of them in the order of their making."""
+        """Return all records, in the order in which they were created."""
         return [
             cast(N, r)
             for r in await self._all(self._tenant, WHOLE, Filter(types=frozenset({self._of.type})), limit)
@@ -198,10 +198,10 @@ class Named(RecordVerbs, Generic[N]):
 
 
 class Agents(Named[Agent]):
-    """The tenant's agents; one whose wishes of formation could not be followed is refused."""
+    """The tenant's agents; an agent with malformed settings of formation is refused."""
 
     async def put(self, name: str, *, operation: str | None = None, **fields: Any) -> Receipt:
-        """Make it, or replace the one of that name; ``settings["forming"]`` says when its threads are formed."""
+        """Store an agent, or replace the one of that name; ``settings["forming"]`` says when its threads are formed."""
         given = fields.get("settings")
         if isinstance(given, Mapping):
             self._services.forming.settings.check(given)
@@ -211,23 +211,23 @@ class Agents(Named[Agent]):
 
 
 class Schemas(Named[Schema]):
-    """The tenant's schemas of documents and notes, by name; a schema that cannot be used is refused."""
+    """The tenant's schemas of profiles and notes, by name; a schema that cannot be used is refused."""
 
     async def put(self, name: str, *, operation: str | None = None, **fields: Any) -> Receipt:
-        """Configure it; ``parameters`` are a JSON Schema or a Pydantic class."""
+        """Store a schema; ``parameters`` are a JSON Schema or a Pydantic class."""
         kept = checked_fields(fields, as_text(name, "name"))
         return await super().put(name, operation=operation, **kept)
 
 
 class Keys(Named[Key]):
-    """Keys that open a service; the book keeps digests only."""
+    """Keys that open a service; the book stores only their digests."""
 
     async def issue(self, name: str, secret: str, *, operation: str | None = None, **fields: Any) -> Receipt:
-        """Keep the digest of a secret that the caller made."""
+        """Store the digest of a secret that the caller made."""
         as_text(secret, "secret")
         digest = hashlib.sha256(secret.encode()).hexdigest()
         return await self.put(name, digest=digest, operation=operation, **fields)
 
     async def revoke(self, id: UUID | str, *, operation: str | None = None) -> Receipt:
-        """End a key's service."""
+        """Revoke a key: it opens the service no more."""
         return await self._write(self._tenant, WHOLE, RevokeKey(as_id(id)), ["revoke", str(id)], operation)

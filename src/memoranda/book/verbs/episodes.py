@@ -1,4 +1,4 @@
-"""The verbs of a book over episodes: record, list, and ask whether something was tried before."""
+"""The verbs of a book over episodes (records of finished runs): record, list, and ask what was tried before."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _MOST = 1000
 
 
 class Recalling(Protocol):
-    """Finds passages, as the book's own verb does."""
+    """Finds passages, as ``Book.recall`` does."""
 
     def __call__(
         self,
@@ -48,7 +48,7 @@ class Recalling(Protocol):
 
 
 class Episodes(RecordVerbs):
-    """The episodes of a book. Calling the object answers: did I already try this?"""
+    """The episodes (records of finished runs) of a book. Calling the object answers: did I already try this?"""
 
     def __init__(self, services: Services, recall: Recalling) -> None:
         super().__init__(services)
@@ -64,7 +64,7 @@ class Episodes(RecordVerbs):
         limit: int = 10,
         **who: Unpack[Who],
     ) -> Hits:
-        """The episodes most ``like`` a text, best first, with this outcome and all these tags, each with its reasons.
+        """Return the episodes most ``like`` a text, best first, with this outcome and all these tags, and with reasons.
 
         Words and meaning find them, as they find anything; without ``like`` they come newest first.
         """
@@ -100,7 +100,7 @@ class Episodes(RecordVerbs):
         wait_for: WaitFor = "stored",
         **fields: Any,
     ) -> Receipt:
-        """Keep the record of a finished run: goal, summary, tool_calls, outcome, tags, started_at, ended_at.
+        """Store the record of a finished run: goal, summary, tool_calls, outcome, tags, started_at, ended_at.
 
         Long tool calls, and calls beyond the limit, are cut; ``overflow`` returns the rest.
         """
@@ -114,7 +114,7 @@ class Episodes(RecordVerbs):
         return await self._services.embeddings.reached(receipt, waiting)
 
     async def overflow(self, owner: str | Owner, id: UUID | str, **who: Unpack[Who]) -> Overflow | None:
-        """The tool calls that an episode had to cut or leave out, whole; None where it has them all."""
+        """Return, whole, the tool calls that an episode cut or left out; None if it has all of them."""
         party, view, wanted = as_owner(owner, self._services.tenant), as_view(who), as_id(id)
         there = await self._services.engine.get(party, view, [wanted])
         if not isinstance(there.get(wanted), Episode):
@@ -133,7 +133,7 @@ class Episodes(RecordVerbs):
         limit: int = 20,
         **who: Unpack[Who],
     ) -> list[Episode]:
-        """A view's episodes, newest first, with this outcome and all these tags."""
+        """Return a view's episodes, newest first, with this outcome and all these tags."""
         party, view = as_owner(owner, self._services.tenant), as_view(who)
         most, wanted = as_limit(limit), set(as_names(tags, "tags"))
         kinds = None if outcome is None else frozenset({_outcome(outcome)})

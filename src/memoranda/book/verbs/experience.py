@@ -1,4 +1,4 @@
-"""The verbs of a book over experience: lines that an agent has learnt, and the users each may be shown for."""
+"""The verbs of a book over experience: lines (short lessons) that an agent learnt, and the users each may be shown for."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _AT_A_TIME = 1000
 
 
 class Experience(RecordVerbs):
-    """The lines an agent has learnt. These verbs act for all users, except ``list`` with ``for_user``."""
+    """The lines (short lessons) an agent has learnt. These verbs act for all users, except ``list`` with ``for_user``."""
 
     async def add(
         self,
@@ -35,7 +35,7 @@ class Experience(RecordVerbs):
         evidence: Mapping[str, Sequence[UUID | str]] | None = None,
         operation: str | None = None,
     ) -> Receipt:
-        """Add a line; ``evidence`` names users, and which of their records taught it.
+        """Add a line to an agent's experience; ``evidence`` names users, and which of their records taught it.
 
         Without evidence it is the caller's own word, and approved; with it, it passes the guard or serves these alone.
         """
@@ -61,7 +61,7 @@ class Experience(RecordVerbs):
         *,
         operation: str | None = None,
     ) -> Receipt:
-        """Add users' records to a line's evidence, and run the privacy check against these users."""
+        """Add users' records to the evidence of a line, and run the privacy check against these users."""
         id, now = as_id(line, "line"), self._services.door.clock()
         grounds = [await self._ground(user, ids) for user, ids in evidence.items()]
         return await self._hold(agent, id, grounds, now, ["evidence", str(id), _told(evidence)], operation)
@@ -80,7 +80,7 @@ class Experience(RecordVerbs):
         retired: bool = False,
         limit: int = 1000,
     ) -> list[ExperienceLine]:
-        """An agent's lines in the order of their adding; ``for_user`` names a user: only the lines that may be read for them."""
+        """Return an agent's lines, oldest first; with ``for_user`` only the lines that may be read for that user."""
         user = None if for_user is None else as_owner(for_user, self._services.tenant)
         users, most = self._services.door.limits.experience_min_users, as_limit(limit)
         found: list[ExperienceLine] = []
@@ -99,7 +99,7 @@ class Experience(RecordVerbs):
     async def approve(
         self, agent: str, line: UUID | str, *, approved: bool = True, operation: str | None = None
     ) -> Receipt:
-        """Let a line serve every user, whatever the guard says and however few it stems from; or take that back."""
+        """Approve a line for all users, whatever the privacy check and the number of users say; or withdraw that."""
         id = as_id(line, "line")
         change = ApproveExperience(id, as_flag(approved, "approved"))
         return await self._write(self._agent(agent), WHOLE, change, ["approve", str(id), approved], operation)
@@ -107,7 +107,7 @@ class Experience(RecordVerbs):
     async def retire(
         self, agent: str, line: UUID | str, *, reason: str = "", operation: str | None = None
     ) -> Receipt:
-        """Take a line out of service."""
+        """Retire a line: it is shown for no user any more."""
         change = RetireExperience(as_id(line, "line"), reason)
         return await self._write(self._agent(agent), WHOLE, change, ["retire", str(line), reason], operation)
 

@@ -41,7 +41,7 @@ async def _sources(
 
 
 async def _left(records: Records, owner: Owner, record: Record, ids: list[UUID]) -> list[Source]:
-    """Return the sources that left by age, in the words that the record quotes.
+    """Return the sources that were deleted because of their age, with the words of them that the record quotes.
 
     Erased sources are not cited any more. Undone ones did not leave: no view sees them, but they have a history.
     """

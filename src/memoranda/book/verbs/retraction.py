@@ -1,4 +1,4 @@
-"""Retracts everything derived only from a faulty source, in the owner's records and in agents' experience; and undoes that."""
+"""Retracts everything derived only from a faulty source, in an owner's records and in agents' experience."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _MOST_TURNS = 100
 
 
 class Retracting:
-    """One operation in the owner's ledger; what agents learnt follows it, and follows its undoing."""
+    """Retracts what came from a faulty source, as one operation in the owner's ledger; agents' experience follows it."""
 
     def __init__(self, services: Services) -> None:
         self._services = services
@@ -40,7 +40,7 @@ class Retracting:
         return receipt
 
     async def undone(self, owner: Owner, position: int) -> None:
-        """Let agents' lines follow where an operation was undone, whatever it was."""
+        """After an operation was undone, restore or withdraw its records as evidence of agents' experience."""
         entry = await self._entry(owner, position)
         faulty, ids = False, set[UUID]()
         waiting = [] if entry is None else [(entry, True)]
@@ -63,7 +63,7 @@ class Retracting:
         return next((entry for entry in found if entry.position == position), None)
 
     async def _follow(self, owner: Owner, ids: Iterable[UUID], *, faulty: bool) -> None:
-        """Let these records count no more, or again, as evidence of what agents learnt."""
+        """Withdraw these records as evidence of agents' experience (``faulty=True``), or restore them."""
         records = tuple(sorted(ids, key=lambda id: id.int))
         for agent in await self._services.engine.owners(self._services.tenant):
             if agent.kind is not OwnerKind.AGENT:
@@ -92,7 +92,7 @@ class Retracting:
 
 
 def _noted(entry: Entry) -> set[UUID]:
-    """The sources that an entry names; one that was imported may name anything."""
+    """Return the sources that a ledger entry names; values that are not ids, as an import may bring, are skipped."""
     noted = entry.note[FAULTY]
     texts = [each for each in noted if isinstance(each, str)] if isinstance(noted, list) else []
     return {UUID(each) for each in texts if _ID.fullmatch(each)}

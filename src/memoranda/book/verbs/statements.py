@@ -1,4 +1,4 @@
-"""The verbs of a book over memories: keep, correct, share, retract and undo statements."""
+"""The verbs of a book over memories: remember, correct, share, retract and undo statements."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Statements:
         wait_for: WaitFor = "stored",
         **fields: Any,
     ) -> Receipt:
-        """Keep a statement: kind, key, subject, applies_when, data, tags, sources, supersedes, valid_from, …"""
+        """Store a statement: kind, key, subject, applies_when, data, tags, sources, supersedes, valid_from, …"""
         who = as_view({"agent": agent, "groups": groups, "view": view})
         statements = [{"content": content, **fields}]
         return await self._services.remember(
@@ -60,7 +60,7 @@ class Statements:
         wait_for: WaitFor = "stored",
         **who: Unpack[Who],
     ) -> Receipt:
-        """Keep several statements, all or none; ``wait_for="embedded"`` makes their vectors before it returns."""
+        """Store several statements, all or none; ``wait_for="embedded"`` computes their vectors before it returns."""
         return await self._services.remember(
             self._owner(owner), as_view(who), statements, audience, run, operation, expect, wait_for
         )
@@ -74,7 +74,7 @@ class Statements:
         operation: str | None = None,
         **who: Unpack[Who],
     ) -> Receipt:
-        """Say that one memory that is there takes another's place."""
+        """Mark the memory ``loser`` as replaced by the memory ``winner``; both are stored already."""
         change = Supersede(as_id(loser, "loser"), as_id(winner, "winner"))
         return await self._change(owner, change, ["supersede", str(loser), str(winner)], operation, who)
 
@@ -87,7 +87,7 @@ class Statements:
         operation: str | None = None,
         **who: Unpack[Who],
     ) -> Receipt:
-        """Say that a memory was said again, and by what."""
+        """Record that a memory was said again, and in which records."""
         grounds = as_ids(sources, "sources")
         change = Confirm(as_id(id), grounds)
         return await self._change(
@@ -173,7 +173,7 @@ class Statements:
         return receipt
 
     async def mark_used(self, owner: str | Owner, ids: Iterable[UUID | str], **who: Unpack[Who]) -> int:
-        """Note that memories were placed in a prompt: it refreshes their strength. Looking at them is no use."""
+        """Record that memories were placed in a prompt, which refreshes their strength. Reading them does not count."""
         party, view = self._owner(owner), as_view(who)
         found = await self._services.engine.get(party, view, as_ids(ids))
         placed = [record for record in found.values() if isinstance(record, Memory)]

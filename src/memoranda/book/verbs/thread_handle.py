@@ -33,7 +33,7 @@ from memoranda.text.token_count import Count
 
 @dataclass(frozen=True, slots=True)
 class ThreadHandle:
-    """A thread as one view sees it."""
+    """One thread, as one view sees it."""
 
     _services: Services
     owner: Owner
@@ -93,7 +93,7 @@ class ThreadHandle:
         wait_for: WaitFor = "stored",
         **fields: Any,
     ) -> Receipt:
-        """Keep a statement that was made in this thread."""
+        """Store a statement that was made in this thread."""
         statements = [{"content": content, "thread": self.id, **fields}]
         return await self._services.remember(
             self.owner, self._view, statements, audience, run, operation, expect, wait_for
@@ -104,14 +104,14 @@ class ThreadHandle:
         return await _seen(self._services, self.owner, self.id, self._view)
 
     async def messages(self, *, cursor: str | None = None, limit: int = 100) -> Page:
-        """Its messages, oldest first."""
+        """Return a page of the thread's messages, oldest first."""
         only = Filter(types=frozenset({RecordType.MESSAGE}), thread=self.id)
         return await self._services.engine.scan(
             self.owner, self._view, only, as_cursor(cursor), as_limit(limit)
         )
 
     async def newest(self, limit: int = 20) -> list[Message]:
-        """Its newest messages, in the order in which they were said."""
+        """Return the thread's newest messages, oldest first."""
         only = Filter(types=frozenset({RecordType.MESSAGE}), thread=self.id, newest_first=True)
         page = await self._services.engine.scan(self.owner, self._view, only, None, as_limit(limit))
         return [record for record in reversed(page.records) if isinstance(record, Message)]
@@ -124,7 +124,7 @@ class ThreadHandle:
         count: Count | None = None,
         max_gap: timedelta | None = None,
     ) -> Window:
-        """Its newest turns that fit into a budget of tokens: from a user's turn on, no tool call without its result.
+        """Return the thread's newest turns within a budget of tokens: from a user's turn on, tool calls with results.
 
         ``summary`` is what the caller keeps of older turns; it has its place, and is counted. Without it, the thread's
         own is taken where turns are left out. ``count`` counts tokens as the model does that is to read them; without
@@ -139,7 +139,7 @@ class ThreadHandle:
         return await window(self._services, self.owner, self._view, self.id, room, count, text, lasts)
 
     async def set(self, *, operation: str | None = None, expect: int | None = None, **fields: Any) -> Receipt:
-        """Set its title, status, state, result or tags; ``expect`` names the version that the caller has read."""
+        """Set the thread's title, status, state, result or tags; ``expect`` names the version that the caller has read."""
         return await self._services.door.write(
             self.owner,
             self._view,
@@ -189,7 +189,7 @@ class ThreadHandle:
         return await self._services.embeddings.reached(receipt, waiting)
 
     async def form_now(self) -> bool:
-        """Make what was said due to be formed now: it waits for no silence, and for nothing else that kept it.
+        """Make the thread due to be formed now (turned into memories): it waits for no silence, provider or budget.
 
         False where formation is off, by the settings or by the thread's agent's own.
         """
@@ -199,7 +199,7 @@ class ThreadHandle:
         return bool(jobs)
 
     async def form_again(self) -> None:
-        """Form the thread again from its beginning; with a language model, at its price.
+        """Form the thread again from its beginning (turn its messages into memories); a language model's calls cost again.
 
         Refused with ``Conflict`` where formation is off, by the settings or by the thread's agent's own.
         """
@@ -218,7 +218,7 @@ class ThreadHandle:
 
 
 async def taken_up(services: Services, owner: Owner, id: UUID, view: View) -> ThreadHandle:
-    """A thread that was there before."""
+    """Return the existing thread with this id; raise NotFound if the view may not see it."""
     return ThreadHandle(services, owner, id, view, (await _seen(services, owner, id, view)).agent)
 
 

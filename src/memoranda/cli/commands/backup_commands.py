@@ -1,4 +1,4 @@
-"""Copies of a whole book: ``backup`` and ``restore``."""
+"""The commands for backups of a whole book: ``backup`` and ``restore``."""
 
 from __future__ import annotations
 
@@ -85,7 +85,10 @@ async def _erasures_of(address: str) -> Erasures:
     engine = await open_engine(address, create=False)
     try:
         if not isinstance(engine, CopiesItself):
-            raise InvalidInput(f"erasures: a book on {engine.name} cannot tell them", field="erasures")
+            raise InvalidInput(
+                f"erasures: a book on {engine.name} cannot list what it erased; give a book in a file",
+                field="erasures",
+            )
         return await engine.erasures()
     finally:
         await engine.close()
@@ -94,7 +97,7 @@ async def _erasures_of(address: str) -> Erasures:
 def _check_folder(target: Path) -> None:
     if not target.absolute().parent.is_dir():
         raise InvalidInput(
-            f"target: the folder {target.absolute().parent} is not there; make it first", field="target"
+            f"target: the folder {target.absolute().parent} does not exist; create it first", field="target"
         )
 
 

@@ -42,7 +42,7 @@ _SHARED = "Reads English and Portuguese"
 
 
 class StoryClock:
-    """A clock that moves on by one second with each call."""
+    """A clock that advances by one second with each call."""
 
     def __init__(self, now: datetime) -> None:
         self._now = now
@@ -121,7 +121,7 @@ async def _day_one(printer: Printer, book: Book) -> Sequence[UUID]:
 
 
 async def _formed(book: Book, thread: ThreadHandle, said: Sequence[UUID]) -> list[Memory]:
-    """Form the thread now, and return the memories from these messages in the order of the messages."""
+    """Form the thread now (turn it into memories); return the memories from these messages, in the messages' order."""
     await thread.form_now()
     await book.worker.drain()
     page = await book.list(WHO, types="memory", agent=AGENT)

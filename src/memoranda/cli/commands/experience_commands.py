@@ -1,4 +1,4 @@
-"""The commands about what agents have learnt: ``experience``."""
+"""The command group ``experience``: lists and reviews the lines (short lessons) that agents have learnt."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whole books as text: ``export`` and ``import``."""
+"""The commands for a whole book as text: ``export`` and ``import``."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ async def _check_owner(book: Book, party: Owner | None) -> None:
 
 
 async def _write_file(lines: AsyncIterator[str], output: Path) -> None:
-    """The file has its name only once it is whole and on the disk; only its owner may read it."""
+    """Write lines to a new file; it gets its name when it is complete on the disk, and only its owner may read it."""
     if output.exists():
         raise InvalidInput(f"output: {output} is there already; name a new file", field="output")
     partial = output.with_name(output.name + ".partial")

@@ -119,7 +119,7 @@ async def _forget(
 
 
 async def _scrubbed(book: Book) -> Scrubbed:
-    """Clear the book's files; return an error as pending, because the receipt of the erasure must still be printed."""
+    """Clear the book's files; an error becomes part of the receipt, which must still be printed."""
     try:
         return await book.scrub()
     except StorageError as exc:
@@ -134,7 +134,7 @@ async def _copies(book: Book) -> tuple[str, ...]:
 async def _found(
     session: Session, book: Book, party: Owner, ids: tuple[UUID, ...], who: Who, *, quiet: bool
 ) -> Collection[UUID]:
-    """Return the ids that the book still holds, and print their records before the question."""
+    """Return those ids that the book still has, and print their records before asking for confirmation."""
     found = await book.engine.get(party, as_view(who), ids)
     if found and not quiet and not session.json:
         print_records(session.printer, list(found.values())[:_SHOWN])
@@ -142,7 +142,7 @@ async def _found(
 
 
 def _named(party: Owner, ids: Sequence[UUID], found: Collection[UUID], copies: Sequence[str]) -> str:
-    """Describe what is to be erased; ids that are missing from the book may still be in its backups."""
+    """Describe what is to be erased; ids that the book does not have may still be in its backups."""
     missing = ", ".join(str(id) for id in ids if id not in found)
     if not found and not copies:
         raise NotFound(f"this view sees no record {missing}: check the id, or add --agent or --as-owner")

@@ -26,7 +26,7 @@ def weights_command() -> None:
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """The files in one place; ``wrong`` is empty if they can be used."""
+    """The state of the local model's files in one folder; ``wrong`` is empty if they can be used."""
 
     place: str
     folder: Path | None
@@ -87,7 +87,7 @@ def _advise(session: Session, *, there: bool) -> None:
 
 
 def _whole() -> Path | None:
-    """Return the first folder with the complete, published files."""
+    """Return the first folder with all of the local model's published files, unchanged."""
     return next((look.folder for look in map(_look, places()) if not look.wrong), None)
 
 

@@ -48,7 +48,9 @@ def form_command(session: Session, owner: str, thread: str | None, again: bool) 
     jobs that are due in the book are done too, also those of other owners. Exit code 1 if a thread of OWNER was given up.
     """
     if again and thread is None:
-        raise click.UsageError("--again needs --thread: it forms one thread again")
+        raise click.UsageError(
+            "--again needs --thread: it turns one thread into memories again; name the thread"
+        )
     found, made = session.run(_form(session, owner, thread, again))
     counts = {state: sum(outcome.state == state for outcome in found) for state in STATES}
     if not session.print_json({**counts, "threads": found, "memories": made}):
@@ -195,7 +197,7 @@ async def to_be_formed(book: Book, owner: Owner) -> list[UUID]:
 async def outcomes(
     book: Book, owner: Owner, threads: Sequence[UUID], off: Collection[UUID], *, alone: bool
 ) -> list[Outcome]:
-    """Return the state of these threads, ``off`` among them, and of given-up threads unless ``alone``."""
+    """Return the state of these threads' formation; ``alone`` leaves out other threads that were given up."""
     jobs = await _jobs(book, owner)
     given_up = () if alone else (thread for thread, job in jobs.items() if job.state is JobState.DEAD)
     found = [

@@ -287,7 +287,7 @@ def undo_command(
     """
     if not words[0].isascii() or not words[0].isdigit():
         raise InvalidInput(
-            f"position: {words[0]!r} is not a position; receipts and `memoranda history` show them",
+            f"position: {words[0]!r} is not a position in the ledger; receipts and `memoranda history` show them",
             field="position",
         )
     session.run(

@@ -1,4 +1,4 @@
-"""JSON out and JSON Lines in: stable keys, ISO times, and no character that a terminal would obey."""
+"""JSON output and JSON Lines input: stable keys, ISO times, and no control character for a terminal."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def json_line(value: Any) -> str:
 
 
 def harmless(text: str) -> str:
-    """Escape the characters of a JSON text that a terminal would obey; they only occur inside strings."""
+    """Escape the control characters in a JSON text; they only occur inside strings."""
     return text if text.isprintable() else "".join(map(_escaped, text))
 
 

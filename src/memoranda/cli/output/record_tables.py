@@ -63,7 +63,7 @@ def text_of(record: Record) -> str:
 
 
 def moment_of(record: Record) -> datetime:
-    """Return when a record was said, observed or begun."""
+    """Return when a message was said, a memory observed, or an episode begun; of other records, when they were stored."""
     for name in ("observed_at", "started_at"):
         found = getattr(record, name, None)
         if isinstance(found, datetime):
@@ -140,7 +140,7 @@ def _value(value: Any) -> str:
 
 
 def print_receipt(printer: Printer, receipt: Receipt) -> None:
-    """Print the receipt of a write."""
+    """Print the receipt of a write: what it stored, and what it ignored."""
     if receipt.repeated:
         printer.say("this operation was applied before; this is its original receipt", "warning")
     printer.say(f"stored for {receipt.owner} at position {receipt.position}", "good")

@@ -1,4 +1,4 @@
-"""Books that are copied: their pieces are the same on every engine, and are written there as they were read."""
+"""Tests of copying a book: its pieces (records, ledger entries) are the same on every engine."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ COPY = "this copy"
 
 
 async def a_whole_book(engine: Engine) -> None:
-    """Several owners, one of them with an ended era, with vectors, uses, jobs, what is kept of them, and spending."""
+    """Write several owners, one of them with an ended era, with vectors, uses, jobs, a stored answer and spending."""
     pen, ben = Pen(engine, ANN), Pen(engine, BEN)
     await engine.begin_set(SMALL)
     await engine.begin_set(LARGE)
@@ -67,7 +67,7 @@ async def a_whole_book(engine: Engine) -> None:
 
 
 async def all_pieces(engine: Engine) -> list[Any]:
-    """Everything that a book is made of."""
+    """Return all pieces of a book, and everything that belongs to no owner."""
     found: list[Any] = [await engine.book_frame(), await of_kind(engine, PieceKind.STONE, b"")]
     for era in await engine.eras(b"", 1000):
         found += [era, await engine.frame(era)]
@@ -76,7 +76,7 @@ async def all_pieces(engine: Engine) -> list[Any]:
 
 
 async def of_kind(engine: Engine, kind: PieceKind, era: bytes, limit: int = 3) -> list[Piece]:
-    """All pieces of a kind, asked for a few at a time."""
+    """Return all pieces of a kind, read a few at a time."""
     found: list[Piece] = []
     while page := await engine.pieces(kind, era, found[-1].key if found else b"", limit):
         assert len(page) <= limit
@@ -85,7 +85,7 @@ async def of_kind(engine: Engine, kind: PieceKind, era: bytes, limit: int = 3) -
 
 
 async def lay_all(source: Engine, target: Engine, copy: str = COPY) -> None:
-    """Copy everything that the target does not have."""
+    """Copy all pieces that the target does not have."""
     await target.lay_book(copy, await source.book_frame())
     await target.lay(copy, b"", await of_kind(source, PieceKind.STONE, b""))
     for era in await source.eras(b"", 1000):
@@ -97,12 +97,12 @@ async def lay_all(source: Engine, target: Engine, copy: str = COPY) -> None:
 
 
 async def arrived(source: Engine, target: Engine, copy: str = COPY) -> bool:
-    """Let the target become a copy of the source."""
+    """Make the target an unfinished copy of the source; return False if it has content."""
     return await target.arrive(Arrival("elsewhere", copy), (await source.whereabouts()).secret)
 
 
 class MovingSuite(Suite):
-    """How an engine reads and writes pieces."""
+    """Tests of how an engine reads and writes the pieces of a copied book."""
 
     async def test_a_book_that_is_copied_piece_by_piece_is_the_same_book(
         self, engine: Engine, another: Engine

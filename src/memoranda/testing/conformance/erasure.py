@@ -1,4 +1,4 @@
-"""Erasure: what is forgotten goes from every place, with all that rests on it alone, and does not come back."""
+"""Tests of erasure: forgotten records are removed everywhere, with all that is derived from them alone."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ from memoranda.testing.suite import Suite
 
 
 class ErasureSuite(Suite):
-    """From what is forgotten to what rests on it."""
+    """Tests that erasing a record also erases what is derived from it alone."""
 
     async def test_a_statement_that_rests_on_it_alone_goes_with_a_message(self, engine: Engine) -> None:
         pen = Pen(engine)

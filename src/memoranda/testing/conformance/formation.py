@@ -1,4 +1,4 @@
-"""Formation's state and spending: how far a thread was formed, and each call and answer counted once."""
+"""Tests of formation's state and spending: how far a thread was formed, and each call and answer counted once."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ PRICED = Usage(calls=1, tokens_in=900, tokens_cached=300, tokens_out=80, price=D
 
 
 def started_call(owner: Owner | None = ANN, **fields: Any) -> Spent:
-    """Return a started call of today."""
+    """Return a call to a language model that was started today."""
     tenant = "default" if owner is None else owner.tenant
     given = {
         "tenant": tenant,
@@ -45,7 +45,7 @@ async def add_owners(engine: Engine, *owners: Owner) -> None:
 
 
 async def all_sums(engine: Engine, tenant: str = "default") -> Sums:
-    """Return the tenant's sums, after checking that both queries agree."""
+    """Return the sums of the tenant's spending, after checking that both queries agree."""
     found = await engine.spent_in_all(tenant)
     assert found == total(await engine.spent(tenant))
     return found
@@ -227,7 +227,7 @@ MESSAGE = frozenset({RecordType.MESSAGE})
 
 
 class FormationSuite(Suite):
-    """The watermark moves on with what is formed, and stays where it is when that is undone."""
+    """Tests that a thread's ``formed_through`` grows with each formation, and stays when the formation is undone."""
 
     async def test_how_far_a_thread_is_formed_moves_on_and_never_back(self, engine: Engine) -> None:
         pen = Pen(engine)

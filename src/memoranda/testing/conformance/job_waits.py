@@ -1,4 +1,4 @@
-"""Postponed jobs, and answers that a worker keeps with a job until it is done."""
+"""Tests of postponed jobs, and of model answers that a worker stores with a job until it is done."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ async def leased(pen: Pen, worker: str = "one", seconds: float = 60.0) -> Job:
 
 
 class WaitingSuite(Suite):
-    """Tests of postponed jobs with kept answers."""
+    """Tests of postponed jobs with stored answers of models."""
 
     async def test_a_postponed_job_waits_for_its_moment_and_no_attempt_is_counted(
         self, engine: Engine

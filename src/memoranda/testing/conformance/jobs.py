@@ -1,4 +1,4 @@
-"""Jobs: work that a commit makes due, leased by one worker at a time, and done once."""
+"""Tests of jobs: work that a commit makes due, leased by one worker at a time, and done once."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ MINUTE = 60.0
 
 
 class JobSuite(Suite):
-    """Leases, retries, dead letters, and what erasure does to work that waits."""
+    """Tests of leases, retries and dead jobs, and of what erasure does to waiting jobs."""
 
     async def put(self, pen: Pen, key: str = "thread 1", **fields: Any) -> None:
         """Write something that makes a job due."""
@@ -28,11 +28,11 @@ class JobSuite(Suite):
         await pen.write(pen.remembering("something"), jobs=(draft,))
 
     async def lease(self, pen: Pen, worker: str = "one", seconds: float = MINUTE) -> Job | None:
-        """Ask for work now."""
+        """Lease a due job now; None if there is none."""
         return await pen.engine.lease(["form"], worker, pen.now, seconds)
 
     async def leased(self, pen: Pen, worker: str = "one", seconds: float = MINUTE) -> Job:
-        """Ask for work that must be there."""
+        """Lease a due job; fail if there is none."""
         job = await self.lease(pen, worker, seconds)
         assert job is not None
         return job

@@ -1,4 +1,4 @@
-"""Whole books: facts, proof against the ledger, rebuilding, dumps and their adoption."""
+"""Tests of whole books: facts, verification against the ledger, rebuilding, exports and imports of whole owners."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ async def a_full_life(pen: Pen) -> None:
 
 
 async def everything(engine: Engine, owner: Owner) -> tuple[Any, ...]:
-    """All that can be read of an owner."""
+    """Return everything that can be read of an owner."""
     pen = Pen(engine, owner)
     records = await pen.scan()
     histories: dict[Any, list[HistoryStep]] = {
@@ -99,13 +99,13 @@ async def everything(engine: Engine, owner: Owner) -> tuple[Any, ...]:
 
 
 def bare(entry: Entry) -> tuple[Any, ...]:
-    """An entry without what belongs to one book only: digests under its secret."""
+    """Return a ledger entry without its digests, which depend on the book's secret."""
     lines = [(line.verb, line.type, line.id, line.before, line.after, line.erased) for line in entry.lines]
     return (entry.owner, entry.era, entry.position, entry.at, entry.actor, lines, entry.ignored, entry.note)
 
 
 class KeepingSuite(Suite):
-    """What is done to a book as a whole."""
+    """Tests of operations on a whole book."""
 
     async def test_facts_tell_what_a_book_holds(self, engine: Engine) -> None:
         pen, other = Pen(engine), Pen(engine, BEN)
@@ -174,7 +174,7 @@ class KeepingSuite(Suite):
         await self._goes_on(pen, there)
 
     async def _goes_on(self, pen: Pen, there: Pen) -> None:
-        """What is done next has the same effect in both books."""
+        """Check that the same writes have the same effect in the original and in the import."""
         (thread,) = await there.scan(types=frozenset({RecordType.THREAD}))
         for book in (pen, there):
             await book.write(Undo((await book.ledger())[-1].position))

@@ -1,4 +1,4 @@
-"""Memories: keys and supersession, retraction and confirmation, readers and trust."""
+"""Tests of memories: keys (one statement at a time has a key), replacement, retraction, confirmation, readers and trust."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ DAY = timedelta(days=1)
 
 
 class MemorySuite(Suite):
-    """Statements: what takes whose place, who reads them, and how far they are believed."""
+    """Tests of statements: which one replaces another, who reads them, and how much they are trusted."""
 
     async def test_a_statement_comes_back_as_it_was_given(self, engine: Engine) -> None:
         pen = Pen(engine)

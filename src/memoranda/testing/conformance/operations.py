@@ -1,4 +1,4 @@
-"""Operation ids, limits, and values at the edge of what is allowed."""
+"""Tests of operation ids, of limits, and of values at the edge of what is allowed."""
 
 from __future__ import annotations
 
@@ -167,7 +167,7 @@ class OperationSuite(Suite):
 
 
 class LimitSuite(Suite):
-    """Refusals say what to do; an update is always allowed."""
+    """Tests of limits: how writes and memories are counted, and what a refused write says."""
 
     async def test_a_turn_writes_ten_statements_and_the_next_turn_ten_more(self, engine: Engine) -> None:
         pen = Pen(engine, limits=Limits())
@@ -281,14 +281,14 @@ _STRANGE = "\\\"'\\x41\\"
 
 
 def a_long_name(seed: int) -> str:
-    """As long as a name may be, of characters that take four bytes each, and that nothing makes short."""
+    """Return a name of the greatest length, of four-byte characters that do not compress."""
     random = Random(seed)
     characters = (chr(0x20000 + random.randrange(0xA000)) for _ in range(NAME_LENGTH - len(_STRANGE)))
     return "".join(characters) + _STRANGE
 
 
 async def leased(pen: Pen) -> Job:
-    """The one job, put and leased."""
+    """Put one job and lease it."""
     await pen.write(pen.remembering("x"), jobs=(JobDraft("form", "thread"),))
     job = await pen.engine.lease(["form"], "one", pen.now, 60.0)
     assert job is not None
@@ -296,7 +296,7 @@ async def leased(pen: Pen) -> Job:
 
 
 class ExtremeSuite(Suite):
-    """Long names, strange texts, and data that read like fields."""
+    """Tests of long names, strange texts, and data that look like fields."""
 
     async def test_data_that_read_like_a_pin_pin_nothing(self, engine: Engine) -> None:
         pen = Pen(engine)

@@ -1,4 +1,4 @@
-"""Profiles, named records, keys, experience, and imported records."""
+"""Tests of profiles, named records, keys, experience, and imported records."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reads: filters, pages, and returned values that nobody can change from outside."""
+"""Tests of reads: filters, pages, and returned values that callers cannot change."""
 
 from __future__ import annotations
 
@@ -159,19 +159,19 @@ DAY = timedelta(days=1)
 
 
 async def rows(pen: Pen) -> dict[UUID, PassageRow]:
-    """The passages for everyone as an index gets them."""
+    """Return the passages for every agent, as recall's index gets them."""
     return (await Follower(pen.engine, pen.owner).follow())[EVERYONE]
 
 
 async def found(pen: Pen, **conditions: Any) -> set[UUID]:
-    """What a scan gives, and a count counts."""
+    """Return the ids that a scan finds; fail if ``count`` disagrees."""
     ids = {record.id for record in await pen.scan(**conditions)}
     assert await pen.engine.count(pen.owner, WHOLE, Filter(**conditions)) == len(ids)
     return ids
 
 
 class FilterSuite(Suite):
-    """What an index is told of a passage and what a scan filters by are the same."""
+    """Tests that recall's index and a scan filter passages by the same values."""
 
     async def test_of_memories_a_filter_takes_those_that_are_pinned(self, engine: Engine) -> None:
         pen = Pen(engine)

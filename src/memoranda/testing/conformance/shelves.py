@@ -1,4 +1,4 @@
-"""Shelves as an index follows them; terms and usage; and the marks of a book that is copied."""
+"""Tests of shelves (all passages of one owner with one audience), search terms, uses, and marks of a copied book."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from memoranda.text.terms import RULE
 
 
 class ShelfSuite(Suite):
-    """Tests that an index which follows the marks always has what a new reader would read."""
+    """Tests that an index which reads only the changes of shelves equals one that reads them whole."""
 
     async def test_a_new_reader_gets_the_whole_shelf_and_then_only_what_came(self, engine: Engine) -> None:
         pen = Pen(engine)
@@ -201,7 +201,7 @@ class ShelfSuite(Suite):
 
 
 class MarkSuite(Suite):
-    """Who writes a book that has a mark."""
+    """Tests of who may write a book that is marked as being copied or as a copy."""
 
     async def test_a_book_with_content_does_not_become_a_copy(self, engine: Engine, another: Engine) -> None:
         await Pen(another).remember("here already")
@@ -301,7 +301,7 @@ class MarkSuite(Suite):
 
 
 def _writes(engine: Engine) -> list[Any]:
-    """Ways to write a book."""
+    """Return calls that write a book, each in its own way."""
     pen = Pen(engine)
     return [
         lambda: pen.remember("late"),

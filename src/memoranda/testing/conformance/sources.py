@@ -1,4 +1,4 @@
-"""Sources: what was derived knows its sources, and is erased when all of them are."""
+"""Tests of sources: a derived record names its sources, and is erased when all of them are."""
 
 from __future__ import annotations
 
@@ -47,17 +47,17 @@ def derived(
     fields: Mapping[str, Any] | None = None,
     again: Mapping[str, Any] | None = None,
 ) -> PatchProfile:
-    """A patch of the common profile that rests on something."""
+    """Return a change of the common profile that is derived from sources."""
     return PatchProfile(new_id(), "Profile", EVERYONE, fields or {}, sources=sources, again=again or {})
 
 
 def told(fields: Mapping[str, Any], *, pin: bool = False) -> PatchProfile:
-    """A patch that a program, or a person, makes on no grounds."""
+    """Return a change of the common profile without sources, as a program or a person makes it."""
     return PatchProfile(new_id(), "Profile", EVERYONE, fields, pin=pin)
 
 
 class GroundsSuite(Suite):
-    """Fields and items of profiles go with what they rest on, and nothing else of them does."""
+    """Tests that fields and items of profiles are erased with their sources, and no others are."""
 
     async def test_fields_and_items_go_when_all_that_they_rest_on_is_forgotten(self, engine: Engine) -> None:
         pen = Pen(engine)
@@ -271,12 +271,12 @@ class GroundsSuite(Suite):
 
 
 async def aged(pen: Pen, *ids: UUID) -> ErasureReceipt:
-    """Let messages leave by age."""
+    """Delete messages because of their age, as retention does."""
     return await pen.engine.erase(Target(pen.owner, WHOLE, Actor("system"), ids, ageing=True), pen.tick())
 
 
 class AgeingSuite(Suite):
-    """Messages that were formed leave by age, and take nothing with them."""
+    """Tests that messages can be deleted because of their age, and that what was derived from them stays."""
 
     async def test_a_message_leaves_by_age_and_what_rests_on_it_stays_as_it_is(self, engine: Engine) -> None:
         pen = Pen(engine)

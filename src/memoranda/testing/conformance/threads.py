@@ -1,4 +1,4 @@
-"""Threads, messages and episodes; batches that apply whole or not at all; expected versions."""
+"""Tests of threads, messages and episodes; of batches that apply whole or not at all; and of expected versions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Undo: a new operation reverses a whole earlier one; content from a forgotten source leaves undone changes, too."""
+"""Tests of undo: a new operation reverses an earlier one; content from an erased source does not come back."""
 
 from __future__ import annotations
 
@@ -234,7 +234,7 @@ class UndoSuite(Suite):
 
 
 class TakenBackSuite(Suite):
-    """Tests that erasure reaches the earlier versions that undo leaves, by their sources."""
+    """Tests that erasure also reaches the earlier versions that undo leaves, by their sources."""
 
     async def test_what_a_confirmation_quoted_goes_with_its_source_after_an_undo(
         self, engine: Engine

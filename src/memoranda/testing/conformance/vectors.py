@@ -1,4 +1,4 @@
-"""Sets of vectors: started, filled, read by an index, switched, and removed with their passages."""
+"""Tests of sets of vectors: started, filled, read by an index, switched, and removed with their passages."""
 
 from __future__ import annotations
 
@@ -43,12 +43,12 @@ from memoranda.testing.suite import Suite
 
 
 async def without_vectors(engine: Engine, embedding: Embedding, limit: int = 100) -> list[UUID]:
-    """Return the ids of passages without a vector in a set."""
+    """Return the ids of passages that have no vector in a set."""
     return [record.id for record in await engine.lacking(embedding, limit)]
 
 
 async def embed_jobs(engine: Engine) -> list[Job]:
-    """Return the jobs that wait for an embedder."""
+    """Return the jobs that compute vectors."""
     return [job for job in await engine.jobs(None, 100) if job.kind == EMBED]
 
 

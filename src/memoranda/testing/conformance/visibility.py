@@ -1,4 +1,4 @@
-"""Visibility: a table of audiences and views, checked with every read and write of every record type."""
+"""Tests of visibility: a table of audiences and views, checked with every read and write of every record type."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ STRANGERS = (
 
 @dataclass
 class Written:
-    """One record in the table."""
+    """One record of the table of audiences and views."""
 
     type: RecordType
     audience: str
@@ -230,12 +230,12 @@ class VisibilitySuite(Suite):
 
 
 def refused(error: type[Exception], case: str) -> RefusedIn:
-    """Expect an error; without one, fail with the name of the case."""
+    """Expect an error; if none is raised, fail with the name of the case."""
     return RefusedIn(error, case)
 
 
 class RefusedIn:
-    """A ``pytest.raises`` that names its case."""
+    """A ``pytest.raises`` that names its case when it fails."""
 
     def __init__(self, error: type[Exception], case: str) -> None:
         self._error = error
