@@ -98,12 +98,12 @@ class Ill:
 
 
 ILL = {
-    "invalid JSON": Ill(lambda asked: replies.invalid_json(), "of no use", 9, JobState.DEAD),
-    "half of an answer": Ill(lambda asked: replies.half_json(good(asked)), "of no use", 9, JobState.DEAD),
-    "a huge answer": Ill(lambda asked: replies.huge(1_100_000), "of no use", 9, JobState.DEAD),
-    "nothing but talk": Ill(lambda asked: replies.answer("Ask me another time."), "of no use", 9, JobState.DEAD),
-    "ids of nothing": Ill(never_shown, "of no use", 9, JobState.DEAD),
-    "an empty answer": Ill(lambda asked: replies.answer(""), "of no use", 9, JobState.DEAD),
+    "invalid JSON": Ill(lambda asked: replies.invalid_json(), "no answer of the model could be used", 9, JobState.DEAD),
+    "half of an answer": Ill(lambda asked: replies.half_json(good(asked)), "no answer of the model could be used", 9, JobState.DEAD),
+    "a huge answer": Ill(lambda asked: replies.huge(1_100_000), "no answer of the model could be used", 9, JobState.DEAD),
+    "nothing but talk": Ill(lambda asked: replies.answer("Ask me another time."), "no answer of the model could be used", 9, JobState.DEAD),
+    "ids of nothing": Ill(never_shown, "no answer of the model could be used", 9, JobState.DEAD),
+    "an empty answer": Ill(lambda asked: replies.answer(""), "no answer of the model could be used", 9, JobState.DEAD),
     "a refusal": Ill(lambda asked: replies.refusal(), "refuses to answer", 1, JobState.DEAD),
     "a filter": Ill(
         lambda asked: replies.answer("", finish="content_filter"), "refuses to answer", 1, JobState.DEAD

@@ -96,7 +96,7 @@ async def test_useless_answers_end_among_the_dead_letters_and_a_replay_makes_wha
         for _ in range(6):
             await settle(book, clock, 600)
         (job,) = await jobs(book)
-        assert job.state is JobState.DEAD and "of no use" in job.error
+        assert job.state is JobState.DEAD and "no answer of the model could be used" in job.error
         assert len(models.asked) == 9 and await known(book) == []
         useless = False
         await book.engine.replay(job.id, clock())

@@ -41,7 +41,7 @@ def writing_view(thread: Thread) -> View:
 
 
 def reading_view(thread: Thread) -> View:
-    """Return the view for reading: it shows only what every reader of the thread may read."""
+    """Return the view for reading related records: it shows only what every reader of the thread may see."""
     audience = thread.audience
     if audience.kind is AudienceKind.SELF:
         return View(agent=audience.agent)
@@ -68,7 +68,7 @@ _MEMORY = frozenset({RecordType.MEMORY})
 
 @dataclass(frozen=True, slots=True)
 class Excerpt:
-    """A thread with those of its messages that are to be read."""
+    """A thread with some of its messages: the new ones, and earlier ones as context."""
 
     thread: Thread
     #: Messages before the new ones, oldest first; then the messages to learn from.

@@ -78,7 +78,7 @@ class Attribution:
     def judge(
         self, statement: str, cited: Sequence[Message], *, kind: str = "fact", subject: str | None = None
     ) -> Verdict:
-        """Decide whether a statement may be kept with these citations, and its trust."""
+        """Decide whether a statement that cites these messages may be stored, and with which trust."""
         own = [message for message in cited if is_from_user(message)]
         trust = lowest(message.trust for message in cited)
         if own and coverage(statement, " \n".join(message.content for message in own)) < OWN_COVERAGE:

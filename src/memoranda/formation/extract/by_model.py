@@ -50,7 +50,7 @@ def read_answer(
     *,
     limits: Limits = Limits(),  # noqa: B008
 ) -> Formed:
-    """Return the valid parts of a parsed answer. Never raises: problems are listed in ``left_out``."""
+    """Return the valid parts of a model's parsed answer. Never raises: problems are listed in ``left_out``."""
     return _AnswerReader(prompt, limits).read({} if value is None else value)
 
 
@@ -104,7 +104,7 @@ class _AnswerReader:
     def _entries(
         self, value: Mapping[str, Any], part: str, schema: str | None
     ) -> Iterator[tuple[str, dict[str, Any]]]:
-        """Yield the objects in one part of the answer with their paths, up to the limit."""
+        """Yield the objects in one part of the model's answer with their paths, up to the limit."""
         given = value.get(part)
         if given is None or given == []:
             return
@@ -234,7 +234,7 @@ _MOST_FAULTS: Final = 20
 
 @dataclass(frozen=True, slots=True)
 class AnswerState:
-    """The combined result of the answers to one prompt so far."""
+    """The combined result of a model's answers to one prompt so far."""
 
     #: The valid parts of all answers; None if none could be read.
     formed: Formed | None
@@ -245,7 +245,7 @@ class AnswerState:
 
 
 def evaluate_answers(prompt: Prompt, answers: Sequence[ModelAnswer], limits: Limits) -> AnswerState:
-    """Combine the answers so far; the same answers always give the same state."""
+    """Combine the model's answers so far; the same answers always give the same state."""
     formed: Formed | None = None
     faults: tuple[str, ...] = ()
     wanting: frozenset[str] = frozenset()

@@ -80,7 +80,7 @@ def instructions(schemas: Sequence[WantedSchema]) -> str:
 
 
 def answer_schema(schemas: Sequence[WantedSchema]) -> dict[str, Any]:
-    """Return the JSON Schema of the answer; every part is optional."""
+    """Return the JSON Schema of the model's answer; every part is optional."""
     names = {schema.name for schema in schemas}
     parts: dict[str, Any] = {}
     if NOTE.name in names:

@@ -55,7 +55,7 @@ class Portion(Value):
 
     @property
     def now(self) -> datetime:
-        """The time of reading; all records made from the portion have this time."""
+        """The time at which the portion was read; all records made from it have this time."""
         now: Moment = self.reading.now
         return now
 
@@ -114,7 +114,7 @@ class UselessAnswers(Exception):
 
 @dataclass(slots=True)
 class _Outage:
-    """The state of a provider that does not answer; all jobs share one pause."""
+    """The pause while a model's provider does not answer; all jobs share it."""
 
     failures: int = 0
     until: datetime | None = None
@@ -216,7 +216,7 @@ class ModelCalls:
         return text, through
 
     async def _discard_round(self, job: Job, portion: Portion, *, refused: bool) -> None:
-        """End a round without a result: drop its answers, and raise so that the job is retried or given up."""
+        """End a round of corrections without a result: drop the answers, and raise to retry or give up the job."""
         await self.jobs.keep(job, portion.without_answers().payload(), portion.record_ids())
         if refused:
             raise GivenUp("the model refuses to answer about this conversation; try another model")

@@ -179,7 +179,7 @@ class NoteReader:
         return schema.name, data
 
     def repeat(self, at: str, given: dict[str, Any]) -> Confirmation | None:
-        """Return a confirmation if a user repeated the memory; otherwise report why not."""
+        """Return a confirmation of a memory if a user repeated it; otherwise report why not."""
         report = self._problems.reporter(at)
         named = self._citations.candidates(given.get("memory"), report)
         cited = self._citations.read(given.get("sources"), report) if named else []

@@ -35,7 +35,7 @@ _TIME: Final = "%Y-%m-%d %H:%M"
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """One question to a model, and the records behind its handles."""
+    """A prompt, and the records that its handles (short names in the prompt) stand for."""
 
     #: The reading, with only the messages that are shown.
     reading: Reading
@@ -117,7 +117,7 @@ class _Writer:
         self._longest = longest
 
     def line(self, label: Iterable[str], text: str) -> tuple[str, int, bool]:
-        """Return the entry without its handle, its tokens, and whether it was cut."""
+        """Return a record's entry in the prompt (without handle), its number of tokens, and True if it was cut."""
         head = in_brackets(", ".join(label))
         length = min(len(text), self._longest * _CHARACTERS_A_TOKEN)
         while True:
@@ -234,7 +234,7 @@ def _block(tag: str, entries: Iterable[str]) -> str:
 
 
 def _closing_line(reading: Reading, names: Sequence[str]) -> str:
-    """Return the last line: the requested schemas. It contains no stored text, only names of schemas."""
+    """Return the prompt's last line: the names of the requested schemas. It contains no stored text."""
     wanted = f"Asked for now: {', '.join(names) or 'nothing'}."
     language = f" Write notes in this language: {one_line(reading.language)}." if reading.language else ""
     return f"{wanted}{language}"

@@ -47,11 +47,11 @@ class Guard:
         self._most_characters = most_characters
 
     async def passes(self, line: str, owner: Owner) -> bool:
-        """True if a line contains no name, contact, number or rare word from this user's records."""
+        """True if a line of experience contains no name, contact, number or rare word from this user's records."""
         return (await self.check_lines([line], owner))[0]
 
     async def check_lines(self, lines: Sequence[str], owner: Owner) -> list[bool]:
-        """Return for each line whether it passes; if the user's records cannot all be read, none does."""
+        """Return for each line of experience if it passes; if the user's records cannot all be read, none does."""
         if all(len(line) > _LONGEST for line in lines):
             return [False] * len(lines)
         tellings = [features_of(line[:_LONGEST]) for line in lines]

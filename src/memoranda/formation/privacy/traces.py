@@ -80,7 +80,7 @@ class Traces:
         self._add_name(owner.id)
 
     def add(self, record: Record) -> int:
-        """Add a record; return the number of characters in it."""
+        """Add a record's names, words and numbers; return its number of characters."""
         size = 0
         for text in self._texts(record):
             size += len(text)
@@ -181,7 +181,7 @@ class Traces:
             self._add_name(" ".join(kept))
 
     def reveals(self, line: LineFeatures) -> bool:
-        """True if a line reveals something about this user."""
+        """True if a line of experience reveals something about this user."""
         if line.contact or line.honorific_names:
             return True
         if not self._initials.isdisjoint(line.initials) or not self._said.isdisjoint(line.sequences):

@@ -78,7 +78,7 @@ class ProfileEditor:
     def _is_unchanged(
         self, at: str, name: str, shown: Mapping[str, Any], now: Mapping[str, Any], wanted: Mapping[str, Any]
     ) -> bool:
-        """True if a field is still as it was shown and needs the change."""
+        """True if a field is still as the model saw it and needs the change."""
         if _field(now, name) == _field(wanted, name):
             return False
         if _field(now, name) == _field(shown, name):

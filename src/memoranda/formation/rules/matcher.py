@@ -60,7 +60,7 @@ def _inside_pair(text: str, start: int, cut: re.Match[str], language: Language) 
 
 
 def list_spans(text: str, start: int, language: Language) -> list[tuple[int, int]]:
-    """Return the spans of the list items from here: the first, and the others if the list is closed by "and"."""
+    """Return the spans of the items of a list: the first item, and all further ones if "and" comes before the last."""
     end = phrase_end(text, start, language)
     if len(text[start:end].split()) > _LONGEST_PHRASE:
         return []
@@ -104,7 +104,7 @@ def _closes_a_quote(text: str, start: int, end: int) -> bool:
 
 
 def key_of(rule: Rule, match: re.Match[str], topic: Topic) -> str | None:
-    """Return the statement's key: its rule's if it has one, else its topic's."""
+    """Return the statement's key (one statement at a time has it): that of its rule, else that of its topic."""
     if rule.key is None:
         return topic.key
     return rule.key.format(**_groups(match)).strip().lower() or None
@@ -242,7 +242,7 @@ class _SentenceReader:
                 return
 
     def _match_without_subject(self, one: CompiledRule, place: int) -> re.Match[str] | None:
-        """Match a rule without its subject if the clause before had it: "I'm vegan and live in Graz"."""
+        """Match a rule without its subject if the previous clause had this subject: "I'm vegan and live in Graz"."""
         if self.subject is None or place == 0:
             return None
         between = self.sentence.text[self.end : place]

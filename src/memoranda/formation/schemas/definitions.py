@@ -56,7 +56,7 @@ class FormationSchema:
 
 
 def schema_of(schema: WantedSchema) -> FormationSchema:
-    """Return the schema that a reading names."""
+    """Return the definition of a schema that was read for a prompt."""
     return FormationSchema(schema.name, schema.description, schema.parameters, schema.update_mode)
 
 

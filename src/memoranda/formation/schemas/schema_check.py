@@ -1,4 +1,4 @@
-"""Check a JSON Schema before it is stored: find everything that is wrong with it."""
+"""Checks a JSON Schema before it is stored: finds everything that is wrong with it."""
 
 from __future__ import annotations
 

@@ -62,7 +62,7 @@ class Segment:
     living: int
 
     def without(self, ids: NDArray[np.bytes_]) -> Segment:
-        """Return the segment with these passages masked as removed; the same segment if none of them is living in it."""
+        """Return the segment with these passages masked as removed; the same segment if it has none of them."""
         found = np.minimum(self.ids.searchsorted(ids, sorter=self.by_id), len(self.ids) - 1)
         rows = self.by_id[found]
         rows = rows[self.ids[rows] == ids]
@@ -89,7 +89,7 @@ class Segment:
 
     @cached_property
     def facets(self) -> Facets:
-        """The facets of its passages, parsed once."""
+        """The facets (agent, key, subject, tags and so on) of the segment's passages, parsed once."""
         return Facets(self.columns["facets"])
 
     def occurrences(self, hashes: NDArray[np.uint64], words: Sequence[int]) -> Iterator[Occurrences]:
@@ -173,7 +173,7 @@ def build(rows: Sequence[PassageRow], threads: MutableMapping[bytes, int]) -> Se
 
 
 def _columns_of(rows: Sequence[PassageRow]) -> Any:
-    """Return a function from a field's name to its values in all rows."""
+    """Return a function that returns, for the name of a column, its values in all rows."""
     return (rows if isinstance(rows, PassageRows) else PassageRows.of([rows])).column
 
 

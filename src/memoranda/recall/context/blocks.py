@@ -105,7 +105,7 @@ class EntryWriter:
         return ContextEntry(record.id, record.type, line, order, tokens, cut)
 
     def _cut(self, head: str, text: str) -> tuple[str, int, bool]:
-        """Return the line, its tokens and whether it was cut to the longest that is allowed."""
+        """Cut a line to the longest length allowed; return it with its number of tokens, and True if it was cut."""
         length, whole = len(text), len(text)
         if length > self._longest * _CHARACTERS_A_TOKEN:
             length = self._longest * _CHARACTERS_A_TOKEN
