@@ -1,4 +1,4 @@
-"""Capabilities that some engines have beyond the required protocols: notify workers, and search large shelves."""
+"""Capabilities that only some engines have: notify workers, and search shelves too large for memory."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ class LargeShelfIndex(Protocol):
     async def measure(
         self, owner: Owner, view: View, shelves: Sequence[int], near: tuple[float, float]
     ) -> ShelfStatistics:
-        """Measure these shelves; ``near`` has the shares that a message lends to the next one and to the one after that."""
+        """Measure these shelves; ``near`` has the shares that a message lends to the next two messages in its thread."""
 
     async def count_holders(
         self, owner: Owner, view: View, shelves: Sequence[int], words: Sequence[Sequence[int]]

@@ -4,27 +4,27 @@ MemorandaError
 ├── InvalidInput            what was given is malformed; ``field`` names the part
 │   └── LimitReached        a guardrail or a quota refused the write
 ├── NotFound                nothing there that this view may see
-├── NotAllowed              seen, but not this caller's to change
-├── Conflict                the write does not fit what stands
-│   ├── Stale               an expected version or last message has moved on
+├── NotAllowed              the view sees it, but may not change it
+├── Conflict                the write contradicts what is stored
+│   ├── Stale               a record or a thread has changed since the caller read it
 │   ├── OperationReused     another request already used this operation id
 │   └── HasDependents       an undo would break later changes; they are listed
-├── Erased                  it was forgotten, and does not come back
-├── EmbeddingFailed         no vectors were made; recall by words goes on
+├── Erased                  it was forgotten and cannot be restored
+├── EmbeddingFailed         no vectors were computed; recall by words still works
 │   ├── EmbedderDown        the provider did not answer
 │   └── WeightsUnfit        the local model's files are not the published ones
-├── ModelFailed             a language model was asked and gave no answer; nothing was bought
-│   ├── ModelDown           it may answer later; ``retry_after`` says when, where the provider does
-│   └── ModelRefused        it will not answer until somebody changes something; ``reason`` says what
+├── ModelFailed             a language model gave no answer; the work that needs it waits
+│   ├── ModelDown           it may answer later; ``retry_after`` says when, if the provider does
+│   └── ModelRefused        it will not answer this request until something changes; ``reason`` says what
 └── StorageError            the engine could not do its work
-    ├── OutcomeUnknown      it may have been kept, or not: the server was lost while it committed
+    ├── OutcomeUnknown      the write may be stored or not: the server was lost in the commit
     ├── Busy                another process holds the book; try again
     ├── ReadOnly            the book, its folder or its server refuses writes
     │   └── Moved           the book is elsewhere now; ``address`` says where
-    ├── UnfinishedCopy      a copy is making this book; finish it, or delete it
+    ├── UnfinishedCopy      a copy into this book has not ended; finish it, or delete it
     ├── StorageFull         no room left
     ├── Corrupt             the file is damaged
-    ├── NotABook            there is a file, and it is something else
+    ├── NotABook            there is something at the address that is not a book
     └── VersionMismatch     the book is newer or older than this program
 """
 

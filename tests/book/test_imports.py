@@ -312,8 +312,8 @@ async def test_lines_that_belong_nowhere_are_reported_by_number(
 async def test_an_owner_comes_once_in_a_file(exported: list[str], target: memoranda.Book) -> None:
     report = await target.import_([*exported[:-1], *exported[2:-1], '{"line": "last", "owners": 3}'])
     assert report.adopted == 2
-    assert [reason for _, reason in report.errors if "same owner" in reason]
-    assert [reason for _, reason in report.errors if "tells of 3 owners" in reason]
+    assert [reason for _, reason in report.errors if "has this owner already" in reason]
+    assert [reason for _, reason in report.errors if "should have 3 owners" in reason]
 
 
 def leaves(value: Any, way: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:

@@ -48,7 +48,7 @@ class RecallSettings(Value):
 
 @dataclass(frozen=True, slots=True)
 class _Given:
-    """All settings of a book, one group for each package that reads them."""
+    """The settings of a book, one group for each package that reads them."""
 
     limits: Limits
     recall: RecallSettings

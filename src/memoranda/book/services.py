@@ -334,7 +334,7 @@ class Services:
         readers, now = as_audience(audience, view), self.door.clock()
         memories = each(statements, "statements", lambda draft: memory_of(draft, owner, view.agent, now))
         if not memories:
-            raise InvalidInput("statements: none given", field="statements")
+            raise InvalidInput("statements: none given; give at least one", field="statements")
         if run is not None:
             as_text(run, "run")
         changes: list[Change] = [Remember(memory, audience=readers, run=run) for memory in memories]

@@ -1,4 +1,4 @@
-"""What engines are tested with; it needs pytest and pytest-asyncio beside what Memoranda itself brings."""
+"""The conformance tests for engines, with their helpers; they need pytest and pytest-asyncio."""
 
 from pkgutil import iter_modules
 

@@ -224,7 +224,7 @@ class Follower:
         self.left: list[UUID] = []
 
     async def follow(self) -> dict[Audience, dict[UUID, PassageRow]]:
-        """Bring the shelves up to date."""
+        """Read the changes of the shelves since the last call; return the passages by audience."""
         self.came, self.left = [], []
         for shelf, delta in await self._engine.since(self._owner, self._view, self._marks.get):
             passages = {} if delta.whole else self.shelves.get(shelf.audience, {})

@@ -75,7 +75,9 @@ class Backups:
         finally:
             await engine.close()
         if findings.faults:
-            raise StorageError(f"the copy {copy} does not hold what its ledger says: {findings.faults[0]}")
+            raise StorageError(
+                f"the copy {copy} differs from its ledger: {findings.faults[0]}; verify the book"
+            )
         return findings
 
     async def forget(self, target: Target, *, backups: bool) -> ErasureReceipt:
@@ -196,7 +198,7 @@ async def restore(
             await engine.close()
         if findings.faults:
             raise StorageError(
-                f"the backup {backup} does not hold what its ledger says: {findings.faults[0]}"
+                f"the backup {backup} differs from its ledger: {findings.faults[0]}; restore another backup"
             )
         await asyncio.to_thread(_place, fresh, target)
     finally:

@@ -42,7 +42,7 @@ _MANY_JOBS = 100_000
 
 @dataclass(frozen=True, slots=True)
 class CopyReport:
-    """What a copy did. Everything that is counted was compared on both sides, piece by piece."""
+    """The result of a copy. Everything that is counted was compared in source and target, piece by piece."""
 
     source: str
     target: str

@@ -202,7 +202,7 @@ class _Intake:
         if isinstance(line, str):
             self._reject(number, line)
         elif self._ended:
-            self._error(number, "it comes after the file's last line")
+            self._error(number, "this line comes after the export's end line: remove it")
         elif line["line"] == "book":
             await self._book(number, line)
         elif line["line"] == "owner":
@@ -214,10 +214,13 @@ class _Intake:
             self._leave_unended()
             self._ended = True
             if line.get("owners") != self._parts:
-                self._error(number, f"the file tells of {line.get('owners')} owners and holds {self._parts}")
+                self._error(
+                    number,
+                    f"the file should have {line.get('owners')} owners and has {self._parts}: export again",
+                )
         elif self._part is None:
             if not self._astray:
-                self._error(number, f"a line of kind {line['line']!r:.40} stands outside any owner's part")
+                self._error(number, f"a line of kind {line['line']!r:.40} belongs to no owner: export again")
             self._astray = True
         elif line["line"] == "end":
             self._part.add(number, line)
@@ -233,7 +236,10 @@ class _Intake:
             _check_head("")
         self._leave_unended()
         if not self._ended:
-            self._error(number, "the file is cut off: its last line, which counts its owners, is missing")
+            self._error(
+                number,
+                "the file is cut off: its last line, which counts its owners, is missing; export again",
+            )
 
     def _error(self, number: int, reason: str) -> None:
         self.report.errors.append((number, reason))
@@ -246,13 +252,16 @@ class _Intake:
 
     def _leave_unended(self) -> None:
         if self._part is not None:
-            self._error(self._part.number, "this owner's part has no end; nothing of it was taken in")
+            self._error(
+                self._part.number,
+                "the lines of this owner have no end line, so nothing of this owner was imported: export again",
+            )
             self._part = None
 
     async def _book(self, number: int, line: dict[str, Any]) -> None:
         """Import the book's own line, which has the key of all digests; the file is refused if the line is faulty."""
         if self._book_seen or self._parts:
-            self._reject(number, "the book's own line stands once, before all owners")
+            self._reject(number, "the book's own line must come once, before all owners")
             return
         self._book_seen = True
         try:
@@ -268,7 +277,7 @@ class _Intake:
             id = self._tenant if line.kind is OwnerKind.TENANT else line.id
             owner = Owner(tenant=self._tenant, kind=line.kind, id=id)
             if owner in self.owners:
-                raise export_format.broken(0, "another part of this file is of the same owner")
+                raise export_format.broken(0, "the file has this owner already: give each owner once")
             self.owners.add(owner)
             dump = export_format.parse(owner, part.lines)
             if not await self._adopt(dump):
@@ -337,6 +346,6 @@ def _refuse_file(reason: str) -> NoReturn:
 def _check_head(text: object) -> None:
     head = parsed_line(text)
     if isinstance(head, str) or head["line"] != "head" or head.get("format") not in FORMATS:
-        _refuse_file("its first line is not that of a Memoranda export")
+        _refuse_file("its first line is not that of a Memoranda export; give a file that `export` wrote")
     if head.get("version") != FORMAT_VERSION:
         _refuse_file(f"export format {head.get('version')}; this program reads {FORMAT_VERSION}")

@@ -67,7 +67,7 @@ class ThreadHandle:
                 "messages: with a list of messages, give fields inside each message", field="messages"
             )
         if not drafts:
-            raise InvalidInput("messages: none given", field="messages")
+            raise InvalidInput("messages: none given; give at least one", field="messages")
         received = self._services.door.clock()
         messages = each(drafts, "messages", lambda draft: message_of(draft, self.owner, self.id, received))
         receipt = await self._services.door.write(

@@ -1,1 +1,1 @@
-"""The conformance suite, one module for each promise of an engine."""
+"""The conformance suite: tests that every engine must pass, one module for each promise."""
