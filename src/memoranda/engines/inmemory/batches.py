@@ -1,4 +1,4 @@
-"""Applies a batch: everything that may refuse it comes first; then storing the result cannot fail."""
+"""Applies a batch in memory: first everything that may refuse it, then the storing, which cannot fail."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from memoranda.storage.decide.state import (
 
 
 class Answers:
-    """Answers questions about one owner; called with each in turn."""
+    """Answers the questions about one owner that a decision asks, from the tables in memory."""
 
     def __init__(self, tables: Tables, era: Era) -> None:
         self._tables = tables
@@ -112,7 +112,7 @@ class Answers:
         return q.ThreadEnd(record.audience, record.agent, kept.tail)
 
     def _messages(self, thread: UUID) -> Iterator[StoredRow]:
-        """Return the messages of a thread, in order."""
+        """Return a thread's messages, in order."""
         rows = (kept.now.row for kept in self._kept())
         return (row for row in rows if row.type == "message" and row.thread == thread.bytes)
 
@@ -127,7 +127,7 @@ class Answers:
 
 
 def apply(tables: Tables, batch: Batch) -> Receipt:
-    """Apply a whole batch, or nothing of it."""
+    """Apply all changes of a batch, or none."""
     era = tables.living.get(batch.owner)
     operation = operation_of(tables.secret, batch)
     if operation.id in tables.operations:
@@ -159,7 +159,7 @@ def apply(tables: Tables, batch: Batch) -> Receipt:
 
 
 def find_operation(tables: Tables, owner: Owner, operation: str) -> Receipt | None:
-    """Return the first receipt of an operation id; None if it was never applied, or its owner was erased."""
+    """Return the receipt of an operation that was applied before; None if it never was, or its owner was erased."""
     era, position = tables.operations.get(operation_digest(tables.secret, owner, operation), (None, 0))
     if era is None or era.ended:
         return None
@@ -198,7 +198,7 @@ class Storing:
             self._put(put, row)
 
     def leave(self, shelf: Shelf, id: UUID) -> None:
-        """Record that a passage left a shelf."""
+        """Record that a passage is no longer on a shelf, for indexes that have cached it."""
         shelf.gone[id] = self._mark(shelf)
 
     def _put(self, put: Put, row: StoredRow) -> None:

@@ -1,4 +1,4 @@
-"""A whole book in memory as rows that are equal on every engine: read here, and written as they were elsewhere."""
+"""Reads and writes a whole book in memory as rows that are equal on every engine, for copies and imports."""
 
 from __future__ import annotations
 
@@ -36,13 +36,13 @@ from memoranda.storage.rows import audience_columns, audience_of, dump_entry, lo
 
 
 def book_frame(tables: Tables) -> BookFrame:
-    """Return the rows that belong to no owner, without tombstones."""
+    """Return the rows that belong to no owner, without the tombstones of erased records."""
     sets = tuple((name, embedding.dimension) for name, embedding in tables.sets.items())
     return BookFrame(sets, _jobs(tables, None), _spent(tables, 0))
 
 
 def frame(tables: Tables, id: bytes) -> Frame | None:
-    """Return an era's frame; None if the era is not here."""
+    """Return the rows of an era except its records and ledger entries; None if this book does not have the era."""
     era = tables.eras.get(UUID(bytes=id))
     if era is None:
         return None
@@ -63,7 +63,7 @@ def frame(tables: Tables, id: bytes) -> Frame | None:
 
 
 def after(tables: Tables, kind: PieceKind, era: bytes, behind: bytes) -> list[Piece]:
-    """Return pieces after a key, in the order of their keys."""
+    """Return the next pieces (records or other rows of a copy) after a key, ordered by key."""
     if kind is PieceKind.STONE:
         return [StonePiece(*stone) for stone in sorted(tables.tombstones.items()) if stone[0] > behind]
     of = tables.eras.get(UUID(bytes=era))
@@ -75,7 +75,7 @@ def after(tables: Tables, kind: PieceKind, era: bytes, behind: bytes) -> list[Pi
 
 
 def whole(tables: Tables, era: Era) -> OwnerPieces:
-    """Return everything of an era's owner."""
+    """Return all rows of the owner that has this era."""
     found = frame(tables, era.id.bytes)
     assert found is not None
     return OwnerPieces(
@@ -172,7 +172,7 @@ def lay_book(tables: Tables, frame: BookFrame) -> None:
 
 
 def lay_frame(tables: Tables, frame: Frame) -> None:
-    """Write an era's frame, unless the era is here."""
+    """Write the rows of an era except its records and ledger entries, unless this book has the era already."""
     id = UUID(bytes=frame.era)
     if id in tables.eras:
         return
@@ -188,7 +188,7 @@ def lay_frame(tables: Tables, frame: Frame) -> None:
 
 
 def lay(tables: Tables, id: bytes, pieces: Sequence[Piece]) -> None:
-    """Write pieces of an era that the book does not have yet."""
+    """Write those pieces (records or other rows of a copy) of an era that the book does not have yet."""
     for piece in pieces:
         if isinstance(piece, StonePiece):
             tables.tombstones[piece.digest] = piece.at

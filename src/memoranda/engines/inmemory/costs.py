@@ -10,7 +10,7 @@ from memoranda.model.language_models import Spent, SpentFilter, Sums, total
 
 
 def note(tables: Tables, spent: Spent, job: Job | None = None) -> None:
-    """Add usage to the sums; an owner who is not here, or was erased since the job was added, is not named."""
+    """Add usage to the sums, without the owner's name if the owner is unknown or was erased since the job was added."""
     era = None if spent.owner is None else tables.living.get(spent.owner)
     if job is not None and job.era is not None and job.owner == spent.owner:
         era = era if era is not None and era.id == job.era else None
@@ -19,7 +19,7 @@ def note(tables: Tables, spent: Spent, job: Job | None = None) -> None:
 
 
 def listed(tables: Tables, tenant: str, only: SpentFilter) -> list[Spent]:
-    """Return the sums that match the conditions, ordered by their columns."""
+    """Return the sums of spending that meet the conditions, ordered by day, owner and their other columns."""
     owners = {era.number: era.owner for era in tables.living.values()}
     found = [
         Spent(
@@ -32,12 +32,12 @@ def listed(tables: Tables, tenant: str, only: SpentFilter) -> list[Spent]:
 
 
 def in_all(tables: Tables, tenant: str, only: SpentFilter) -> Sums:
-    """Return the total of all sums that match the conditions."""
+    """Return the total of all spending that meets the conditions."""
     return total(listed(tables, tenant, only))
 
 
 def unname(tables: Tables, era: Era) -> int:
-    """Remove an owner's name from the sums, and keep the sums; returns how many there were."""
+    """Remove an owner's name from the sums of spending, which stay; returns how many were changed."""
     own = [row for row in tables.spent if row.era == era.number]
     for row in own:
         _add(tables, row._replace(era=0, agent=None), tables.spent.pop(row))

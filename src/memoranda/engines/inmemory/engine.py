@@ -1,4 +1,4 @@
-"""The in-memory engine: every protocol of ``ports`` over plain tables, one call at a time."""
+"""The in-memory engine: every protocol of ``ports``, with plain Python tables and one call at a time."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class InMemoryEngine(CopyableBook):
         super().__init__(Tables(secret or os.urandom(32)))
 
     def _era(self, owner: Owner) -> Era:
-        """Return the owner's era; an empty, unsaved one if the owner has none."""
+        """Return the owner's present era (since the last whole erasure); an empty, unsaved one if it has none."""
         return self._tables.living.get(owner) or self._tables.new_era(owner)
 
     async def close(self) -> None:

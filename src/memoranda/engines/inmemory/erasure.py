@@ -58,7 +58,7 @@ class _Erasing:
         self._write(lines, self._target.actor, note)
 
     def everything(self, plan: ErasurePlan) -> None:
-        """Erase everything of an owner, and end the era."""
+        """Erase all records of an owner, and end the owner's era."""
         self._carry_out(plan)
         self._era.ledger[:] = [entry.scrubbed(None) for entry in self._era.ledger]
         self.removed["ledger contents"] += len(self._era.ledger)
@@ -82,7 +82,7 @@ class _Erasing:
         self._let_go_of_jobs(set(plan.doomed), plan.losing_threads(), set(plan.stripped))
 
     def _let_go_of_jobs(self, doomed: set[UUID], losing: set[UUID], stripped: set[UUID]) -> None:
-        """Drop jobs about erased records. A job about a thread that loses a part stays, without quoting that part."""
+        """Delete jobs about erased records; jobs of a thread that loses only some records stay, without quoting them."""
         # A job that quotes a stripped record has read it whole.
         telling = jobs.let_go_of_kept(self._tables, doomed | stripped)
         self.removed["kept answers"] += len(telling)
@@ -110,7 +110,7 @@ class _Erasing:
         del tables.records[kept.id], kept.era.records[kept.id]
 
     def _strip(self, stripped: dict[UUID, Record]) -> None:
-        """Remove erased sources from the records that stay, and empty earlier versions, which may quote them."""
+        """Remove erased sources from the remaining records, and empty their earlier versions, which may quote them."""
         by_era: dict[int, list[Record]] = {}
         for record in stripped.values():
             by_era.setdefault(self._tables.records[record.id].era.number, []).append(record)

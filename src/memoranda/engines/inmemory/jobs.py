@@ -15,12 +15,12 @@ from memoranda.model.vectors import EMBED, embed_job
 
 
 def copied(draft: JobDraft) -> JobDraft:
-    """Return a copy of a draft that the caller cannot change; raise TypeError if its payload is not JSON."""
+    """Return a copy of a job's draft that the caller cannot change; raise TypeError if its payload is not JSON."""
     return replace(draft, payload=json.loads(json.dumps(draft.payload)))
 
 
 def put(tables: Tables, era: Era | None, draft: JobDraft, at: datetime) -> None:
-    """Add a copied draft as a job, or postpone the waiting job of that kind and key; the last payload and records count."""
+    """Add a job, or postpone the waiting one of that kind and key, which gets the new payload and records."""
     owner, era_id = (era.owner, era.id) if era else (None, None)
     run_at = due_at(at, draft.delay)
     name = (era_id, draft.kind, draft.key)
@@ -60,7 +60,7 @@ def put(tables: Tables, era: Era | None, draft: JobDraft, at: datetime) -> None:
 
 
 def make_embedding_due(tables: Tables, at: datetime) -> None:
-    """Add a job that makes vectors for new passages, unless one is waiting, which will find them."""
+    """Add a job that computes vectors for new passages, unless a waiting job will do that."""
     for name in tables.sets:
         put_before = (w.job for w in tables.jobs.values() if (w.job.kind, w.job.key) == (EMBED, name))
         if not any(job.state is JobState.WAITING for job in put_before):
@@ -113,7 +113,7 @@ def finish(tables: Tables, job: Job) -> bool:
 
 
 def fail(tables: Tables, job: Job, error: str, at: datetime, retry_at: datetime | None) -> bool:
-    """Return a job for a later attempt, or mark it dead; if it was added again during the lease, it waits as new work."""
+    """Return a failed job for a later attempt, or mark it dead; if it was added again while leased, it waits as new."""
     work = _leased(tables, job)
     if work is None:
         return False
@@ -130,7 +130,7 @@ def fail(tables: Tables, job: Job, error: str, at: datetime, retry_at: datetime 
 
 
 def postpone(tables: Tables, job: Job, at: datetime, reason: str) -> bool:
-    """Return a leased job that cannot be done before a moment."""
+    """Return a leased job to the queue until a given time, without counting an attempt."""
     work = _leased(tables, job)
     if work is None:
         return False
@@ -146,7 +146,7 @@ def postpone(tables: Tables, job: Job, at: datetime, reason: str) -> bool:
 
 
 def keep(tables: Tables, job: Job, text: str, records: Sequence[UUID]) -> bool:
-    """Store an answer with a leased job; False if the lease was lost, or a record that the answer quotes was erased."""
+    """Store a model's answer with a leased job; False if the lease was lost, or a record it quotes was erased."""
     work = _leased(tables, job)
     if work is None or any(id not in tables.records for id in records):
         return False
@@ -155,7 +155,7 @@ def keep(tables: Tables, job: Job, text: str, records: Sequence[UUID]) -> bool:
 
 
 def let_go_of_kept(tables: Tables, doomed: Collection[UUID]) -> list[Work]:
-    """Delete kept answers that quote these records; returns the jobs they belonged to."""
+    """Delete the answers stored with jobs that quote these records; returns the jobs' ids."""
     about = [work for work in tables.jobs.values() if not work.kept_about.isdisjoint(doomed)]
     for work in about:
         work.let_go()

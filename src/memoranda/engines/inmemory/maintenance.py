@@ -1,4 +1,4 @@
-"""Maintenance of a whole book in memory: verifying, rebuilding, counts, and owners from an import."""
+"""Maintenance of a whole book in memory: verification, rebuilding, counts, and imports of whole owners."""
 
 from __future__ import annotations
 
@@ -127,7 +127,7 @@ def facts(tables: Tables, name: str) -> BookFacts:
 def adopt_book(
     tables: Tables, secret: bytes, ended: Sequence[OwnerPieces], tombstones: Sequence[StonePiece]
 ) -> bool:
-    """Take the key, the ended eras and the tombstones of another book; False if this book is not empty."""
+    """Take over another book's key, ended eras and tombstones of erased records; False if this book is not empty."""
     if tables.eras or tables.tombstones:
         return False
     tables.secret = secret
@@ -139,7 +139,7 @@ def adopt_book(
 
 
 def adopt(tables: Tables, secret: bytes, whole: OwnerPieces) -> bool:
-    """Add an owner with all records and the ledger; False if the owner is here."""
+    """Add an owner from an export, with all records and the ledger; False if this book has the owner already."""
     frame = whole.frame
     assert frame.names is not None
     if owner_of(*frame.names) in tables.living:

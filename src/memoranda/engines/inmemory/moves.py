@@ -1,4 +1,4 @@
-"""A book in memory that is copied: its marks, and its pieces as they are read and written."""
+"""Copying of a book in memory: the marks of its source and target, and its rows as they are read and written."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from memoranda.model.records import Owner
 
 
 class CopyableBook:
-    """The base of the in-memory engine: guards each write, reads and writes pieces, and holds the marks."""
+    """The base of the in-memory engine: refuses writes to a book marked as copied or moved, and copies its rows."""
 
     #: The address of every book in memory.
     PLACE = "memory"
@@ -42,7 +42,7 @@ class CopyableBook:
 
     @contextmanager
     def _writing(self) -> Iterator[None]:
-        """Hold the lock, and raise if the book has a mark."""
+        """Hold the lock, and raise if the book is marked as copied, moved or an unfinished copy."""
         with self._lock:
             refuse_marked(self._tables.marks)
             yield

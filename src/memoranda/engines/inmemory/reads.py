@@ -58,7 +58,7 @@ def _cursor(cursor: str | None) -> UUID | None:
 
 
 def matching(era: Era, view: View, filter: Filter) -> list[Kept]:
-    """Return all records that a scan would give."""
+    """Return all records that a scan with this filter would return."""
     return [kept for kept in era.visible(view) if _meets(kept, filter)]
 
 
@@ -111,7 +111,7 @@ _NO_FACETS = (None, None, None, None, None, ())
 
 
 def history(era: Era, view: View, id: UUID) -> list[HistoryStep]:
-    """Return every version of a record with its ledger line."""
+    """Return all versions of a record, each with the ledger line that wrote it."""
     kept = era.seen(view, id)
     return [] if kept is None else [_step(kept, version, view) for version in kept.versions]
 
@@ -132,7 +132,7 @@ def entries(era: Era, after: int, limit: int) -> list[Entry]:
 def since(
     tables: Tables, era: Era, view: View, cached: Callable[[int], int | None]
 ) -> list[tuple[Shelf, ShelfDelta]]:
-    """Return the view's shelves, each with its changes since the revision that the caller has cached."""
+    """Return the shelves that the view may see, each with its changes since the revision that the caller has cached."""
     found = []
     active = tables.active
     for shelf in era.shelves.values():
@@ -163,7 +163,7 @@ def seen(era: Era, view: View, shelves: list[tuple[Shelf, ShelfDelta]], chosen: 
 
 
 def most_used(era: Era, view: View, filter: Filter, limit: int) -> list[UUID]:
-    """Return used memories, the most used first."""
+    """Return memories that were placed in prompts, the most used first."""
     found = [
         (-kept.use.count, 0 if kept.use.used_at is None else -micros(kept.use.used_at), kept.id.bytes)
         for kept in matching(era, view, filter)
@@ -173,13 +173,13 @@ def most_used(era: Era, view: View, filter: Filter, limit: int) -> list[UUID]:
 
 
 def uses(era: Era, view: View, ids: Sequence[UUID]) -> dict[UUID, Use]:
-    """Return how memories were used."""
+    """Return the use of memories: how often and when each was placed in a prompt."""
     found = ((id, era.seen(view, id)) for id in ids)
     return {id: kept.use for id, kept in found if kept is not None and kept.use is not None}
 
 
 def note_use(era: Era, view: View, noted: Mapping[UUID, Use]) -> int:
-    """Store how memories were used."""
+    """Store the use of memories: how often and when each was placed in a prompt."""
     found = (era.seen(view, id) for id in noted)
     seen = [kept for kept in found if kept is not None and kept.now.row.type == "memory"]
     for kept in seen:
@@ -188,7 +188,7 @@ def note_use(era: Era, view: View, noted: Mapping[UUID, Use]) -> int:
 
 
 def put_terms(tables: Tables, rule: int, terms: Mapping[UUID, bytes]) -> int:
-    """Store recomputed terms."""
+    """Store recomputed search terms of passages."""
     there = [
         tables.records[id] for id in terms if id in tables.records and tables.records[id].terms is not None
     ]

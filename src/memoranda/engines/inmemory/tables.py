@@ -22,7 +22,7 @@ from memoranda.text.terms import RULE
 
 @dataclass(slots=True)
 class Shelf:
-    """All passages with the same owner and the same audience."""
+    """A shelf: all passages with the same owner and the same audience."""
 
     number: int
     audience: Audience
@@ -79,7 +79,7 @@ class Version:
 
 @dataclass(slots=True)
 class Kept:
-    """A record with all its versions, oldest first, and its terms, vectors and use."""
+    """A record with all its versions, oldest first, and its search terms, vectors and use."""
 
     era: Era
     versions: list[Version]
@@ -136,7 +136,7 @@ class Kept:
 
 @dataclass(slots=True)
 class Work:
-    """A job, its lease and its kept answer."""
+    """A job, its lease, and the model's answer stored with it."""
 
     #: The job without its kept answer.
     job: Job
@@ -149,18 +149,18 @@ class Work:
     kept_about: frozenset[UUID] = frozenset()
 
     def let_go(self) -> None:
-        """Delete the kept answer."""
+        """Delete the model's answer stored with the job."""
         self.kept, self.kept_about = None, frozenset()
 
     def silence(self) -> bool:
-        """Delete the stored error; False if there is none."""
+        """Delete the error stored with the job; False if there is none."""
         told = bool(self.job.error)
         self.job = replace(self.job, error="")
         return told
 
 
 class SpentRow(NamedTuple):
-    """The key of a sum of spending."""
+    """The key of a sum of spending: owner, agent, day, task and model."""
 
     tenant: str
     #: The owner's number; 0 for owners who are not here any more.
@@ -173,7 +173,7 @@ class SpentRow(NamedTuple):
 
 @dataclass(slots=True)
 class Tables:
-    """The whole book."""
+    """All tables of one book in memory."""
 
     secret: bytes
     living: dict[Owner, Era] = field(default_factory=dict)
@@ -202,7 +202,7 @@ class Tables:
         return next(iter(self.sets), None)
 
     def new_era(self, owner: Owner, id: UUID | None = None) -> Era:
-        """Return a new era for an owner without one; ``begin`` adds it to the book."""
+        """Return a new era for an owner that has none; ``begin`` adds it to the book."""
         digest = keyed(self.secret, "owner", owner_digest_parts(owner))
         return Era(len(self.eras) + 1, id or new_id(), owner, digest)
 
@@ -212,7 +212,7 @@ class Tables:
         self.eras[era.id] = self.living[era.owner] = era
 
     def shelf(self, era: Era, audience: Audience) -> Shelf:
-        """Return the shelf of an era for an audience; make it if there is none."""
+        """Return an owner's shelf for an audience; make it if there is none."""
         if audience not in era.shelves:
             self.shelves_made += 1
             era.shelves[audience] = Shelf(self.shelves_made, audience)

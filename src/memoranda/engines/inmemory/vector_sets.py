@@ -13,7 +13,7 @@ from memoranda.model.vectors import EMBED, Embedding, SetState, VectorSet, check
 
 
 def listed(tables: Tables) -> list[VectorSet]:
-    """Return all sets, the active one first."""
+    """Return all sets of vectors, the active one first."""
     return [_told(tables, name) for name in tables.sets]
 
 
@@ -42,7 +42,7 @@ def _lacking(tables: Tables, name: str) -> Iterator[Kept]:
 
 
 def put(tables: Tables, embedding: Embedding, vectors: Mapping[UUID, bytes]) -> int:
-    """Store vectors, if their passages and the set still exist; returns how many."""
+    """Store vectors whose passages and set still exist; returns how many were stored."""
     check_packed(embedding, vectors.values())
     if embedding.name not in tables.sets:
         return 0
@@ -56,7 +56,7 @@ def put(tables: Tables, embedding: Embedding, vectors: Mapping[UUID, bytes]) -> 
 
 
 def switch(tables: Tables, embedding: Embedding) -> bool:
-    """Make this set the active one, and delete all others."""
+    """Make this set of vectors the active one, which recall uses, and delete all others."""
     if embedding.name not in tables.sets:
         return False
     if embedding.name != tables.active:
@@ -70,7 +70,7 @@ def switch(tables: Tables, embedding: Embedding) -> bool:
 
 
 def drop(tables: Tables, embedding: Embedding) -> bool:
-    """Delete a set that is not active."""
+    """Delete a set of vectors that is not active."""
     if embedding.name not in tables.sets or embedding.name == tables.active:
         return False
     _remove(tables, embedding.name)

@@ -178,7 +178,7 @@ def _raw(ids: Sequence[UUID]) -> list[bytes]:
 
 
 def owner_row(row: Row | None) -> OwnerRow | None:
-    """Make an ``OwnerRow`` of a row; None of None."""
+    """Build an ``OwnerRow`` from a row; None from None."""
     return None if row is None else OwnerRow(row[0], UUID(bytes=row[1]), row[2], row[3])
 
 
@@ -235,7 +235,7 @@ async def apply(session: Session, batch: Batch) -> Receipt:
 
 
 async def find_operation(session: Session, secret: bytes, owner: Owner, operation: str) -> Receipt | None:
-    """Return the receipt that an operation id got the first time; None if it was never applied."""
+    """Return the receipt of an operation that was applied before; None if it never was."""
     row = await session.one("by_operation", operation_digest(secret, owner, operation))
     if row is None or row[9] is not None:
         return None

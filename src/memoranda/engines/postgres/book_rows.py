@@ -1,4 +1,4 @@
-"""A whole book on a server as rows that are equal on every engine: read here, and written as they were elsewhere."""
+"""Reads and writes a whole book on a server as rows that are equal on every engine, for copies and imports."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _ALL = 2**62
 
 
 async def book_frame(session: Session) -> BookFrame:
-    """Return the rows that belong to no owner, without tombstones."""
+    """Return the rows that belong to no owner, without the tombstones of erased records."""
     sets = await session.all("vector_sets")
     return BookFrame(
         tuple((name, dimension) for _, name, dimension, _, _ in sets),
@@ -42,7 +42,7 @@ async def book_frame(session: Session) -> BookFrame:
 
 
 async def frame(session: Session, era: bytes) -> Frame | None:
-    """Return an era's frame; None if the era is not here."""
+    """Return the rows of an era except its records and ledger entries; None if this book does not have the era."""
     row = await session.one("era", era)
     if row is None:
         return None
@@ -64,7 +64,7 @@ async def frame(session: Session, era: bytes) -> Frame | None:
 
 
 async def after(session: Session, kind: PieceKind, era: bytes, behind: bytes, limit: int) -> list[Piece]:
-    """Return pieces after a key, in the order of their keys."""
+    """Return the next pieces (records or other rows of a copy) after a key, ordered by key."""
     if kind is PieceKind.STONE:
         return [StonePiece._make(row) for row in await session.all("stone_pieces", behind, limit)]
     no = await session.value("era", era)
@@ -78,7 +78,7 @@ async def after(session: Session, kind: PieceKind, era: bytes, behind: bytes, li
 
 
 async def whole(session: Session, era: bytes) -> OwnerPieces:
-    """Return everything of an era's owner."""
+    """Return all rows of the owner that has this era."""
     found = await frame(session, era)
     assert found is not None
     no = await session.value("era", era)
@@ -139,13 +139,13 @@ WHERE c.relnamespace = current_schema()::regnamespace AND c.relkind IN ('r', 'p'
 
 
 async def empty(session: Session) -> None:
-    """Delete every row of the book except its key and its format, at once from the server's files as well."""
+    """Truncate all tables except the book's key and format, so that the server's files keep no rows either."""
     ((tables,),) = await session.text(_TABLES_OF_CONTENT)
     await session.run_text(f"TRUNCATE {tables}")
 
 
 async def lay_book(session: Session, frame: BookFrame) -> None:
-    """Write the rows that belong to no owner, unless they are here."""
+    """Write the rows that belong to no owner, unless this book has them already."""
     active = {name for name, _ in frame.sets[:1]}
     for name, dimension in frame.sets:
         await session.run("lay_vector_set", name, dimension, name in active)
@@ -153,7 +153,7 @@ async def lay_book(session: Session, frame: BookFrame) -> None:
 
 
 async def lay_frame(session: Session, frame: Frame) -> None:
-    """Write an era's frame, unless the era is here."""
+    """Write the rows of an era except its records and ledger entries, unless this book has the era already."""
     names = frame.names or (None, None, None)
     no = await session.value("lay_era", *names, frame.era, frame.digest, frame.position, frame.erased_at)
     if no is None:
@@ -165,7 +165,7 @@ async def lay_frame(session: Session, frame: Frame) -> None:
 
 
 async def lay(session: Session, era: bytes, pieces: Sequence[Piece]) -> None:
-    """Write pieces of an era that the book does not have yet."""
+    """Write those pieces (records or other rows of a copy) of an era that the book does not have yet."""
     if stones := [piece for piece in pieces if isinstance(piece, StonePiece)]:
         await session.run("lay_stones", *_columns(stones, 2))
     no = await session.value("era", era)

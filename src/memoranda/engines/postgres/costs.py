@@ -18,7 +18,7 @@ _DAY_BEFORE_ALL, _DAY_AFTER_ALL = "", "~"
 
 
 async def note(session: Session, spent: Spent, job: Job | None = None) -> None:
-    """Add usage to the stored sums; without a name if the owner is unknown or was erased after the job was put."""
+    """Add usage to the sums, without the owner's name if the owner is unknown or was erased since the job was added."""
     owner = None if spent.owner is None else await find_owner(session, spent.owner)
     if job is not None and job.era is not None and job.owner == spent.owner:
         owner = owner if owner is not None and owner.era == job.era else None
@@ -31,21 +31,21 @@ async def note(session: Session, spent: Spent, job: Job | None = None) -> None:
 async def keep(
     session: Session, job: Job, text: str | None, records: Sequence[UUID], spent: Spent | None
 ) -> bool:
-    """Store a job's payload, if there is one, and add its cost in any case; False if no payload was stored."""
+    """Store a model's answer (if there is one) with its job, and add its cost in any case; False if not stored."""
     if spent is not None:
         await note(session, spent, job)
     return text is not None and await jobs.keep(session, job, text, records)
 
 
 async def listed(session: Session, tenant: str, only: SpentFilter) -> list[Spent]:
-    """Return the sums that meet conditions, in the order of their places."""
+    """Return the sums of spending that meet the conditions, ordered by day, owner and their other columns."""
     asked = await _asked(session, tenant, only)
     rows = [] if asked is None else await session.all("spent", **asked)
     return sorted((_spent_of(tenant, row) for row in rows), key=lambda spent: spent.place)
 
 
 async def in_all(session: Session, tenant: str, only: SpentFilter) -> Sums:
-    """Return the total of all sums that meet conditions."""
+    """Return the total of all spending that meets the conditions."""
     asked = await _asked(session, tenant, only)
     row = None if asked is None else await session.one("spent_in_all", **asked)
     if row is None:
@@ -55,7 +55,7 @@ async def in_all(session: Session, tenant: str, only: SpentFilter) -> Sums:
 
 
 async def unname(session: Session, owner: int) -> int:
-    """Remove the owner's name from their sums; returns how many sums there were."""
+    """Remove an owner's name from the sums of spending, which stay; returns how many were changed."""
     for row in await session.all("spent_of_owner", owner):
         await session.run("add_spent", *row)
     return await session.run("delete_spent_of_owner", owner)

@@ -52,7 +52,7 @@ async def locate(session: Session, ids: Collection[UUID]) -> dict[UUID, tuple[in
 
 
 class RecordRemoval:
-    """Removes records from the tables, and counts the removed rows by table."""
+    """Removes records with all their rows, and counts the removed rows of each table."""
 
     def __init__(self, session: Session, removed: Counter[str], *, with_links_to: bool) -> None:
         self._session = session
@@ -142,7 +142,7 @@ async def _rewrite(session: Session, owner: int, entries: Sequence[Entry]) -> No
 
 @dataclass(slots=True)
 class Erased:
-    """The removed and kept records; the server's files are not cleared yet."""
+    """The result of an erasure in the tables, before the server's files are cleared of deleted rows."""
 
     removed: Counter[str]
     kept: tuple[UUID, ...]
@@ -153,7 +153,7 @@ class Erased:
 
 
 async def erase(session: Session, target: Target, at: datetime) -> Erased:
-    """Remove a target and everything that has no other source; the caller must hold the book's exclusive lock."""
+    """Remove the given records and all that have no other source; the caller must hold the book's exclusive lock."""
     secret, owner = await lock_owner(session, target.owner)
     if owner is None:
         return Erased(Counter(), (), target.ids, (), (), None)
@@ -175,7 +175,7 @@ class _Erasing:
         self._ended = owner.era if target.everything else None
 
     async def some(self) -> Erased:
-        """Forget some records."""
+        """Erase some records."""
         target = self._target
         planning = plan_ageing if target.ageing else plan_erasure
         plan = await run_decision(planning(target.view, target.ids), self._answers)
@@ -186,7 +186,7 @@ class _Erasing:
         return self._done(plan)
 
     async def everything(self) -> Erased:
-        """Erase all records of the owner, and end the era."""
+        """Erase all records of an owner, and end the owner's era."""
         target, no = self._target, self._owner.no
         rows = await self._session.all("all_of_owner", no)
         records = {record.id: record for record in map(record_of, rows)}
@@ -228,7 +228,7 @@ class _Erasing:
                 await self._session.run("recount_held", found.no)
 
     async def _strip(self, stripped: dict[UUID, Record]) -> None:
-        """Store records without their erased sources, and empty their earlier versions, which may quote those sources."""
+        """Store remaining records without erased sources, and empty their earlier versions, which may quote them."""
         by_owner: dict[int, dict[int, Record]] = {}
         where = await locate(self._session, stripped)
         for id, record in stripped.items():
@@ -268,7 +268,7 @@ class _Erasing:
         await self._session.run("move_owner", position, 0, owner_no)
 
     async def _delete_jobs(self, plan: ErasurePlan) -> None:
-        """Delete jobs about erased records; jobs of a thread that loses only a part stay, without answers and errors."""
+        """Delete jobs about erased records; those of a thread that loses only some records stay, without answers or errors."""
         doomed = [id.bytes for id in plan.doomed]
         losing = [id.bytes for id in plan.losing_threads()]
         # The stripped records, too, were read whole, before they were stripped.

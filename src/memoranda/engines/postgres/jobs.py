@@ -22,7 +22,7 @@ _NEAR = 3_600_000_000
 
 
 async def put(session: Session, owner_no: int, draft: JobDraft, at: datetime) -> None:
-    """Insert a job, or postpone the one that waits under the same key."""
+    """Add a job, or postpone the waiting one of that kind and key, which gets the new payload and records."""
     longest = None if draft.max_wait is None else int(min(draft.max_wait, _LONGEST_WAIT) * 1_000_000)
     await session.run(
         "put_job",
@@ -40,7 +40,7 @@ async def put(session: Session, owner_no: int, draft: JobDraft, at: datetime) ->
 
 
 async def make_embedding_due(session: Session, at: datetime) -> None:
-    """Put a job for each set of vectors that has no waiting one, because new passages were stored."""
+    """Add a job that computes vectors for new passages to each set of vectors that has no such job waiting."""
     for row in await session.all("sets_not_due", EMBED):
         await put(session, 0, embed_job(row[0]), at)
 
@@ -134,7 +134,7 @@ async def postpone(session: Session, job: Job, at: datetime, reason: str) -> boo
 
 
 async def keep(session: Session, job: Job, text: str, records: Sequence[UUID]) -> bool:
-    """Store a payload with a leased job; False if the lease was lost or a record it quotes was erased."""
+    """Store a model's answer with a leased job; False if the lease was lost or a record it quotes was erased."""
     about = list({id.bytes for id in records})
     if await session.value("how_many_are", about) < len(about):
         return False
@@ -142,7 +142,7 @@ async def keep(session: Session, job: Job, text: str, records: Sequence[UUID]) -
 
 
 async def delete_kept_about(session: Session, doomed: Collection[bytes]) -> list[bytes]:
-    """Delete payloads that quote any of these records; returns the ids of their jobs."""
+    """Delete the answers stored with jobs that quote any of these records; returns the jobs' ids."""
     return [row[0] for row in await session.all("delete_kept_about", list(doomed))]
 
 
@@ -163,7 +163,7 @@ async def drop(session: Session, id: UUID) -> bool:
 
 
 def job_of(row: Row) -> Job:
-    """Make a ``Job`` of a row."""
+    """Build a ``Job`` from a row."""
     (id, kind, key, tenant, owner_kind, owner_id, era, payload, records, state, run_at, first_at) = row[:12]
     attempts, generation, worker, leased_until, error, postponed = row[12:]
     return Job(

@@ -17,7 +17,7 @@ from memoranda.model.vectors import EMBED
 async def lease(
     server: Server, kinds: Sequence[str], worker: str, at: datetime, seconds: float
 ) -> Job | None:
-    """Lease the longest due job; a job that cannot be leased now does not delay the others."""
+    """Lease the longest due job; a job that cannot be leased now does not delay other jobs."""
     due = await server.read(lambda s: jobs.due_kind(s, kinds, at), whole=True)
     if due is None:
         return None

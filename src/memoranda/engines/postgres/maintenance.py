@@ -144,14 +144,14 @@ async def counts(session: Session) -> dict[str, Any]:
 
 
 async def owners(session: Session, tenant: str) -> list[Owner]:
-    """Return the tenant's owners that have records."""
+    """Return the owners of a tenant that have records."""
     return [owner_of(*row) for row in await session.all("owners_of_tenant", tenant)]
 
 
 async def adopt_book(
     session: Session, secret: bytes, ended: Sequence[OwnerPieces], tombstones: Sequence[StonePiece]
 ) -> bool:
-    """Take the key, the ended eras and the tombstones of another book; False if this book is not empty.
+    """Take over another book's key, ended eras and tombstones of erased records; False if this book is not empty.
 
     The caller has the book alone.
     """
@@ -166,7 +166,7 @@ async def adopt_book(
 
 
 async def adopt(session: Session, secret: bytes, whole: OwnerPieces) -> bool:
-    """Add an owner with all records and the ledger; False if the owner is here."""
+    """Add an owner from an export, with all records and the ledger; False if this book has the owner already."""
     frame = whole.frame
     assert frame.names is not None
     present, there = await lock_owner(session, owner_of(*frame.names))

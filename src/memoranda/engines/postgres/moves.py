@@ -1,4 +1,4 @@
-"""A book on a server that is copied: its marks, and its pieces as they are read and written."""
+"""Copying of a book on a server: the marks of its source and target, and its rows as they are read and written."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ T = TypeVar("T")
 
 
 class CopyableBook:
-    """The base of the PostgreSQL engine: reads and writes pieces, and holds the marks.
+    """The base of the PostgreSQL engine: reads and writes the rows of a copy, and the marks of its source and target.
 
     ``Server.write`` itself asks for the marks before each write.
     """
@@ -44,7 +44,7 @@ class CopyableBook:
         self.large_shelves = LargeShelves(server)
 
     async def _lay(self, copy: str, work: Callable[[Session], Awaitable[T]], *, alone: bool = False) -> T:
-        """Write as the copy with this id; a mark that changes waits until this is committed."""
+        """Write to the unfinished copy with this id; its mark cannot change before this is committed."""
 
         async def guarded(session: Session) -> T:
             refuse_other_copy(await _marks(session), copy)

@@ -1,4 +1,4 @@
-"""Reads of the PostgreSQL tables; each begins with the shelves that the view may see."""
+"""Reads of the PostgreSQL tables, limited to the shelves (an owner's records with one audience) a view may see."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from memoranda.storage.rows import TAKEN_BACK, audience_of, cursor_of, decode, e
 
 
 class ShelfState(NamedTuple):
-    """A shelf as far as it matters for an index of large shelves."""
+    """The facts about a shelf that decide if the server's index of large shelves can be used for it."""
 
     owner: int
     shelf: int
@@ -45,7 +45,7 @@ def view_parameters(owner: Owner, view: View) -> dict[str, Any]:
 
 
 def conditions(filter: Filter) -> tuple[str, dict[str, Any]]:
-    """Return an SQL condition over ``r`` for a filter, and its parameters; the caller adds types and thread."""
+    """Return a filter as a condition on the SQL alias ``r``, and its parameters; the caller adds types and threads."""
     parts: list[str] = ["r.status IS DISTINCT FROM 'withdrawn'"]
     values: dict[str, Any] = {}
     for column, wanted in (("kind", filter.kinds), ("status", filter.statuses)):
@@ -100,7 +100,7 @@ _PAST_ALL = 2**62
 
 
 class Seen(NamedTuple):
-    """A shelf that a view sees."""
+    """A shelf (an owner's records with one audience) that a view may see."""
 
     number: int
     audience: Audience
@@ -268,7 +268,7 @@ Cached = Callable[[int], int | None]
 async def since(
     session: Session, owner: Owner, view: View, cached: Cached, is_searched: IsSearched
 ) -> list[tuple[Shelf, ShelfDelta]]:
-    """Return the changes of the view's shelves since the cached marks; none for shelves that the server searches."""
+    """Return changes of the view's shelves since the cached revisions; none for shelves that the server searches."""
     return await _since(session, await visible(session, owner, view), cached, is_searched)
 
 
@@ -312,7 +312,7 @@ async def _since(
 async def _came(
     session: Session, owner: int, shelf: int, mark: int | None
 ) -> tuple[PassageRows, Sequence[bytes]]:
-    """Return a shelf's passages since a mark, and the ids of those that left; a whole shelf is fetched in parts."""
+    """Return a shelf's passages since a revision, and the ids of removed ones; a whole shelf is read in parts."""
     asked = owner, shelf, mark or 0
     if mark is None:
         parts = [part async for part in session.walk_named("passages_since", *asked)]
@@ -323,7 +323,7 @@ async def _came(
 
 
 async def uses(session: Session, owner: Owner, view: View, ids: Sequence[UUID]) -> dict[UUID, Use]:
-    """Return the use of memories."""
+    """Return the use of memories: how often and when each was placed in a prompt."""
     seen = await visible(session, owner, view)
     rows = await _in_shelves(session, "uses", (id.bytes for id in ids), seen)
     return {UUID(bytes=row[0]): _use(*row[1:]) for row in rows}
@@ -334,7 +334,7 @@ def _use(strength: float, used_at: int | None, times: int) -> Use:
 
 
 async def most_used(session: Session, owner: Owner, view: View, filter: Filter, limit: int) -> list[UUID]:
-    """Return ids of memories that were used, the most used first."""
+    """Return ids of memories that were placed in prompts, the most used first."""
     condition, values = conditions(filter)
     if filter.thread is not None:
         values["thread"] = filter.thread.bytes

@@ -21,7 +21,7 @@ from memoranda.text.terms import RULE
 
 
 class Writing(NamedTuple):
-    """A record that is to be stored."""
+    """A record to be stored, with its row."""
 
     put: Put
     row: StoredRow
@@ -42,7 +42,7 @@ class Writing(NamedTuple):
 
 
 class Storing:
-    """Stores records of one owner; each call advances the mark of each changed shelf once."""
+    """Stores records of one owner; each call increases the revision of each changed shelf once."""
 
     def __init__(self, session: Session, secret: bytes, owner_no: int) -> None:
         self._session = session
@@ -152,13 +152,13 @@ def _columns(writings: Iterable[Writing], names: Mapping[str, str]) -> dict[str,
 
 
 def _audiences(writing: Writing) -> list[Audience]:
-    """Return the audiences of the shelves whose mark a change advances."""
+    """Return the audiences of the shelves whose revision a change increases."""
     assert writing.put.before is not None
     return [writing.put.before.audience, writing.put.record.audience] if writing.is_passage else []
 
 
 def _shelves(added: Sequence[Writing], marked: set[Audience]) -> dict[Audience, tuple[int, int]]:
-    """Return for each shelf of new records by how much its mark advances, and how many passages are added."""
+    """Return for each shelf of new records by how much its revision increases, and how many passages are added."""
     shelves: dict[Audience, tuple[int, int]] = {}
     for writing in added:
         audience = writing.put.record.audience
@@ -225,6 +225,6 @@ def _entered(entry: Entry | None) -> dict[str, Any]:
 
 
 def _named(exc: asyncpg.UniqueViolationError) -> str:
-    """Name the record that violates uniqueness, as far as the server's error tells."""
+    """Return the id of the record that exists already, if the server's error names it."""
     told = re.search(r"\\x([0-9a-f]{32})\b", str(getattr(exc, "detail", "") or ""))
     return f"record {UUID(hex=told[1])}" if told else "one of these records"

@@ -1,4 +1,4 @@
-"""Sets of vectors in the PostgreSQL tables, and the terms and use counts beside records."""
+"""Sets of vectors in the PostgreSQL tables, and the search terms and uses that are stored beside records."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from memoranda.storage.rows import record_of
 
 
 async def note_use(session: Session, owner: Owner, view: View, uses: Mapping[UUID, Use]) -> int:
-    """Store the use of memories that the view may see; returns how many there were."""
+    """Store the use of memories that the view may see; returns how many were stored."""
     seen = await reads.visible(session, owner, view)
     if not seen.shelves:
         return 0
@@ -33,7 +33,7 @@ async def note_use(session: Session, owner: Owner, view: View, uses: Mapping[UUI
 
 
 async def put_terms(session: Session, rule: int, terms: Mapping[UUID, bytes]) -> int:
-    """Store new terms of the passages that still exist; returns how many there were."""
+    """Store recomputed search terms of the passages that still exist; returns how many there were."""
     there = await passages(session, terms)
     for id, owner, no, _ in there:
         await session.run("renew_terms", owner, no, rule, terms[UUID(bytes=id)])
@@ -47,7 +47,7 @@ async def passages(session: Session, ids: Mapping[UUID, bytes]) -> list[Row]:
 
 
 async def remark(session: Session, touched: Sequence[Row]) -> list[ShelfState]:
-    """Advance the marks of the shelves of these passages, so that indexes in memory fetch the passages again."""
+    """Increase the revisions of the shelves of these passages, so that indexes in memory fetch the passages again."""
     shelves: dict[int, ShelfState] = {}
     while touched:
         moved_away: list[bytes] = []
@@ -64,7 +64,7 @@ async def remark(session: Session, touched: Sequence[Row]) -> list[ShelfState]:
 
 
 async def listed(session: Session) -> list[VectorSet]:
-    """Return all sets, the active one first."""
+    """Return all sets of vectors, the active one first."""
     return [
         VectorSet(name, dimension, count, SetState.ACTIVE if active else SetState.MAKING)
         for _, name, dimension, count, active in await session.all("vector_sets")
@@ -72,7 +72,7 @@ async def listed(session: Session) -> list[VectorSet]:
 
 
 async def find(session: Session, embedding: Embedding) -> VectorSet | None:
-    """Return the set of an embedding; None if there is none."""
+    """Return the set of vectors of an embedding; None if there is none."""
     return next((found for found in await listed(session) if found.name == embedding.name), None)
 
 
@@ -106,7 +106,7 @@ async def lacking(session: Session, embedding: Embedding, limit: int) -> list[Re
 async def put(
     session: Session, embedding: Embedding, vectors: Mapping[UUID, bytes]
 ) -> tuple[int, list[ShelfState]]:
-    """Store vectors of the passages that still exist; returns their number, and the shelves that recall must read again."""
+    """Store vectors of passages that still exist; returns their number, and the shelves that recall must reread."""
     check_packed(embedding, vectors.values())
     found = await session.one("lock_vector_set", embedding.name)
     if found is None:
@@ -126,7 +126,7 @@ async def put(
 
 
 async def switch(session: Session, embedding: Embedding) -> bool:
-    """Make a set the active one, and remove all others; False if the set does not exist."""
+    """Make a set of vectors the active one, which recall uses, and remove all others; False if it does not exist."""
     found = await session.one("lock_vector_set", embedding.name)
     if found is None:
         return False

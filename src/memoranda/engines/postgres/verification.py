@@ -129,7 +129,7 @@ class Proving:
         self._unread: list[str] = []
 
     async def run(self) -> AsyncIterator[list[str]]:
-        """Yield the faults of each version; most lists are empty."""
+        """Yield a list of faults for each version of a record; most lists are empty."""
         ledger = "SELECT position, body FROM ledger WHERE owner = ? ORDER BY position"
         async for rows in self._session.walk(ledger, self._no):
             for position, body in rows:
@@ -146,7 +146,7 @@ class Proving:
                     yield list(self._version(row))
 
     def missing(self) -> Iterator[str]:
-        """Yield the versions in the ledger that ``run`` did not find."""
+        """Yield a fault for each version that the ledger lists and ``run`` did not find."""
         yield from self._unread
         yield from self._proof.missing()
 

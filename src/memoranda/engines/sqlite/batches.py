@@ -191,7 +191,7 @@ def apply(connection: sqlite3.Connection, secret: bytes, batch: Batch) -> Receip
 def find_operation(
     connection: sqlite3.Connection, secret: bytes, owner: Owner, operation: str
 ) -> Receipt | None:
-    """Return the first receipt of an operation id; None if it was never applied, or its owner was erased."""
+    """Return the receipt of an operation that was applied before; None if it never was, or its owner was erased."""
     row = connection.execute(sql("by_operation"), (operation_digest(secret, owner, operation),)).fetchone()
     if row is None or row[9] is not None:
         return None
@@ -292,7 +292,7 @@ class Storing:
         return met[0]
 
     def mark(self, shelf: int) -> int:
-        """Return the revision that this commit gives a shelf."""
+        """Return the revision that this commit gives to a shelf."""
         if shelf not in self._marks:
             met = next((mark for number, mark in self._shelves.values() if number == shelf), None)
             if met is None:

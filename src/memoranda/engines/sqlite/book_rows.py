@@ -1,4 +1,4 @@
-"""A whole book in SQLite as rows that are equal on every engine: read here, and written as they were elsewhere."""
+"""Reads and writes a whole book in SQLite as rows that are equal on every engine, for copies and imports."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _ALL = 2**62
 
 
 def book_frame(connection: sqlite3.Connection) -> BookFrame:
-    """Return the rows that belong to no owner, without tombstones."""
+    """Return the rows that belong to no owner, without the tombstones of erased records."""
     sets = connection.execute(sql("vector_sets")).fetchall()
     return BookFrame(
         tuple((name, dimension) for _, name, dimension, _, _ in sets),
@@ -49,7 +49,7 @@ def book_frame(connection: sqlite3.Connection) -> BookFrame:
 
 
 def frame(connection: sqlite3.Connection, era: bytes) -> Frame | None:
-    """Return an era's frame; None if the era is not here."""
+    """Return the rows of an era except its records and ledger entries; None if this book does not have the era."""
     row = connection.execute(sql("era"), (era,)).fetchone()
     if row is None:
         return None
@@ -73,7 +73,7 @@ def frame(connection: sqlite3.Connection, era: bytes) -> Frame | None:
 def after(
     connection: sqlite3.Connection, kind: PieceKind, era: bytes, behind: bytes, limit: int
 ) -> list[Piece]:
-    """Return pieces after a key, in the order of their keys."""
+    """Return the next pieces (records or other rows of a copy) after a key, ordered by key."""
     if kind is PieceKind.STONE:
         return [StonePiece(*row) for row in connection.execute(sql("stone_pieces"), (behind, limit))]
     row = connection.execute(sql("era"), (era,)).fetchone()
@@ -86,7 +86,7 @@ def after(
 
 
 def whole(connection: sqlite3.Connection, era: bytes) -> OwnerPieces:
-    """Return everything of an era's owner."""
+    """Return all rows of the owner that has this era."""
     (no, *_) = connection.execute(sql("era"), (era,)).fetchone()
     found = frame(connection, era)
     assert found is not None
@@ -165,13 +165,13 @@ def _spent(connection: sqlite3.Connection, owner_no: int) -> tuple[SpentPiece, .
 
 
 def empty(connection: sqlite3.Connection) -> None:
-    """Delete every row of the book, except its key and the places of its backups."""
+    """Delete every row of the book, except its key and the paths of its backups."""
     for (table,) in connection.execute(sql("tables_of_content")).fetchall():
         connection.execute(f'DELETE FROM "{table}"')  # noqa: S608 - the schema's own name
 
 
 def lay_book(connection: sqlite3.Connection, frame: BookFrame) -> None:
-    """Write the rows that belong to no owner, unless they are here."""
+    """Write the rows that belong to no owner, unless this book has them already."""
     active = {name for name, _ in frame.sets[:1]}
     sets = [(name, dimension, name in active) for name, dimension in frame.sets]
     connection.executemany(sql("lay_vector_set"), sets)
@@ -179,7 +179,7 @@ def lay_book(connection: sqlite3.Connection, frame: BookFrame) -> None:
 
 
 def lay_frame(connection: sqlite3.Connection, frame: Frame) -> None:
-    """Write an era's frame, unless the era is here."""
+    """Write the rows of an era except its records and ledger entries, unless this book has the era already."""
     names = frame.names or (None, None, None)
     values = (*names, frame.era, frame.digest, frame.position, frame.erased_at)
     found = connection.execute(sql("lay_era"), values).fetchone()
@@ -193,7 +193,7 @@ def lay_frame(connection: sqlite3.Connection, frame: Frame) -> None:
 
 
 def lay(connection: sqlite3.Connection, era: bytes, pieces: Iterable[Piece]) -> None:
-    """Write pieces of an era that the book does not have yet."""
+    """Write those pieces (records or other rows of a copy) of an era that the book does not have yet."""
     row = connection.execute(sql("era"), (era,)).fetchone()
     records = _Records(connection, row[0]) if row is not None else None
     for piece in pieces:
@@ -230,7 +230,7 @@ def _lay_work(
 
 
 class _Records:
-    """Writes records of one era."""
+    """Writes records of one owner's era, unless the book has them already."""
 
     def __init__(self, connection: sqlite3.Connection, owner_no: int) -> None:
         self._connection = connection
@@ -239,7 +239,7 @@ class _Records:
         self._shelves: dict[Readers, int] = {}
 
     def put(self, piece: RecordPiece) -> None:
-        """Write a record with its rows in other tables, unless it is here."""
+        """Write a record with its rows in other tables, unless the book has it already."""
         execute = self._connection.execute
         place = (self._owner_no, self._shelf(piece.readers), *piece[2:7])
         found = execute(sql("lay_record"), (*piece.row, *place)).fetchone()

@@ -27,7 +27,7 @@ _DAY_BEFORE_ALL, _DAY_AFTER_ALL = "", "~"
 
 
 def note(connection: sqlite3.Connection, spent: Spent, job: Job | None = None) -> None:
-    """Add usage to the sums; an owner who is not here, or was erased since the job was added, is not named."""
+    """Add usage to the sums, without the owner's name if the owner is unknown or was erased since the job was added."""
     owner = None if spent.owner is None else find_owner(connection, spent.owner)
     if job is not None and job.era is not None and job.owner == spent.owner:
         owner = owner if owner is not None and owner.era == job.era else None
@@ -40,21 +40,21 @@ def note(connection: sqlite3.Connection, spent: Spent, job: Job | None = None) -
 def keep(
     connection: sqlite3.Connection, job: Job, text: str | None, records: Sequence[UUID], spent: Spent | None
 ) -> bool:
-    """Store an answer with its job, if there is one, and add its cost in any case."""
+    """Store a model's answer (if there is one) with its job, and add its cost in any case."""
     if spent is not None:
         note(connection, spent, job)
     return text is not None and jobs.keep(connection, job, text, records)
 
 
 def listed(connection: sqlite3.Connection, tenant: str, only: SpentFilter) -> list[Spent]:
-    """Return the sums that match the conditions, ordered by their columns."""
+    """Return the sums of spending that meet the conditions, ordered by day, owner and their other columns."""
     asked = _asked(connection, tenant, only)
     rows = [] if asked is None else connection.execute(sql("spent"), asked).fetchall()
     return sorted((_spent_of(tenant, row) for row in rows), key=lambda spent: spent.place)
 
 
 def in_all(connection: sqlite3.Connection, tenant: str, only: SpentFilter) -> Sums:
-    """Return the total of all sums that match the conditions."""
+    """Return the total of all spending that meets the conditions."""
     asked = _asked(connection, tenant, only)
     if asked is None:
         return Sums()
@@ -64,14 +64,14 @@ def in_all(connection: sqlite3.Connection, tenant: str, only: SpentFilter) -> Su
 
 
 def unname(connection: sqlite3.Connection, owner: int) -> int:
-    """Remove an owner's name from the sums, and keep the sums; returns how many there were."""
+    """Remove an owner's name from the sums of spending, which stay; returns how many were changed."""
     rows = connection.execute(sql("spent_of_owner"), (owner,)).fetchall()
     connection.executemany(sql("add_spent"), rows)
     return connection.execute(sql("delete_spent_of_owner"), (owner,)).rowcount
 
 
 def _asked(connection: sqlite3.Connection, tenant: str, only: SpentFilter) -> Mapping[str, Any] | None:
-    """Return the conditions as parameters; None if the owner in them is not here."""
+    """Return the conditions as SQL parameters; None if they name an owner that this book does not have."""
     owner = None if only.owner is None else find_owner(connection, only.owner)
     if only.owner is not None and owner is None:
         return None

@@ -70,7 +70,7 @@ class SqliteEngine(CopyableBook):
 
     @property
     def file(self) -> SqliteFile:
-        """The open file, with its counters."""
+        """The open database file, with its counters."""
         return self._file
 
     async def close(self) -> None:
@@ -229,13 +229,13 @@ class SqliteEngine(CopyableBook):
         )
 
     async def _clear(self) -> str:
-        """Clear the file now if it is small; otherwise return what the worker will do."""
+        """Clear the file of erased data now if it is small; otherwise report that a worker will do it."""
         if os.path.getsize(self._path) > SCRUB_AT_ONCE_BYTES:
             return "the file is large; the worker rewrites it without what was erased"
         return (await self.scrub()).pending_because
 
     async def scrub(self) -> Scrubbed:
-        """Rewrite the file and empty the log: deleting alone leaves copies in the gaps of pages that were rebalanced."""
+        """Rewrite the file and empty its log: deleted rows may still have copies in unused parts of pages."""
         if not await self._file.checkpoint():
             return Scrubbed(_READ_ELSEWHERE)
         await self._file.rewrite()

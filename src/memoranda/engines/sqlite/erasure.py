@@ -29,7 +29,7 @@ SCRUB = JobDraft(kind="scrub", key="file")
 
 @dataclass(slots=True)
 class Erased:
-    """The result of an erasure before the file itself is cleared."""
+    """The result of an erasure in the tables, before the file itself is cleared of deleted rows."""
 
     removed: Counter[str]
     kept: tuple[UUID, ...]
@@ -56,7 +56,7 @@ def erasures(connection: sqlite3.Connection) -> Erasures:
 
 
 def reapply(connection: sqlite3.Connection, secret: bytes, past: Erasures, at: datetime) -> int:
-    """Erase from this copy what its original has erased."""
+    """Erase from this copy of a book all records that the original has erased."""
     removed = 0
     for era in past.eras:
         row = connection.execute(sql("owner_of_era"), (era.bytes,)).fetchone()
@@ -99,7 +99,7 @@ class _Erasing:
         return self._done(plan)
 
     def everything(self) -> Erased:
-        """Erase everything of an owner, and end the era."""
+        """Erase all records of an owner, and end the owner's era."""
         target = self._target
         rows = self._connection.execute(sql("all_of_owner"), (self._owner.no,)).fetchall()
         records = {record.id: record for record in map(record_of, rows)}
@@ -126,7 +126,7 @@ class _Erasing:
         )
 
     def _note(self, plan: ErasurePlan) -> JobDraft:
-        """Return the job that notes this erasure beside the book's backups, so that restoring one does not bring it back."""
+        """Return the job that notes this erasure beside the book's backups, so that a restored one is erased too."""
         note: dict[str, object] = {"records": [str(id) for id in (*plan.doomed, *plan.aged)]}
         if self._ended is not None:
             note = {"era": str(self._ended)}
@@ -169,7 +169,7 @@ class _Erasing:
         self._removed[record.type.value] += 1
 
     def _strip(self, stripped: dict[UUID, Record]) -> None:
-        """Remove erased sources from the records that stay, and empty earlier versions, which may quote them."""
+        """Remove erased sources from the remaining records, and empty their earlier versions, which may quote them."""
         by_owner: dict[int, list[Record]] = {}
         for record in stripped.values():
             no = self._connection.execute(sql("record_position"), (record.id.bytes,)).fetchone()[0]
@@ -234,7 +234,7 @@ class _Erasing:
         self._removed["ledger contents"] += 1
 
     def _let_go_of_jobs(self, plan: ErasurePlan) -> None:
-        """Drop jobs about erased records. A job about a thread that loses a part stays, without quoting that part."""
+        """Delete jobs about erased records; jobs of a thread that loses only some records stay, without quoting them."""
         doomed, losing = {id.hex for id in plan.doomed}, {id.hex for id in plan.losing_threads()}
         # A job that quotes a stripped record has read it whole.
         telling = jobs.let_go_of_kept(self._connection, doomed | {id.hex for id in plan.stripped})

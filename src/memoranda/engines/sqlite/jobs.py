@@ -21,7 +21,7 @@ _LONGEST_WAIT = 1e12
 
 
 def put(connection: sqlite3.Connection, owner_no: int, draft: JobDraft, at: datetime) -> None:
-    """Add a job, or postpone the waiting job of that kind and key."""
+    """Add a job, or postpone the waiting one of that kind and key, which gets the new payload and records."""
     connection.execute(
         sql("put_job"),
         {
@@ -42,13 +42,13 @@ def put(connection: sqlite3.Connection, owner_no: int, draft: JobDraft, at: date
 
 
 def make_embedding_due(connection: sqlite3.Connection, at: datetime) -> None:
-    """Add a job that makes vectors for new passages, unless one is waiting, which will find them."""
+    """Add a job that computes vectors for new passages, unless a waiting job will do that."""
     for (name,) in connection.execute(sql("sets_not_due"), (EMBED,)).fetchall():
         put(connection, 0, embed_job(name), at)
 
 
 def is_due(connection: sqlite3.Connection, kinds: Sequence[str], at: datetime) -> bool:
-    """Return True if a job can be leased; asked first, so that an idle worker writes nothing."""
+    """Return True if a job can be leased; workers ask this first, so that an idle one writes nothing."""
     return _due(connection, kinds, at) is not None
 
 
@@ -66,7 +66,7 @@ def lease(
 
 
 def _due(connection: sqlite3.Connection, kinds: Sequence[str], at: datetime) -> tuple[bytes] | None:
-    """Return the row of the job to lease next; None if there is none."""
+    """Return the row of the job to lease next, or None."""
     named = {"kinds": json.dumps(list(kinds)), "now": micros(at)}
     found: tuple[bytes] | None = connection.execute(sql("due_job"), named).fetchone()
     return found
@@ -92,27 +92,27 @@ def finish(connection: sqlite3.Connection, job: Job) -> bool:
 def fail(
     connection: sqlite3.Connection, job: Job, error: str, at: datetime, retry_at: datetime | None
 ) -> bool:
-    """Return a job for a later attempt, or mark it dead."""
+    """Return a failed job to the queue for a later attempt, or mark it dead (not retried until it is replayed)."""
     state = JobState.DEAD if retry_at is None else JobState.WAITING
     values = {"state": state.value, "run_at": micros(retry_at or at), "error": told(error)}
     return connection.execute(sql("fail_job"), values | _named_lease_of(job)).rowcount > 0
 
 
 def postpone(connection: sqlite3.Connection, job: Job, at: datetime, reason: str) -> bool:
-    """Return a leased job that cannot be done before a moment."""
+    """Return a leased job to the queue until a given time, without counting an attempt."""
     values = {"at": micros(at), "reason": told(reason)}
     return connection.execute(sql("postpone_job"), values | _named_lease_of(job)).rowcount > 0
 
 
 def keep(connection: sqlite3.Connection, job: Job, text: str, records: Sequence[UUID]) -> bool:
-    """Store an answer with a leased job; False if the lease was lost, or a record that the answer quotes was erased."""
+    """Store a model's answer with a leased job; False if the lease was lost, or a record it quotes was erased."""
     if any(connection.execute(sql("where_is"), (id.bytes,)).fetchone() is None for id in records):
         return False
     return _hit(connection, "keep_with_job", json.dumps([id.hex for id in records]), text, *_lease_of(job))
 
 
 def let_go_of_kept(connection: sqlite3.Connection, doomed: Collection[str]) -> list[bytes]:
-    """Delete kept answers that quote these records, given by their ids in hex; returns the jobs they belonged to."""
+    """Delete the answers stored with jobs that quote these records (ids in hex); returns the jobs' ids."""
     about = [
         job
         for job, records in connection.execute(sql("kept_about_records")).fetchall()
@@ -140,7 +140,7 @@ def drop(connection: sqlite3.Connection, id: UUID) -> bool:
 
 
 def job_of(row: tuple[Any, ...]) -> Job:
-    """Return a job from a row."""
+    """Build a job from a row."""
     (id, kind, key, tenant, owner_kind, owner_id, era, payload, records, state, run_at, first_at) = row[:12]
     attempts, generation, worker, leased_until, error, postponed = row[12:]
     return Job(

@@ -126,7 +126,7 @@ class Proving:
         self._unread: list[str] = []
 
     def run(self) -> Iterator[list[str]]:
-        """Yield the faults of each version; most lists are empty."""
+        """Yield a list of faults for each version of a record; most lists are empty."""
         for position, body in self._connection.execute(
             "SELECT position, body FROM ledger WHERE owner = ?", (self._no,)
         ):
@@ -141,7 +141,7 @@ class Proving:
                 yield list(self._version(row))
 
     def missing(self) -> Iterator[str]:
-        """Yield the versions in the ledger that ``run`` did not find."""
+        """Yield a fault for each version that the ledger lists and ``run`` did not find."""
         yield from self._unread
         yield from self._proof.missing()
 
@@ -264,7 +264,7 @@ def counts(connection: sqlite3.Connection) -> dict[str, Any]:
 
 
 def owners(connection: sqlite3.Connection, tenant: str) -> list[Owner]:
-    """Return the tenant's owners that have records."""
+    """Return the owners of a tenant that have records."""
     return [owner_of(*row) for row in connection.execute(sql("owners_of_tenant"), (tenant,))]
 
 
@@ -301,7 +301,7 @@ def adopt_book(
     ended: Sequence[OwnerPieces],
     tombstones: Sequence[StonePiece],
 ) -> bool:
-    """Take the key, the ended eras and the tombstones of another book; False if this book is not empty."""
+    """Take over another book's key, ended eras and tombstones of erased records; False if this book is not empty."""
     if connection.execute("SELECT 1 FROM owners UNION ALL SELECT 1 FROM tombstones LIMIT 1").fetchone():
         return False
     connection.execute(sql("set_mark_of_book"), ("secret", secret))
@@ -313,7 +313,7 @@ def adopt_book(
 
 
 def adopt(connection: sqlite3.Connection, secret: bytes, whole: OwnerPieces) -> bool:
-    """Add an owner with all records and the ledger; False if the owner is here."""
+    """Add an owner from an export, with all records and the ledger; False if this book has the owner already."""
     frame = whole.frame
     assert frame.names is not None
     if connection.execute(sql("owner"), frame.names).fetchone() is not None:

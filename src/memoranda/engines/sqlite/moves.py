@@ -1,4 +1,4 @@
-"""A book in SQLite that is copied: its marks, and its pieces as they are read and written."""
+"""Copying of a book in SQLite: the marks of its source and target, and its rows as they are read and written."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ Work = Callable[[sqlite3.Connection], T]
 
 
 class CopyableBook:
-    """The base of the SQLite engine: guards each write, reads and writes pieces, and holds the marks."""
+    """The base of the SQLite engine: refuses writes to a book marked as copied or moved, and copies its rows."""
 
     def __init__(self, file: SqliteFile) -> None:
         self._file = file
@@ -49,7 +49,7 @@ class CopyableBook:
         raise NotImplementedError
 
     async def _write(self, work: Work[T]) -> T:
-        """Write, unless the book has a mark; the marks are read in the transaction of the write."""
+        """Write unless the book is marked as copied, moved or an unfinished copy; reads the marks as it writes."""
 
         def guarded(connection: sqlite3.Connection) -> T:
             refuse_marked(_marks(connection))
@@ -58,7 +58,7 @@ class CopyableBook:
         return await self._file.write(guarded)
 
     async def _lay(self, copy: str, work: Work[T]) -> T:
-        """Write as the copy with this id; the file must still be at its path."""
+        """Write to the unfinished copy with this id; the file must still be at its path."""
 
         def guarded(connection: sqlite3.Connection) -> T:
             refuse_moved(self._file.path, self._file.found)
@@ -134,7 +134,7 @@ def _marks(connection: sqlite3.Connection) -> dict[str, bytes]:
 
 
 def _arrive(connection: sqlite3.Connection, arrival: Arrival, secret: bytes) -> tuple[bool, bool]:
-    """Return whether the book is the copy now, and whether an earlier copy was deleted for that."""
+    """Mark the book as an unfinished copy, if it may be one; returns if it is, and if earlier rows were deleted."""
     marks = _marks(connection)
     same = secret_of(connection) == secret
     content = connection.execute(sql("has_content")).fetchone() is not None

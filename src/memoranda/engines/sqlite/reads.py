@@ -1,4 +1,4 @@
-"""Reads of the SQLite tables; each begins with the shelves that the view may see."""
+"""Reads of the SQLite tables, limited to the shelves (passages or records of one audience) a view may see."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ MANY = 500
 
 @dataclass(slots=True)
 class OwnerRow:
-    """An owner's present era in the tables."""
+    """The row of an owner's present era (its time since the last whole erasure)."""
 
     no: int
     era: UUID
@@ -35,7 +35,7 @@ class OwnerRow:
 
 
 def find_owner(connection: sqlite3.Connection, owner: Owner) -> OwnerRow | None:
-    """Return the owner's present era; None if there is none."""
+    """Return the row of the owner's present era; None if the owner has none."""
     row = connection.execute(sql("owner"), owner.parts).fetchone()
     return None if row is None else OwnerRow(row[0], UUID(bytes=row[1]), row[2], row[3])
 
@@ -53,7 +53,7 @@ def view_parameters(owner: Owner, view: View) -> dict[str, Any]:
 
 
 def conditions(filter: Filter) -> tuple[str, dict[str, Any]]:
-    """Return a filter as an SQL condition over ``r`` with its parameters; the caller selects types and threads."""
+    """Return a filter as a condition on the SQL alias ``r``, and its parameters; the caller adds types and threads."""
     parts: list[str] = ["r.status IS NOT 'withdrawn'"]
     values: dict[str, Any] = {}
     for column, wanted in (("kind", filter.kinds), ("status", filter.statuses)):
@@ -108,7 +108,7 @@ def chunks(items: list[bytes]) -> list[list[bytes]]:
 def fetch_many(
     connection: sqlite3.Connection, statement: str, items: list[bytes], *fixed: Any, list_name: str = "ids"
 ) -> list[tuple[Any, ...]]:
-    """Return all rows of a statement with a list, read in parts; ``fixed`` values come before the list."""
+    """Return all rows of an SQL statement with a long list, read in parts; ``fixed`` values precede the list."""
     from_list = list(dict.fromkeys(items))
     found: list[tuple[Any, ...]] = []
     for piece in chunks(from_list):
@@ -122,7 +122,7 @@ _AT_A_TIME = 256
 
 
 class Seen(NamedTuple):
-    """A shelf that a view may see."""
+    """A shelf (an owner's records with one audience) that a view may see."""
 
     number: int
     audience: Audience
@@ -169,12 +169,12 @@ def _on_shelves(
 def scan(
     connection: sqlite3.Connection, owner: Owner, view: View, filter: Filter, cursor: str | None, limit: int
 ) -> Page:
-    """Return one page of what a view sees."""
+    """Return one page of the records that a view may see."""
     return _scan(connection, visible(connection, owner, view), Scan(owner, view, filter, cursor, limit))
 
 
 def scans(connection: sqlite3.Connection, asked: Sequence[Scan]) -> list[Page]:
-    """Return several pages, all read at one moment."""
+    """Return several pages of records, all read at one moment."""
     seen: dict[tuple[Owner, View], dict[int, Seen]] = {}
     pages = []
     for scan in asked:
@@ -213,7 +213,7 @@ def _scan(connection: sqlite3.Connection, shelves: dict[int, Seen], asked: Scan)
 
 
 def _statement(filter: Filter, type_: RecordType) -> str:
-    """Return the statement that reads this type under a filter."""
+    """Return the SQL statement that reads records of one type under a filter."""
     if filter.thread is not None:
         name = "scan_thread"
     elif filter.pinned and type_ is RecordType.MEMORY:
@@ -247,7 +247,7 @@ def _scan_places(
 
 
 def count(connection: sqlite3.Connection, owner: Owner, view: View, filter: Filter) -> int:
-    """Return how many records a scan would give."""
+    """Return the number of records that a scan with this filter would return."""
     condition, values = conditions(filter)
     if filter.thread is not None:
         values["thread"] = filter.thread.bytes
@@ -260,7 +260,7 @@ def count(connection: sqlite3.Connection, owner: Owner, view: View, filter: Filt
 
 
 def history(connection: sqlite3.Connection, owner: Owner, view: View, id: UUID) -> list[HistoryStep]:
-    """Return every version of a record with its ledger line."""
+    """Return all versions of a record, each with the ledger line that wrote it."""
     shelves = visible(connection, owner, view)
     rows = list(_in_shelves(connection, "get", [id.bytes], shelves))
     if not rows:
@@ -304,7 +304,7 @@ def entries(connection: sqlite3.Connection, owner: Owner, after: int, limit: int
 def since(
     connection: sqlite3.Connection, owner: Owner, view: View, cached: Callable[[int], int | None]
 ) -> list[tuple[Shelf, ShelfDelta]]:
-    """Return the view's shelves with their changes since the revisions that the caller has cached."""
+    """Return the shelves that the view may see, each with its changes since the revision that the caller has cached."""
     return _since(connection, visible(connection, owner, view), cached)
 
 
@@ -361,7 +361,7 @@ def _passages(connection: sqlite3.Connection, shelf: int, after: int) -> Passage
 
 
 def uses(connection: sqlite3.Connection, owner: Owner, view: View, ids: Sequence[UUID]) -> dict[UUID, Use]:
-    """Return how memories were used."""
+    """Return the use of memories: how often and when each was placed in a prompt."""
     return _uses(connection, visible(connection, owner, view), ids)
 
 
@@ -376,7 +376,7 @@ def _uses(connection: sqlite3.Connection, shelves: dict[int, Seen], ids: Sequenc
 def most_used(
     connection: sqlite3.Connection, owner: Owner, view: View, filter: Filter, limit: int
 ) -> list[UUID]:
-    """Return used memories, the most used first."""
+    """Return memories that were placed in prompts, the most used first."""
     condition, values = conditions(filter)
     values["limit"] = limit
     if filter.thread is not None:
@@ -392,5 +392,5 @@ def most_used(
 def numbers(
     connection: sqlite3.Connection, ids: Sequence[UUID], shelves: dict[int, Seen]
 ) -> list[tuple[bytes, int, int]]:
-    """Return id, row number and shelf of the records on these shelves."""
+    """Return those of the records that are on these shelves, with row number and shelf."""
     return list(_in_shelves(connection, "numbers_in_view", [id.bytes for id in ids], shelves))

@@ -1,4 +1,4 @@
-"""Sets of vectors in the SQLite tables, and the terms and use counts beside records."""
+"""Sets of vectors in the SQLite tables, and the search terms and uses that are stored beside records."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from memoranda.storage.rows import record_of
 
 
 def note_use(connection: sqlite3.Connection, owner: Owner, view: View, uses: Mapping[UUID, Use]) -> int:
-    """Store how memories were used."""
+    """Store the use of memories: how often and when each was placed in a prompt."""
     shelves = reads.visible(connection, owner, view)
     found = reads.numbers(connection, list(uses), shelves)
     for id, no, _ in found:
@@ -31,7 +31,7 @@ def note_use(connection: sqlite3.Connection, owner: Owner, view: View, uses: Map
 
 
 def put_terms(connection: sqlite3.Connection, rule: int, terms: Mapping[UUID, bytes]) -> int:
-    """Store recomputed terms for passages that still exist."""
+    """Store recomputed search terms of the passages that still exist."""
     touched: list[tuple[bytes, int]] = []
     for id, packed in terms.items():
         found = connection.execute(sql("where_passage_is"), (id.bytes,)).fetchone()
@@ -52,7 +52,7 @@ def remark(connection: sqlite3.Connection, touched: list[tuple[bytes, int]]) -> 
 
 
 def listed(connection: sqlite3.Connection) -> list[VectorSet]:
-    """Return all sets, the active one first."""
+    """Return all sets of vectors, the active one first."""
     return [
         VectorSet(name, dimension, count, SetState.ACTIVE if active else SetState.MAKING)
         for _, name, dimension, count, active in connection.execute(sql("vector_sets"))
@@ -66,7 +66,7 @@ def begin(connection: sqlite3.Connection, embedding: Embedding) -> VectorSet:
 
 
 def _find(connection: sqlite3.Connection, embedding: Embedding) -> tuple[Any, ...] | None:
-    """Return a set's number, whether it is active, and the record number up to which no vector is missing."""
+    """Return a set's number, True if it is active, and the record number up to which it has all vectors; or None."""
     found: tuple[Any, ...] | None = connection.execute(sql("vector_set"), (embedding.name,)).fetchone()
     return found
 
@@ -92,7 +92,7 @@ def lacking(connection: sqlite3.Connection, embedding: Embedding, limit: int) ->
 
 
 def put(connection: sqlite3.Connection, embedding: Embedding, vectors: Mapping[UUID, bytes]) -> int:
-    """Store vectors, if their passages and the set still exist; returns how many."""
+    """Store vectors whose passages and set still exist; returns how many were stored."""
     check_packed(embedding, vectors.values())
     found = _find(connection, embedding)
     if found is None:
@@ -117,7 +117,7 @@ def put(connection: sqlite3.Connection, embedding: Embedding, vectors: Mapping[U
 
 
 def _through(connection: sqlite3.Connection, number: int, through: int) -> int:
-    """Return the record number up to which no vector is missing; new passages have higher numbers, so it never decreases."""
+    """Return the record number up to which no vector is missing; it never decreases."""
     values = {"set": number, "through": through}
     first = connection.execute(sql("first_lacking"), values).fetchone()[0]
     if first is None:
@@ -126,7 +126,7 @@ def _through(connection: sqlite3.Connection, number: int, through: int) -> int:
 
 
 def switch(connection: sqlite3.Connection, embedding: Embedding) -> bool:
-    """Make this set the active one, and delete all others."""
+    """Make this set of vectors the active one, which recall uses, and delete all others."""
     found = _find(connection, embedding)
     if found is None:
         return False
@@ -140,7 +140,7 @@ def switch(connection: sqlite3.Connection, embedding: Embedding) -> bool:
 
 
 def drop(connection: sqlite3.Connection, embedding: Embedding) -> bool:
-    """Delete a set that is not active."""
+    """Delete a set of vectors that is not active."""
     found = _find(connection, embedding)
     if found is None or found[1]:
         return False
@@ -156,7 +156,7 @@ def remove(connection: sqlite3.Connection, number: int, name: str) -> None:
 
 
 class Shrinking:
-    """Removes erased records' vectors from every set."""
+    """Removes the vectors of erased records from every set."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection

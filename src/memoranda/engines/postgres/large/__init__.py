@@ -1,1 +1,1 @@
-"""Large shelves: the tables and indexes by which a server searches shelves that are too large for memory."""
+"""Large shelves: tables and indexes with which the server searches shelves too large for a process's memory."""

@@ -1,4 +1,4 @@
-"""Searches of large shelves: candidates by words, by vectors and by time, and numbers about whole shelves."""
+"""Searches of large shelves: candidates by words, vectors or time, and statistics of whole shelves."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _ROW_WIDTH = len(PassageRow._fields) - 1
 async def measure(
     session: Session, owner: Owner, view: View, shelves: Sequence[int], near: tuple[float, float]
 ) -> ShelfStatistics:
-    """Measure all passages of these shelves."""
+    """Return the statistics of all passages on these shelves."""
     where = {**view_parameters(owner, view), "wanted": list(shelves)}
     await session.run("any_plan")
     found = await session.one("measured", next=near[0], second=near[1], **where)
@@ -50,7 +50,7 @@ async def measure(
 async def count_holders(
     session: Session, owner: Owner, view: View, shelves: Sequence[int], words: Sequence[Sequence[int]]
 ) -> list[int]:
-    """Count the passages that contain each word."""
+    """Count, for each word of a question, the passages on these shelves that contain it."""
     where = {**view_parameters(owner, view), "wanted": list(shelves)}
     return [await session.value("count_holders", words=_hashes(hashes, shelves), **where) for hashes in words]
 
@@ -62,7 +62,7 @@ async def count_within(
     shelves: Sequence[int],
     stretches: Sequence[tuple[int, int]],
 ) -> int:
-    """Count the passages in these stretches of time."""
+    """Count the passages on these shelves (given by number) in these periods of time."""
     where = {**view_parameters(owner, view), "wanted": list(shelves)}
     counts = [
         await session.value("count_within", since=since, until=until, **where) for since, until in stretches
@@ -73,7 +73,7 @@ async def count_within(
 async def by_terms(
     session: Session, query: CandidateQuery, words: Sequence[tuple[Sequence[int], int]]
 ) -> list[UUID]:
-    """Find likely passages by words; passages that are not indexed yet are added."""
+    """Find candidates by words; passages that are not indexed yet are searched as well."""
     condition, values = _where(query)
     rare: list[int] = []
     spoken: list[int] = []
@@ -103,7 +103,7 @@ async def by_terms(
 
 
 async def newest(session: Session, query: CandidateQuery) -> list[UUID]:
-    """Find the newest passages."""
+    """Find the newest passages on large shelves."""
     condition, values = _where(query)
     rows = await session.all("newest_said", conditions=condition, limit=query.limit, **values)
     return [UUID(bytes=row[0]) for row in rows]
@@ -112,7 +112,7 @@ async def newest(session: Session, query: CandidateQuery) -> list[UUID]:
 async def by_vector(
     session: Session, query: CandidateQuery, name: str, vector: NDArray[np.float32]
 ) -> list[UUID]:
-    """Find passages near a vector."""
+    """Find the passages whose vectors are nearest to the question's."""
     vectors = await vectors_of(session)
     if vectors is None or vectors.name != name or not vectors.extension:
         return []
@@ -156,7 +156,7 @@ def _where(query: CandidateQuery) -> tuple[str, dict[str, Any]]:
 async def surroundings(
     session: Session, owner: Owner, view: View, ids: Sequence[UUID], reach: int
 ) -> Surroundings:
-    """Fetch candidates with their neighbours."""
+    """Read candidates of a search, with the neighbouring passages that recall needs to score them."""
     given = [id.bytes for id in ids]
     found = await session.all("windows", ids=given, reach=reach, **view_parameters(owner, view))
     if not found:

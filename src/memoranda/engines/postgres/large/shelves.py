@@ -1,4 +1,4 @@
-"""The engine's large shelves: when their indexes are updated, and the searches that recall asks for."""
+"""Large shelves of an open book: the times at which their indexes are updated, and recall's searches."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class LargeShelves:
     # ── what the engine calls ────────────────────────────────────────────────────────────────────────────────────
 
     async def is_searched(self, session: Session, shelf: ShelfState) -> bool:
-        """True if the server searches this shelf; False if it is small, or if its index is too far behind."""
+        """True if the server searches this shelf; False if it is small, or if its index is too far out of date."""
         if shelf.passages < self.threshold:
             return False
         waiting = await tables.count_waiting(session, shelf)
@@ -55,7 +55,7 @@ class LargeShelves:
         return waiting is not None and waiting <= tables.MOST_WAITING
 
     async def after_vectors(self, changed: Sequence[ShelfState]) -> None:
-        """Index the changed passages of large shelves; what fails now is left to a worker's job."""
+        """Index the changed passages of large shelves; after a failure a worker's job does the rest."""
         indexed, is_late = tables.indexed_of(changed, self.threshold)
         try:
             for shelf in indexed:
@@ -68,7 +68,7 @@ class LargeShelves:
             _log.warning("the index of large shelves is updated later: %s", exc)
 
     async def before_lease(self, kinds: Sequence[str]) -> None:
-        """Put a worker's job if an index is behind; checked now and then when a worker asks for such jobs."""
+        """Add an indexing job if an index is out of date; checked from time to time when workers ask for such jobs."""
         if FOLLOW not in kinds:
             return
         now = asyncio.get_running_loop().time()
@@ -79,12 +79,12 @@ class LargeShelves:
             await self._server.write(_put_job)
 
     async def put_job_if_behind(self, session: Session) -> None:
-        """Put a worker's job in the same transaction, if an index is behind."""
+        """Add an indexing job in the same transaction, if an index is out of date."""
         if await tables.is_due(session, self.threshold):
             await _put_job(session)
 
     async def clear(self, session: Session) -> None:
-        """Delete the index of words, so that workers make it anew; marks of shelves were reset before."""
+        """Delete the index of words, so that workers build it again; the caller has marked the shelves as not indexed."""
         await session.run_text("DELETE FROM findable")
         await self.put_job_if_behind(session)
 
@@ -118,7 +118,7 @@ class LargeShelves:
         return step
 
     async def _drop_unused_tables(self) -> None:
-        """Drop the tables of sets that were removed; one that a transaction is reading is dropped the next time."""
+        """Drop the tables of removed sets of vectors; one that a transaction still reads is dropped the next time."""
         for name in await self._server.read(tables.unused_tables, whole=True):
             try:
                 await self._server.write(partial(_drop, name=name), patience=_PATIENCE)
@@ -160,12 +160,12 @@ class LargeShelves:
 
 
 async def _drop(session: Session, name: str) -> None:
-    """Drop a table, or give up: the drop locks each partition of the vectors in turn, and waits for each."""
+    """Drop a table, or give up after a short wait: the drop must lock each partition of the vectors in turn."""
     await session.run_text(f"SET LOCAL statement_timeout = {round(2000 * _PATIENCE)}")
     await session.run_text(f"DROP TABLE IF EXISTS {name}")
 
 
 async def _put_job(session: Session) -> None:
-    """Put the job that updates the index, unless it waits; a job that is running now will run once more."""
+    """Add the job that updates the index, unless one waits; a running job will then run once more."""
     if not await session.value("is_put", FOLLOW, FOLLOW):
         await jobs.put(session, 0, JobDraft(kind=FOLLOW, key=FOLLOW), utc_now())

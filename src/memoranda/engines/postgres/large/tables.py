@@ -1,4 +1,4 @@
-"""The tables and indexes of large shelves, brought up to date by the marks of the shelves."""
+"""The tables and indexes of large shelves; each shelf's revision tells which passages are still to be indexed."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ async def vectors_of(session: Session) -> Vectors | None:
 
 
 async def count_waiting(session: Session, shelf: ShelfState) -> int | None:
-    """Count the passages that are not indexed, up to a limit; None if the server cannot search the shelf."""
+    """Count a shelf's passages that are not indexed, up to a limit; None if the server cannot search the shelf."""
     if shelf.indexed is None:
         return None
     found = await vectors_of(session)
@@ -90,14 +90,14 @@ async def count_waiting(session: Session, shelf: ShelfState) -> int | None:
 
 
 def indexed_of(shelves: Sequence[ShelfState], threshold: int) -> tuple[list[ShelfState], bool]:
-    """Return the shelves that are indexed; and True if others have become large."""
+    """Return the large shelves that are indexed, and True if there are others that are not."""
     large = [shelf for shelf in shelves if shelf.passages >= threshold]
     indexed = [shelf for shelf in large if shelf.indexed is not None]
     return indexed, len(indexed) < len(large)
 
 
 async def behind(session: Session, threshold: int) -> list[tuple[int, int]]:
-    """Return owner and number of the large shelves that have passages to index."""
+    """Return owner and number of each large shelf that has passages to index."""
     vectors = await vectors_of(session)
     if vectors is not None and not vectors.extension:
         return []
@@ -106,7 +106,7 @@ async def behind(session: Session, threshold: int) -> list[tuple[int, int]]:
 
 
 async def is_due(session: Session, threshold: int) -> bool:
-    """True if a shelf is behind, an index does not exist, or the table of a removed set is still there."""
+    """True if indexing is due: passages or an index are missing, or the table of a removed set of vectors exists."""
     return bool(
         await behind(session, threshold) or await missing_index(session) or await unused_tables(session)
     )
@@ -189,7 +189,7 @@ async def missing_index(session: Session) -> Index | None:
 
 
 async def unused_tables(session: Session) -> list[str]:
-    """Return the tables of sets that were removed; they are empty, but a transaction may still read them."""
+    """Return the tables of removed sets of vectors; they are empty, but a transaction may still read them."""
     return [row[0] for row in await session.all("tables_of_no_set")]
 
 

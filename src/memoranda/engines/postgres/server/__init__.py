@@ -1,1 +1,1 @@
-"""The way to a server, without any knowledge of records: addresses, connections, sessions, faults and migrations."""
+"""Access to a server, whatever its tables: addresses, connections, sessions, errors and migrations."""

@@ -1,4 +1,4 @@
-"""Parses the address of a book on a server into the book's options and the driver's addresses."""
+"""Parses the address of a book on a server into the book's options and the addresses that asyncpg needs."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ class Place(NamedTuple):
 
 
 def parse(url: str) -> Place:
-    """Parse an address: split the book's options from the driver's."""
+    """Parse an address: separate the book's own options from those for asyncpg."""
     try:
         parts = urlsplit(url)
     except ValueError:
@@ -118,7 +118,7 @@ def _refuse_service(query: dict[str, str], hosts: list[str]) -> None:
 
 
 def _hosts(parts: SplitResult) -> list[str]:
-    """Return the hosts before the database's name; refuse them if a part of a password may be among them."""
+    """Return the address's hosts; raise InvalidInput if a part of a password may be among them."""
     whose, _, where = parts.netloc.rpartition("@")
     hosts = where.split(",")
     found = [_HOST.fullmatch(host) for host in hosts]
@@ -154,7 +154,7 @@ def _urls(parts: SplitResult, query: dict[str, str], hosts: list[str]) -> tuple[
 
 
 def _found(hosts: Sequence[str], query: dict[str, str]) -> list[tuple[str, str]]:
-    """Return each host and its port as the driver finds them, in the address or else in the environment."""
+    """Return each host and its port as asyncpg finds them: in the address, or else in the environment."""
     ports: list[str] = []
     if not hosts:
         hosts = [host for host in query.get("host", "").split(",") if host]

@@ -154,7 +154,7 @@ class Connector:
         connection.terminate()
 
     async def _is_there(self, url: str, pid: int, which: str) -> bool | None:
-        """True if the server still runs the statement; None if only other servers answered."""
+        """True if the server still runs the statement; None if every try reached another server."""
         for _ in range(_MOST_ASKED):
             probe = await self._to(url, "any")
             try:

@@ -57,12 +57,12 @@ _ABSENT = (asyncpg.InvalidCatalogNameError, asyncpg.UndefinedTableError, asyncpg
 
 
 def is_lost(exc: BaseException) -> bool:
-    """True if the connection is unusable after this error; our own errors are not, though some inherit from ``OSError``."""
+    """True if the connection is unusable after this error, which Memoranda's own errors never imply."""
     return isinstance(exc, LOST) and not isinstance(exc, MemorandaError)
 
 
 def from_server(exc: Exception, place: str) -> StorageError:
-    """Return our error for one of the server or the driver; ``place`` must not contain a password."""
+    """Return Memoranda's error for one of the server or of asyncpg; ``place`` must not contain a password."""
     if getattr(exc, "sqlstate", None) == MARKED:
         name, _, mark = str(exc).partition(" ")
         return refusal({name: mark.encode()})
@@ -119,7 +119,7 @@ def _of_the_connection(exc: Exception, place: str) -> StorageError | None:
 
 @contextmanager
 def translated(place: str) -> Iterator[None]:
-    """Translate errors of the driver and the system that the block raises; our own errors pass unchanged."""
+    """Translate errors of asyncpg and the operating system that the block raises; Memoranda's own pass unchanged."""
     try:
         yield
     except MemorandaError:

@@ -29,7 +29,7 @@ _log = logging.getLogger("memoranda.postgres")
 
 
 class JobListener:
-    """Listens for notices of due jobs on a connection of its own, while any worker wants them."""
+    """Listens for notices of due jobs on its own connection, as long as any worker wants them."""
 
     def __init__(self, connector: Connector, schema: str) -> None:
         self._connector = connector
@@ -106,7 +106,7 @@ class JobListener:
                 await connection.execute("SELECT 1", timeout=self._connector.silence)
 
     def _notice(self, *_: object) -> None:
-        """Notify at once, and once more for all notices that come shortly after."""
+        """Notify workers at once, and once more for all notices that come shortly after."""
         self._is_due = True
         if self._pausing is None:
             self._wake()

@@ -66,7 +66,7 @@ async def rename_schema(connection: Any, place: Place, seconds: float) -> None:
 
 
 async def hold_alone(connection: Any, schema: str) -> None:
-    """Wait until nobody writes to the book, and keep all writers out until the transaction ends."""
+    """Lock the book: wait until nobody writes to it, and keep all writers out until the transaction ends."""
     await connection.execute(
         "SELECT pg_advisory_xact_lock(hashtext('commonplace book'), hashtext($1))", schema
     )
@@ -114,7 +114,7 @@ class Migration(NamedTuple):
 
 @lru_cache(maxsize=1)
 def book_migrations() -> tuple[Migration, ...]:
-    """The versions of the schema, oldest first."""
+    """Return the steps of the schema, oldest first."""
     folder = files("memoranda.engines.postgres").joinpath("schema")
     names = sorted(entry.name for entry in folder.iterdir() if entry.name.endswith(".sql"))
     return tuple(

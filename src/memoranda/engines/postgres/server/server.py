@@ -1,4 +1,4 @@
-"""Runs transactions of an open book on its server, and repeats those that can be repeated."""
+"""Runs transactions of an open book on its server, and retries failed ones if that is safe."""
 
 from __future__ import annotations
 
@@ -180,7 +180,7 @@ class Server:
     async def _repeated(
         self, begin: str, attempt: Callable[[Connection], Awaitable[T]], *, repeatable: bool = False
     ) -> T:
-        """Repeat an attempt that may succeed then, a bounded number of times."""
+        """Retry an attempt that may succeed later, a bounded number of times."""
         contended, fresh = ATTEMPTS - 1, _FRESH_ATTEMPTS
         unknown: OutcomeUnknown | None = None
         while True:
@@ -265,7 +265,7 @@ class Server:
             connection.terminate()
 
     def _distrust(self, connection: Connection, exc: BaseException) -> None:
-        """Close a connection whose state is not known, and the idle ones, which are probably broken, too."""
+        """Close a connection whose state is unknown, and all idle connections, which are probably broken too."""
         is_common = is_lost(exc) or isinstance(exc, (asyncpg.ReadOnlySQLTransactionError, OutcomeUnknown))
         if is_common:
             self._pool.close_idle()
@@ -291,7 +291,7 @@ def _is_lost_at_once(exc: BaseException | None) -> bool:
 
 
 def _is_worth_a_fresh_try(exc: BaseException | None) -> bool:
-    """True if nothing was stored and another connection may succeed, or a table was dropped after the snapshot."""
+    """True if a retry may succeed: the connection was lost or read-only, or a table was dropped after the snapshot."""
     return _is_lost_at_once(exc) or isinstance(
         exc, (asyncpg.ReadOnlySQLTransactionError, asyncpg.UndefinedTableError)
     )

@@ -1,1 +1,1 @@
-"""The SQLite file itself, without any knowledge of its tables: connections, threads, turns, migrations and copies."""
+"""Access to the SQLite file, whatever its tables: connections, Python threads, write turns, migrations, copies."""

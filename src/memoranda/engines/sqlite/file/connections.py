@@ -1,4 +1,4 @@
-"""Connections to a book's file, its named statements, and the calls that the file's threads answer."""
+"""Connections to a book's file, its named SQL statements, and the calls that Python threads do on connections."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from memoranda.errors import StorageError, VersionMismatch
 
 @cache
 def statements() -> dict[str, str]:
-    """Return every statement by its name."""
+    """Return every SQL statement by its name."""
     text = files("memoranda.engines.sqlite").joinpath("queries.sql").read_text("utf-8")
     parts = re.split(r"^-- name: (\w+)\n", text, flags=re.MULTILINE)
     found: dict[str, str] = {}
@@ -36,7 +36,7 @@ def statements() -> dict[str, str]:
 
 @cache
 def sql(name: str, **lists: int) -> str:
-    """Return a statement with its lists (``ids=3``) expanded to placeholders."""
+    """Return an SQL statement by its name, with lists (``ids=3`` for three ids) expanded to placeholders."""
     statement = statements()[name]
     for list_name, length in lists.items():
         statement = statement.replace("{" + list_name + "}", ",".join("?" * length))
@@ -68,7 +68,7 @@ class Connector:
 
     @property
     def wait_seconds(self) -> float:
-        """The length of one wait, in line or inside a statement."""
+        """The seconds that one wait may last, for a turn to write or inside a statement."""
         return self.busy_seconds / 2
 
     def writing(self) -> sqlite3.Connection:
@@ -89,7 +89,7 @@ class Connector:
         return connection
 
     def reading(self, *, immutable: bool = False) -> sqlite3.Connection:
-        """Open a connection for reading; ``immutable`` reads a file that nobody writes, without making files beside it."""
+        """Open a connection for reading; ``immutable`` creates no other files, and is for a file that nobody writes."""
         connection = self._connected("mode=ro&immutable=1" if immutable else "mode=ro")
         try:
             _set(connection, "query_only=ON")
@@ -122,7 +122,7 @@ def begin_immediate(connection: sqlite3.Connection, seconds: float) -> None:
 
 
 def persist(attempt: Callable[[], object], seconds: float) -> None:
-    """Repeat a call while SQLite answers busy: in some states it does so without waiting itself."""
+    """Retry a call for up to ``seconds`` while SQLite reports busy, which it sometimes does without waiting."""
     deadline = time.monotonic() + seconds
     while True:
         try:
@@ -150,23 +150,23 @@ def check_version(connection: sqlite3.Connection, served: int, path: Path) -> No
 
 
 def secret_of(connection: sqlite3.Connection) -> bytes:
-    """Return the key; read it in each transaction, because an import may have replaced it."""
+    """Return the key of the book's digests; read in each transaction, because an import may have replaced it."""
     return bytes(connection.execute("SELECT value FROM book WHERE name = 'secret'").fetchone()[0])
 
 
 def has_secret(connection: sqlite3.Connection) -> bool:
-    """Return True if the book has its key already."""
+    """Return True if the book has the key of its digests already."""
     return connection.execute("SELECT 1 FROM book WHERE name = 'secret'").fetchone() is not None
 
 
 def make_secret(connection: sqlite3.Connection) -> None:
-    """Make a key, unless another process has made one."""
+    """Make the key of the book's digests, unless another process has made one."""
     connection.execute("INSERT OR IGNORE INTO book (name, value) VALUES ('secret', ?)", (os.urandom(32),))
 
 
 @dataclass(slots=True, eq=False)
 class Call:
-    """A piece of work for a thread with a connection, and its answer."""
+    """Work that a Python thread does on its connection, and the future that gets its result."""
 
     work: Callable[[sqlite3.Connection], Any]
     loop: asyncio.AbstractEventLoop
@@ -199,7 +199,7 @@ class Call:
 
 
 class Intake:
-    """The queue of calls for a thread; once it is shut, waiting and new calls are refused.
+    """The queue of calls for a Python thread; after it is shut, waiting and new calls are refused.
 
     Not a ``SimpleQueue``: in CPython 3.11 its ``get`` with a short timeout may wait for ever.
     """
@@ -220,7 +220,7 @@ class Intake:
         self._refuse([call])
 
     def end(self) -> None:
-        """Accept no more calls; those that wait are still taken."""
+        """Accept no more calls; the waiting ones are still done."""
         with self._changed:
             self._ended = True
             self._changed.notify_all()
@@ -252,7 +252,7 @@ class Intake:
 
 
 def deliver(calls: Iterable[Call]) -> None:
-    """Deliver the answers; each event loop is woken once for all of its calls."""
+    """Deliver the results of calls; each event loop is woken once for all of its calls."""
     by_loop: dict[asyncio.AbstractEventLoop, list[Call]] = {}
     for call in calls:
         by_loop.setdefault(call.loop, []).append(call)

@@ -26,14 +26,14 @@ STEP_PAGES = 1024
 
 @dataclass(frozen=True, slots=True)
 class Contents:
-    """The counts that a copy must share with its book."""
+    """The row counts by which a copy is compared with its book."""
 
     version: int
     rows: dict[str, int]
 
 
 def contents(connection: sqlite3.Connection) -> Contents:
-    """Count every table inside a transaction, so that the numbers are of one moment."""
+    """Count the rows of every table inside one transaction, so that all counts are of one moment."""
     tables = connection.execute(
         "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT GLOB 'sqlite_*' ORDER BY name"
     ).fetchall()
@@ -75,7 +75,7 @@ def copy_verified(book: Connector, target: Path, progress: Callable[[int, int], 
 
 
 def _name(partial: Path, target: Path) -> None:
-    """Give the copy its name; raise an error if a file has appeared there."""
+    """Rename the finished copy to its final name; raise an error if there is a file of that name by now."""
     try:
         try:
             os.link(partial, target)

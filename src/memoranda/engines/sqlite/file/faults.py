@@ -70,12 +70,12 @@ def from_system(exc: OSError, path: Path) -> StorageError:
 
 
 def from_damage(exc: UnicodeDecodeError, path: Path) -> Corrupt:
-    """Return the error for damaged data that SQLite quoted in a message, which the driver failed to decode."""
+    """Return the error for damaged data: Python's SQLite module could not decode a message that quotes it."""
     return Corrupt(f"{path} is damaged ({exc.reason}): restore a backup, or export what can still be read.")
 
 
 def refuse_moved(path: Path, opened: os.stat_result | None) -> None:
-    """Raise an error if another file, or none, is at the path now: a file without a name is lost when it is closed."""
+    """Raise an error if the path no longer leads to the open file, whose data would be lost when it is closed."""
     found = os.stat(path) if path.exists() else None
     if opened is None or found is None or not os.path.samestat(found, opened):
         raise _displaced(path)
@@ -87,7 +87,7 @@ def _displaced(path: Path) -> StorageError:
 
 @contextmanager
 def translated(path: Path) -> Iterator[None]:
-    """Raise errors of the driver and the system as Memoranda's own; its own pass unchanged."""
+    """Raise errors of SQLite and the operating system as Memoranda's own; its own pass unchanged."""
     try:
         yield
     except sqlite3.Error as exc:

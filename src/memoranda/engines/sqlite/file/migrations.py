@@ -1,4 +1,4 @@
-"""The versions of the schema: identifies a file and its version, and upgrades it."""
+"""Migrations: find out whether a file is a book and which version its schema has, and upgrade it."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class Migrations:
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """The identity and version of a file, read from its header and its list of tables."""
+    """The kind and schema version of a file, read from its header and its list of tables."""
 
     application_id: int
     version: int
@@ -77,7 +77,7 @@ def standing(connection: sqlite3.Connection) -> Standing:
 
 
 def look(connection: sqlite3.Connection) -> Standing:
-    """Return the file's identity and version, read at one moment."""
+    """Return the file's kind and schema version, read at one moment."""
     connection.execute("BEGIN")
     try:
         return standing(connection)
@@ -104,7 +104,7 @@ def check_standing(found: Standing, migrations: Migrations, path: Path) -> None:
 def bring_forward(
     writer: sqlite3.Connection, connector: Connector, turns: Turnstile, migrations: Migrations
 ) -> None:
-    """Upgrade a new or older file to the latest version; a second process finds it done."""
+    """Upgrade a new or older file to the latest version, unless another process has done so."""
     if connector.synchronous == "FULL":
         # While a file has no log yet, only this setting makes the removal of its rollback journal durable.
         writer.execute("PRAGMA synchronous=EXTRA")

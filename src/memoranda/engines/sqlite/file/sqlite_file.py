@@ -1,4 +1,4 @@
-"""One open SQLite file: one thread writes in groups, several read from snapshots."""
+"""One open SQLite file: one Python thread writes (several calls in one commit), others read from snapshots."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from memoranda.errors import InvalidInput, NotABook, ReadOnly, StorageError, Ver
 
 
 class Readers:
-    """One thread for each connection; a free one takes the next call."""
+    """The reader threads of a file, each with its own connection; a free one takes the next call."""
 
     def __init__(self, connections: Sequence[sqlite3.Connection], path: Path, version: int) -> None:
         self._path = path
@@ -165,7 +165,7 @@ class SqliteFile:
         return answer
 
     async def read(self, work: Callable[[sqlite3.Connection], T]) -> T:
-        """Run the work on one consistent snapshot; it must not keep a cursor."""
+        """Run the work on one consistent snapshot; the work must not keep a cursor open."""
         self._check_process()
         call = Call.of(work)
         self._readers.submit(call)
@@ -173,14 +173,14 @@ class SqliteFile:
         return answer
 
     async def checkpoint(self) -> bool:
-        """Move the log into the file and empty it; False if a reader still needs it, so that it must be tried again later."""
+        """Move the write-ahead log into the file and empty it; False if a reader still needs it: try again later."""
         call = Call.of(self._empty_log, alone=True)
         self._writing().submit(call)
         emptied: bool = await call.answer
         return emptied
 
     async def rewrite(self) -> None:
-        """Rewrite the whole file, because deleting leaves stale copies in the gaps of rebalanced pages.
+        """Rewrite the whole file, because deleted rows may still have copies in unused parts of pages.
 
         The new pages go through the log: a checkpoint has to follow before the old ones are gone.
         """
@@ -189,7 +189,7 @@ class SqliteFile:
         await call.answer
 
     async def backup(self, target: Path, progress: Callable[[int, int], None] | None = None) -> None:
-        """Copy the book while it is in use, and check the copy; ``progress`` gets pages done and in all."""
+        """Copy the book while it is in use, and check the copy; ``progress`` gets the pages done and the total."""
         self._check_process()
         loop = asyncio.get_running_loop()
         given_up = threading.Event()
@@ -220,7 +220,7 @@ class SqliteFile:
         await asyncio.shield(asyncio.to_thread(self.close_now))
 
     def close_now(self) -> None:
-        """Close from a thread without an event loop; waiting calls are finished first."""
+        """Close from a Python thread without an event loop; waiting calls are finished first."""
         with self._closing:
             if self._closed:
                 return
@@ -336,7 +336,7 @@ def _opened_to_read(connector: Connector, migrations: Migrations) -> SqliteFile:
 
 
 def _nobody_can_write_beside(path: Path) -> bool:
-    """On a medium that cannot be written SQLite cannot make its shared index; without a log it needs none."""
+    """True if the folder cannot be written and there is no log: SQLite then cannot make its shared index, nor needs it."""
     log = Path(f"{path}-wal")
     return not os.access(path.parent, os.W_OK) and not (log.exists() and log.stat().st_size)
 

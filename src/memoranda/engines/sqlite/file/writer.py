@@ -1,4 +1,4 @@
-"""The one thread that writes a file, and the turns in which processes write."""
+"""The one Python thread that writes a file, and the turns by which several processes write it in order."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if sys.platform != "win32":  # On Windows, processes wait as SQLite does.
 
 
 class Turnstile:
-    """Two advisory locks beside the book: one for the next in line, one for the turn itself.
+    """The turns of processes to write: two advisory locks, one for the writing process, one for the next in line.
 
     A turn protects nothing: SQLite's own lock guards the file. So a process that gets no turn in time
     goes on without one, as programs without turns do. The system frees both locks when a process dies.
@@ -45,7 +45,7 @@ class Turnstile:
         self.waits = 0
 
     def take(self, seconds: float) -> bool:
-        """Return True once the turn is ours; False if it did not come in time, or the system has no such locks."""
+        """Wait for this process's turn to write; False if it did not come in time, or the system has no such locks."""
         with self._state:
             if self._locks is None:
                 return False
@@ -60,7 +60,7 @@ class Turnstile:
             return mine
 
     def release(self) -> None:
-        """Release the turn to the next in line."""
+        """Give the turn to write to the next process in line."""
         with self._state:
             if self._locks is not None:
                 fcntl.flock(self._locks[1], fcntl.LOCK_UN)
@@ -278,7 +278,7 @@ class Writer:
         self._count(group)
 
     def _do_within(self, call: Call) -> None:
-        """Do one operation of the group; if it fails, only it is rolled back."""
+        """Do one call of a group that commits together; if it fails, only this call is rolled back."""
         connection = self._connection
         connection.execute("SAVEPOINT operation")
         try:
