@@ -109,13 +109,13 @@ class Memory(Record):
     @model_validator(mode="after")
     def _period(self) -> Memory:
         if self.valid_from is not None and self.valid_to is not None and self.valid_to < self.valid_from:
-            raise ValueError("valid_to lies before valid_from")
+            raise ValueError("valid_to lies before valid_from; correct one of them")
         return self
 
     @model_validator(mode="after")
     def _quoted(self) -> Memory:
         if any(one.message not in self.sources for one in self.quotes):
-            raise ValueError("a quote is not from one of the sources")
+            raise ValueError("a quote is from a message that is not among the sources; add it to the sources")
         return self
 
     @property

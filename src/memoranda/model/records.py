@@ -120,7 +120,7 @@ class View(Value):
     @model_validator(mode="after")
     def _consistent(self) -> Self:
         if self.whole and (self.agent is not None or self.groups):
-            raise ValueError("the owner's own view takes no agent and no groups")
+            raise ValueError("the owner's own view has no agent and no groups; leave them out")
         if self.groups and self.agent is None:
             raise ValueError("groups are an agent's; name the agent as well")
         return self

@@ -82,7 +82,7 @@ class _Erasing:
         self._let_go_of_jobs(set(plan.doomed), plan.losing_threads(), set(plan.stripped))
 
     def _let_go_of_jobs(self, doomed: set[UUID], losing: set[UUID], stripped: set[UUID]) -> None:
-        """Delete jobs about erased records; jobs of a thread that loses only some records stay, without quoting them."""
+        """Delete jobs about erased records; a job of a thread that loses some records stays, without quotations."""
         # A job that quotes a stripped record has read it whole.
         telling = jobs.let_go_of_kept(self._tables, doomed | stripped)
         self.removed["kept answers"] += len(telling)

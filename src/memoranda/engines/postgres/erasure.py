@@ -268,7 +268,7 @@ class _Erasing:
         await self._session.run("move_owner", position, 0, owner_no)
 
     async def _delete_jobs(self, plan: ErasurePlan) -> None:
-        """Delete jobs about erased records; those of a thread that loses only some records stay, without answers or errors."""
+        """Delete jobs about erased records; a job of a thread that loses only some stays, without answer and error."""
         doomed = [id.bytes for id in plan.doomed]
         losing = [id.bytes for id in plan.losing_threads()]
         # The stripped records, too, were read whole, before they were stripped.

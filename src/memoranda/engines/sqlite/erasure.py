@@ -234,7 +234,7 @@ class _Erasing:
         self._removed["ledger contents"] += 1
 
     def _let_go_of_jobs(self, plan: ErasurePlan) -> None:
-        """Delete jobs about erased records; jobs of a thread that loses only some records stay, without quoting them."""
+        """Delete jobs about erased records; a job of a thread that loses some records stays, without quotations."""
         doomed, losing = {id.hex for id in plan.doomed}, {id.hex for id in plan.losing_threads()}
         # A job that quotes a stripped record has read it whole.
         telling = jobs.let_go_of_kept(self._connection, doomed | {id.hex for id in plan.stripped})

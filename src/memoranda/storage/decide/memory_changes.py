@@ -198,7 +198,10 @@ def confirm(state: BatchState, change: Confirm) -> Deciding[None]:
     for source in added:
         ground = yield from state.need(source, Record, "sources")
         if not memory.audience.within(ground.audience, state.batch.view):
-            raise InvalidInput("sources: the memory has a wider audience than this source", field="sources")
+            raise InvalidInput(
+                "sources: the memory has a wider audience than this source; narrow it first, or leave the source out",
+                field="sources",
+            )
     if not memory.active:
         state.ignore("retracted", memory.id)
         return
@@ -246,7 +249,9 @@ def change_audience(state: BatchState, change: ChangeAudience) -> Deciding[None]
     for source in memory.stands_on():
         ground = state.current(source)
         if ground is not None and not change.audience.within(ground.audience, state.batch.view):
-            raise InvalidInput("audience: it is wider than the audience of a source", field="audience")
+            raise InvalidInput(
+                "audience: it is wider than the audience of a source; choose a narrower one", field="audience"
+            )
     if not change.audience.readable_by(state.batch.view):
         raise InvalidInput(
             "audience: this view could not read it any more; use view='owner'", field="audience"

@@ -35,7 +35,9 @@ def patch_profile(state: BatchState, change: PatchProfile) -> Deciding[None]:
     """Set and unset fields of a profile; a field that a person set can only be changed by a person."""
     batch = state.batch
     if not change.audience.readable_by(batch.view):
-        raise NotFound("audience: this view may not read profiles of that audience")
+        raise NotFound(
+            "audience: this view may not read profiles of that audience; choose one that includes this view"
+        )
     fresh = ProfileDocument(
         id=change.id, owner=batch.owner, audience=change.audience, schema_name=change.schema_name
     )
@@ -44,7 +46,10 @@ def patch_profile(state: BatchState, change: PatchProfile) -> Deciding[None]:
     for source in change.sources:
         ground = yield from state.need(source, Record, "sources")
         if not document.audience.within(ground.audience, batch.view):
-            raise InvalidInput("sources: the profile has a wider audience than this source", field="sources")
+            raise InvalidInput(
+                "sources: the profile has a wider audience than this source; leave the source out",
+                field="sources",
+            )
     patched = _patched(state, document, change)
     if held is None:
         state.make(patched, Verb.PATCH)

@@ -272,7 +272,9 @@ class BatchState:
         for thread, last in expect.last.items():
             end = yield from self.end_of(thread)
             if end is None:
-                raise Stale(f"thread {thread} was expected to end at message {last} and is gone")
+                raise Stale(
+                    f"thread {thread} was expected to end at message {last} and does not exist any more; begin a new one"
+                )
             tail = end.tail
             if tail != last:
                 raise Stale(

@@ -185,7 +185,8 @@ def mark_formed(state: BatchState, change: MarkFormed) -> Deciding[None]:
     last = state.tails.get(thread.id, end.tail)
     if not 0 <= change.through <= last:
         raise InvalidInput(
-            f"through: {change.through} is beyond the thread's last message ({last})", field="through"
+            f"through: {change.through} is beyond the thread's last message; give at most {last}",
+            field="through",
         )
     held = thread.formed_through
     if change.through < held or change.after not in (None, held):
@@ -205,7 +206,8 @@ def summarise(state: BatchState, change: SummariseThread) -> Deciding[None]:
     last = state.tails.get(thread.id, end.tail)
     if not 0 < change.through <= last:
         raise InvalidInput(
-            f"through: {change.through} is beyond the thread's last message ({last})", field="through"
+            f"through: {change.through} is beyond the thread's last message; give at most {last}",
+            field="through",
         )
     held = thread.summary_through
     if change.through < held or change.after != held:
@@ -239,7 +241,9 @@ def record_episode(state: BatchState, change: RecordEpisode) -> Deciding[None]:
         audience = change.audience
     elif change.audience is not None:
         if not change.audience.within(audience, state.batch.view):
-            raise InvalidInput("audience: it is wider than the audience of a source", field="audience")
+            raise InvalidInput(
+                "audience: it is wider than the audience of a source; choose a narrower one", field="audience"
+            )
         audience = change.audience
     trust = lowest([episode.trust, *(ground.trust for ground in grounds if hasattr(ground, "trust"))])
     state.make(episode.changed(audience=audience, trust=trust), Verb.ADD, terms=change.terms)

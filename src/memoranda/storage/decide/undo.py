@@ -81,7 +81,9 @@ def _check(state: BatchState, entries: list[Entry]) -> Deciding[None]:
         if line.verb in _FINAL:
             raise InvalidInput(f"position: {_FINAL[line.verb]}", field="position")
         if line.erased:
-            raise Erased("part of this operation was forgotten since; the rest cannot be undone")
+            raise Erased(
+                "records of this operation were erased since, so it cannot be undone; retract the remaining ones instead"
+            )
     yield from state.fetch(line.id for line in lines)
     for line in lines:
         record = state.current(line.id)
@@ -157,7 +159,9 @@ def _restore(state: BatchState, line: Line) -> Deciding[None]:
     else:
         earlier = yield from ask(VersionOf(line.id, line.before))
         if earlier is None:
-            raise Erased("the version before this operation was forgotten since")
+            raise Erased(
+                "the version before this operation was erased since and cannot be restored; change the record instead"
+            )
         restored = earlier
         if isinstance(record, Thread):
             restored = restored.changed(

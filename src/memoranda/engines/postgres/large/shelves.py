@@ -84,7 +84,7 @@ class LargeShelves:
             await _put_job(session)
 
     async def clear(self, session: Session) -> None:
-        """Delete the index of words, so that workers build it again; the caller has marked the shelves as not indexed."""
+        """Delete the index of words, so that workers build it again; the caller marks the shelves as not indexed."""
         await session.run_text("DELETE FROM findable")
         await self.put_job_if_behind(session)
 

@@ -114,7 +114,9 @@ def _refuse_service(query: dict[str, str], hosts: list[str]) -> None:
         )
     # The driver does not read the service file, but other programs do: they would reach another server.
     if os.environ.get("PGSERVICE") and not hosts and not query.get("host"):
-        raise _refused("PGSERVICE is not supported; write host, port and database into the address")
+        raise _refused(
+            "the environment variable PGSERVICE is not supported; write host, port and database into the address"
+        )
 
 
 def _hosts(parts: SplitResult) -> list[str]:

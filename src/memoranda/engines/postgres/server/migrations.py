@@ -50,7 +50,7 @@ def refuse_to_read(place: Place) -> ReadOnly:
     """Return the error for a book in the former schema that is opened to be read only."""
     return ReadOnly(
         f"{place.name} has its book in the schema {FORMER_SCHEMA}, the default of an earlier version: "
-        "open it once without read_only to bring it forward."
+        "open it once without read_only to upgrade it."
     )
 
 
@@ -150,7 +150,7 @@ async def upgrade_schema(
             )
         if read_only:
             raise ReadOnly(
-                f"{place.name} has format {version} of {latest}: open it once without read_only to bring it forward."
+                f"{place.name} has format {version} of {latest}: open it once without read_only to upgrade it."
             )
     for left in reversed(range(_ATTEMPTS)):
         try:

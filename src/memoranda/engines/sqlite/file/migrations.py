@@ -155,7 +155,7 @@ def _apply(writer: sqlite3.Connection, step: Migration, migrations: Migrations) 
     broken = writer.execute("PRAGMA foreign_key_check").fetchone()
     if broken is not None:
         raise Corrupt(
-            f"Migration {step.number} ({step.name}) leaves a row of {broken[0]} without its parent."
+            f"Migration {step.number} ({step.name}) leaves a row of {broken[0]} without its parent: the book may be damaged, restore a backup."
         )
     writer.execute(f"PRAGMA application_id={migrations.application_id}")
     writer.execute(f"PRAGMA user_version={step.number}")

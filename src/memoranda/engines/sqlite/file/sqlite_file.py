@@ -261,7 +261,7 @@ def _vacuum(connection: sqlite3.Connection) -> None:
 
 def _checked(path: str | Path) -> Path:
     if "\0" in str(path):
-        raise InvalidInput("A path has no NUL character: give another one.", field="path")
+        raise InvalidInput("The path contains a NUL character: remove it.", field="path")
     where = Path(path).resolve()
     if not where.parent.is_dir():
         raise InvalidInput(f"The folder {where.parent} is not there: make it first.", field="path")
@@ -329,14 +329,14 @@ def _opened_to_read(connector: Connector, migrations: Migrations) -> SqliteFile:
         if found.version < migrations.latest:
             raise VersionMismatch(
                 f"{path} has format {found.version}, and this program reads {migrations.latest}: "
-                "open it once without read_only, which brings it forward."
+                "open it once without read_only to upgrade it."
             )
         opened.pop_all()
         return SqliteFile(connector, None, None, Readers(reading, path, migrations.latest))
 
 
 def _nobody_can_write_beside(path: Path) -> bool:
-    """True if the folder cannot be written and there is no log: SQLite then cannot make its shared index, nor needs it."""
+    """True if the folder cannot be written and no log is there: SQLite cannot make its index then, nor needs it."""
     log = Path(f"{path}-wal")
     return not os.access(path.parent, os.W_OK) and not (log.exists() and log.stat().st_size)
 
