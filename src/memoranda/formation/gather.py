@@ -214,7 +214,7 @@ class ThreadReader:
         return tuple({document.schema_name: document for document in shared}.values())
 
     async def _all(self, owner: Owner, view: View, only: Filter) -> list[Record]:
-        """Return all records of a scan, read page by page."""
+        """Return all records that a filter selects, read page by page."""
         found: list[Record] = []
         cursor: str | None = None
         while True:

@@ -50,7 +50,7 @@ def absences(
 def unlisted(
     ids: Sequence[UUID], records: Mapping[UUID, Record], hits: Sequence[Hit]
 ) -> tuple[MissingHit, ...]:
-    """Explain why these ids are not among the memories that were used most."""
+    """Explain why these ids are not among the returned memories that were used most."""
     shown = {hit.id for hit in hits}
     missing = []
     for id in ids:

@@ -173,7 +173,7 @@ def hits_of(
 
 
 def listed(read: FoundRecords, conditions: Mapping[str, Any]) -> tuple[Hit, ...]:
-    """Return the matches as hits that have a rank and no scores."""
+    """Return the matches as hits with a rank but without scores."""
     records = [read.records[id] for id, _ in read.found if id in read.records]
     return tuple(
         Hit(record, 0.0, rank, conditions=conditions) for rank, record in enumerate(records, start=1)

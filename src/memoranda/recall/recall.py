@@ -39,7 +39,7 @@ QUESTION_LENGTH = 10_000
 
 
 class Recall:
-    """The finder over one engine's passages. Tasks of one event loop share it."""
+    """Finds passages of one engine for questions. Tasks of one event loop share it."""
 
     def __init__(
         self, engine: Readable, *, index_bytes: int = INDEX_BYTES, forget: Callable[[], None] = forget_words

@@ -62,7 +62,7 @@ def _class(spans: Iterable[tuple[int, int]]) -> str:
 
 
 def _marks() -> Iterator[tuple[int, int]]:
-    """Yield the spans of vowel signs, accents and the like: parts of words that are neither letters nor digits."""
+    """Yield the code ranges of vowel signs, accents and the like: characters in words that are no letters or digits."""
     blocks = (range(0x0300, 0x1E00), range(0xA600, 0xAC00), range(0xFE20, 0xFE30))
     codes = [code for block in blocks for code in block if unicodedata.category(chr(code)) in ("Mn", "Mc")]
     for _, run in groupby(enumerate(codes), lambda place: place[1] - place[0]):

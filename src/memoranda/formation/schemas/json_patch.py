@@ -182,7 +182,7 @@ _COMPARED = 1_000
 
 @dataclass(frozen=True, slots=True)
 class Patched:
-    """The result of a patch."""
+    """The result of applying a patch to a document."""
 
     #: The document after the patch, or before it if there are faults; a copy of its own.
     document: dict[str, Any]

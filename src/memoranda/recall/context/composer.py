@@ -204,7 +204,7 @@ class _Draft:
         self.leave([entry for entry in entries if id(entry) not in there], block, "budget")
 
     def leave(self, entries: Sequence[ContextEntry], block: str, reason: Reason) -> None:
-        """Record entries as left out."""
+        """Record entries as left out of the context."""
         self.left_out += [LeftOut(entry.id, entry.type, block, reason) for entry in entries]
 
 

@@ -211,7 +211,7 @@ class _Scored(NamedTuple):
 
 
 class _Run:
-    """One search that is running."""
+    """The state of one running search."""
 
     def __init__(
         self, field: Field, question: SearchQuestion, words: WordMatches | None, vector: QuestionVector | None
