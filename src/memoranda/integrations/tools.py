@@ -59,7 +59,7 @@ class Call:
 
 
 def digest(*parts: object) -> str:
-    """Return an operation id made of parts of any length."""
+    """Return an operation id computed from several parts, which may have any length."""
     return "agent:" + hashlib.sha256(repr(parts).encode("utf-8", "surrogatepass")).hexdigest()[:40]
 
 

@@ -24,7 +24,7 @@ _PATH = click.Path(path_type=Path)
 @opens_book
 @click.argument("target", type=_PATH)
 def backup_command(session: Session, target: Path) -> None:
-    """Copy the book to TARGET while it is in use; open the copy, and hold it against its ledger."""
+    """Copy the book to TARGET while it is in use; open the copy, and verify it against its ledger."""
     found = session.run(_backup(session, target))
     if not session.print_json({"target": target.absolute(), **_counts(found)}):
         session.printer.say(f"backed up to {target}", "good")
@@ -49,7 +49,7 @@ async def _backup(session: Session, target: Path) -> Findings:
     help="A book whose later erasures are made here too; repeatable.",
 )
 def restore_command(session: Session, backup: Path, target: Path, erasures: Sequence[str]) -> None:
-    """Put BACKUP to TARGET, a new place, and take out of it what was forgotten since.
+    """Copy BACKUP to TARGET, a new file, and remove from the copy what was forgotten since.
 
     What was forgotten is known from the notes beside the backup, and from each book given with --erasures:
     give the book that the backup was made of, if it still opens. --book plays no part.

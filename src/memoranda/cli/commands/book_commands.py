@@ -38,7 +38,7 @@ async def _init(session: Session) -> BookFacts:
 @click.command("verify")
 @opens_book
 def verify_command(session: Session) -> None:
-    """Check every record against the ledger; exit code 1 if a record differs from it."""
+    """Check every record against the ledger, the list of all changes; exit code 1 if a record differs from it."""
     found = session.run(_verify(session))
     if not session.print_json({"whole": not found.faults, "findings": found}):
         _print_findings(session, found)
@@ -70,7 +70,7 @@ def _print_findings(session: Session, found: Findings) -> None:
 def rebuild_command(session: Session) -> None:
     """Recompute what code derives from the records: columns, links, counts and search terms.
 
-    It calls no language model, and never changes memories, profiles, episodes, experience or uses.
+    It calls no language model, and changes no memory, profile, episode or experience, nor how often memories were used.
     """
     done = session.run(_rebuild(session))
     if not session.print_json({"rebuilt": done}):

@@ -78,7 +78,7 @@ async def _write_file(lines: AsyncIterator[str], output: Path) -> None:
 @click.argument("file", type=click.Path(path_type=Path, allow_dash=True), default="-")
 @waits_for_vectors
 def import_command(session: Session, file: Path, wait: bool) -> None:
-    """Take in an export from FILE, or from standard input.
+    """Import an export from FILE, or from standard input.
 
     An owner that is new here is imported completely, with its ledger; an existing owner gets the missing records.
     """
