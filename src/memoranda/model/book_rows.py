@@ -270,24 +270,24 @@ def refuse_other_secret(secret: bytes, present: bytes) -> None:
 
 
 def refused_era(*, ended: bool) -> Conflict | Erased:
-    """Return the error for adding an owner whose era is here already."""
+    """Return the error for adding an owner whose era (time since the last whole erasure) is in this book already."""
     if ended:
         return Erased("this owner was erased here after the export was made: the records do not come back")
     return Conflict("these records are in this book already, under another owner")
 
 
 def refused_record(id: UUID) -> Conflict:
-    """Return the error for adding an owner one of whose records is here already."""
+    """Return the error for adding an owner if a record of that owner is in this book already."""
     return Conflict(f"record {id} is in this book already, and another owner has it")
 
 
 def refused_erased(id: UUID) -> Erased:
-    """Return the error for adding an owner one of whose records was erased here."""
+    """Return the error for adding an owner if a record of that owner was erased from this book."""
     return Erased(f"record {id} was forgotten here, and does not come back")
 
 
 def refused_operation(position: int) -> Conflict:
-    """Return the error for adding an owner one of whose operations is here already."""
+    """Return the error for adding an owner if an operation of that owner is in this book already."""
     return Conflict(f"the operation at position {position} was applied in this book already")
 
 

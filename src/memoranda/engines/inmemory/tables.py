@@ -207,7 +207,7 @@ class Tables:
         return Era(len(self.eras) + 1, id or new_id(), owner, digest)
 
     def begin(self, era: Era) -> None:
-        """Add an era to the book, unless it is there."""
+        """Add an owner's era to the book, unless the book has it already."""
         assert era.owner is not None
         self.eras[era.id] = self.living[era.owner] = era
 
@@ -235,7 +235,7 @@ class Tables:
             self.resting.setdefault(source, set()).add(kept.id)
 
     def write(self, era: Era, entry: Entry) -> None:
-        """Append an entry to an era's ledger."""
+        """Append an entry to the ledger of an owner's era."""
         era.ledger.append(entry)
         if entry.operation is not None:
             self.operations[entry.operation] = (era, entry.position)

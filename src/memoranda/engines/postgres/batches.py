@@ -48,7 +48,7 @@ async def run_decision(deciding: q.Deciding[A], answer: Callable[[q.Question[Any
 
 @dataclass(slots=True)
 class OwnerRow:
-    """The row of an owner's current era."""
+    """The row of an owner's current era (its time since the last whole erasure)."""
 
     no: int
     era: UUID

@@ -158,7 +158,7 @@ def is_buried(connection: sqlite3.Connection, secret: bytes, id: UUID) -> bool:
 
 
 def begin_era(connection: sqlite3.Connection, secret: bytes, owner: Owner) -> OwnerRow:
-    """Begin an era for an owner without one."""
+    """Begin an era for an owner that has none."""
     era = new_id()
     digest = keyed(secret, "owner", owner_digest_parts(owner))
     no = connection.execute(sql("add_owner"), (*owner.parts, era.bytes, digest)).fetchone()[0]

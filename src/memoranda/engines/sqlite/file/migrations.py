@@ -44,7 +44,7 @@ class Migrations:
         self.latest = len(numbers)
 
     def after(self, version: int) -> tuple[Migration, ...]:
-        """Return the steps that upgrade a file of this version, in the order to apply them; none for the latest version."""
+        """Return the steps that upgrade a file of this version, in order; none for the latest version."""
         return self._steps[version:]
 
 
@@ -64,7 +64,7 @@ class Standing:
 
 
 def standing(connection: sqlite3.Connection) -> Standing:
-    """Read the file's identity and version; call it in a transaction, or another process may write between the reads."""
+    """Read the file's kind and schema version; call it in a transaction, as another process may write in between."""
 
     def value(pragma: str) -> object:
         return connection.execute(f"PRAGMA {pragma}").fetchone()[0]
