@@ -195,7 +195,7 @@ class Closer:
         return RecordEpisode(change.episode.changed(tool_calls=calls)) if calls else change
 
     async def _summarise(self, job: Job, excerpt: Excerpt, window: int, budget: int, usage: RunUsage) -> None:
-        """Summarise the messages too old for the window of newest turns; on failure the old summary stays."""
+        """Summarise older messages once those without a summary exceed ``window`` tokens; on failure the old summary stays."""
         thread = excerpt.thread
         if sum(estimate(message.content) for message in excerpt.new) <= window:
             return

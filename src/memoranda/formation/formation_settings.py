@@ -88,7 +88,7 @@ class FormingSettings(Value):
                 )
             if today in given:
                 raise InvalidInput(
-                    f"{at}.{name}: this is the old name of {today}, which is also given; give only {today}",
+                    f"{at}: {today} is given twice, once under its earlier name; give only {today}",
                     field=f"{at}.{name}",
                 )
             given[today] = value

@@ -82,7 +82,7 @@ class Excerpt:
 
 
 class ThreadReader:
-    """Reads a thread, and the records that its messages may affect, if all readers of the thread may see them."""
+    """Reads a thread and what forming it needs: the owner's records that all its readers may see; the agent's experience."""
 
     def __init__(
         self, records: Records, finder: Finder, vectors: MakesVectors | None, tenant: str, users: int

@@ -226,7 +226,7 @@ class Memoranda(AbstractCapability[AgentDepsT]):
             _log.warning("Run %s cannot reach its thread: %s", ctx.run_id, error)
 
     async def _context(self, ctx: RunContext[AgentDepsT], run: _Run) -> str:
-        """Return the text of the run's context, empty if there is none or the book cannot be reached."""
+        """Return the text of the run's context, or an empty text; if the book fails, log it, or raise if ``strict``."""
         question = clean(prompt_text(ctx.prompt))[:_QUESTION].strip() or None
         # The thread's messages are not repeated if the model gets them as its history.
         thread = None if run.before else run.thread

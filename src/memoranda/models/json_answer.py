@@ -73,7 +73,7 @@ def _decoded(answer: str, start: int) -> tuple[Any, int]:
 
 
 def _storable(value: dict[str, Any]) -> dict[str, Any]:
-    """Return the object after checking that it can be stored; raise ``Unreadable`` if it cannot."""
+    """Check that the object can be stored (size, depth, text) and return a copy; raise ``Unreadable`` if it cannot."""
     try:
         return _DOCUMENT.validate_python(value)
     except ValidationError as exc:

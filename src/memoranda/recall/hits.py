@@ -116,7 +116,7 @@ _NEVER = Use()
 
 @dataclass(frozen=True, slots=True)
 class FoundRecords:
-    """Matches with the records that were read for them; all are as of the same moment."""
+    """Matches with the records that were read for them, their uses, and the records that they cite."""
 
     found: Sequence[tuple[UUID, Match]]
     records: Mapping[UUID, Record]

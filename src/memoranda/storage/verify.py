@@ -75,7 +75,7 @@ def checked(
     """Return the record of a row with every field checked; raise ValueError if the row is no record."""
     fields = json.loads(body)
     if type_ not in CLASS_OF or not isinstance(fields, dict):
-        raise ValueError(f"{type_} is not a type of record")
+        raise ValueError(f"the type {type_} is unknown, or the content is no JSON object")
     known = {
         "id": id,
         "owner": owner,

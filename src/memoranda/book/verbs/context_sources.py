@@ -342,7 +342,7 @@ def _turns_of(thread: UUID) -> Filter:
 
 
 def _chosen(memories: Sequence[Memory], limit: int) -> list[Memory]:
-    """Return all pinned memories, then the first ``limit`` memories that are not pinned."""
+    """Return all pinned active memories, then at most ``limit`` other active ones, in the order given."""
     known = {memory.id: memory for memory in memories if memory.active}.values()
     return [memory for memory in known if memory.pinned] + [memory for memory in known if not memory.pinned][
         :limit

@@ -1,4 +1,4 @@
-"""Reads of a book in memory; each is limited to what the view may see."""
+"""Reads of a book in memory, limited to what the view may see; and the storing of uses and terms."""
 
 from __future__ import annotations
 

@@ -146,7 +146,7 @@ class Proving:
                     yield list(self._version(row))
 
     def missing(self) -> Iterator[str]:
-        """Yield a fault for each version that the ledger lists and ``run`` did not find."""
+        """Yield a fault for each version in the ledger that ``run`` did not find, and for each entry that cannot be read."""
         yield from self._unread
         yield from self._proof.missing()
 

@@ -122,7 +122,7 @@ _AT_A_TIME = 256
 
 
 class Seen(NamedTuple):
-    """A shelf (an owner's records with one audience) that a view may see."""
+    """A shelf (all passages of one owner and audience) that a view may see."""
 
     number: int
     audience: Audience
@@ -213,7 +213,7 @@ def _scan(connection: sqlite3.Connection, shelves: dict[int, Seen], asked: Scan)
 
 
 def _statement(filter: Filter, type_: RecordType) -> str:
-    """Return the SQL statement that reads records of one type under a filter."""
+    """Return the name of the SQL statement that reads this type under a filter."""
     if filter.thread is not None:
         name = "scan_thread"
     elif filter.pinned and type_ is RecordType.MEMORY:

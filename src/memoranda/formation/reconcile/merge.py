@@ -123,7 +123,7 @@ class Merger:
             self._make(at, memory, losers if duplicate is None else [*losers, duplicate])
 
     def _make(self, at: str, memory: Memory, losers: list[Memory]) -> None:
-        """Add a new memory that replaces ``losers``; if it has a key, also the current memory with this key."""
+        """Add a memory that replaces ``losers`` and, if it has a key, the memory with this key, unless that was said later."""
         for other in [*self._state.made.values(), *self._active()] if memory.key is not None else ():
             if other.slot() != memory.slot() or not _same_subject(memory, other):
                 continue

@@ -92,7 +92,7 @@ def _patched(state: BatchState, document: ProfileDocument, change: PatchProfile)
 
 
 def _same(one: ProfileDocument, other: ProfileDocument) -> bool:
-    """True if two profile documents have the same fields and sources; a changed schema alone makes no new version."""
+    """True if two profiles have the same fields, pins and sources; a changed schema alone makes no new version."""
     return (
         comparable(one.body) == comparable(other.body)
         and one.pinned == other.pinned

@@ -100,7 +100,7 @@ class Server:
         return cls(connector, pool, place.schema, place.name, version)
 
     async def close(self) -> None:
-        """Wait for open transactions, and close the connections."""
+        """Wait a bounded time for open transactions, then close all connections."""
         await self.listener.close()
         await self._pool.close()
         # Closed connections free their sockets in the loop's next iteration.

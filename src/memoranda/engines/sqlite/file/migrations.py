@@ -155,7 +155,8 @@ def _apply(writer: sqlite3.Connection, step: Migration, migrations: Migrations) 
     broken = writer.execute("PRAGMA foreign_key_check").fetchone()
     if broken is not None:
         raise Corrupt(
-            f"Migration {step.number} ({step.name}) leaves a row of {broken[0]} without its parent: the book may be damaged, restore a backup."
+            f"Migration {step.number} ({step.name}) was undone and the book is unchanged: a row of {broken[0]} would have no parent. "
+            "Restore a backup, or report this with the output of: memoranda verify"
         )
     writer.execute(f"PRAGMA application_id={migrations.application_id}")
     writer.execute(f"PRAGMA user_version={step.number}")
