@@ -63,7 +63,7 @@ def refuse_former_file(address: str | Path) -> None:
     if where == Path(DEFAULT_FILE) and not where.exists() and Path(_FORMER_FILE).exists():
         raise NotABook(
             f"there is no {DEFAULT_FILE} here, but a {_FORMER_FILE}, the default name of a book before this product was "
-            f"renamed. Open it under its name, or close every program that uses it and rename it to {DEFAULT_FILE}, "
+            f"renamed. Open it under its name (--book {_FORMER_FILE}), or close every program that uses it and rename it to {DEFAULT_FILE}, "
             f"and each file that begins with {_FORMER_FILE} in the same way."
         )
 

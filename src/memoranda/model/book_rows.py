@@ -297,7 +297,7 @@ def moved(departure: Departure) -> Moved:
         return Moved(f"this book has moved to {departure.address}: open it there", departure.address)
     return Moved(
         f"this book is being copied to {departure.address} and cannot be written until that is finished: try again then. "
-        "If the copy was stopped, run the same command again, or run it with --cancel to write the book again",
+        f"If the copy was stopped, finish it with: memoranda copy THIS_BOOK {departure.address}, or add --cancel to write the book again",
         departure.address,
     )
 

@@ -85,7 +85,9 @@ class CopyRun:
             return replace(report, already=True)
         if here.departure is None and _is_whole_copy(here, there):
             raise InvalidInput(
-                "target: it is this very book, or a complete copy of it; give another place", field="target"
+                "target: it is this very book, or a book that came from it as a complete copy, a backup or an import; "
+                "give another place, or delete that book first",
+                field="target",
             )
         counts = await self._copy(here, there)
         return replace(

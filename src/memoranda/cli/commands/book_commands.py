@@ -19,7 +19,7 @@ from memoranda.model.book_facts import BookFacts, Findings
 def init_command(session: Session) -> None:
     """Create a book at --book; an existing book stays unchanged.
 
-    Only init, restore and `demo --keep` create books, so that a mistyped path never becomes an empty book.
+    Only init, restore, copy, backup and `demo --keep` create books, so that a mistyped path never becomes an empty book.
     """
     path = path_of(session.address)
     there = path is not None and path.exists() and path.stat().st_size > 0

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import shutil
+import sys
 import tempfile
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
@@ -238,6 +240,11 @@ def _print_what_next(printer: Printer, kept: Path | None) -> None:
             f'memoranda append {WHO} user "I never eat walnuts." --agent {AGENT}',
             f"memoranda recall {WHO} walnuts --agent {AGENT}",
         ]
+    if shutil.which("memoranda") is None:
+        printer.say(
+            f"  (memoranda is not on your PATH; here it is {Path(sys.executable).with_name('memoranda')})",
+            "faint",
+        )
     for line in [*lines, "memoranda --help"]:
         printer.say(f"  {line}", "strong")
 

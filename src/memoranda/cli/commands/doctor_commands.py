@@ -65,7 +65,8 @@ async def _of_place(book: Book) -> list[Check]:
         return []
     if departure.whole:
         return [Check("place", "warning", f"the book has moved to {departure.address}", "open it there")]
-    advice = "wait until the copy is complete; if it was stopped, run it again, or run it with --cancel"
+    command = f"memoranda copy THIS_BOOK {departure.address}"
+    advice = f"wait until the copy is complete; if it was stopped, run: {command}, or the same with --cancel"
     return [Check("place", "warning", f"the book is being copied to {departure.address}", advice)]
 
 
