@@ -234,7 +234,7 @@ class Maintenance(Protocol):
     """Operations on a whole book."""
 
     async def owners(self, tenant: str) -> list[Owner]:
-        """Return the tenant's owners that have records."""
+        """Return the tenant's owners that have a ledger, also if all their records were forgotten one by one."""
 
     async def verify(self, progress: Callable[[int, int], None] | None = None) -> Findings:
         """Compare every record with the ledger and return the findings."""

@@ -67,7 +67,7 @@ class Worker:
         return done
 
     async def run(self, stop: asyncio.Event, pause: float = 1.0, at_once: int = 1) -> None:
-        """Do jobs until ``stop`` is set or the task is cancelled; the current jobs are finished first."""
+        """Do jobs until ``stop`` is set, then finish the current ones; if cancelled, those stay leased until the lease ends."""
         await asyncio.gather(*(self._run(stop, pause) for _ in range(at_once)))
 
     async def _run(self, stop: asyncio.Event, pause: float) -> None:

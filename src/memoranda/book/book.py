@@ -449,7 +449,7 @@ class Book(Statements):
         return await self.engine.spent(self.tenant, as_spent_filter(party, agent, since, until))
 
     async def owners(self) -> Sequence[Owner]:
-        """Return the tenant's owners that have records."""
+        """Return the tenant's owners that have a ledger, also if all their records were forgotten one by one."""
         return await self.engine.owners(self.tenant)
 
     async def facts(self) -> BookFacts:

@@ -276,7 +276,7 @@ def with_schema_due(reading: Reading, name: str) -> Reading:
 
 
 def newest_within(excerpt: Excerpt, tokens: int) -> Excerpt:
-    """Return the newest messages of an excerpt that fit into about half of so many tokens."""
+    """Return an excerpt's newest messages without context: about half of so many tokens, and at most 48 messages."""
     room, start = tokens // 2, len(excerpt.new)
     while start and room > 0 and len(excerpt.new) - start < _ASKING * 2:
         start -= 1

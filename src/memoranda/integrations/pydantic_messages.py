@@ -1,4 +1,4 @@
-"""Conversion of PydanticAI's messages into messages of a book, and back without loss."""
+"""Conversion of PydanticAI's messages into a book's and back; only messages too large to store are shortened."""
 
 from __future__ import annotations
 

@@ -322,7 +322,7 @@ class SearchRequest:
         return self.comparable(shelves).best_in(field_of(shelves), limit)
 
     def best_in(self, field: Field, limit: int, only: PassageFilter | None = None) -> list[Match]:
-        """Return the best ``limit`` matches of a field."""
+        """Return the best ``limit`` matches in a field of passages; ``only`` replaces the request's own filter."""
         only = self.only if only is None else only
         return search(field, self.question, limit=limit, only=only, mode=self.mode)
 

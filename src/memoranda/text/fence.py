@@ -46,7 +46,7 @@ _AHEAD: Final = 64
 
 
 def one_line(text: str) -> str:
-    """Escape stored text as part of a line."""
+    """Escape stored text for one line of a prompt: nothing looks like a tag, and line ends become spaces."""
     return " ".join(fenced(text).split())
 
 

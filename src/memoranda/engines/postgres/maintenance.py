@@ -144,7 +144,7 @@ async def counts(session: Session) -> dict[str, Any]:
 
 
 async def owners(session: Session, tenant: str) -> list[Owner]:
-    """Return the owners of a tenant that have records."""
+    """Return the owners of a tenant that have a ledger, also if all their records were forgotten one by one."""
     return [owner_of(*row) for row in await session.all("owners_of_tenant", tenant)]
 
 

@@ -225,6 +225,6 @@ def _entered(entry: Entry | None) -> dict[str, Any]:
 
 
 def _named(exc: asyncpg.UniqueViolationError) -> str:
-    """Return the id of the record that exists already, if the server's error names it."""
+    """Return words for the record that exists already: with its id, if the server's error names it."""
     told = re.search(r"\\x([0-9a-f]{32})\b", str(getattr(exc, "detail", "") or ""))
     return f"record {UUID(hex=told[1])}" if told else "one of these records"

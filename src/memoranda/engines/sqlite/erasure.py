@@ -207,7 +207,7 @@ class _Erasing:
             self._connection.execute(sql("move_owner"), (position, 0, owner_no))
 
     def _scrub_lines(self, records: dict[UUID, Record], *, every_version: bool) -> None:
-        """Remove the content digests of erased records from the ledger entries that wrote them."""
+        """Remove these records' digests from their ledger entries; ``every_version`` also marks the lines as erased."""
         touched: set[tuple[int, int]] = set()
         for id in records:
             touched.update(self._connection.execute(sql("positions_of_record"), {"id": id.bytes}))

@@ -264,7 +264,7 @@ def counts(connection: sqlite3.Connection) -> dict[str, Any]:
 
 
 def owners(connection: sqlite3.Connection, tenant: str) -> list[Owner]:
-    """Return the owners of a tenant that have records."""
+    """Return the owners of a tenant that have a ledger, also if all their records were forgotten one by one."""
     return [owner_of(*row) for row in connection.execute(sql("owners_of_tenant"), (tenant,))]
 
 

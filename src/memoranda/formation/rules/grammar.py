@@ -77,7 +77,7 @@ NEVER: Final = re.compile(r"(?!)")
 
 
 class Reach(Enum):
-    """Where the value of a statement ends."""
+    """The place in the text where the value of a statement ends."""
 
     #: Where the pattern's match ends.
     MATCHED = "matched"

@@ -253,7 +253,7 @@ class _Run:
         return self._scored(places, scores, shares)
 
     def _likeliest(self, places: Numbers, limit: int) -> Numbers:
-        """Choose the most promising of many places by estimated scores."""
+        """Choose the passages to score exactly, by estimates: many more than ``limit``, and the best of each scorer."""
         estimates = self._estimates(places)
         likely = self._scored(places, estimates, None).together
         least, share = CANDIDATES, _PASSAGES_A_CANDIDATE
