@@ -1,4 +1,4 @@
-"""What is derived stays bound to what it rests on, as users see it."""
+"""Derived records keep their sources, and are deleted with them, as users see it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What was asked before is not asked again, and can be let go of."""
+"""The cache asks the embedder once for each text, and can be cleared."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What others do at the same moment, or set on the server, and what a book makes of it."""
+"""A book beside other sessions and under an administrator's settings of the server."""
 
 from __future__ import annotations
 

@@ -87,7 +87,7 @@ def agent_of(script: Script, book: memoranda.Book, scope: Any = COACH, **setting
 
 
 async def asked(book: memoranda.Book, tool: str, scope: Scope = COACH, **arguments: Any) -> str:
-    """What a tool answers an agent's model."""
+    """Return the answer of a tool to an agent's model."""
     script = Script(call(tool, **arguments))
     await agent_of(script, book, scope).run("Go on.")
     return script.answered[0]

@@ -1,4 +1,4 @@
-"""Vectors of a segment: exact in whole numbers, whatever stands beside them."""
+"""Vectors of a segment: their products are exact, independent of the other rows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is kept with a job is a row of its own, and never outlives the job."""
+"""An answer stored with a job is a row of its own, and is deleted with the job."""
 
 from __future__ import annotations
 

@@ -47,7 +47,7 @@ def running(task: Task, place: Path, argument: object = None) -> Iterator[tuple[
 
 
 def together(task: Task, place: Path, argument: object = None, *, times: int) -> list[Any]:
-    """What each of several processes says that begin at the same moment."""
+    """Start several processes at the same moment; return what each printed."""
     with ExitStack() as all_of_them:
         started = [all_of_them.enter_context(running(task, place, argument)) for _ in range(times)]
         for _, line in started:

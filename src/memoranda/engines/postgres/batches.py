@@ -201,9 +201,9 @@ async def lock_owner(session: Session, owner: Owner) -> tuple[bytes, OwnerRow | 
     return bytes(found[0]), None if found[1] is None else owner_row(found[1:])
 
 
-async def begin_era(session: Session, secret: bytes, owner: Owner, era: UUID | None = None) -> OwnerRow:
+async def begin_era(session: Session, secret: bytes, owner: Owner) -> OwnerRow:
     """Insert the row of a new era for an owner that has none."""
-    era = era or new_id()
+    era = new_id()
     digest = keyed(secret, "owner", owner_digest_parts(owner))
     try:
         no = await session.value("add_owner", *owner.parts, era.bytes, digest)

@@ -49,11 +49,11 @@ class Storing:
         self._secret = secret
         self._owner_no = owner_no
 
-    def writing(self, put: Put, position: int, *, slots: bool = True, relink: bool = False) -> Writing:
-        """Return a record as it will be stored; without ``slots`` it does not occupy its key or name."""
+    def writing(self, put: Put, position: int, *, relink: bool = False) -> Writing:
+        """Return a record as it will be stored; ``relink`` writes its links again even if they are the same."""
         row = encode(put.record, self._secret)
         anew = relink or put.before is None or put.before.rests_on() != put.record.rests_on()
-        return Writing(put, row if slots else row._replace(slot=None), position, anew)
+        return Writing(put, row, position, anew)
 
     async def store(
         self,
