@@ -15,8 +15,8 @@ from memoranda.model.memories import Memory
 from memoranda.model.messages import Episode, Message, Thread
 from memoranda.model.profiles import Key, ProfileDocument
 from memoranda.model.records import Owner, Record, RecordType, View
-from memoranda.storage.decide.state import ask, load_all
-from memoranda.storage.questions import Aged, Deciding, InThread, OtherHolders, RestingOn
+from memoranda.storage.decide.state import load_all
+from memoranda.storage.questions import Aged, Deciding, InThread, OtherHolders, RestingOn, ask
 
 
 @dataclass(slots=True)

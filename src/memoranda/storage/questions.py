@@ -1,27 +1,106 @@
-"""The questions that a decision asks of the store. An engine answers them inside its transaction."""
+"""The questions that use cases ask of an engine, which answers them inside one transaction."""
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 from uuid import UUID
 
 from memoranda.model.ledger import Entry
 from memoranda.model.memories import Memory
-from memoranda.model.records import Audience, Record
+from memoranda.model.records import Audience, Owner, Record
 
 A = TypeVar("A")
 
 
 class Question(Generic[A]):
-    """A question whose answer is an ``A``; it is about the owner of the batch unless its class says otherwise."""
+    """A question whose answer is an ``A``; it is about the owner of the last ``Base`` unless its class says otherwise."""
 
     __slots__ = ()
 
 
-#: A decision in progress: it yields questions, is sent answers, and returns ``A``.
-Deciding = Generator[Question[Any], Any, A]
+class Write:
+    """A change of stored rows. It is carried out when the use case has ended: no question sees it."""
+
+    __slots__ = ()
+
+
+#: A use case in progress: it yields questions and writes, is sent the questions' answers, and returns ``A``.
+#: It may be run again from its beginning, with other answers; only the writes of its last run are carried out.
+Deciding = Generator[Question[Any] | Write, Any, A]
+
+
+def ask(question: Question[A]) -> Generator[Question[Any] | Write, A, A]:
+    """Ask the engine one question, and return its answer."""
+    return (yield question)
+
+
+def run(deciding: Deciding[A], answer: Callable[[Question[Any]], Any]) -> tuple[A, list[Write]]:
+    """Run a use case to its end, answering each question at once; returns its result and its writes in order."""
+    writes: list[Write] = []
+    try:
+        step = next(deciding)
+        while True:
+            if isinstance(step, Write):
+                writes.append(step)
+                step = next(deciding)
+            else:
+                step = deciding.send(answer(step))
+    except StopIteration as done:
+        return done.value, writes
+
+
+@dataclass(slots=True)
+class OwnerBase:
+    """An owner's present era (time since the last whole erasure) as a use case finds it, and what the book counts of it."""
+
+    owner: Owner | None
+    #: The key of the book's digests.
+    secret: bytes
+    #: None if the owner has no era; a use case that stores records of the owner sets a new one.
+    era: UUID | None
+    #: The position of the last ledger entry.
+    position: int = 0
+    #: The number of active memories.
+    held: int = 0
+    #: The engine's own number of the owner; None until the row of a new era is stored.
+    no: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Base(Question[OwnerBase]):
+    """The present era of an owner; the questions after it are about that owner. In a write it stays as it is to the end."""
+
+    owner: Owner
+
+
+@dataclass(frozen=True, slots=True)
+class FindOwner(Question[OwnerBase]):
+    """The same as ``Base``, for a use case that only reads, or that stores nothing in the owner's ledger: without a lock."""
+
+    owner: Owner
+
+
+@dataclass(frozen=True, slots=True)
+class Applied:
+    """The ledger entry that an operation wrote."""
+
+    entry: Entry
+    #: True if the owner's era has ended since.
+    ended: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ByOperation(Question[Applied | None]):
+    """The entry that has this digest of an operation id, in any owner's ledger."""
+
+    digest: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Secret(Question[bytes]):
+    """The key of the book's digests."""
 
 
 @dataclass(frozen=True, slots=True)

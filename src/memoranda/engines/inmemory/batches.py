@@ -1,177 +1,158 @@
-"""Applies a batch in memory: first everything that may refuse it, then the storing, which cannot fail."""
+"""Answers the questions of a batch from the tables in memory, and stores the records that it decided."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any, cast
+from dataclasses import replace
+from typing import cast
 from uuid import UUID
 
 from memoranda.engines.inmemory import jobs
-from memoranda.engines.inmemory.tables import Era, Kept, Shelf, Tables, Version
+from memoranda.engines.inmemory.tables import (
+    Answers,
+    Checks,
+    Era,
+    Kept,
+    Session,
+    Shelf,
+    Tables,
+    Version,
+    Writes,
+)
 from memoranda.errors import Conflict
-from memoranda.model.changes import Batch
-from memoranda.model.ledger import Entry, Receipt, aged_of
+from memoranda.model.ledger import Entry, aged_of
 from memoranda.model.memories import Memory
 from memoranda.model.messages import Thread
-from memoranda.model.records import PASSAGE_TYPES, Owner, OwnerKind, Record, RecordType
-from memoranda.storage import Put, StoredRow, decide_batch, encode
+from memoranda.model.records import PASSAGE_TYPES, OwnerKind, Record, RecordType
+from memoranda.storage import Put, StoredRow
 from memoranda.storage import questions as q
-from memoranda.storage.decide.state import (
-    operation_digest,
-    operation_of,
-    receipt_of,
-    refuse_old_era,
-    repeated,
-    run_decision,
-)
+from memoranda.storage import writes as w
 
 
-class Answers:
-    """Answers the questions about one owner that a decision asks, from the tables in memory."""
-
-    def __init__(self, tables: Tables, era: Era) -> None:
-        self._tables = tables
-        self._era = era
-
-    def __call__(self, question: q.Question[Any]) -> Any:
-        match question:
-            case q.Load(ids):
-                return {id: self._era.records[id].record() for id in ids if id in self._era.records}
-            case q.Holders(slots):
-                return {k.now.row.slot: k.record() for k in self._kept() if k.now.row.slot in slots}
-            case q.EndOf(thread):
-                return self._end_of(thread)
-            case q.LastUserTurn(thread):
-                return max((row.seq for row in self._messages(thread) if row.kind == "user"), default=0)
-            case q.CountActive():
-                return sum(1 for _ in self._held())
-            case q.OldestOwn(agent, limit):
-                return self._oldest_own(agent)[:limit]
-            case q.CountRun(run):
-                return sum(1 for kept in self._kept() if kept.run == run)
-            case q.RestingOn(ids):
-                return self._resting_on(ids)
-            case q.OtherHolders():
-                return self._other_holders()
-            case q.EntriesAt(positions):
-                return [self._era.ledger[at - 1] for at in positions if 1 <= at <= len(self._era.ledger)]
-            case q.PositionsTouching(ids):
-                found = (self._era.records[id] for id in ids if id in self._era.records)
-                return sorted({version.position for kept in found for version in kept.versions})
-            case q.VersionOf(id, number):
-                kept = self._era.records.get(id)
-                return (
-                    next(
-                        (kept.record(v) for v in kept.versions if v.row.version == number and v.row.body),
-                        None,
-                    )
-                    if kept
-                    else None
-                )
-            case q.ErasedAmong(ids):
-                return frozenset(id for id in ids if self._tables.buried(id))
-            case q.Aged():
-                return {id: thread for entry in self._era.ledger for id, thread in aged_of(entry).items()}
-            case q.PlaceTaken(thread, seq):
-                return any(row.seq == seq for row in self._messages(thread))
-            case q.ErasedEras(eras):
-                return frozenset(id for id in eras if id in self._tables.eras and self._tables.eras[id].ended)
-            case q.InThread(thread):
-                return [
-                    k.id
-                    for k in self._kept()
-                    if k.now.row.thread == thread.bytes and k.now.row.type != "thread"
-                ]
-            case _:
-                raise TypeError(f"nobody answers {type(question).__name__}")
-
-    def _kept(self) -> Iterator[Kept]:
-        return iter(self._era.records.values())
-
-    def _held(self) -> Iterator[Kept]:
-        return (
-            kept for kept in self._kept() if kept.now.row.type == "memory" and kept.now.row.status == "active"
-        )
-
-    def _other_holders(self) -> list[Record]:
-        mine = None if self._era.owner is None else self._era.owner.tenant
-        records = (kept.record() for kept in self._tables.records.values())
-        return [
-            record
-            for record in records
-            if record.type in (RecordType.KEY, RecordType.EXPERIENCE)
-            and record.owner.tenant == mine
-            and record.owner.kind in (OwnerKind.TENANT, OwnerKind.AGENT)
-        ]
-
-    def _end_of(self, thread: UUID) -> q.ThreadEnd | None:
-        kept = self._era.records.get(thread)
-        record = None if kept is None else kept.record()
-        if kept is None or not isinstance(record, Thread) or record.withdrawn:
-            return None
-        return q.ThreadEnd(record.audience, record.agent, kept.tail)
-
-    def _messages(self, thread: UUID) -> Iterator[StoredRow]:
-        """Return a thread's messages, in order."""
-        rows = (kept.now.row for kept in self._kept())
-        return (row for row in rows if row.type == "message" and row.thread == thread.bytes)
-
-    def _oldest_own(self, agent: str | None) -> list[Memory]:
-        held = (cast(Memory, kept.record()) for kept in self._held())
-        own = [memory for memory in held if memory.agent == agent and not memory.pinned]
-        return sorted(own, key=lambda memory: (memory.recorded_at, memory.id))
-
-    def _resting_on(self, ids: tuple[UUID, ...]) -> list[Record]:
-        found = {resting for id in ids for resting in self._tables.resting.get(id, ())}
-        return [self._tables.records[id].record() for id in sorted(found)]
+def _base(on: Session, question: q.Base | q.FindOwner) -> q.OwnerBase:
+    era = on.tables.living.get(question.owner)
+    on.era = era or on.tables.new_era(question.owner)
+    held = sum(1 for _ in _active(on))
+    id, number = (None, None) if era is None else (era.id, era.number)
+    on.base = q.OwnerBase(question.owner, on.tables.secret, id, len(on.era.ledger), held, number)
+    return on.base
 
 
-def apply(tables: Tables, batch: Batch) -> Receipt:
-    """Apply all changes of a batch, or none."""
-    era = tables.living.get(batch.owner)
-    operation = operation_of(tables.secret, batch)
-    if operation.id in tables.operations:
-        first, position = tables.operations[operation.id]
-        return repeated(first.ledger[position - 1], batch.owner, operation, ended=first.ended)
-    refuse_old_era(batch.era, era.id if era else None)
-    era = era or tables.new_era(batch.owner)
-    decision = run_decision(decide_batch(batch), Answers(tables, era))
-    check_places(tables, era, decision.puts)
-    rows = [encode(put.record, tables.secret) for put in decision.puts]
-    drafts = [jobs.copied(draft) for draft in decision.jobs]
-    tables.begin(era)
-    for draft in drafts:
-        jobs.put(tables, era, draft, batch.at)
-    position = len(era.ledger)
-    if not decision.puts and operation.id is None:
-        return Receipt(batch.owner, 0, batch.at, (), tuple(decision.ignored))
-    Storing(tables, era, position + 1).put_all(decision.puts, rows)
-    if any(put.terms is not None for put in decision.puts):
-        jobs.make_embedding_due(tables, batch.at)
-    for thread, tail in decision.tails.items():
-        era.records[thread].tail = tail
-    entry = Entry(
-        None, era.id, position + 1, batch.at, batch.actor, decision.lines(row.hash for row in rows),
-        tuple(decision.ignored), decision.note, operation.id, operation.request,
-    )  # fmt: skip
-    tables.write(era, entry)
-    return receipt_of(entry, batch.owner)
+def _by_operation(on: Session, question: q.ByOperation) -> q.Applied | None:
+    era, position = on.tables.operations.get(question.digest, (None, 0))
+    return None if era is None else q.Applied(era.ledger[position - 1], era.ended)
 
 
-def find_operation(tables: Tables, owner: Owner, operation: str) -> Receipt | None:
-    """Return the receipt of an operation that was applied before; None if it never was, or its owner was erased."""
-    era, position = tables.operations.get(operation_digest(tables.secret, owner, operation), (None, 0))
-    if era is None or era.ended:
+def _load(on: Session, question: q.Load) -> dict[UUID, Record]:
+    records = on.era.records
+    return {id: records[id].record() for id in question.ids if id in records}
+
+
+def _holders(on: Session, question: q.Holders) -> dict[bytes, Record]:
+    kept = (kept for kept in _kept(on) if kept.now.row.slot in question.slots)
+    return {cast(bytes, k.now.row.slot): k.record() for k in kept}
+
+
+def _end_of(on: Session, question: q.EndOf) -> q.ThreadEnd | None:
+    kept = on.era.records.get(question.thread)
+    record = None if kept is None else kept.record()
+    if kept is None or not isinstance(record, Thread) or record.withdrawn:
         return None
-    return receipt_of(era.ledger[position - 1], owner, repeated=True)
+    return q.ThreadEnd(record.audience, record.agent, kept.tail)
 
 
-def check_places(tables: Tables, era: Era, puts: Sequence[Put]) -> None:
+def _last_user_turn(on: Session, question: q.LastUserTurn) -> int:
+    return max((row.seq for row in _messages(on, question.thread) if row.kind == "user"), default=0)
+
+
+def _oldest_own(on: Session, question: q.OldestOwn) -> list[Memory]:
+    active = (cast(Memory, kept.record()) for kept in _active(on))
+    own = [memory for memory in active if memory.agent == question.agent and not memory.pinned]
+    return sorted(own, key=lambda memory: (memory.recorded_at, memory.id))[: question.limit]
+
+
+def _resting_on(on: Session, question: q.RestingOn) -> list[Record]:
+    found = {resting for id in question.ids for resting in on.tables.resting.get(id, ())}
+    return [on.tables.records[id].record() for id in sorted(found)]
+
+
+def _other_holders(on: Session, _: q.OtherHolders) -> list[Record]:
+    mine = None if on.era.owner is None else on.era.owner.tenant
+    return [
+        record
+        for record in (kept.record() for kept in on.tables.records.values())
+        if record.type in (RecordType.KEY, RecordType.EXPERIENCE)
+        and record.owner.tenant == mine
+        and record.owner.kind in (OwnerKind.TENANT, OwnerKind.AGENT)
+    ]
+
+
+def _entries_at(on: Session, question: q.EntriesAt) -> list[Entry]:
+    return [on.era.ledger[at - 1] for at in question.positions if 1 <= at <= len(on.era.ledger)]
+
+
+def _positions_touching(on: Session, question: q.PositionsTouching) -> list[int]:
+    found = (on.era.records[id] for id in question.ids if id in on.era.records)
+    return sorted({version.position for kept in found for version in kept.versions})
+
+
+def _version_of(on: Session, question: q.VersionOf) -> Record | None:
+    kept = on.era.records.get(question.id)
+    versions = () if kept is None else (v for v in kept.versions if v.row.version == question.version)
+    return next((kept.record(version) for version in versions if kept and version.row.body), None)
+
+
+def _aged(on: Session, _: q.Aged) -> dict[UUID, UUID]:
+    return {id: thread for entry in on.era.ledger for id, thread in aged_of(entry).items()}
+
+
+def _erased_eras(on: Session, question: q.ErasedEras) -> frozenset[UUID]:
+    eras = on.tables.eras
+    return frozenset(id for id in question.eras if id in eras and eras[id].ended)
+
+
+def _in_thread(on: Session, question: q.InThread) -> list[UUID]:
+    rows = ((kept.id, kept.now.row) for kept in _kept(on))
+    return [id for id, row in rows if row.thread == question.thread.bytes and row.type != "thread"]
+
+
+def _kept(on: Session) -> Iterator[Kept]:
+    return iter(on.era.records.values())
+
+
+def _active(on: Session) -> Iterator[Kept]:
+    rows = ((kept, kept.now.row) for kept in _kept(on))
+    return (kept for kept, row in rows if row.type == "memory" and row.status == "active")
+
+
+def _messages(on: Session, thread: UUID) -> Iterator[StoredRow]:
+    """Return a thread's messages."""
+    rows = (kept.now.row for kept in _kept(on))
+    return (row for row in rows if row.type == "message" and row.thread == thread.bytes)
+
+
+def era_of(on: Session, base: q.OwnerBase) -> Era:
+    """Return an owner's era; a new one is added to the book first."""
+    assert base.era is not None
+    if base.era not in on.tables.eras:
+        assert base.owner is not None
+        on.tables.begin(on.tables.new_era(base.owner, base.era))
+    return on.tables.eras[base.era]
+
+
+def _put_job(on: Session, write: w.PutJob) -> None:
+    era = None if write.base is None else era_of(on, write.base)
+    jobs.put(on.tables, era, jobs.copied(write.draft), write.at, write.id)
+
+
+def _refuse_taken(on: Session, write: w.StoreRecords) -> None:
     """Raise ``Conflict`` if a record's id exists already, or another record has its key or name."""
-    moved = {put.record.id for put in puts}
-    taken = {kept.now.row.slot for kept in era.records.values() if kept.id not in moved}
-    for put in puts:
-        if put.before is None and put.record.id in tables.records:
+    moved = {put.record.id for put in write.puts}
+    era = on.tables.eras.get(write.entry.era)
+    present = () if era is None else era.records.values()
+    taken = {kept.now.row.slot for kept in present if kept.id not in moved}
+    for put in write.puts:
+        if put.before is None and put.record.id in on.tables.records:
             raise Conflict(
                 f"id: there is a record {put.record.id} in this book already; give a new one another id"
             )
@@ -181,6 +162,16 @@ def check_places(tables: Tables, era: Era, puts: Sequence[Put]) -> None:
                 f"{put.record.type.value}: another record holds this key or name; read it, then decide"
             )
         taken.add(slot)
+
+
+def _store_records(on: Session, write: w.StoreRecords) -> None:
+    era = era_of(on, write.base)
+    Storing(on.tables, era, write.entry.position).put_all(write.puts, write.rows)
+    if any(put.terms is not None for put in write.puts):
+        jobs.make_embedding_due(on.tables, write.entry.at)
+    for thread, tail in write.tails.items():
+        era.records[thread].tail = tail
+    on.tables.write(era, replace(write.entry, owner=None))
 
 
 class Storing:
@@ -222,3 +213,32 @@ class Storing:
             self._moved.add(shelf.number)
             shelf.mark += 1
         return shelf.mark
+
+
+ANSWERS: Answers = {
+    q.Base: _base,
+    q.FindOwner: _base,
+    q.Secret: lambda on, _: on.tables.secret,
+    q.ByOperation: _by_operation,
+    q.Load: _load,
+    q.Holders: _holders,
+    q.EndOf: _end_of,
+    q.LastUserTurn: _last_user_turn,
+    q.CountActive: lambda on, _: on.base.held if on.base else 0,
+    q.OldestOwn: _oldest_own,
+    q.CountRun: lambda on, question: sum(1 for kept in _kept(on) if kept.run == question.run),
+    q.RestingOn: _resting_on,
+    q.OtherHolders: _other_holders,
+    q.EntriesAt: _entries_at,
+    q.PositionsTouching: _positions_touching,
+    q.VersionOf: _version_of,
+    q.ErasedAmong: lambda on, question: frozenset(id for id in question.ids if on.tables.buried(id)),
+    q.Aged: _aged,
+    q.PlaceTaken: lambda on, question: any(row.seq == question.seq for row in _messages(on, question.thread)),
+    q.ErasedEras: _erased_eras,
+    q.InThread: _in_thread,
+}
+
+WRITES: Writes = {w.PutJob: _put_job, w.StoreRecords: _store_records}
+#: Checks that are made before the first write is carried out; after them nothing can fail.
+CHECKS: Checks = {w.PutJob: lambda _, write: jobs.copied(write.draft), w.StoreRecords: _refuse_taken}

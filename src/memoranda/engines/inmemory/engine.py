@@ -5,25 +5,38 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
-from typing import Any
+from functools import partial
+from typing import Any, TypeVar
 from uuid import UUID
 
 from memoranda.engines.inmemory import batches, costs, erasure, jobs, maintenance, reads, vector_sets
 from memoranda.engines.inmemory.moves import CopyableBook
-from memoranda.engines.inmemory.tables import Era, Tables
+from memoranda.engines.inmemory.tables import Answers, Checks, Era, Session, Tables, Writes
 from memoranda.model.book_facts import BookFacts, Findings
 from memoranda.model.book_rows import OwnerPieces, StonePiece
-from memoranda.model.changes import Batch, Job, JobDraft, JobState, kept_text
+from memoranda.model.changes import Job, JobDraft, JobState, kept_text
 from memoranda.model.language_models import ALL_SPENT, Spent, SpentFilter, Sums
-from memoranda.model.ledger import Entry, ErasureReceipt, Receipt, Scrubbed, Target
+from memoranda.model.ledger import Entry, ErasureReceipt, Scrubbed, Target
 from memoranda.model.passages import Choose, Shelf, ShelfDelta, Sight, Use
 from memoranda.model.query import Filter, HistoryStep, Page
 from memoranda.model.records import Owner, Record, View
 from memoranda.model.vectors import Embedding, VectorSet
 from memoranda.ports import Scan
+from memoranda.storage.questions import Deciding, Question, run
+from memoranda.storage.store import Store
+
+A = TypeVar("A")
+
+_ANSWERS: Answers = {**batches.ANSWERS}
+_WRITES: Writes = {**batches.WRITES}
+_CHECKS: Checks = {**batches.CHECKS}
 
 
-class InMemoryEngine(CopyableBook):
+def _answer(on: Session, question: Question[Any]) -> Any:
+    return _ANSWERS[type(question)](on, question)
+
+
+class InMemoryEngine(CopyableBook, Store):
     """A book in this process's memory; it ends with the object."""
 
     name = "inmemory"
@@ -38,11 +51,31 @@ class InMemoryEngine(CopyableBook):
     async def close(self) -> None:
         """Do nothing: the engine has no files and no connections."""
 
-    # ── records ──────────────────────────────────────────────────────────────────────────────────────────────────
+    async def read(self, make: Callable[[], Deciding[A]], *, whole: bool = False, long: bool = False) -> A:
+        with self._lock:
+            return run(make(), partial(_answer, Session.of(self._tables)))[0]
 
-    async def apply(self, batch: Batch) -> Receipt:
-        with self._writing():
-            return batches.apply(self._tables, batch)
+    async def write(
+        self,
+        make: Callable[[], Deciding[A]],
+        *,
+        alone: bool = False,
+        long: bool = False,
+        repeatable: bool = False,
+        guarded: bool = True,
+        patience: float | None = None,
+    ) -> A:
+        with self._writing() if guarded else self._lock:
+            on = Session.of(self._tables)
+            found, writes = run(make(), partial(_answer, on))
+            for write in writes:
+                if type(write) in _CHECKS:
+                    _CHECKS[type(write)](on, write)
+            for write in writes:
+                _WRITES[type(write)](on, write)
+            return found
+
+    # ── records ──────────────────────────────────────────────────────────────────────────────────────────────────
 
     async def get(self, owner: Owner, view: View, ids: Sequence[UUID]) -> dict[UUID, Record]:
         with self._lock:
@@ -70,10 +103,6 @@ class InMemoryEngine(CopyableBook):
     async def entries(self, owner: Owner, after: int, limit: int) -> list[Entry]:
         with self._lock:
             return reads.entries(self._era(owner), after, limit)
-
-    async def find_operation(self, owner: Owner, operation: str) -> Receipt | None:
-        with self._lock:
-            return batches.find_operation(self._tables, owner, operation)
 
     # ── passages and aids ────────────────────────────────────────────────────────────────────────────────────────
 

@@ -9,14 +9,14 @@ from typing import Any
 from uuid import UUID
 
 from memoranda.engines.inmemory import costs, jobs
-from memoranda.engines.inmemory.batches import Answers, Storing
-from memoranda.engines.inmemory.tables import Era, Kept, Tables
+from memoranda.engines.inmemory.batches import ANSWERS, Storing
+from memoranda.engines.inmemory.tables import Era, Kept, Session, Tables
 from memoranda.model.ledger import Actor, Entry, ErasureReceipt, Line, Target, Verb
 from memoranda.model.records import PASSAGE_TYPES, Record
 from memoranda.model.values import micros
 from memoranda.storage import ErasurePlan, Put, encode, plan_erasure
-from memoranda.storage.decide.state import run_decision
 from memoranda.storage.erasure_plan import departure, plan_ageing, plan_whole_erasure
+from memoranda.storage.questions import run
 
 
 def erase(tables: Tables, target: Target, at: datetime) -> ErasureReceipt:
@@ -24,13 +24,17 @@ def erase(tables: Tables, target: Target, at: datetime) -> ErasureReceipt:
     era = tables.living.get(target.owner)
     if era is None:
         return ErasureReceipt(target.owner, at, {}, (), "complete", not_found=target.ids)
-    answers = Answers(tables, era)
+    on = Session(tables, era)
+
+    def answers(question: Any) -> Any:
+        return ANSWERS[type(question)](on, question)
+
     if target.everything:
         records = {id: kept.record() for id, kept in era.records.items()}
-        plan = run_decision(plan_whole_erasure(target.owner, target.view, records), answers)
+        plan = run(plan_whole_erasure(target.owner, target.view, records), answers)[0]
     else:
         planning = plan_ageing if target.ageing else plan_erasure
-        plan = run_decision(planning(target.view, target.ids), answers)
+        plan = run(planning(target.view, target.ids), answers)[0]
     erasing = _Erasing(tables, era, target, at)
     if target.everything:
         erasing.everything(plan)

@@ -19,7 +19,7 @@ def copied(draft: JobDraft) -> JobDraft:
     return replace(draft, payload=json.loads(json.dumps(draft.payload)))
 
 
-def put(tables: Tables, era: Era | None, draft: JobDraft, at: datetime) -> None:
+def put(tables: Tables, era: Era | None, draft: JobDraft, at: datetime, id: UUID | None = None) -> None:
     """Add a job, or postpone the waiting one of that kind and key, which gets the new payload and records."""
     owner, era_id = (era.owner, era.id) if era else (None, None)
     run_at = due_at(at, draft.delay)
@@ -27,7 +27,7 @@ def put(tables: Tables, era: Era | None, draft: JobDraft, at: datetime) -> None:
     work = next((w for w in tables.jobs.values() if (w.job.era, w.job.kind, w.job.key) == name), None)
     if work is None:
         job = Job(
-            new_id(),
+            id or new_id(),
             draft.kind,
             draft.key,
             owner,

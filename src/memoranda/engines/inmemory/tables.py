@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime
 from itertools import takewhile
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from uuid import UUID
 
 from memoranda.model.changes import Job
@@ -17,6 +17,7 @@ from memoranda.model.records import Audience, Owner, Record, View, owner_digest_
 from memoranda.model.values import keyed, new_id
 from memoranda.model.vectors import Embedding
 from memoranda.storage import StoredRow, decode
+from memoranda.storage.questions import OwnerBase, Question, Write
 from memoranda.text.terms import RULE
 
 
@@ -253,3 +254,24 @@ class Tables:
         for kept in self.records.values():
             for version in kept.versions:
                 yield kept, version
+
+
+@dataclass(slots=True)
+class Session:
+    """The tables as one use case reads and writes them, and the owner that the questions are about."""
+
+    tables: Tables
+    #: The era of that owner; an empty one that is not in the book if the owner has none.
+    era: Era
+    base: OwnerBase | None = None
+
+    @classmethod
+    def of(cls, tables: Tables) -> Session:
+        """Return a session without an owner."""
+        return cls(tables, Era(0, UUID(int=0), None, b""))
+
+
+#: The functions that answer questions, those that carry out writes, and those that may refuse a write beforehand.
+Answers = dict[type[Question[Any]], Callable[[Session, Any], Any]]
+Writes = dict[type[Write], Callable[[Session, Any], None]]
+Checks = dict[type[Write], Callable[[Session, Any], object]]

@@ -1,167 +1,138 @@
-"""Applies a batch inside a transaction: answers the questions of its decision, and stores the result."""
+"""Answers the questions of a batch from one transaction, and stores the records that it decided."""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
-from typing import Any, TypeVar, cast
+from collections.abc import Sequence
+from typing import cast
 from uuid import UUID
 
 import asyncpg
 
 from memoranda.engines.postgres import jobs
 from memoranda.engines.postgres.record_store import Storing
-from memoranda.engines.postgres.server.session import Row, Session
+from memoranda.engines.postgres.server.session import Answers, Row, Session, Writes
 from memoranda.errors import Conflict
-from memoranda.model.changes import Batch
-from memoranda.model.ledger import Entry, Receipt, aged_of
+from memoranda.model.ledger import Entry, aged_of
 from memoranda.model.memories import Memory
-from memoranda.model.records import Audience, Owner, Record, owner_digest_parts
-from memoranda.model.values import keyed, micros, new_id
+from memoranda.model.records import Owner, Record, owner_digest_parts
+from memoranda.model.values import keyed, micros
 from memoranda.model.vectors import embed_job
-from memoranda.storage import Decision, decide_batch
 from memoranda.storage import questions as q
-from memoranda.storage.decide.batch import held_gain
-from memoranda.storage.decide.state import (
-    OperationDigests,
-    operation_digest,
-    operation_of,
-    receipt_of,
-    refuse_old_era,
-    repeated,
-)
+from memoranda.storage import writes as w
 from memoranda.storage.rows import audience_of, dump_entry, entry_of, record_of
 
-A = TypeVar("A")
+
+async def secret_of(session: Session) -> bytes:
+    """Return the key of the book's digests; read in each transaction, because an import may have replaced it."""
+    return bytes(await session.value("secret"))
 
 
-async def run_decision(deciding: q.Deciding[A], answer: Callable[[q.Question[Any]], Awaitable[Any]]) -> A:
-    """Run a decision to its end: answer each question it asks, and return its result."""
-    try:
-        question = next(deciding)
-        while True:
-            question = deciding.send(await answer(question))
-    except StopIteration as done:
-        decided: A = done.value
-        return decided
+async def _base(on: Session, question: q.Base) -> q.OwnerBase:
+    # Locked before any look-up, so that a repeated operation waits for the first one to end.
+    secret, base = await lock_owner(on, question.owner)
+    on.base = base or q.OwnerBase(question.owner, secret, None)
+    on.no = -1 if on.base.no is None else on.base.no
+    return on.base
 
 
-@dataclass(slots=True)
-class OwnerRow:
-    """The row of an owner's current era (its time since the last whole erasure)."""
-
-    no: int
-    era: UUID
-    position: int
-    held: int
-
-
-class Answers:
-    """Answers a decision's questions from one transaction, for one owner."""
-
-    def __init__(self, session: Session, secret: bytes, owner: OwnerRow | None) -> None:
-        self._session = session
-        self._secret = secret
-        self._no = owner.no if owner else -1
-        self._owner = owner
-        #: Numbers of the shelves that answers mentioned, by audience.
-        self.shelves: dict[Audience, int] = {}
-
-    async def __call__(self, question: q.Question[Any]) -> Any:
-        return await _ANSWERS[type(question)](self, question)
-
-    async def _load(self, question: q.Load) -> dict[UUID, Record]:
-        rows = await self._session.all("load_own", self._no, _raw(question.ids))
-        return {record.id: record for record in map(record_of, rows)}
-
-    async def _holders(self, question: q.Holders) -> dict[bytes, Record]:
-        rows = await self._session.all("holders", self._no, list(question.slots))
-        return {row[11]: record_of(row) for row in rows}
-
-    async def _end_of(self, question: q.EndOf) -> q.ThreadEnd | None:
-        row = await self._session.one("end_of", self._no, question.thread.bytes)
-        if row is None:
-            return None
-        audience = audience_of(*row[:3])
-        self.shelves[audience] = row[5]
-        return q.ThreadEnd(audience, row[3], row[4])
-
-    async def _count_active(self, _: q.CountActive) -> int:
-        return self._owner.held if self._owner else 0
-
-    async def _place_taken(self, question: q.PlaceTaken) -> bool:
-        taken = await self._session.one("place_taken", self._no, question.thread.bytes, question.seq)
-        return taken is not None
-
-    async def _last_user_turn(self, question: q.LastUserTurn) -> int:
-        return await self._session.value("last_user_turn", self._no, question.thread.bytes) or 0
-
-    async def _oldest_own(self, question: q.OldestOwn) -> list[Memory]:
-        rows = await self._session.all(
-            "oldest_own", owner=self._no, agent=question.agent, limit=question.limit
-        )
-        return [cast(Memory, record_of(row)) for row in rows]
-
-    async def _count_run(self, question: q.CountRun) -> int:
-        return cast(int, await self._session.value("count_run", self._no, question.run))
-
-    async def _resting_on(self, question: q.RestingOn) -> list[Record]:
-        return [record_of(row) for row in await self._session.all("resting_on", _raw(question.ids))]
-
-    async def _other_holders(self, _: q.OtherHolders) -> list[Record]:
-        return [record_of(row) for row in await self._session.all("other_holders", self._no)]
-
-    async def _entries_at(self, question: q.EntriesAt) -> list[Entry]:
-        rows = await self._session.all("entries_at", self._no, list(question.positions))
-        found = {row[1]: entry_of(row, None) for row in rows}
-        return [found[position] for position in question.positions if position in found]
-
-    async def _positions_touching(self, question: q.PositionsTouching) -> list[int]:
-        rows = await self._session.all("positions_touching", owner=self._no, ids=_raw(question.ids))
-        return sorted(row[0] for row in rows)
-
-    async def _version_of(self, question: q.VersionOf) -> Record | None:
-        row = await self._session.one(
-            "version_of", owner=self._no, id=question.id.bytes, version=question.version
-        )
-        return None if row is None else record_of(row)
-
-    async def _erased_among(self, question: q.ErasedAmong) -> frozenset[UUID]:
-        return await buried_among(self._session, self._secret, question.ids)
-
-    async def _aged(self, _: q.Aged) -> dict[UUID, UUID]:
-        rows = await self._session.all("aged_entries", self._no)
-        return {id: thread for row in rows for id, thread in aged_of(entry_of(row, None)).items()}
-
-    async def _erased_eras(self, question: q.ErasedEras) -> frozenset[UUID]:
-        rows = await self._session.all("ended_eras", _raw(question.eras))
-        return frozenset(UUID(bytes=row[0]) for row in rows)
-
-    async def _in_thread(self, question: q.InThread) -> list[UUID]:
-        rows = await self._session.all("in_thread", self._no, question.thread.bytes)
-        return [UUID(bytes=row[0]) for row in rows]
+async def _find_owner(on: Session, question: q.FindOwner) -> q.OwnerBase:
+    row = await on.one("find_owner", *question.owner.parts)
+    assert row is not None
+    found = None if row[1] is None else _owner_base(question.owner, bytes(row[0]), row[1:])
+    on.base = found or q.OwnerBase(question.owner, bytes(row[0]), None)
+    on.no = -1 if on.base.no is None else on.base.no
+    return on.base
 
 
-#: Which method answers which question.
-_ANSWERS: dict[type[Any], Callable[[Answers, Any], Awaitable[Any]]] = {
-    q.Load: Answers._load,
-    q.Holders: Answers._holders,
-    q.EndOf: Answers._end_of,
-    q.LastUserTurn: Answers._last_user_turn,
-    q.CountActive: Answers._count_active,
-    q.OldestOwn: Answers._oldest_own,
-    q.CountRun: Answers._count_run,
-    q.RestingOn: Answers._resting_on,
-    q.OtherHolders: Answers._other_holders,
-    q.EntriesAt: Answers._entries_at,
-    q.PositionsTouching: Answers._positions_touching,
-    q.VersionOf: Answers._version_of,
-    q.ErasedAmong: Answers._erased_among,
-    q.Aged: Answers._aged,
-    q.PlaceTaken: Answers._place_taken,
-    q.ErasedEras: Answers._erased_eras,
-    q.InThread: Answers._in_thread,
-}
+async def _by_operation(on: Session, question: q.ByOperation) -> q.Applied | None:
+    row = await on.one("by_operation", question.digest)
+    return None if row is None else q.Applied(entry_of(row, None), row[9] is not None)
+
+
+async def _secret(on: Session, _: q.Secret) -> bytes:
+    return await secret_of(on)
+
+
+async def _load(on: Session, question: q.Load) -> dict[UUID, Record]:
+    rows = await on.all("load_own", on.no, _raw(question.ids))
+    return {record.id: record for record in map(record_of, rows)}
+
+
+async def _holders(on: Session, question: q.Holders) -> dict[bytes, Record]:
+    rows = await on.all("holders", on.no, list(question.slots))
+    return {row[11]: record_of(row) for row in rows}
+
+
+async def _end_of(on: Session, question: q.EndOf) -> q.ThreadEnd | None:
+    row = await on.one("end_of", on.no, question.thread.bytes)
+    if row is None:
+        return None
+    return q.ThreadEnd(audience_of(*row[:3]), row[3], row[4])
+
+
+async def _count_active(on: Session, _: q.CountActive) -> int:
+    return on.base.held if on.base else 0
+
+
+async def _place_taken(on: Session, question: q.PlaceTaken) -> bool:
+    taken = await on.one("place_taken", on.no, question.thread.bytes, question.seq)
+    return taken is not None
+
+
+async def _last_user_turn(on: Session, question: q.LastUserTurn) -> int:
+    return await on.value("last_user_turn", on.no, question.thread.bytes) or 0
+
+
+async def _oldest_own(on: Session, question: q.OldestOwn) -> list[Memory]:
+    rows = await on.all("oldest_own", owner=on.no, agent=question.agent, limit=question.limit)
+    return [cast(Memory, record_of(row)) for row in rows]
+
+
+async def _count_run(on: Session, question: q.CountRun) -> int:
+    return cast(int, await on.value("count_run", on.no, question.run))
+
+
+async def _resting_on(on: Session, question: q.RestingOn) -> list[Record]:
+    return [record_of(row) for row in await on.all("resting_on", _raw(question.ids))]
+
+
+async def _other_holders(on: Session, _: q.OtherHolders) -> list[Record]:
+    return [record_of(row) for row in await on.all("other_holders", on.no)]
+
+
+async def _entries_at(on: Session, question: q.EntriesAt) -> list[Entry]:
+    rows = await on.all("entries_at", on.no, list(question.positions))
+    found = {row[1]: entry_of(row, None) for row in rows}
+    return [found[position] for position in question.positions if position in found]
+
+
+async def _positions_touching(on: Session, question: q.PositionsTouching) -> list[int]:
+    rows = await on.all("positions_touching", owner=on.no, ids=_raw(question.ids))
+    return sorted(row[0] for row in rows)
+
+
+async def _version_of(on: Session, question: q.VersionOf) -> Record | None:
+    row = await on.one("version_of", owner=on.no, id=question.id.bytes, version=question.version)
+    return None if row is None else record_of(row)
+
+
+async def _erased_among(on: Session, question: q.ErasedAmong) -> frozenset[UUID]:
+    return await buried_among(on, await secret_of(on), question.ids)
+
+
+async def _aged(on: Session, _: q.Aged) -> dict[UUID, UUID]:
+    rows = await on.all("aged_entries", on.no)
+    return {id: thread for row in rows for id, thread in aged_of(entry_of(row, None)).items()}
+
+
+async def _erased_eras(on: Session, question: q.ErasedEras) -> frozenset[UUID]:
+    rows = await on.all("ended_eras", _raw(question.eras))
+    return frozenset(UUID(bytes=row[0]) for row in rows)
+
+
+async def _in_thread(on: Session, question: q.InThread) -> list[UUID]:
+    rows = await on.all("in_thread", on.no, question.thread.bytes)
+    return [UUID(bytes=row[0]) for row in rows]
 
 
 async def buried_among(session: Session, secret: bytes, ids: Sequence[UUID]) -> frozenset[UUID]:
@@ -177,17 +148,13 @@ def _raw(ids: Sequence[UUID]) -> list[bytes]:
     return [id.bytes for id in ids]
 
 
-def owner_row(row: Row | None) -> OwnerRow | None:
-    """Build an ``OwnerRow`` from a row; None from None."""
-    return None if row is None else OwnerRow(row[0], UUID(bytes=row[1]), row[2], row[3])
+async def find_owner(session: Session, owner: Owner) -> q.OwnerBase | None:
+    """Return the owner's current era; None if the owner has none."""
+    row = await session.one("owner", *owner.parts)
+    return None if row is None else _owner_base(owner, b"", row)
 
 
-async def find_owner(session: Session, owner: Owner) -> OwnerRow | None:
-    """Return the row of the owner's current era; None if the owner has none."""
-    return owner_row(await session.one("owner", *owner.parts))
-
-
-async def lock_owner(session: Session, owner: Owner) -> tuple[bytes, OwnerRow | None]:
+async def lock_owner(session: Session, owner: Owner) -> tuple[bytes, q.OwnerBase | None]:
     """Lock the owner until the transaction ends; returns the book's secret and the owner's current era.
 
     If the owner has no era, no other transaction can begin one before this transaction ends.
@@ -198,78 +165,38 @@ async def lock_owner(session: Session, owner: Owner) -> tuple[bytes, OwnerRow | 
         await session.one("lock_name", "\x1f".join(owner.parts))
         found = await session.one("lock_owner", *owner.parts)
         assert found is not None
-    return bytes(found[0]), None if found[1] is None else owner_row(found[1:])
+    secret = bytes(found[0])
+    return secret, None if found[1] is None else _owner_base(owner, secret, found[1:])
 
 
-async def begin_era(session: Session, secret: bytes, owner: Owner) -> OwnerRow:
-    """Insert the row of a new era for an owner that has none."""
-    era = new_id()
-    digest = keyed(secret, "owner", owner_digest_parts(owner))
-    try:
-        no = await session.value("add_owner", *owner.parts, era.bytes, digest)
-    except asyncpg.UniqueViolationError as exc:
-        raise Conflict(f"era: {era} is another owner's in this book") from exc
-    return OwnerRow(no, era, 0, 0)
+def _owner_base(owner: Owner, secret: bytes, row: Row) -> q.OwnerBase:
+    return q.OwnerBase(owner, secret, UUID(bytes=row[1]), row[2], row[3], row[0])
 
 
-async def apply(session: Session, batch: Batch) -> Receipt:
-    """Apply a batch; the caller's transaction makes it all or nothing."""
-    # The lock comes before any look-up, so that a repeated operation waits for the first one to end.
-    secret, owner = await lock_owner(session, batch.owner)
-    operation = operation_of(secret, batch)
-    if operation.id is not None:
-        row = await session.one("by_operation", operation.id)
-        if row is not None:
-            return repeated(entry_of(row, batch.owner), batch.owner, operation, ended=row[9] is not None)
-    refuse_old_era(batch.era, owner.era if owner else None)
-    decision = await run_decision(decide_batch(batch), Answers(session, secret, owner))
-    if not decision.puts and not decision.jobs and operation.id is None:
-        # Nothing is stored, not even the row of a new owner.
-        return Receipt(batch.owner, 0, batch.at, (), tuple(decision.ignored))
-    owner = owner or await begin_era(session, secret, batch.owner)
-    for job in decision.jobs:
-        await jobs.put(session, owner.no, job, batch.at)
-    if not decision.puts and operation.id is None:
-        return Receipt(batch.owner, 0, batch.at, (), tuple(decision.ignored))
-    return await _store(session, secret, batch, owner, decision, operation)
+async def number_of(session: Session, base: q.OwnerBase) -> int:
+    """Return the owner's number; the row of a new era is stored first."""
+    if base.no is None:
+        assert base.owner is not None and base.era is not None
+        digest = keyed(base.secret, "owner", owner_digest_parts(base.owner))
+        try:
+            base.no = await session.value("add_owner", *base.owner.parts, base.era.bytes, digest)
+        except asyncpg.UniqueViolationError as exc:
+            raise Conflict(f"era: {base.era} is another owner's in this book") from exc
+    assert base.no is not None
+    return base.no
 
 
-async def find_operation(session: Session, secret: bytes, owner: Owner, operation: str) -> Receipt | None:
-    """Return the receipt of an operation that was applied before; None if it never was."""
-    row = await session.one("by_operation", operation_digest(secret, owner, operation))
-    if row is None or row[9] is not None:
-        return None
-    return receipt_of(entry_of(row, owner), owner, repeated=True)
+async def _put_job(on: Session, write: w.PutJob) -> None:
+    no = 0 if write.base is None else await number_of(on, write.base)
+    await jobs.put(on, no, write.draft, write.at, write.id)
 
 
-async def _store(
-    session: Session,
-    secret: bytes,
-    batch: Batch,
-    owner: OwnerRow,
-    decision: Decision,
-    operation: OperationDigests,
-) -> Receipt:
-    position = owner.position + 1
-    storing = Storing(session, secret, owner.no)
-    writings = [storing.writing(put, position) for put in decision.puts]
-    entry = Entry(
-        batch.owner,
-        owner.era,
-        position,
-        batch.at,
-        batch.actor,
-        decision.lines(writing.row.hash for writing in writings),
-        tuple(decision.ignored),
-        decision.note,
-        operation.id,
-        operation.request,
-    )
-    gain = sum(held_gain(put.before, put.record) for put in decision.puts)
-    for name in await storing.store(writings, entry=entry, gain=gain, tails=decision.tails):
+async def _store_records(on: Session, write: w.StoreRecords) -> None:
+    storing = Storing(on, write.base.secret, await number_of(on, write.base))
+    writings = storing.writings(write)
+    for name in await storing.store(writings, entry=write.entry, gain=write.gain, tails=write.tails):
         # Last, because this row is shared by the writes of all owners.
-        await jobs.put(session, 0, embed_job(name), batch.at)
-    return receipt_of(entry, batch.owner)
+        await jobs.put(on, 0, embed_job(name), write.entry.at)
 
 
 async def add_entry(session: Session, owner_no: int, entry: Entry) -> None:
@@ -285,3 +212,31 @@ async def add_entry(session: Session, owner_no: int, entry: Entry) -> None:
         entry.request,
         dump_entry(entry),
     )
+
+
+ANSWERS: Answers = {
+    q.Base: _base,
+    q.FindOwner: _find_owner,
+    q.Secret: _secret,
+    q.ByOperation: _by_operation,
+    q.Load: _load,
+    q.Holders: _holders,
+    q.EndOf: _end_of,
+    q.LastUserTurn: _last_user_turn,
+    q.CountActive: _count_active,
+    q.OldestOwn: _oldest_own,
+    q.CountRun: _count_run,
+    q.RestingOn: _resting_on,
+    q.OtherHolders: _other_holders,
+    q.EntriesAt: _entries_at,
+    q.PositionsTouching: _positions_touching,
+    q.VersionOf: _version_of,
+    q.ErasedAmong: _erased_among,
+    q.Aged: _aged,
+    q.PlaceTaken: _place_taken,
+    q.ErasedEras: _erased_eras,
+    q.InThread: _in_thread,
+}
+
+
+WRITES: Writes = {w.PutJob: _put_job, w.StoreRecords: _store_records}

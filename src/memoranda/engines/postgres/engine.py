@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
-from typing import Any
+from typing import Any, TypeVar
 from uuid import UUID
 
 from memoranda.engines.postgres import (
@@ -22,18 +22,20 @@ from memoranda.engines.postgres import (
 )
 from memoranda.engines.postgres.moves import CopyableBook
 from memoranda.engines.postgres.server.server import Server
-from memoranda.engines.postgres.server.session import Session
+from memoranda.engines.postgres.server.session import Answers, Session, Writes
 from memoranda.model.book_facts import BookFacts, Findings, ServerFacts
 from memoranda.model.book_rows import OwnerPieces, StonePiece
-from memoranda.model.changes import Batch, Job, JobDraft, JobState, kept_text
+from memoranda.model.changes import Job, JobDraft, JobState, kept_text
 from memoranda.model.language_models import ALL_SPENT, Spent, SpentFilter, Sums
-from memoranda.model.ledger import Entry, ErasureReceipt, Receipt, Scrubbed, Target
+from memoranda.model.ledger import Entry, ErasureReceipt, Scrubbed, Target
 from memoranda.model.passages import Choose, Shelf, ShelfDelta, Sight, Use
 from memoranda.model.query import Filter, HistoryStep, Page
 from memoranda.model.records import Owner, Record, View
 from memoranda.model.vectors import Embedding, VectorSet
 from memoranda.ports import Scan
+from memoranda.storage.questions import Deciding, Write
 from memoranda.storage.rows import owner_of, record_of
+from memoranda.storage.store import Store
 
 #: Places that may still contain erased content, and that no book can see.
 UNSEEN = (
@@ -44,12 +46,31 @@ UNSEEN = (
 )
 
 
-async def _secret(session: Session) -> bytes:
-    """Return the key of the book's digests; read in each transaction, because an import may have replaced it."""
-    return bytes(await session.value("secret"))
+A = TypeVar("A")
+
+_ANSWERS: Answers = {**batches.ANSWERS}
+_WRITES: Writes = {**batches.WRITES}
 
 
-class PostgresEngine(CopyableBook):
+async def _run(on: Session, deciding: Deciding[A]) -> A:
+    """Run a use case to its end: answer each question, then carry out its writes in order; returns its result."""
+    writes: list[Write] = []
+    try:
+        step = next(deciding)
+        while True:
+            if isinstance(step, Write):
+                writes.append(step)
+                step = next(deciding)
+            else:
+                step = deciding.send(await _ANSWERS[type(step)](on, step))
+    except StopIteration as done:
+        found: A = done.value
+    for write in writes:
+        await _WRITES[type(write)](on, write)
+    return found
+
+
+class PostgresEngine(CopyableBook, Store):
     """A book in a schema of a PostgreSQL database."""
 
     name = "postgresql"
@@ -74,12 +95,29 @@ class PostgresEngine(CopyableBook):
     async def close(self) -> None:
         await self._server.close()
 
-    # ── records ──────────────────────────────────────────────────────────────────────────────────────────────────
+    async def read(self, make: Callable[[], Deciding[A]], *, whole: bool = False, long: bool = False) -> A:
+        return await self._server.read(lambda s: _run(s, make()), whole=whole, long=long)
 
-    async def apply(self, batch: Batch) -> Receipt:
+    async def write(
+        self,
+        make: Callable[[], Deciding[A]],
+        *,
+        alone: bool = False,
+        long: bool = False,
+        repeatable: bool = False,
+        guarded: bool = True,
+        patience: float | None = None,
+    ) -> A:
         return await self._server.write(
-            lambda s: batches.apply(s, batch), repeatable=batch.operation is not None
+            lambda s: _run(s, make()),
+            alone=alone,
+            long=long,
+            repeatable=repeatable,
+            guarded=guarded,
+            patience=patience,
         )
+
+    # ── records ──────────────────────────────────────────────────────────────────────────────────────────────────
 
     async def get(self, owner: Owner, view: View, ids: Sequence[UUID]) -> dict[UUID, Record]:
         return await self._server.read(lambda s: reads.get(s, owner, view, ids))
@@ -99,12 +137,6 @@ class PostgresEngine(CopyableBook):
 
     async def entries(self, owner: Owner, after: int, limit: int) -> list[Entry]:
         return await self._server.read(lambda s: reads.entries(s, owner, after, limit))
-
-    async def find_operation(self, owner: Owner, operation: str) -> Receipt | None:
-        async def work(session: Session) -> Receipt | None:
-            return await batches.find_operation(session, await _secret(session), owner, operation)
-
-        return await self._server.read(work, whole=True)
 
     # ── passages and aids ────────────────────────────────────────────────────────────────────────────────────────
 
@@ -254,14 +286,14 @@ class PostgresEngine(CopyableBook):
     async def verify(self, progress: Callable[[int, int], None] | None = None) -> Findings:
         async def work(session: Session) -> Findings:
             return await verification.verify(
-                session, await _secret(session), self.large_shelves.faults, progress
+                session, await batches.secret_of(session), self.large_shelves.faults, progress
             )
 
         return await self._server.read(work, whole=True, long=True)
 
     async def rebuild(self, progress: Callable[[int, int], None] | None = None) -> Mapping[str, int]:
         async def work(session: Session) -> Mapping[str, int]:
-            rebuilt = await maintenance.rebuild(session, await _secret(session), progress)
+            rebuilt = await maintenance.rebuild(session, await batches.secret_of(session), progress)
             await self.large_shelves.clear(session)
             return rebuilt
 

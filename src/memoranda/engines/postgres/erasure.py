@@ -11,13 +11,10 @@ from uuid import UUID
 
 from memoranda.engines.postgres import costs, jobs
 from memoranda.engines.postgres.batches import (
-    Answers,
-    OwnerRow,
+    ANSWERS,
     add_entry,
     find_owner,
     lock_owner,
-    owner_row,
-    run_decision,
 )
 from memoranda.engines.postgres.record_store import Storing
 from memoranda.engines.postgres.server.session import Row, Session
@@ -25,9 +22,11 @@ from memoranda.engines.postgres.vector_sets import VectorRemoval
 from memoranda.model.ledger import Actor, Entry, Line, Target, Verb
 from memoranda.model.records import PASSAGE_TYPES, Record
 from memoranda.model.values import keyed, micros
-from memoranda.storage import ErasurePlan, Put, plan_erasure
+from memoranda.storage import ErasurePlan, Put, encode, plan_erasure
 from memoranda.storage.erasure_plan import departure, plan_ageing, plan_whole_erasure
+from memoranda.storage.questions import Deciding, OwnerBase
 from memoranda.storage.rows import dump_entry, entry_of, record_of
+from memoranda.storage.writes import StoreRecords
 
 #: Records or entries in one statement; this bounds the memory of the server and of this process.
 AT_ONCE = 500
@@ -161,9 +160,18 @@ async def erase(session: Session, target: Target, at: datetime) -> Erased:
     return await (erasing.everything() if target.everything else erasing.some())
 
 
+async def _run(session: Session, deciding: Deciding[_T]) -> _T:
+    try:
+        question = next(deciding)
+        while True:
+            question = deciding.send(await ANSWERS[type(question)](session, question))
+    except StopIteration as done:
+        return done.value
+
+
 class _Erasing:
     def __init__(
-        self, session: Session, secret: bytes, owner: OwnerRow, target: Target, at: datetime
+        self, session: Session, secret: bytes, owner: OwnerBase, target: Target, at: datetime
     ) -> None:
         self._session = session
         self._secret = secret
@@ -171,14 +179,14 @@ class _Erasing:
         self._target = target
         self._at = at
         self._removed: Counter[str] = Counter()
-        self._answers = Answers(session, secret, owner)
+        session.no, session.base = owner.no or -1, owner
         self._ended = owner.era if target.everything else None
 
     async def some(self) -> Erased:
         """Erase some records."""
         target = self._target
         planning = plan_ageing if target.ageing else plan_erasure
-        plan = await run_decision(planning(target.view, target.ids), self._answers)
+        plan = await _run(self._session, planning(target.view, target.ids))
         if plan.doomed or plan.aged:
             lines, note = departure(plan, target.owner, ageing=target.ageing)
             await self._carry_out(plan)
@@ -190,7 +198,7 @@ class _Erasing:
         target, no = self._target, self._owner.no
         rows = await self._session.all("all_of_owner", no)
         records = {record.id: record for record in map(record_of, rows)}
-        plan = await run_decision(plan_whole_erasure(target.owner, target.view, records), self._answers)
+        plan = await _run(self._session, plan_whole_erasure(target.owner, target.view, records))
         await self._carry_out(plan)
         self._removed["ledger contents"] += await scrub_ledger(self._session, no)
         self._removed["names on spending"] += await costs.unname(self._session, no)
@@ -238,9 +246,9 @@ class _Erasing:
             await self._strip_of(owner_no, records)
 
     async def _strip_of(self, owner_no: int, records: dict[int, Record]) -> None:
-        present = owner_row(await self._session.one("lock_number", owner_no))
+        present = await self._session.one("lock_number", owner_no)
         assert present is not None
-        position = present.position + 1
+        position = present[2] + 1
         if owner_no == self._owner.no:
             self._owner.position = position
         puts = [
@@ -248,7 +256,9 @@ class _Erasing:
             for r in records.values()
         ]
         storing = Storing(self._session, self._secret, owner_no)
-        writings = [storing.writing(put, position, relink=True) for put in puts]
+        rows = [encode(put.record, self._secret) for put in puts]
+        empty = Entry(None, self._owner.era, position, self._at, Actor("system"), ())
+        writings = storing.writings(StoreRecords(self._owner, puts, rows, empty, relink=True))
         await storing.store(writings)
         for numbers in batches(records):
             self._removed["versions"] += await self._session.run("blank_versions", owner_no, numbers)

@@ -21,12 +21,12 @@ _LONGEST_WAIT = 1e12
 _NEAR = 3_600_000_000
 
 
-async def put(session: Session, owner_no: int, draft: JobDraft, at: datetime) -> None:
+async def put(session: Session, owner_no: int, draft: JobDraft, at: datetime, id: UUID | None = None) -> None:
     """Add a job, or postpone the waiting one of that kind and key, which gets the new payload and records."""
     longest = None if draft.max_wait is None else int(min(draft.max_wait, _LONGEST_WAIT) * 1_000_000)
     await session.run(
         "put_job",
-        id=new_id().bytes,
+        id=(id or new_id()).bytes,
         owner=owner_no,
         kind=draft.kind,
         key=draft.key,

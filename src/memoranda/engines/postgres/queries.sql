@@ -24,6 +24,13 @@ FROM properties AS b LEFT JOIN LATERAL (
     SELECT no, era, position, held FROM owners WHERE tenant = ? AND kind = ? AND id = ? AND erased_at IS NULL FOR UPDATE) AS o ON true
 WHERE b.name = 'secret'
 
+-- Reads the owner's row and the book's secret, and sets the owner for the row policies.
+-- name: find_owner
+SELECT b.value, o.no, o.era, o.position, o.held, set_config('memoranda.owner', o.no::text, true)
+FROM properties AS b LEFT JOIN LATERAL (
+    SELECT no, era, position, held FROM owners WHERE tenant = ? AND kind = ? AND id = ? AND erased_at IS NULL) AS o ON true
+WHERE b.name = 'secret'
+
 -- An owner that does not exist yet has no row to lock, so its name is locked.
 -- name: lock_name
 SELECT pg_advisory_xact_lock(hashtext(current_schema()), hashtext(?::text))

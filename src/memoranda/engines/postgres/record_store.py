@@ -15,8 +15,9 @@ from memoranda.model.ledger import Entry
 from memoranda.model.records import PASSAGE_TYPES, Audience
 from memoranda.model.values import micros
 from memoranda.model.vectors import EMBED
-from memoranda.storage import Put, StoredRow, encode
+from memoranda.storage import Put, StoredRow
 from memoranda.storage.rows import audience_columns, dump_entry
+from memoranda.storage.writes import StoreRecords
 from memoranda.text.terms import RULE
 
 
@@ -49,11 +50,13 @@ class Storing:
         self._secret = secret
         self._owner_no = owner_no
 
-    def writing(self, put: Put, position: int, *, relink: bool = False) -> Writing:
-        """Return a record as it will be stored; ``relink`` writes its links again even if they are the same."""
-        row = encode(put.record, self._secret)
-        anew = relink or put.before is None or put.before.rests_on() != put.record.rests_on()
-        return Writing(put, row, position, anew)
+    def writings(self, write: StoreRecords) -> list[Writing]:
+        """Return the records of a write as they will be stored."""
+        found = []
+        for put, row in zip(write.puts, write.rows, strict=True):
+            anew = write.relink or put.before is None or put.before.rests_on() != put.record.rests_on()
+            found.append(Writing(put, row, write.entry.position, anew))
+        return found
 
     async def store(
         self,

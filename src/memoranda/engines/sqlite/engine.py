@@ -3,30 +3,36 @@
 from __future__ import annotations
 
 import os
+import sqlite3
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 from uuid import UUID
 
 from memoranda.engines.sqlite import batches, costs, erasure, jobs, maintenance, reads, vector_sets
 from memoranda.engines.sqlite.file.connections import has_secret, make_secret, secret_of, sql
+from memoranda.engines.sqlite.file.faults import refuse_moved
 from memoranda.engines.sqlite.file.migrations import book_migrations
+from memoranda.engines.sqlite.file.session import Answers, Session, Writes
 from memoranda.engines.sqlite.file.sqlite_file import SqliteFile
 from memoranda.engines.sqlite.moves import CopyableBook
 from memoranda.errors import StorageError
 from memoranda.model.book_facts import BookFacts, Findings
-from memoranda.model.book_rows import OwnerPieces, StonePiece
-from memoranda.model.changes import Batch, Job, JobDraft, JobState, kept_text
+from memoranda.model.book_rows import OwnerPieces, StonePiece, refuse_marked
+from memoranda.model.changes import Job, JobDraft, JobState, kept_text
 from memoranda.model.language_models import ALL_SPENT, Spent, SpentFilter, Sums
-from memoranda.model.ledger import Entry, ErasureReceipt, Erasures, Receipt, Scrubbed, Target
+from memoranda.model.ledger import Entry, ErasureReceipt, Erasures, Scrubbed, Target
 from memoranda.model.passages import Choose, Shelf, ShelfDelta, Sight, Use
 from memoranda.model.query import Filter, HistoryStep, Page
 from memoranda.model.records import Owner, Record, View
 from memoranda.model.values import utc_now
 from memoranda.model.vectors import Embedding, VectorSet
 from memoranda.ports import Scan
+from memoranda.storage.questions import Deciding, Question, run
 from memoranda.storage.rows import owner_of, record_of
+from memoranda.storage.store import Store
 
 #: A file up to this size is cleared of erased content before ``erase`` returns; the worker clears a larger one.
 SCRUB_AT_ONCE_BYTES = 256 * 1024 * 1024
@@ -40,7 +46,17 @@ UNSEEN = (
 )
 
 
-class SqliteEngine(CopyableBook):
+A = TypeVar("A")
+
+_ANSWERS: Answers = {**batches.ANSWERS}
+_WRITES: Writes = {**batches.WRITES}
+
+
+def _answer(on: Session, question: Question[Any]) -> Any:
+    return _ANSWERS[type(question)](on, question)
+
+
+class SqliteEngine(CopyableBook, Store):
     """A book in one SQLite file."""
 
     name = "sqlite"
@@ -76,10 +92,36 @@ class SqliteEngine(CopyableBook):
     async def close(self) -> None:
         await self._file.close()
 
-    # ── records ──────────────────────────────────────────────────────────────────────────────────────────────────
+    async def read(self, make: Callable[[], Deciding[A]], *, whole: bool = False, long: bool = False) -> A:
+        def work(connection: sqlite3.Connection) -> A:
+            return run(make(), partial(_answer, Session(connection)))[0]
 
-    async def apply(self, batch: Batch) -> Receipt:
-        return await self._write(lambda c: batches.apply(c, secret_of(c), batch))
+        return await self._file.read(work)
+
+    async def write(
+        self,
+        make: Callable[[], Deciding[A]],
+        *,
+        alone: bool = False,
+        long: bool = False,
+        repeatable: bool = False,
+        guarded: bool = True,
+        patience: float | None = None,
+    ) -> A:
+        def work(connection: sqlite3.Connection) -> A:
+            if guarded:
+                refuse_marked(dict(connection.execute(sql("marks")).fetchall()))
+            else:
+                refuse_moved(self._file.path, self._file.found)
+            on = Session(connection)
+            found, writes = run(make(), partial(_answer, on))
+            for write in writes:
+                _WRITES[type(write)](on, write)
+            return found
+
+        return await self._file.write(work)
+
+    # ── records ──────────────────────────────────────────────────────────────────────────────────────────────────
 
     async def get(self, owner: Owner, view: View, ids: Sequence[UUID]) -> dict[UUID, Record]:
         return await self._file.read(lambda c: reads.get(c, owner, view, ids))
@@ -98,9 +140,6 @@ class SqliteEngine(CopyableBook):
 
     async def entries(self, owner: Owner, after: int, limit: int) -> list[Entry]:
         return await self._file.read(lambda c: reads.entries(c, owner, after, limit))
-
-    async def find_operation(self, owner: Owner, operation: str) -> Receipt | None:
-        return await self._file.read(lambda c: batches.find_operation(c, secret_of(c), owner, operation))
 
     # ── passages and aids ────────────────────────────────────────────────────────────────────────────────────────
 

@@ -11,16 +11,19 @@ from typing import Any
 from uuid import UUID
 
 from memoranda.engines.sqlite import costs, jobs, vector_sets
-from memoranda.engines.sqlite.batches import Answers, Storing, add_entry
+from memoranda.engines.sqlite.batches import ANSWERS, Storing, add_entry
 from memoranda.engines.sqlite.file.connections import sql
+from memoranda.engines.sqlite.file.session import Session
 from memoranda.engines.sqlite.reads import OwnerRow, find_owner
 from memoranda.model.changes import JobDraft
 from memoranda.model.ledger import Actor, Entry, Erasures, Line, Target, Verb
 from memoranda.model.records import PASSAGE_TYPES, WHOLE, Record
 from memoranda.model.values import keyed, micros, new_id
-from memoranda.storage import ErasurePlan, Put, plan_erasure
-from memoranda.storage.decide.state import run_decision
+from memoranda.storage import ErasurePlan, Put, encode, plan_erasure
+from memoranda.storage import questions as q
+from memoranda.storage import writes as w
 from memoranda.storage.erasure_plan import departure, plan_ageing, plan_whole_erasure
+from memoranda.storage.questions import run
 from memoranda.storage.rows import dump_entry, entry_of, load_entry_body, owner_of, record_of
 
 #: The job that clears the file of erased content; it is added in the commit of the erasure.
@@ -83,7 +86,12 @@ class _Erasing:
         self._target = target
         self._at = at
         self._removed: Counter[str] = Counter()
-        self._answers = Answers(connection, secret, owner)
+        self._on = Session(connection)
+        self._on.no, self._on.base = (
+            owner.no,
+            q.OwnerBase(target.owner, secret, owner.era, owner.position, owner.held, owner.no),
+        )
+        self._answers = lambda question: ANSWERS[type(question)](self._on, question)
         self._sets = vector_sets.Shrinking(connection)
         self._ended = owner.era if target.everything else None
 
@@ -91,7 +99,7 @@ class _Erasing:
         """Erase some records."""
         target = self._target
         planning = plan_ageing if target.ageing else plan_erasure
-        plan = run_decision(planning(target.view, target.ids), self._answers)
+        plan = run(planning(target.view, target.ids), self._answers)[0]
         if plan.doomed or plan.aged:
             lines, note = departure(plan, target.owner, ageing=target.ageing)
             self._carry_out(plan)
@@ -103,7 +111,7 @@ class _Erasing:
         target = self._target
         rows = self._connection.execute(sql("all_of_owner"), (self._owner.no,)).fetchall()
         records = {record.id: record for record in map(record_of, rows)}
-        plan = run_decision(plan_whole_erasure(target.owner, target.view, records), self._answers)
+        plan = run(plan_whole_erasure(target.owner, target.view, records), self._answers)[0]
         self._carry_out(plan)
         self._scrub_ledger()
         self._removed["names on spending"] += costs.unname(self._connection, self._owner.no)
@@ -184,11 +192,14 @@ class _Erasing:
             puts = [
                 Put(r.changed(version=r.version + 1, recorded_at=self._at), r, Verb.UNSOURCE) for r in records
             ]
-            hashes = Storing(self._connection, self._secret, owner_no, position).put_all(puts)
+            rows = [encode(put.record, self._secret) for put in puts]
+            hashes = [row.hash for row in rows]
+            entry = Entry(None, self._owner.era, position, self._at, Actor("system"), ())
+            base = q.OwnerBase(None, self._secret, None, no=owner_no)
+            Storing(
+                Session(self._connection), owner_no, w.StoreRecords(base, puts, rows, entry, relink=True)
+            ).put_all()
             for record in records:
-                self._connection.execute(sql("unlink"), (record.id.bytes,))
-                for source in record.rests_on():
-                    self._connection.execute(sql("link"), (record.id.bytes, source.bytes))
                 no = self._connection.execute(sql("where_is"), (record.id.bytes,)).fetchone()[0]
                 self._removed["versions"] += self._connection.execute(sql("blank_versions"), (no,)).rowcount
             lines = tuple(
@@ -203,7 +214,7 @@ class _Erasing:
                 for put, digest in zip(puts, hashes, strict=True)
             )
             entry = Entry(None, self._owner.era, position, self._at, Actor("system"), lines)
-            add_entry(self._connection, owner_no, entry)
+            add_entry(Session(self._connection), owner_no, entry)
             self._connection.execute(sql("move_owner"), (position, 0, owner_no))
 
     def _scrub_lines(self, records: dict[UUID, Record], *, every_version: bool) -> None:
@@ -262,5 +273,5 @@ class _Erasing:
         )
         if self._target.everything:
             entry.note["everything"] = True
-        add_entry(self._connection, self._owner.no, entry)
+        add_entry(Session(self._connection), self._owner.no, entry)
         self._connection.execute(sql("move_owner"), (position, 0, self._owner.no))

@@ -20,12 +20,14 @@ from memoranda.storage.rows import owner_of
 _LONGEST_WAIT = 1e12
 
 
-def put(connection: sqlite3.Connection, owner_no: int, draft: JobDraft, at: datetime) -> None:
+def put(
+    connection: sqlite3.Connection, owner_no: int, draft: JobDraft, at: datetime, id: UUID | None = None
+) -> None:
     """Add a job, or postpone the waiting one of that kind and key, which gets the new payload and records."""
     connection.execute(
         sql("put_job"),
         {
-            "id": new_id().bytes,
+            "id": (id or new_id()).bytes,
             "owner": owner_no,
             "kind": draft.kind,
             "key": draft.key,

@@ -13,7 +13,6 @@ from typing import Any
 from uuid import UUID
 
 from memoranda.engines.sqlite import book_rows, jobs
-from memoranda.engines.sqlite.batches import is_buried
 from memoranda.engines.sqlite.file.connections import secret_of, sql
 from memoranda.errors import Corrupt
 from memoranda.model.book_facts import Findings
@@ -27,7 +26,7 @@ from memoranda.model.book_rows import (
     refused_record,
 )
 from memoranda.model.records import PASSAGE_TYPES, Owner
-from memoranda.model.values import micros, moment, utc_now
+from memoranda.model.values import keyed, micros, moment, utc_now
 from memoranda.storage import StoredRow, encode
 from memoranda.storage.rows import audience_of, load_entry_body, owner_of, record_of
 from memoranda.storage.verify import Proof, Written, checked, misplaced
@@ -323,7 +322,7 @@ def adopt(connection: sqlite3.Connection, secret: bytes, whole: OwnerPieces) -> 
     if stored is not None:
         raise refused_era(ended=stored[6] is not None)
     for id in (UUID(bytes=piece.key) for piece in whole.records):
-        if is_buried(connection, secret, id):
+        if connection.execute(sql("buried"), (keyed(secret, "record", id.bytes),)).fetchone():
             raise refused_erased(id)
         if connection.execute(sql("where_is"), (id.bytes,)).fetchone() is not None:
             raise refused_record(id)

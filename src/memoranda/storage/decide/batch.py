@@ -11,8 +11,8 @@ from memoranda.model.ledger import Verb
 from memoranda.model.memories import Memory, MemoryStatus
 from memoranda.model.records import Record
 from memoranda.storage.decide import memory_changes, other_changes, thread_changes, undo
-from memoranda.storage.decide.state import BatchState, Decision, ask
-from memoranda.storage.questions import CountActive, CountRun, Deciding, OldestOwn
+from memoranda.storage.decide.state import BatchState, Decision
+from memoranda.storage.questions import CountActive, CountRun, Deciding, OldestOwn, ask
 
 
 def check_run(state: BatchState) -> Deciding[None]:

@@ -15,8 +15,8 @@ from memoranda.model.memories import Memory, MemoryStatus, quotes_of
 from memoranda.model.messages import Episode, Message, Thread
 from memoranda.model.records import EVERYONE, Audience, Record, lowest, narrowest
 from memoranda.model.values import canonical, refused, request_digest
-from memoranda.storage.decide.state import BatchState, ask
-from memoranda.storage.questions import Deciding, LastUserTurn, RestingOn
+from memoranda.storage.decide.state import BatchState
+from memoranda.storage.questions import Deciding, LastUserTurn, RestingOn, ask
 from memoranda.text.scripts import comparable_text
 
 _AMENDABLE = frozenset({"pinned", "tags", "applies_when", "valid_from", "valid_to"})

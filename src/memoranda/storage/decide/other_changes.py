@@ -24,8 +24,8 @@ from memoranda.model.messages import Episode, Message, Thread
 from memoranda.model.profiles import Grounds, Key, ProfileDocument, of_change, said_again
 from memoranda.model.records import Record
 from memoranda.model.values import comparable
-from memoranda.storage.decide.state import BatchState, ask
-from memoranda.storage.questions import Deciding, ErasedAmong, ErasedEras, PlaceTaken
+from memoranda.storage.decide.state import BatchState
+from memoranda.storage.questions import Deciding, ErasedAmong, ErasedEras, PlaceTaken, ask
 
 #: The value of a field that is not there.
 _NOTHING = object()

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import Any
 from uuid import UUID
 
 from memoranda.errors import Conflict, Erased, NotFound, OperationReused, Stale
@@ -14,7 +14,7 @@ from memoranda.model.ledger import USED, Entry, Ignored, Line, Receipt, ReceiptI
 from memoranda.model.messages import Thread
 from memoranda.model.records import Owner, Record, owner_digest_parts
 from memoranda.model.values import keyed
-from memoranda.storage.questions import Deciding, EndOf, Holders, Load, Question, ThreadEnd
+from memoranda.storage.questions import Deciding, EndOf, Holders, Load, ThreadEnd, ask
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,31 +65,12 @@ def refuse_old_era(wanted: UUID | None, era: UUID | None) -> None:
         )
 
 
-A = TypeVar("A")
-
-
-def ask(question: Question[A]) -> Generator[Question[Any], A, A]:
-    """Ask the engine one question, and return its answer."""
-    return (yield question)
-
-
 def load_all(ids: Iterable[UUID]) -> Deciding[dict[UUID, Record]]:
     """Return records by id; asks the engine nothing if no id is given."""
     wanted = tuple(dict.fromkeys(ids))
     if not wanted:
         return {}
     return (yield from ask(Load(wanted)))
-
-
-def run_decision(deciding: Deciding[A], answer: Callable[[Question[Any]], Any]) -> A:
-    """Run a decision to its end, answering each question at once."""
-    try:
-        question = next(deciding)
-        while True:
-            question = deciding.send(answer(question))
-    except StopIteration as done:
-        decided: A = done.value
-        return decided
 
 
 @dataclass(slots=True)

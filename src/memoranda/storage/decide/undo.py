@@ -10,7 +10,7 @@ from memoranda.model.ledger import Entry, Line, Verb
 from memoranda.model.memories import Memory, MemoryStatus
 from memoranda.model.messages import Thread
 from memoranda.model.records import Record, RecordType
-from memoranda.storage.decide.state import BatchState, ask
+from memoranda.storage.decide.state import BatchState
 from memoranda.storage.questions import (
     Deciding,
     EntriesAt,
@@ -19,6 +19,7 @@ from memoranda.storage.questions import (
     PositionsTouching,
     RestingOn,
     VersionOf,
+    ask,
 )
 
 _FINAL = {

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from functools import lru_cache
 from importlib.resources import files
 from typing import Any, NamedTuple
 
 import asyncpg
+
+from memoranda.storage.questions import OwnerBase, Question, Write
 
 #: The files of statements, by the parts of their paths.
 _FILES = (("queries.sql",), ("large", "queries.sql"))
@@ -94,6 +96,10 @@ class Session:
     ) -> None:
         self._connection = connection
         self.schema = schema
+        #: The number of the owner that the questions are about; -1 if that owner has no row.
+        self.no = -1
+        #: The same owner.
+        self.base: OwnerBase | None = None
         #: Seconds to wait for the answer to a statement; None: the caller watches the connection.
         self._seconds = seconds
 
@@ -151,3 +157,8 @@ class Session:
             asked.text, *asked.arguments(values, named), timeout=self._seconds
         )
         return int(status.rsplit(" ", 1)[-1]) if status[-1:].isdigit() else 0
+
+
+#: The functions that answer questions, and those that carry out writes.
+Answers = dict[type[Question[Any]], Callable[[Session, Any], Awaitable[Any]]]
+Writes = dict[type[Write], Callable[[Session, Any], Awaitable[None]]]

@@ -1,0 +1,79 @@
+"""Applies a batch: recognises a repeated operation, decides the changes, and writes them with their ledger entry."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from uuid import UUID
+
+from memoranda.model.changes import Batch, JobDraft
+from memoranda.model.ledger import Entry, Receipt
+from memoranda.model.records import Owner
+from memoranda.storage.decide.batch import decide_batch, held_gain
+from memoranda.storage.decide.state import (
+    operation_digest,
+    operation_of,
+    receipt_of,
+    refuse_old_era,
+    repeated,
+)
+from memoranda.storage.questions import Base, ByOperation, Deciding, Secret, ask
+from memoranda.storage.rows import encode
+from memoranda.storage.writes import PutJob, StoreRecords
+
+
+def apply_batch(batch: Batch, new_era: UUID) -> Deciding[Receipt]:
+    """Apply a batch; ``new_era`` is the id of the owner's era if the owner has none."""
+    # Asked first, so that a repeated operation waits for the first one to end.
+    base = yield from ask(Base(batch.owner))
+    operation = operation_of(base.secret, batch)
+    if operation.id is not None:
+        found = yield from ask(ByOperation(operation.id))
+        if found is not None:
+            return repeated(found.entry, batch.owner, operation, ended=found.ended)
+    refuse_old_era(batch.era, base.era)
+    decision = yield from decide_batch(batch)
+    nothing = Receipt(batch.owner, 0, batch.at, (), tuple(decision.ignored))
+    if not decision.puts and not decision.jobs and operation.id is None:
+        # Nothing is stored, not even the name of a new owner.
+        return nothing
+    base.era = base.era or new_era
+    for draft in _once_each(decision.jobs):
+        yield PutJob(base, draft, batch.at)
+    if not decision.puts and operation.id is None:
+        return nothing
+    rows = [encode(put.record, base.secret) for put in decision.puts]
+    entry = Entry(
+        batch.owner,
+        base.era,
+        base.position + 1,
+        batch.at,
+        batch.actor,
+        decision.lines(row.hash for row in rows),
+        tuple(decision.ignored),
+        decision.note,
+        operation.id,
+        operation.request,
+    )
+    gain = sum(held_gain(put.before, put.record) for put in decision.puts)
+    yield StoreRecords(base, decision.puts, rows, entry, decision.tails, gain)
+    return receipt_of(entry, batch.owner)
+
+
+def _once_each(drafts: Iterable[JobDraft]) -> Iterable[JobDraft]:
+    """Join the drafts of one kind and key: the last one counts, and it insists if any of them does."""
+    joined: dict[tuple[str, str], JobDraft] = {}
+    for draft in drafts:
+        earlier = joined.get((draft.kind, draft.key))
+        insists = draft.insists or (earlier is not None and earlier.insists)
+        joined[draft.kind, draft.key] = draft if insists == draft.insists else replace(draft, insists=True)
+    return joined.values()
+
+
+def find_operation(owner: Owner, operation: str) -> Deciding[Receipt | None]:
+    """Return the receipt of an operation that was applied before; None if it never was, or its owner was erased."""
+    secret = yield from ask(Secret())
+    found = yield from ask(ByOperation(operation_digest(secret, owner, operation)))
+    if found is None or found.ended:
+        return None
+    return receipt_of(found.entry, owner, repeated=True)

@@ -1,0 +1,48 @@
+"""The writes of use cases: rows to be stored, changed or deleted, which an engine carries out in one transaction."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from uuid import UUID
+
+from memoranda.model.changes import JobDraft
+from memoranda.model.ledger import Entry
+from memoranda.model.values import new_id
+from memoranda.storage.decide.state import Put
+from memoranda.storage.questions import OwnerBase, Write
+from memoranda.storage.rows import StoredRow
+
+
+@dataclass(frozen=True, slots=True)
+class StoreRecords(Write):
+    """Store records of one owner with their ledger entry, which becomes the owner's last one.
+
+    The revision of each changed shelf increases once. If passages came, the job that makes vectors is added to every set
+    where none waits.
+    """
+
+    base: OwnerBase
+    puts: Sequence[Put]
+    #: The row of each of ``puts``.
+    rows: Sequence[StoredRow]
+    entry: Entry
+    #: Thread → the last place given out in it.
+    tails: Mapping[UUID, int] = field(default_factory=dict)
+    #: The difference that it makes to the owner's count of active memories.
+    gain: int = 0
+    #: True if all links to sources are written again, also where a record's sources seem unchanged.
+    relink: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class PutJob(Write):
+    """Add a job, or postpone the waiting one of that owner, kind and key, which gets the new payload and records."""
+
+    #: None: the job is the book's own upkeep.
+    base: OwnerBase | None
+    draft: JobDraft
+    at: datetime
+    #: The job's id, if it is a new one.
+    id: UUID = field(default_factory=new_id)
