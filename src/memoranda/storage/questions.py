@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 from uuid import UUID
 
+from memoranda.model.book_rows import Piece, PieceKind
 from memoranda.model.ledger import Entry
 from memoranda.model.memories import Memory
 from memoranda.model.records import Audience, Owner, Record
@@ -227,3 +228,27 @@ class InThread(Question[list[UUID]]):
     """The ids of a thread's messages, episodes and memories."""
 
     thread: UUID
+
+
+# ── pieces ───────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@dataclass(frozen=True, slots=True)
+class ErasAfter(Question[list[bytes]]):
+    """The ids of the book's next eras after this one, ended ones included, in order."""
+
+    after: bytes
+    limit: int
+
+
+@dataclass(frozen=True, slots=True)
+class PiecesAfter(Question[list[Piece]]):
+    """The next pieces of an era (or the book's tombstones) after a key, in the order of their keys; texts are unchecked.
+
+    ``readers`` of a record or a version are three times None if it stands on no shelf of its owner.
+    """
+
+    kind: PieceKind
+    era: bytes
+    after: bytes
+    limit: int

@@ -8,7 +8,7 @@ from datetime import date
 from typing import Any
 from uuid import UUID
 
-from memoranda.engines.inmemory.tables import Era, Kept, SpentRow, Tables, Version, Work
+from memoranda.engines.inmemory.tables import Answers, Era, Kept, Session, SpentRow, Tables, Version, Work
 from memoranda.model.book_rows import (
     OWN_UPKEEP,
     BookFrame,
@@ -32,6 +32,7 @@ from memoranda.model.passages import Use
 from memoranda.model.values import micros, moment
 from memoranda.model.vectors import Embedding
 from memoranda.storage import StoredRow, decode, encode
+from memoranda.storage import questions as q
 from memoranda.storage.rows import audience_columns, audience_of, dump_entry, load_entry_body, owner_of
 
 
@@ -285,3 +286,14 @@ def _lay_spent(tables: Tables, number: int, pieces: Iterable[SpentPiece]) -> Non
         row = SpentRow(tenant, number, agent or None, date.fromisoformat(day), task, model)
         sums = {**dict(zip(COUNTS, counts, strict=True)), "price": price_of(price)}
         tables.spent[row] = Sums.model_validate(sums)
+
+
+def _eras_after(on: Session, question: q.ErasAfter) -> list[bytes]:
+    return sorted(id.bytes for id in on.tables.eras if id.bytes > question.after)[: question.limit]
+
+
+def _pieces_after(on: Session, question: q.PiecesAfter) -> list[Piece]:
+    return after(on.tables, question.kind, question.era, question.after)[: question.limit]
+
+
+ANSWERS: Answers = {q.ErasAfter: _eras_after, q.PiecesAfter: _pieces_after}

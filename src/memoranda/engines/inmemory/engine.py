@@ -9,7 +9,16 @@ from functools import partial
 from typing import Any, TypeVar
 from uuid import UUID
 
-from memoranda.engines.inmemory import batches, costs, erasure, jobs, maintenance, reads, vector_sets
+from memoranda.engines.inmemory import (
+    batches,
+    book_rows,
+    costs,
+    erasure,
+    jobs,
+    maintenance,
+    reads,
+    vector_sets,
+)
 from memoranda.engines.inmemory.moves import CopyableBook
 from memoranda.engines.inmemory.tables import Answers, Checks, Era, Session, Tables, Writes
 from memoranda.model.book_facts import BookFacts, Findings
@@ -27,7 +36,7 @@ from memoranda.storage.store import Store
 
 A = TypeVar("A")
 
-_ANSWERS: Answers = {**batches.ANSWERS}
+_ANSWERS: Answers = {**batches.ANSWERS, **book_rows.ANSWERS}
 _WRITES: Writes = {**batches.WRITES}
 _CHECKS: Checks = {**batches.CHECKS}
 

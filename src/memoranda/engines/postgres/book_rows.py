@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from memoranda.engines.postgres.server.session import Row, Session
+from memoranda.engines.postgres.server.session import Answers, Row, Session
 from memoranda.model.book_rows import (
     OWN_UPKEEP,
     BookFrame,
@@ -25,6 +25,7 @@ from memoranda.model.book_rows import (
     VersionPiece,
     job_payload,
 )
+from memoranda.storage import questions as q
 
 _BEHIND = "id > :after ORDER BY id LIMIT :limit"
 #: More records than an owner can have.
@@ -230,3 +231,14 @@ def _versions(
 def _columns(rows: Sequence[Sequence[Any]], width: int) -> list[list[Any]]:
     """Return rows as columns; there are ``width`` of them even without rows."""
     return [[row[place] for row in rows] for place in range(width)]
+
+
+async def _eras_after(on: Session, question: q.ErasAfter) -> list[bytes]:
+    return [row[0] for row in await on.all("eras_after", question.after, question.limit)]
+
+
+async def _pieces_after(on: Session, question: q.PiecesAfter) -> list[Piece]:
+    return await after(on, question.kind, question.era, question.after, question.limit)
+
+
+ANSWERS: Answers = {q.ErasAfter: _eras_after, q.PiecesAfter: _pieces_after}

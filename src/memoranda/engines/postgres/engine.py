@@ -10,6 +10,7 @@ from uuid import UUID
 
 from memoranda.engines.postgres import (
     batches,
+    book_rows,
     costs,
     erasure,
     jobs,
@@ -48,7 +49,7 @@ UNSEEN = (
 
 A = TypeVar("A")
 
-_ANSWERS: Answers = {**batches.ANSWERS}
+_ANSWERS: Answers = {**batches.ANSWERS, **book_rows.ANSWERS}
 _WRITES: Writes = {**batches.WRITES}
 
 

@@ -796,7 +796,8 @@ SELECT r.no, r.id, r.type, r.version, r.recorded_at, r.slot, r.thread, r.seq, r.
     t.rule, t.packed, u.strength, u.used_at, u.count
 FROM (
     SELECT * FROM records WHERE owner = :owner AND {conditions}) AS r
-CROSS JOIN LATERAL (SELECT audience, agent, groups FROM shelves WHERE owner = r.owner AND no = r.shelf LIMIT 1) AS s
+LEFT JOIN LATERAL (
+    SELECT audience, agent, groups FROM shelves WHERE owner = r.owner AND no = r.shelf LIMIT 1) AS s ON true
 LEFT JOIN LATERAL (SELECT rule, packed FROM terms WHERE owner = r.owner AND record = r.no LIMIT 1) AS t ON true
 LEFT JOIN LATERAL (
     SELECT strength, used_at, count FROM uses WHERE owner = r.owner AND record = r.no LIMIT 1) AS u ON true
@@ -804,7 +805,7 @@ ORDER BY r.id
 
 -- name: version_pieces
 SELECT v.record, v.version, v.position, v.recorded_at, s.audience, s.agent, s.groups, v.hash, v.body
-FROM versions AS v JOIN shelves AS s ON s.owner = v.owner AND s.no = v.shelf
+FROM versions AS v LEFT JOIN shelves AS s ON s.owner = v.owner AND s.no = v.shelf
 WHERE v.owner = ? AND v.record = ANY(?::bigint[]) ORDER BY v.record, v.version
 
 -- name: link_pieces

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from memoranda.engines.sqlite.file.connections import sql
+from memoranda.engines.sqlite.file.session import Answers, Session
 from memoranda.engines.sqlite.reads import fetch_many
 from memoranda.model.book_rows import (
     OWN_UPKEEP,
@@ -29,6 +30,7 @@ from memoranda.model.book_rows import (
 )
 from memoranda.model.changes import told
 from memoranda.model.records import RecordType
+from memoranda.storage import questions as q
 
 #: The key of a vector is its set's number, shifted by this many bits, plus its record's number.
 _SET_BITS = 40
@@ -265,3 +267,14 @@ class _Records:
         if readers not in self._shelves:
             self._shelves[readers] = _shelf_number(self._connection, self._owner_no, readers)
         return self._shelves[readers]
+
+
+def _eras_after(on: Session, question: q.ErasAfter) -> list[bytes]:
+    return [row[0] for row in on.all("eras_after", question.after, question.limit)]
+
+
+def _pieces_after(on: Session, question: q.PiecesAfter) -> list[Piece]:
+    return after(on.connection, question.kind, question.era, question.after, question.limit)
+
+
+ANSWERS: Answers = {q.ErasAfter: _eras_after, q.PiecesAfter: _pieces_after}

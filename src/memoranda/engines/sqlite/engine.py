@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 from uuid import UUID
 
-from memoranda.engines.sqlite import batches, costs, erasure, jobs, maintenance, reads, vector_sets
+from memoranda.engines.sqlite import batches, book_rows, costs, erasure, jobs, maintenance, reads, vector_sets
 from memoranda.engines.sqlite.file.connections import has_secret, make_secret, secret_of, sql
 from memoranda.engines.sqlite.file.faults import refuse_moved
 from memoranda.engines.sqlite.file.migrations import book_migrations
@@ -48,7 +48,7 @@ UNSEEN = (
 
 A = TypeVar("A")
 
-_ANSWERS: Answers = {**batches.ANSWERS}
+_ANSWERS: Answers = {**batches.ANSWERS, **book_rows.ANSWERS}
 _WRITES: Writes = {**batches.WRITES}
 
 

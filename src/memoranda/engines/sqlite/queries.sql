@@ -617,13 +617,14 @@ SELECT id FROM records WHERE shelf = ? AND type = ? AND id > ? ORDER BY id LIMIT
 SELECT r.no, r.id, r.type, r.version, r.recorded_at, r.slot, r.thread, r.seq, r.kind, r.status, r.at, r.valid_from, r.valid_to,
     r.facets, r.body, r.hash, s.audience, s.agent, s.groups, r.position, r.learnt, r.ended, r.run, r.mark,
     t.rule, t.packed, u.strength, u.used_at, u.count
-FROM records AS r JOIN shelves AS s ON s.no = r.shelf
+FROM records AS r LEFT JOIN shelves AS s ON s.no = r.shelf AND s.owner = r.owner
 LEFT JOIN terms AS t ON t.record = r.no LEFT JOIN uses AS u ON u.record = r.no
 WHERE r.id IN ({ids}) ORDER BY r.id
 
 -- name: version_pieces
 SELECT v.record, v.version, v.position, v.recorded_at, s.audience, s.agent, s.groups, v.hash, v.body
-FROM versions AS v JOIN shelves AS s ON s.no = v.shelf WHERE v.record IN ({ids}) ORDER BY v.record, v.version
+FROM versions AS v JOIN records AS r ON r.no = v.record LEFT JOIN shelves AS s ON s.no = v.shelf AND s.owner = r.owner
+WHERE v.record IN ({ids}) ORDER BY v.record, v.version
 
 -- name: link_pieces
 SELECT record, source FROM links WHERE record IN ({ids}) ORDER BY record, source
