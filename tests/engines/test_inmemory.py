@@ -12,11 +12,19 @@ from memoranda.engines.inmemory import InMemoryEngine
 from memoranda.model.changes import Retract
 from memoranda.testing import StoreSuite
 from memoranda.testing.builders import Pen
+from tests.engines.rehearsal import RehearsingEngine
 
 
 class TestInMemory(StoreSuite):
     async def open_engine(self, folder: Path) -> InMemoryEngine:
         return InMemoryEngine()
+
+
+class TestRehearsed(StoreSuite):
+    """The same suite, as an engine without transactions over many statements would run it."""
+
+    async def open_engine(self, folder: Path) -> InMemoryEngine:
+        return RehearsingEngine()
 
 
 async def test_verify_finds_what_is_planted():

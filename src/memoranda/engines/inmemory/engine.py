@@ -41,8 +41,18 @@ _WRITES: Writes = {**batches.WRITES}
 _CHECKS: Checks = {**batches.CHECKS}
 
 
-def _answer(on: Session, question: Question[Any]) -> Any:
+def answer(on: Session, question: Question[Any]) -> Any:
+    """Answer a question from the tables."""
     return _ANSWERS[type(question)](on, question)
+
+
+def carry_out(on: Session, writes: Sequence[Write]) -> None:
+    """Carry out all writes or, if a check refuses one of them, none."""
+    for write in writes:
+        if type(write) in _CHECKS:
+            _CHECKS[type(write)](on, write)
+    for write in writes:
+        _WRITES[type(write)](on, write)
 
 
 class InMemoryEngine(CopyableBook, Store):
@@ -62,7 +72,7 @@ class InMemoryEngine(CopyableBook, Store):
 
     async def read(self, make: Callable[[], Deciding[A]], *, whole: bool = False, long: bool = False) -> A:
         with self._lock:
-            return run(make(), partial(_answer, Session.of(self._tables)))[0]
+            return run(make(), partial(answer, Session.of(self._tables)))[0]
 
     async def write(
         self,
@@ -76,12 +86,8 @@ class InMemoryEngine(CopyableBook, Store):
     ) -> A:
         with self._writing() if guarded else self._lock:
             on = Session.of(self._tables)
-            found, writes = run(make(), partial(_answer, on))
-            for write in writes:
-                if type(write) in _CHECKS:
-                    _CHECKS[type(write)](on, write)
-            for write in writes:
-                _WRITES[type(write)](on, write)
+            found, writes = run(make(), partial(answer, on))
+            carry_out(on, writes)
             return found
 
     # ── records ──────────────────────────────────────────────────────────────────────────────────────────────────
