@@ -31,7 +31,7 @@ from memoranda.model.query import Filter, HistoryStep, Page
 from memoranda.model.records import Owner, Record, View
 from memoranda.model.vectors import Embedding, VectorSet
 from memoranda.ports import Scan
-from memoranda.storage.questions import Deciding, Question, run
+from memoranda.storage.questions import Deciding, Question, Write, run
 from memoranda.storage.store import Store
 
 A = TypeVar("A")
