@@ -165,7 +165,7 @@ _TURN = "numbers the turn within a digest that names the thread already"
 #: Statements that only a book which moves asks, and what it is laid down with: no try reaches them, a move does.
 MOVING = frozenset(
     """
-    remove_mark_of_book era shelves_of_era jobs_of_era spent_of_era ids_on_shelf_after entry_pieces set_shelf
+    remove_mark_of_book era shelves_of_era jobs_of_era ids_on_shelf_after entry_pieces set_shelf
     recount_held_of_all
     """.split()
 )

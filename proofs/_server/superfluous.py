@@ -120,7 +120,6 @@ MOVING = frozenset(
         *(
             "shelves_of_era",
             "jobs_of_era",
-            "spent_of_era",
             "record_pieces",
             "entry_pieces",
             "recount_shelves",

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 from uuid import UUID
 
-from memoranda.model.book_rows import Piece, PieceKind
+from memoranda.model.book_rows import Piece, PieceKind, SpentPiece
 from memoranda.model.ledger import Entry
 from memoranda.model.memories import Memory
 from memoranda.model.records import Audience, Owner, Record
@@ -252,3 +252,52 @@ class PiecesAfter(Question[list[Piece]]):
     era: bytes
     after: bytes
     limit: int
+
+
+# ── spending ─────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@dataclass(frozen=True, slots=True)
+class SpentWhere:
+    """The conditions that select sums of spending."""
+
+    tenant: str
+    #: None: of every owner, and of nobody.
+    base: OwnerBase | None
+    #: None: of every agent, and of none.
+    agent: str | None
+    #: The first day, and the day after the last one, as they are stored.
+    since: str
+    until: str
+
+    def named(self) -> dict[str, Any]:
+        """Return the conditions as the parameters of a statement."""
+        no = None if self.base is None else self.base.no
+        return {
+            "tenant": self.tenant,
+            "owner": no,
+            "agent": self.agent,
+            "since": self.since,
+            "until": self.until,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class SpentRows(Question[list[tuple[Owner | None, SpentPiece]]]):
+    """The sums of spending that meet the conditions, each with its owner; None if that owner was erased."""
+
+    where: SpentWhere
+
+
+@dataclass(frozen=True, slots=True)
+class SpentSum(Question[Sequence[int]]):
+    """The same sums added up: the counts, and the price in its smallest steps."""
+
+    where: SpentWhere
+
+
+@dataclass(frozen=True, slots=True)
+class SpentOf(Question[Sequence[SpentPiece]]):
+    """All sums of spending of one owner."""
+
+    base: OwnerBase

@@ -7,11 +7,13 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from memoranda.model.changes import Batch
+from memoranda.model.language_models import ALL_SPENT, Spent, SpentFilter, Sums
 from memoranda.model.ledger import Receipt
 from memoranda.model.records import Owner
 from memoranda.model.values import new_id
 from memoranda.storage.apply import apply_batch, find_operation
 from memoranda.storage.questions import Deciding
+from memoranda.storage.spending import list_spent, note_spent, sum_spent
 
 A = TypeVar("A")
 
@@ -52,3 +54,14 @@ class Store(ABC):
 
     async def find_operation(self, owner: Owner, operation: str) -> Receipt | None:
         return await self.read(lambda: find_operation(owner, operation), whole=True)
+
+    # ── spending ─────────────────────────────────────────────────────────────────────────────────────────────────
+
+    async def note_spent(self, spent: Spent) -> None:
+        await self.write(lambda: note_spent(spent))
+
+    async def spent(self, tenant: str, only: SpentFilter = ALL_SPENT) -> list[Spent]:
+        return await self.read(lambda: list_spent(tenant, only))
+
+    async def spent_in_all(self, tenant: str, only: SpentFilter = ALL_SPENT) -> Sums:
+        return await self.read(lambda: sum_spent(tenant, only))

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from uuid import UUID
 
+from memoranda.model.book_rows import SpentPiece
 from memoranda.model.changes import JobDraft
 from memoranda.model.ledger import Entry
 from memoranda.model.values import new_id
@@ -46,3 +47,22 @@ class PutJob(Write):
     at: datetime
     #: The job's id, if it is a new one.
     id: UUID = field(default_factory=new_id)
+
+
+# ── spending ─────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@dataclass(frozen=True, slots=True)
+class AddSpent(Write):
+    """Add to an owner's sums of spending, each of which may be there already. No two of the rows are of the same sum."""
+
+    #: None: the sums that name nobody.
+    base: OwnerBase | None
+    rows: Sequence[SpentPiece]
+
+
+@dataclass(frozen=True, slots=True)
+class DropSpent(Write):
+    """Delete an owner's sums of spending."""
+
+    base: OwnerBase

@@ -94,7 +94,7 @@ def test_a_statement_never_reads_a_whole_table(book: sqlite3.Connection, name: s
         ("record_pieces", "sqlite_autoindex_records_1"),
         ("version_pieces", "sqlite_autoindex_versions_1"),
         ("jobs_of_era", "sqlite_autoindex_jobs_2"),
-        ("spent_of_era", "spent_of_owner"),
+        ("spent_of_owner", "spent_of_owner"),
     ],
 )
 def test_a_hot_statement_uses_its_index(book: sqlite3.Connection, name: str, index: str) -> None:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
-from datetime import date
 from typing import Any
 from uuid import UUID
 
-from memoranda.engines.inmemory.tables import Answers, Era, Kept, Session, SpentRow, Tables, Version, Work
+from memoranda.engines.inmemory import costs
+from memoranda.engines.inmemory.tables import Answers, Era, Kept, Session, Tables, Version, Work
 from memoranda.model.book_rows import (
     OWN_UPKEEP,
     BookFrame,
@@ -26,7 +26,6 @@ from memoranda.model.book_rows import (
     job_payload,
 )
 from memoranda.model.changes import Job, JobState
-from memoranda.model.language_models import COUNTS, Sums, price_of, steps_of
 from memoranda.model.ledger import Actor, Entry
 from memoranda.model.passages import Use
 from memoranda.model.values import micros, moment
@@ -39,7 +38,7 @@ from memoranda.storage.rows import audience_columns, audience_of, dump_entry, lo
 def book_frame(tables: Tables) -> BookFrame:
     """Return the rows that belong to no owner, without the tombstones of erased records."""
     sets = tuple((name, embedding.dimension) for name, embedding in tables.sets.items())
-    return BookFrame(sets, _jobs(tables, None), _spent(tables, 0))
+    return BookFrame(sets, _jobs(tables, None), costs.pieces(tables, 0))
 
 
 def frame(tables: Tables, id: bytes) -> Frame | None:
@@ -59,7 +58,7 @@ def frame(tables: Tables, id: bytes) -> Frame | None:
         era.ended_at,
         tuple(sorted(shelves)),
         _jobs(tables, era),
-        _spent(tables, era.number),
+        costs.pieces(tables, era.number),
     )
 
 
@@ -153,16 +152,6 @@ def _job(work: Work) -> JobPiece:
         job.error,
         None if work.kept is None else (about, work.kept),
     )
-
-
-def _spent(tables: Tables, number: int) -> tuple[SpentPiece, ...]:
-    found = []
-    for row, sums in tables.spent.items():
-        if row.era == number:
-            counts = tuple(getattr(sums, name) for name in COUNTS)
-            place = (row.tenant, row.day.isoformat(), row.agent or "", row.task, row.model)
-            found.append((*place, *counts, steps_of(sums.price)))
-    return tuple(sorted(found))
 
 
 def lay_book(tables: Tables, frame: BookFrame) -> None:
@@ -282,10 +271,8 @@ def _lay_work(tables: Tables, era: Era | None, pieces: Iterable[JobPiece]) -> No
 
 
 def _lay_spent(tables: Tables, number: int, pieces: Iterable[SpentPiece]) -> None:
-    for tenant, day, agent, task, model, *counts, price in pieces:
-        row = SpentRow(tenant, number, agent or None, date.fromisoformat(day), task, model)
-        sums = {**dict(zip(COUNTS, counts, strict=True)), "price": price_of(price)}
-        tables.spent[row] = Sums.model_validate(sums)
+    tables.spent.pop(number, None)
+    costs.add(tables, number, pieces)
 
 
 def _eras_after(on: Session, question: q.ErasAfter) -> list[bytes]:

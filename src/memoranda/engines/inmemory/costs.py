@@ -2,56 +2,78 @@
 
 from __future__ import annotations
 
-from datetime import date
+from collections.abc import Iterable, Iterator
 
-from memoranda.engines.inmemory.tables import Era, SpentRow, Tables
+from memoranda.engines.inmemory import batches
+from memoranda.engines.inmemory.batches import era_of
+from memoranda.engines.inmemory.tables import Answers, Era, Session, Tables, Writes
+from memoranda.model.book_rows import SpentPiece
 from memoranda.model.changes import Job
-from memoranda.model.language_models import Spent, SpentFilter, Sums, total
+from memoranda.model.language_models import Spent
+from memoranda.model.records import Owner
+from memoranda.storage import questions as q
+from memoranda.storage import writes as w
+from memoranda.storage.spending import note_spent, unname_spending
 
 
-def note(tables: Tables, spent: Spent, job: Job | None = None) -> None:
-    """Add usage to the sums, without the owner's name if the owner is unknown or was erased since the job was added."""
-    era = None if spent.owner is None else tables.living.get(spent.owner)
-    if job is not None and job.era is not None and job.owner == spent.owner:
-        era = era if era is not None and era.id == job.era else None
-    number, agent = (0, None) if era is None else (era.number, spent.agent)
-    _add(tables, SpentRow(spent.tenant, number, agent, spent.day, spent.task, spent.model), spent)
+def pieces(tables: Tables, number: int) -> tuple[SpentPiece, ...]:
+    """Return the sums of an owner's spending; ``number`` 0 is for those that name nobody."""
+    return tuple(sorted((*place, *sums) for place, sums in tables.spent.get(number, {}).items()))
 
 
-def listed(tables: Tables, tenant: str, only: SpentFilter) -> list[Spent]:
-    """Return the sums of spending that meet the conditions, ordered by day, owner and their other columns."""
-    owners = {era.number: era.owner for era in tables.living.values()}
-    found = [
-        Spent(
-            tenant=tenant, owner=owners.get(row.era), agent=row.agent, day=row.day, task=row.task, model=row.model
-        ).holding(sums)
-        for row, sums in tables.spent.items()
-        if row.tenant == tenant
-    ]  # fmt: skip
-    return sorted((spent for spent in found if _meets(spent, only)), key=lambda spent: spent.place)
+def add(tables: Tables, number: int, rows: Iterable[SpentPiece]) -> None:
+    """Add to an owner's sums of spending."""
+    for row in rows:
+        own = tables.spent.setdefault(number, {})
+        before = own.get(row[:5], (0,) * len(row[5:]))
+        own[row[:5]] = tuple(one + other for one, other in zip(before, row[5:], strict=True))
 
 
-def in_all(tables: Tables, tenant: str, only: SpentFilter) -> Sums:
-    """Return the total of all spending that meets the conditions."""
-    return total(listed(tables, tenant, only))
+def _meeting(on: Session, where: q.SpentWhere) -> Iterator[tuple[Owner | None, SpentPiece]]:
+    owners = {era.number: era.owner for era in on.tables.living.values()}
+    numbers = on.tables.spent if where.base is None else [where.base.no or -1]
+    for number in numbers:
+        for piece in pieces(on.tables, number):
+            tenant, day, agent, *_ = piece
+            meets = tenant == where.tenant and where.since <= day < where.until
+            if meets and where.agent in (None, agent):
+                yield owners.get(number), piece
+
+
+def _sum(on: Session, question: q.SpentSum) -> tuple[int, ...]:
+    found = [piece[5:] for _, piece in _meeting(on, question.where)]
+    return tuple(map(sum, zip(*found, strict=True))) if found else (0,) * 7
+
+
+def _add(on: Session, write: w.AddSpent) -> None:
+    add(on.tables, 0 if write.base is None else era_of(on, write.base).number, write.rows)
+
+
+def _drop(on: Session, write: w.DropSpent) -> None:
+    on.tables.spent.pop(write.base.no or 0, None)
+
+
+ANSWERS: Answers = {
+    q.SpentRows: lambda on, question: list(_meeting(on, question.where)),
+    q.SpentSum: _sum,
+    q.SpentOf: lambda on, question: pieces(on.tables, question.base.no),
+}
+WRITES: Writes = {w.AddSpent: _add, w.DropSpent: _drop}
+
+
+def note(tables: Tables, spent: Spent, job: Job | None) -> None:
+    """Add usage to the sums."""
+    _carry_out(Session.of(tables), note_spent(spent, job))
 
 
 def unname(tables: Tables, era: Era) -> int:
     """Remove an owner's name from the sums of spending, which stay; returns how many were changed."""
-    own = [row for row in tables.spent if row.era == era.number]
-    for row in own:
-        _add(tables, row._replace(era=0, agent=None), tables.spent.pop(row))
-    return len(own)
+    return _carry_out(Session.of(tables), unname_spending(q.OwnerBase(None, b"", era.id, no=era.number)))
 
 
-def _add(tables: Tables, row: SpentRow, sums: Sums) -> None:
-    tables.spent[row] = tables.spent.get(row, Sums()) + sums
-
-
-def _meets(spent: Spent, only: SpentFilter) -> bool:
-    return (
-        only.owner in (None, spent.owner)
-        and only.agent in (None, spent.agent)
-        and (only.since or date.min) <= spent.day
-        and (only.until is None or spent.day < only.until)
-    )
+def _carry_out(on: Session, deciding: q.Deciding[q.A]) -> q.A:
+    answers = {**batches.ANSWERS, **ANSWERS}
+    found, writes = q.run(deciding, lambda question: answers[type(question)](on, question))
+    for write in writes:
+        WRITES[type(write)](on, write)
+    return found

@@ -24,7 +24,7 @@ from memoranda.engines.inmemory.tables import Answers, Checks, Era, Session, Tab
 from memoranda.model.book_facts import BookFacts, Findings
 from memoranda.model.book_rows import OwnerPieces, StonePiece
 from memoranda.model.changes import Job, JobDraft, JobState, kept_text
-from memoranda.model.language_models import ALL_SPENT, Spent, SpentFilter, Sums
+from memoranda.model.language_models import Spent
 from memoranda.model.ledger import Entry, ErasureReceipt, Scrubbed, Target
 from memoranda.model.passages import Choose, Shelf, ShelfDelta, Sight, Use
 from memoranda.model.query import Filter, HistoryStep, Page
@@ -36,8 +36,15 @@ from memoranda.storage.store import Store
 
 A = TypeVar("A")
 
-_ANSWERS: Answers = {**batches.ANSWERS, **book_rows.ANSWERS}
-_WRITES: Writes = {**batches.WRITES}
+_ANSWERS: Answers = {
+    **batches.ANSWERS,
+    **book_rows.ANSWERS,
+    **costs.ANSWERS,
+}
+_WRITES: Writes = {
+    **batches.WRITES,
+    **costs.WRITES,
+}
 _CHECKS: Checks = {**batches.CHECKS}
 
 
@@ -227,20 +234,6 @@ class InMemoryEngine(CopyableBook, Store):
     async def drop(self, id: UUID) -> bool:
         with self._writing():
             return jobs.drop(self._tables, id)
-
-    # ── spending ─────────────────────────────────────────────────────────────────────────────────────────────────
-
-    async def note_spent(self, spent: Spent) -> None:
-        with self._writing():
-            costs.note(self._tables, spent)
-
-    async def spent(self, tenant: str, only: SpentFilter = ALL_SPENT) -> list[Spent]:
-        with self._lock:
-            return costs.listed(self._tables, tenant, only)
-
-    async def spent_in_all(self, tenant: str, only: SpentFilter = ALL_SPENT) -> Sums:
-        with self._lock:
-            return costs.in_all(self._tables, tenant, only)
 
     # ── erasure ──────────────────────────────────────────────────────────────────────────────────────────────────
 

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
-from datetime import date, datetime
+from datetime import datetime
 from itertools import takewhile
-from typing import Any, NamedTuple
+from typing import Any
 from uuid import UUID
 
 from memoranda.model.changes import Job
-from memoranda.model.language_models import Sums
 from memoranda.model.ledger import Entry
 from memoranda.model.passages import PassageRow, Use
 from memoranda.model.records import Audience, Owner, Record, View, owner_digest_parts
@@ -160,18 +159,6 @@ class Work:
         return told
 
 
-class SpentRow(NamedTuple):
-    """The key of a sum of spending: owner, agent, day, task and model."""
-
-    tenant: str
-    #: The owner's number; 0 for owners who are not here any more.
-    era: int
-    agent: str | None
-    day: date
-    task: str
-    model: str
-
-
 @dataclass(slots=True)
 class Tables:
     """All tables of one book in memory."""
@@ -190,7 +177,8 @@ class Tables:
     jobs: dict[UUID, Work] = field(default_factory=dict)
     #: The embeddings whose vectors passages have, by name; the first is the active one.
     sets: dict[str, Embedding] = field(default_factory=dict)
-    spent: dict[SpentRow, Sums] = field(default_factory=dict)
+    #: Sums of spending, by the number of their owner, who may be nobody (0): the columns of the key, and the others.
+    spent: dict[int, dict[tuple[Any, ...], tuple[int, ...]]] = field(default_factory=dict)
     shelves_made: int = 0
     #: The marks of a book that is copied, or has moved, by name.
     marks: dict[str, bytes] = field(default_factory=dict)

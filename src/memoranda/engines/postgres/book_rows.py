@@ -129,7 +129,7 @@ async def _jobs(session: Session, owner: int) -> tuple[JobPiece, ...]:
 
 
 async def _spent(session: Session, owner: int) -> tuple[SpentPiece, ...]:
-    return tuple(tuple(row) for row in await session.all("spent_of_era", owner))
+    return tuple(tuple(row) for row in await session.all("spent_of_owner", owner))
 
 
 _TABLES_OF_CONTENT = """

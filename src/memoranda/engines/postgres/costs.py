@@ -1,31 +1,47 @@
-"""Usage and cost of language models in the PostgreSQL tables."""
+"""Usage and cost of language models, in the PostgreSQL tables."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from datetime import date
-from typing import Any
+from collections.abc import Sequence
 from uuid import UUID
 
-from memoranda.engines.postgres import jobs
-from memoranda.engines.postgres.batches import find_owner
-from memoranda.engines.postgres.server.session import Row, Session
+from memoranda.engines.postgres import batches, jobs
+from memoranda.engines.postgres.batches import number_of
+from memoranda.engines.postgres.server.session import Answers, Row, Session, Writes
 from memoranda.model.changes import Job
-from memoranda.model.language_models import COUNTS, Spent, SpentFilter, Sums, price_of, steps_of
+from memoranda.model.language_models import Spent
+from memoranda.model.records import Owner
+from memoranda.storage import questions as q
+from memoranda.storage import writes as w
 from memoranda.storage.rows import owner_of
+from memoranda.storage.spending import note_spent, unname_spending
 
-_DAY_BEFORE_ALL, _DAY_AFTER_ALL = "", "~"
+
+async def _rows(on: Session, question: q.SpentRows) -> list[tuple[Owner | None, Row]]:
+    rows = await on.all("spent", **question.where.named())
+    return [(None if id is None else owner_of(row[0], kind, id), row) for kind, id, *row in rows]
 
 
-async def note(session: Session, spent: Spent, job: Job | None = None) -> None:
-    """Add usage to the sums, without the owner's name if the owner is unknown or was erased since the job was added."""
-    owner = None if spent.owner is None else await find_owner(session, spent.owner)
-    if job is not None and job.era is not None and job.owner == spent.owner:
-        owner = owner if owner is not None and owner.era == job.era else None
-    number, agent = (0, "") if owner is None else (owner.no, spent.agent or "")
-    place = (spent.tenant, spent.day.isoformat(), number, agent, spent.task, spent.model)
-    counts = (getattr(spent, name) for name in COUNTS)
-    await session.run("add_spent", *place, *counts, steps_of(spent.price))
+async def _sum(on: Session, question: q.SpentSum) -> tuple[int, ...]:
+    row = await on.one("spent_in_all", **question.where.named())
+    return tuple(int(part or 0) for part in row or ())
+
+
+async def _of(on: Session, question: q.SpentOf) -> list[Row]:
+    return await on.all("spent_of_owner", question.base.no)
+
+
+async def _add(on: Session, write: w.AddSpent) -> None:
+    no = 0 if write.base is None else await number_of(on, write.base)
+    await on.run("add_spent", no, *zip(*write.rows, strict=True))
+
+
+async def _drop(on: Session, write: w.DropSpent) -> None:
+    await on.run("delete_spent_of_owner", write.base.no)
+
+
+ANSWERS: Answers = {q.SpentRows: _rows, q.SpentSum: _sum, q.SpentOf: _of}
+WRITES: Writes = {w.AddSpent: _add, w.DropSpent: _drop}
 
 
 async def keep(
@@ -33,57 +49,27 @@ async def keep(
 ) -> bool:
     """Store a model's answer (if there is one) with its job, and add its cost in any case; False if not stored."""
     if spent is not None:
-        await note(session, spent, job)
+        await _carry_out(session, note_spent(spent, job))
     return text is not None and await jobs.keep(session, job, text, records)
-
-
-async def listed(session: Session, tenant: str, only: SpentFilter) -> list[Spent]:
-    """Return the sums of spending that meet the conditions, ordered by day, owner and their other columns."""
-    asked = await _asked(session, tenant, only)
-    rows = [] if asked is None else await session.all("spent", **asked)
-    return sorted((_spent_of(tenant, row) for row in rows), key=lambda spent: spent.place)
-
-
-async def in_all(session: Session, tenant: str, only: SpentFilter) -> Sums:
-    """Return the total of all spending that meets the conditions."""
-    asked = await _asked(session, tenant, only)
-    row = None if asked is None else await session.one("spent_in_all", **asked)
-    if row is None:
-        return Sums()
-    *counts, price = (int(part or 0) for part in row)
-    return Sums.model_validate({**dict(zip(COUNTS, counts, strict=True)), "price": price_of(price)})
 
 
 async def unname(session: Session, owner: int) -> int:
     """Remove an owner's name from the sums of spending, which stay; returns how many were changed."""
-    for row in await session.all("spent_of_owner", owner):
-        await session.run("add_spent", *row)
-    return await session.run("delete_spent_of_owner", owner)
+    return await _carry_out(session, unname_spending(q.OwnerBase(None, b"", None, no=owner)))
 
 
-async def _asked(session: Session, tenant: str, only: SpentFilter) -> Mapping[str, Any] | None:
-    """Return the parameters of the conditions; None if they name an owner that does not exist."""
-    owner = None if only.owner is None else await find_owner(session, only.owner)
-    if only.owner is not None and owner is None:
-        return None
-    return {
-        "tenant": tenant,
-        "owner": None if owner is None else owner.no,
-        "agent": only.agent,
-        "since": only.since.isoformat() if only.since else _DAY_BEFORE_ALL,
-        "until": only.until.isoformat() if only.until else _DAY_AFTER_ALL,
-    }
-
-
-def _spent_of(tenant: str, row: Row) -> Spent:
-    day, kind, id, agent, task, model, *counts, price = row
-    return Spent(
-        tenant=tenant,
-        owner=None if id is None else owner_of(tenant, kind, id),
-        agent=agent or None,
-        day=date.fromisoformat(day),
-        task=task,
-        model=model,
-        **dict(zip(COUNTS, counts, strict=True)),
-        price=price_of(price),
-    )
+async def _carry_out(session: Session, deciding: q.Deciding[q.A]) -> q.A:
+    answers, writes = {**batches.ANSWERS, **ANSWERS}, list[q.Write]()
+    try:
+        step = next(deciding)
+        while True:
+            if isinstance(step, q.Write):
+                writes.append(step)
+                step = next(deciding)
+            else:
+                step = deciding.send(await answers[type(step)](session, step))
+    except StopIteration as done:
+        found: q.A = done.value
+    for write in writes:
+        await WRITES[type(write)](session, write)
+    return found

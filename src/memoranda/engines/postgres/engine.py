@@ -27,7 +27,7 @@ from memoranda.engines.postgres.server.session import Answers, Session, Writes
 from memoranda.model.book_facts import BookFacts, Findings, ServerFacts
 from memoranda.model.book_rows import OwnerPieces, StonePiece
 from memoranda.model.changes import Job, JobDraft, JobState, kept_text
-from memoranda.model.language_models import ALL_SPENT, Spent, SpentFilter, Sums
+from memoranda.model.language_models import Spent
 from memoranda.model.ledger import Entry, ErasureReceipt, Scrubbed, Target
 from memoranda.model.passages import Choose, Shelf, ShelfDelta, Sight, Use
 from memoranda.model.query import Filter, HistoryStep, Page
@@ -49,8 +49,15 @@ UNSEEN = (
 
 A = TypeVar("A")
 
-_ANSWERS: Answers = {**batches.ANSWERS, **book_rows.ANSWERS}
-_WRITES: Writes = {**batches.WRITES}
+_ANSWERS: Answers = {
+    **batches.ANSWERS,
+    **book_rows.ANSWERS,
+    **costs.ANSWERS,
+}
+_WRITES: Writes = {
+    **batches.WRITES,
+    **costs.WRITES,
+}
 
 
 async def _run(on: Session, deciding: Deciding[A]) -> A:
@@ -243,17 +250,6 @@ class PostgresEngine(CopyableBook, Store):
 
     def when_due(self, wake: Callable[[], None]) -> Callable[[], None]:
         return self._server.listener.when_due(wake)
-
-    # ── spending ─────────────────────────────────────────────────────────────────────────────────────────────────
-
-    async def note_spent(self, spent: Spent) -> None:
-        await self._server.write(lambda s: costs.note(s, spent))
-
-    async def spent(self, tenant: str, only: SpentFilter = ALL_SPENT) -> list[Spent]:
-        return await self._server.read(lambda s: costs.listed(s, tenant, only))
-
-    async def spent_in_all(self, tenant: str, only: SpentFilter = ALL_SPENT) -> Sums:
-        return await self._server.read(lambda s: costs.in_all(s, tenant, only))
 
     # ── erasure ──────────────────────────────────────────────────────────────────────────────────────────────────
 

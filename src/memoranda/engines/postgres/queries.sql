@@ -669,8 +669,9 @@ UPDATE jobs SET error = '' WHERE id = ANY(?::bytea[]) AND error <> ''
 -- ── spending ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
 -- name: add_spent
-INSERT INTO spent AS s (tenant, day, owner, agent, task, model, calls, answers, tokens_in, tokens_cached, tokens_out, unpriced, price)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+INSERT INTO spent AS s (owner, tenant, day, agent, task, model, calls, answers, tokens_in, tokens_cached, tokens_out, unpriced, price)
+SELECT ?::bigint, * FROM unnest(?::text[], ?::text[], ?::text[], ?::text[], ?::text[],
+    ?::bigint[], ?::bigint[], ?::bigint[], ?::bigint[], ?::bigint[], ?::bigint[], ?::bigint[])
 ON CONFLICT (tenant, day, owner, digest) DO UPDATE SET
     calls = s.calls + excluded.calls,
     answers = s.answers + excluded.answers,
@@ -681,7 +682,7 @@ ON CONFLICT (tenant, day, owner, digest) DO UPDATE SET
     price = s.price + excluded.price
 
 -- name: spent
-SELECT s.day, o.kind, o.id, s.agent, s.task, s.model,
+SELECT o.kind, o.id, s.tenant, s.day, s.agent, s.task, s.model,
     s.calls, s.answers, s.tokens_in, s.tokens_cached, s.tokens_out, s.unpriced, s.price
 FROM spent AS s LEFT JOIN owners AS o ON o.no = s.owner
 WHERE s.tenant = :tenant AND s.day >= :since AND s.day < :until
@@ -694,8 +695,8 @@ WHERE tenant = :tenant AND day >= :since AND day < :until
   AND (:owner::bigint IS NULL OR owner = :owner::bigint) AND (:agent::text IS NULL OR agent = :agent::text)
 
 -- name: spent_of_owner
-SELECT tenant, day, 0::bigint, '', task, model, calls, answers, tokens_in, tokens_cached, tokens_out, unpriced, price
-FROM spent WHERE owner = ? ORDER BY day, agent, task, model
+SELECT tenant, day, agent, task, model, calls, answers, tokens_in, tokens_cached, tokens_out, unpriced, price
+FROM spent WHERE owner = ? ORDER BY tenant, day, agent, task, model
 
 -- name: delete_spent_of_owner
 DELETE FROM spent WHERE owner = ?
@@ -785,10 +786,6 @@ SELECT j.id, j.kind, j.key, j.payload, j.records, j.state, j.run_at, j.first_at,
     j.generation, j.leased_generation, j.worker, j.leased_until, j.error, k.records, k.payload
 FROM jobs AS j LEFT JOIN kept AS k ON k.job = j.id
 WHERE j.owner = ? AND (j.owner <> 0 OR j.kind <> ALL(?::text[])) ORDER BY j.id
-
--- name: spent_of_era
-SELECT tenant, day, agent, task, model, calls, answers, tokens_in, tokens_cached, tokens_out, unpriced, price
-FROM spent WHERE owner = ? ORDER BY tenant, day, agent, task, model
 
 -- name: record_pieces
 SELECT r.no, r.id, r.type, r.version, r.recorded_at, r.slot, r.thread, r.seq, r.kind, r.status, r.at, r.valid_from, r.valid_to,

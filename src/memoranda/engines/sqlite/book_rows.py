@@ -163,7 +163,7 @@ def _ids(listed: str) -> tuple[bytes, ...]:
 
 
 def _spent(connection: sqlite3.Connection, owner_no: int) -> tuple[SpentPiece, ...]:
-    return tuple(connection.execute(sql("spent_of_era"), (owner_no,)).fetchall())
+    return tuple(connection.execute(sql("spent_of_owner"), (owner_no,)).fetchall())
 
 
 def empty(connection: sqlite3.Connection) -> None:

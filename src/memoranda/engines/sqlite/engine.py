@@ -22,7 +22,7 @@ from memoranda.errors import StorageError
 from memoranda.model.book_facts import BookFacts, Findings
 from memoranda.model.book_rows import OwnerPieces, StonePiece, refuse_marked
 from memoranda.model.changes import Job, JobDraft, JobState, kept_text
-from memoranda.model.language_models import ALL_SPENT, Spent, SpentFilter, Sums
+from memoranda.model.language_models import Spent
 from memoranda.model.ledger import Entry, ErasureReceipt, Erasures, Scrubbed, Target
 from memoranda.model.passages import Choose, Shelf, ShelfDelta, Sight, Use
 from memoranda.model.query import Filter, HistoryStep, Page
@@ -48,8 +48,15 @@ UNSEEN = (
 
 A = TypeVar("A")
 
-_ANSWERS: Answers = {**batches.ANSWERS, **book_rows.ANSWERS}
-_WRITES: Writes = {**batches.WRITES}
+_ANSWERS: Answers = {
+    **batches.ANSWERS,
+    **book_rows.ANSWERS,
+    **costs.ANSWERS,
+}
+_WRITES: Writes = {
+    **batches.WRITES,
+    **costs.WRITES,
+}
 
 
 def _answer(on: Session, question: Question[Any]) -> Any:
@@ -228,17 +235,6 @@ class SqliteEngine(CopyableBook, Store):
 
     async def drop(self, id: UUID) -> bool:
         return await self._write(lambda c: jobs.drop(c, id))
-
-    # ── spending ─────────────────────────────────────────────────────────────────────────────────────────────────
-
-    async def note_spent(self, spent: Spent) -> None:
-        await self._write(lambda c: costs.note(c, spent))
-
-    async def spent(self, tenant: str, only: SpentFilter = ALL_SPENT) -> list[Spent]:
-        return await self._file.read(lambda c: costs.listed(c, tenant, only))
-
-    async def spent_in_all(self, tenant: str, only: SpentFilter = ALL_SPENT) -> Sums:
-        return await self._file.read(lambda c: costs.in_all(c, tenant, only))
 
     # ── erasure ──────────────────────────────────────────────────────────────────────────────────────────────────
 

@@ -469,7 +469,7 @@ DELETE FROM jobs WHERE id = ?
 -- ── spending ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
 -- name: add_spent
-INSERT INTO spent (tenant, day, owner, agent, task, model, calls, answers, tokens_in, tokens_cached, tokens_out, unpriced, price)
+INSERT INTO spent (owner, tenant, day, agent, task, model, calls, answers, tokens_in, tokens_cached, tokens_out, unpriced, price)
 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 ON CONFLICT (tenant, day, owner, agent, task, model) DO UPDATE SET
     calls = calls + excluded.calls,
@@ -481,7 +481,7 @@ ON CONFLICT (tenant, day, owner, agent, task, model) DO UPDATE SET
     price = price + excluded.price
 
 -- name: spent
-SELECT s.day, o.kind, o.id, s.agent, s.task, s.model,
+SELECT o.kind, o.id, s.tenant, s.day, s.agent, s.task, s.model,
     s.calls, s.answers, s.tokens_in, s.tokens_cached, s.tokens_out, s.unpriced, s.price
 FROM spent AS s LEFT JOIN owners AS o ON o.no = s.owner
 WHERE s.tenant = :tenant AND s.day >= :since AND s.day < :until
@@ -496,8 +496,8 @@ WHERE tenant = :tenant AND day >= :since AND day < :until
   AND (:owner IS NULL OR owner = :owner) AND (:agent IS NULL OR agent = :agent)
 
 -- name: spent_of_owner
-SELECT tenant, day, 0, '', task, model, calls, answers, tokens_in, tokens_cached, tokens_out, unpriced, price
-FROM spent WHERE owner = ?
+SELECT tenant, day, agent, task, model, calls, answers, tokens_in, tokens_cached, tokens_out, unpriced, price
+FROM spent WHERE owner = ? ORDER BY tenant, day, agent, task, model
 
 -- name: delete_spent_of_owner
 DELETE FROM spent WHERE owner = ?
@@ -605,10 +605,6 @@ SELECT j.id, j.kind, j.key, j.payload, j.records, j.state, j.run_at, j.first_at,
     j.generation, j.leased_generation, j.worker, j.leased_until, j.error, k.records, k.payload
 FROM jobs AS j LEFT JOIN kept AS k ON k.job = j.id
 WHERE j.owner = ? AND (j.owner <> 0 OR j.kind NOT IN (SELECT value FROM json_each(?))) ORDER BY j.id
-
--- name: spent_of_era
-SELECT tenant, day, agent, task, model, calls, answers, tokens_in, tokens_cached, tokens_out, unpriced, price
-FROM spent WHERE owner = ? ORDER BY tenant, day, agent, task, model
 
 -- name: ids_on_shelf_after
 SELECT id FROM records WHERE shelf = ? AND type = ? AND id > ? ORDER BY id LIMIT ?
