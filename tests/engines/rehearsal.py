@@ -23,6 +23,7 @@ from memoranda.model.records import WHOLE, Owner
 from memoranda.model.values import new_id, utc_now
 from memoranda.storage.apply import apply_batch
 from memoranda.storage.questions import Deciding, OwnerBase, Question, Write, run
+from memoranda.storage.writes import Reserve
 from memoranda.testing.builders import ROOMY, a_memory, packed
 
 A = TypeVar("A")
@@ -30,6 +31,11 @@ A = TypeVar("A")
 
 class RehearsingEngine(InMemoryEngine):
     """Runs each use case several times before its writes count, and carries them out owner by owner."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        #: Pairs of an owner, and another one that has records which name the first.
+        self.reserved: set[tuple[Owner, Owner | None]] = set()
 
     async def read(self, make: Callable[[], Deciding[A]], *, whole: bool = False, long: bool = False) -> A:
         with self._lock:
@@ -56,10 +62,25 @@ class RehearsingEngine(InMemoryEngine):
             _outcome(make, _disturbed(self._tables))
             found, writes = run_blind(make(), self._tables)
             assert plain(first) == plain(found), "an earlier run left something behind that changed this one"
+            first_owner: Owner | None = None
             for group in groups(writes):
                 carry_out(Session.of(self._tables), group)
                 self._check_legal(group)
+                first_owner = self._check_reserved(first_owner, group)
             return found
+
+    def _check_reserved(self, first: Owner | None, group: Sequence[Write]) -> Owner | None:
+        """Raise if a use case about one owner writes to another that never declared that it names the first."""
+        for write in group:
+            base = getattr(write, "base", None)
+            if isinstance(write, Reserve):
+                self.reserved.add((write.owner, write.base.owner))
+            elif isinstance(base, OwnerBase):
+                first = first or base.owner
+                assert base.owner == first or (first, base.owner) in self.reserved, (
+                    f"{write} was not reserved"
+                )
+        return first
 
     def _check_legal(self, group: Sequence[Write]) -> None:
         """Raise if the book is not legal between the writes of two owners."""
@@ -74,6 +95,9 @@ def groups(writes: Iterable[Write]) -> list[list[Write]]:
     era: Any = None
     for write in writes:
         base = getattr(write, "base", None)
+        if isinstance(write, Reserve):
+            found.setdefault(write.owner, []).append(write)
+            continue
         era = base.era if isinstance(base, OwnerBase) else era
         found.setdefault(era, []).append(write)
     return list(found.values())

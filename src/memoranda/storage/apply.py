@@ -7,10 +7,13 @@ from dataclasses import replace
 from uuid import UUID
 
 from memoranda.model.changes import Batch, JobDraft
+from memoranda.model.experience_lines import ExperienceLine
 from memoranda.model.ledger import Entry, Receipt
+from memoranda.model.profiles import Key
 from memoranda.model.records import Owner
 from memoranda.storage.decide.batch import decide_batch, held_gain
 from memoranda.storage.decide.state import (
+    Put,
     operation_digest,
     operation_of,
     receipt_of,
@@ -19,7 +22,7 @@ from memoranda.storage.decide.state import (
 )
 from memoranda.storage.questions import Base, ByOperation, Deciding, Secret, ask
 from memoranda.storage.rows import encode
-from memoranda.storage.writes import PutJob, StoreRecords
+from memoranda.storage.writes import PutJob, Reserve, StoreRecords
 
 
 def apply_batch(batch: Batch, new_era: UUID) -> Deciding[Receipt]:
@@ -38,6 +41,8 @@ def apply_batch(batch: Batch, new_era: UUID) -> Deciding[Receipt]:
         # Nothing is stored, not even the name of a new owner.
         return nothing
     base.era = base.era or new_era
+    for owner in sorted(_named_by(decision.puts) - {batch.owner}, key=lambda owner: owner.parts):
+        yield Reserve(owner, base)
     for draft in _once_each(decision.jobs):
         yield PutJob(base, draft, batch.at)
     if not decision.puts and operation.id is None:
@@ -58,6 +63,17 @@ def apply_batch(batch: Batch, new_era: UUID) -> Deciding[Receipt]:
     gain = sum(held_gain(put.before, put.record) for put in decision.puts)
     yield StoreRecords(base, decision.puts, rows, entry, decision.tails, gain)
     return receipt_of(entry, batch.owner)
+
+
+def _named_by(puts: Iterable[Put]) -> set[Owner]:
+    """Return the owners that records name: whose data experience was learnt from, and whom keys open."""
+    found: set[Owner] = set()
+    for put in puts:
+        if isinstance(put.record, ExperienceLine):
+            found.update(part.owner for part in put.record.evidence)
+        elif isinstance(put.record, Key) and put.record.opens is not None:
+            found.add(put.record.opens)
+    return found
 
 
 def _once_each(drafts: Iterable[JobDraft]) -> Iterable[JobDraft]:

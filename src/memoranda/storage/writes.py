@@ -10,6 +10,7 @@ from uuid import UUID
 from memoranda.model.book_rows import SpentPiece
 from memoranda.model.changes import JobDraft
 from memoranda.model.ledger import Entry
+from memoranda.model.records import Owner
 from memoranda.model.values import new_id
 from memoranda.storage.decide.state import Put
 from memoranda.storage.questions import OwnerBase, Write
@@ -47,6 +48,18 @@ class PutJob(Write):
     at: datetime
     #: The job's id, if it is a new one.
     id: UUID = field(default_factory=new_id)
+
+
+@dataclass(frozen=True, slots=True)
+class Reserve(Write):
+    """Note with an owner that records of another owner are going to name it, so that its erasure looks there, too.
+
+    It comes before those records. Engines whose transactions exclude each other have nothing to do.
+    """
+
+    owner: Owner
+    #: The owner of the records.
+    base: OwnerBase
 
 
 # ── spending ─────────────────────────────────────────────────────────────────────────────────────────────────────

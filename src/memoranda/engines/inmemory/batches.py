@@ -239,6 +239,6 @@ ANSWERS: Answers = {
     q.InThread: _in_thread,
 }
 
-WRITES: Writes = {w.PutJob: _put_job, w.StoreRecords: _store_records}
+WRITES: Writes = {w.Reserve: lambda on, _: None, w.PutJob: _put_job, w.StoreRecords: _store_records}
 #: Checks that are made before the first write is carried out; after them nothing can fail.
 CHECKS: Checks = {w.PutJob: lambda _, write: jobs.copied(write.draft), w.StoreRecords: _refuse_taken}

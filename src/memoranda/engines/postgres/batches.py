@@ -239,4 +239,8 @@ ANSWERS: Answers = {
 }
 
 
-WRITES: Writes = {w.PutJob: _put_job, w.StoreRecords: _store_records}
+async def _reserve(on: Session, write: w.Reserve) -> None:
+    """Do nothing: an erasure has the book alone."""
+
+
+WRITES: Writes = {w.Reserve: _reserve, w.PutJob: _put_job, w.StoreRecords: _store_records}

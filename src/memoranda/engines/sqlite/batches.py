@@ -259,4 +259,4 @@ ANSWERS: Answers = {
     q.InThread: _in_thread,
 }
 
-WRITES: Writes = {w.PutJob: _put_job, w.StoreRecords: _store_records}
+WRITES: Writes = {w.Reserve: lambda on, _: None, w.PutJob: _put_job, w.StoreRecords: _store_records}
