@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any, Generic, TypeVar
 from uuid import UUID
 
-from memoranda.model.book_rows import Piece, PieceKind, SpentPiece
+from memoranda.model.book_rows import JobPiece, Piece, PieceKind, SpentPiece
 from memoranda.model.ledger import Entry
 from memoranda.model.memories import Memory
 from memoranda.model.records import Audience, Owner, Record
@@ -301,3 +302,71 @@ class SpentOf(Question[Sequence[SpentPiece]]):
     """All sums of spending of one owner."""
 
     base: OwnerBase
+
+
+# ── jobs ─────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@dataclass(frozen=True, slots=True)
+class JobRow:
+    """A job with its owner."""
+
+    #: Its answer is None except from ``DueJob``.
+    piece: JobPiece
+    #: Both are None for the book's own upkeep.
+    owner: Owner | None
+    era: UUID | None
+
+
+@dataclass(frozen=True, slots=True)
+class JobAt(Question[JobRow | None]):
+    """The job with this id, of any owner; only in a write, to whose end it stays as it is."""
+
+    id: UUID
+
+
+@dataclass(frozen=True, slots=True)
+class JobsIn(Question[list[JobRow]]):
+    """The jobs of every owner that are in a state, or all if it is None, those due the longest first."""
+
+    state: str | None
+    limit: int
+
+
+@dataclass(frozen=True, slots=True)
+class Now(Question[int]):
+    """The time by which leases are counted, in microseconds: the server's, if there is one that many workers share."""
+
+    #: The caller's time.
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class DueKind(Question[str | None]):
+    """The kind of the longest due job of any owner that may be leased."""
+
+    kinds: tuple[str, ...]
+    #: In microseconds, as ``Now`` answers it.
+    now: int
+
+
+@dataclass(frozen=True, slots=True)
+class DueJob(Question[JobRow | None]):
+    """That job, with its answer; in a write. No other worker can lease it, or another job of its owner, before the end."""
+
+    kinds: tuple[str, ...]
+    now: int
+
+
+@dataclass(frozen=True, slots=True)
+class JobsAbout(Question[list[JobPiece]]):
+    """The jobs of every owner that are about one of these records, or whose answer quotes one; without the answer's text."""
+
+    ids: tuple[UUID, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ArePresent(Question[bool]):
+    """True if the book has all of these records, of any owner."""
+
+    ids: tuple[UUID, ...]

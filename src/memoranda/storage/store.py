@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
-from typing import TypeVar
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
+from typing import Any, TypeVar
+from uuid import UUID
 
-from memoranda.model.changes import Batch
+from memoranda.model.changes import Batch, Job, JobDraft, JobState, kept_text
 from memoranda.model.language_models import ALL_SPENT, Spent, SpentFilter, Sums
 from memoranda.model.ledger import Receipt
 from memoranda.model.records import Owner
 from memoranda.model.values import new_id
+from memoranda.storage import jobs
 from memoranda.storage.apply import apply_batch, find_operation
 from memoranda.storage.questions import Deciding
 from memoranda.storage.spending import list_spent, note_spent, sum_spent
@@ -54,6 +57,48 @@ class Store(ABC):
 
     async def find_operation(self, owner: Owner, operation: str) -> Receipt | None:
         return await self.read(lambda: find_operation(owner, operation), whole=True)
+
+    # ── jobs ─────────────────────────────────────────────────────────────────────────────────────────────────────
+
+    async def put(self, draft: JobDraft, at: datetime) -> None:
+        await self.write(lambda: jobs.put_job(draft, at))
+
+    async def lease(self, kinds: Sequence[str], worker: str, at: datetime, seconds: float) -> Job | None:
+        if await self.read(lambda: jobs.find_due(kinds, at), whole=True) is None:
+            return None
+        return await self.write(lambda: jobs.lease_job(kinds, worker, at, seconds))
+
+    async def renew(self, job: Job, at: datetime, seconds: float) -> bool:
+        return await self.write(lambda: jobs.renew_job(job, at, seconds))
+
+    async def finish(self, job: Job) -> bool:
+        return await self.write(lambda: jobs.finish_job(job))
+
+    async def fail(self, job: Job, error: str, at: datetime, retry_at: datetime | None) -> bool:
+        return await self.write(lambda: jobs.fail_job(job, error, at, retry_at))
+
+    async def postpone(self, job: Job, at: datetime, reason: str = "") -> bool:
+        return await self.write(lambda: jobs.postpone_job(job, at, reason))
+
+    async def keep(
+        self, job: Job, payload: Mapping[str, Any], records: Sequence[UUID], spent: Spent | None = None
+    ) -> bool:
+        text = None
+        try:
+            text = kept_text(payload)
+        finally:
+            # Also if the payload cannot be stored, because the call was paid for.
+            kept = await self.write(lambda: jobs.keep_answer(job, text, records, spent))
+        return kept
+
+    async def jobs(self, state: JobState | None, limit: int) -> list[Job]:
+        return await self.read(lambda: jobs.list_jobs(state, limit), whole=True)
+
+    async def replay(self, id: UUID, at: datetime) -> bool:
+        return await self.write(lambda: jobs.replay_job(id, at))
+
+    async def drop(self, id: UUID) -> bool:
+        return await self.write(lambda: jobs.drop_job(id))
 
     # ── spending ─────────────────────────────────────────────────────────────────────────────────────────────────
 

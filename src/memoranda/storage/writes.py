@@ -13,7 +13,7 @@ from memoranda.model.ledger import Entry
 from memoranda.model.records import Owner
 from memoranda.model.values import new_id
 from memoranda.storage.decide.state import Put
-from memoranda.storage.questions import OwnerBase, Write
+from memoranda.storage.questions import JobRow, OwnerBase, Write
 from memoranda.storage.rows import StoredRow
 
 
@@ -79,3 +79,46 @@ class DropSpent(Write):
     """Delete an owner's sums of spending."""
 
     base: OwnerBase
+
+
+# ── jobs ─────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@dataclass(frozen=True, slots=True)
+class SaveJob(Write):
+    """Store a job's state, times, counts, lease and error; its payload, its records and its answer stay as they are."""
+
+    row: JobRow
+    #: True if waiting workers are told that it is due.
+    wakes: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class DropJobs(Write):
+    """Delete jobs with their answers."""
+
+    ids: Sequence[bytes]
+
+
+@dataclass(frozen=True, slots=True)
+class SilenceJobs(Write):
+    """Delete the error texts of jobs."""
+
+    ids: Sequence[bytes]
+
+
+@dataclass(frozen=True, slots=True)
+class KeepAnswer(Write):
+    """Store a model's answer with a job; it replaces an earlier one."""
+
+    job: bytes
+    #: The ids of all records that it quotes.
+    about: Sequence[bytes]
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ForgetKept(Write):
+    """Delete the answers that are stored with jobs."""
+
+    ids: Sequence[bytes]

@@ -14,6 +14,7 @@ from memoranda.model.query import Filter
 
 #: Statements that read a whole table on purpose: upkeep, or tables that stay small.
 WHOLE_TABLES = {
+    "jobs_about",
     "jobs_about_records",
     "jobs_in_state",
     "kept_about_records",

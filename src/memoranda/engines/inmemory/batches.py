@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import cast
@@ -142,7 +143,7 @@ def era_of(on: Session, base: q.OwnerBase) -> Era:
 
 def _put_job(on: Session, write: w.PutJob) -> None:
     era = None if write.base is None else era_of(on, write.base)
-    jobs.put(on.tables, era, jobs.copied(write.draft), write.at, write.id)
+    jobs.put(on.tables, era, write.draft, write.at, write.id)
 
 
 def _refuse_taken(on: Session, write: w.StoreRecords) -> None:
@@ -241,4 +242,4 @@ ANSWERS: Answers = {
 
 WRITES: Writes = {w.Reserve: lambda on, _: None, w.PutJob: _put_job, w.StoreRecords: _store_records}
 #: Checks that are made before the first write is carried out; after them nothing can fail.
-CHECKS: Checks = {w.PutJob: lambda _, write: jobs.copied(write.draft), w.StoreRecords: _refuse_taken}
+CHECKS: Checks = {w.PutJob: lambda _, write: json.dumps(write.draft.payload), w.StoreRecords: _refuse_taken}

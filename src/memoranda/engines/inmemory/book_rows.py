@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Sequence
 from typing import Any
 from uuid import UUID
 
 from memoranda.engines.inmemory import costs
-from memoranda.engines.inmemory.tables import Answers, Era, Kept, Session, Tables, Version, Work
+from memoranda.engines.inmemory.tables import Answers, Era, Kept, Session, Tables, Version
 from memoranda.model.book_rows import (
     OWN_UPKEEP,
     BookFrame,
@@ -25,7 +24,6 @@ from memoranda.model.book_rows import (
     VersionPiece,
     job_payload,
 )
-from memoranda.model.changes import Job, JobState
 from memoranda.model.ledger import Actor, Entry
 from memoranda.model.passages import Use
 from memoranda.model.values import micros, moment
@@ -126,31 +124,13 @@ def _entry(entry: Entry) -> EntryPiece:
 
 def _jobs(tables: Tables, era: Era | None) -> tuple[JobPiece, ...]:
     whose = None if era is None else era.id
-    found = (work for work in tables.jobs.values() if work.job.era == whose)
-    return tuple(sorted(_job(work) for work in found if era is not None or work.job.kind not in OWN_UPKEEP))
-
-
-def _job(work: Work) -> JobPiece:
-    job = work.job
-    about = tuple(sorted(id.bytes for id in work.kept_about))
-    return JobPiece(
-        job.id.bytes,
-        job.kind,
-        job.key,
-        job_payload(json.dumps(job.payload)),
-        tuple(id.bytes for id in job.records),
-        job.state.value,
-        micros(job.run_at),
-        micros(job.first_at),
-        job.attempts,
-        job.postponed,
-        0 if work.not_before is None else micros(work.not_before),
-        job.generation,
-        work.leased_generation,
-        job.worker,
-        None if job.leased_until is None else micros(job.leased_until),
-        job.error,
-        None if work.kept is None else (about, work.kept),
+    found = (row.piece for row in tables.jobs.values() if row.era == whose)
+    return tuple(
+        sorted(
+            job._replace(payload=job_payload(job.payload))
+            for job in found
+            if era is not None or job.kind not in OWN_UPKEEP
+        )
     )
 
 
@@ -244,30 +224,8 @@ def _earlier(tables: Tables, era: Era, piece: RecordPiece, now: StoredRow, versi
 
 
 def _lay_work(tables: Tables, era: Era | None, pieces: Iterable[JobPiece]) -> None:
-    for piece in pieces:
-        job = Job(
-            UUID(bytes=piece.id),
-            piece.kind,
-            piece.key,
-            None if era is None else era.owner,
-            None if era is None else era.id,
-            json.loads(piece.payload),
-            tuple(UUID(bytes=id) for id in piece.records),
-            JobState(piece.state),
-            moment(piece.run_at),
-            moment(piece.first_at),
-            piece.attempts,
-            piece.generation,
-            piece.worker,
-            None if piece.leased_until is None else moment(piece.leased_until),
-            piece.error,
-            piece.postponed,
-        )
-        not_before = None if piece.not_before == 0 else moment(piece.not_before)
-        about, text = piece.kept or ((), None)
-        tables.jobs[job.id] = Work(
-            job, piece.leased_generation, not_before, text, frozenset(UUID(bytes=id) for id in about)
-        )
+    owner, id = (None, None) if era is None else (era.owner, era.id)
+    tables.jobs.update((piece.id, q.JobRow(piece, owner, id)) for piece in pieces)
 
 
 def _lay_spent(tables: Tables, number: int, pieces: Iterable[SpentPiece]) -> None:

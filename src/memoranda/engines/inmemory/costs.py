@@ -8,12 +8,10 @@ from memoranda.engines.inmemory import batches
 from memoranda.engines.inmemory.batches import era_of
 from memoranda.engines.inmemory.tables import Answers, Era, Session, Tables, Writes
 from memoranda.model.book_rows import SpentPiece
-from memoranda.model.changes import Job
-from memoranda.model.language_models import Spent
 from memoranda.model.records import Owner
 from memoranda.storage import questions as q
 from memoranda.storage import writes as w
-from memoranda.storage.spending import note_spent, unname_spending
+from memoranda.storage.spending import unname_spending
 
 
 def pieces(tables: Tables, number: int) -> tuple[SpentPiece, ...]:
@@ -59,11 +57,6 @@ ANSWERS: Answers = {
     q.SpentOf: lambda on, question: pieces(on.tables, question.base.no),
 }
 WRITES: Writes = {w.AddSpent: _add, w.DropSpent: _drop}
-
-
-def note(tables: Tables, spent: Spent, job: Job | None) -> None:
-    """Add usage to the sums."""
-    _carry_out(Session.of(tables), note_spent(spent, job))
 
 
 def unname(tables: Tables, era: Era) -> int:

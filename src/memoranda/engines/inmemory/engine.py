@@ -23,8 +23,6 @@ from memoranda.engines.inmemory.moves import CopyableBook
 from memoranda.engines.inmemory.tables import Answers, Checks, Era, Session, Tables, Writes
 from memoranda.model.book_facts import BookFacts, Findings
 from memoranda.model.book_rows import OwnerPieces, StonePiece
-from memoranda.model.changes import Job, JobDraft, JobState, kept_text
-from memoranda.model.language_models import Spent
 from memoranda.model.ledger import Entry, ErasureReceipt, Scrubbed, Target
 from memoranda.model.passages import Choose, Shelf, ShelfDelta, Sight, Use
 from memoranda.model.query import Filter, HistoryStep, Page
@@ -40,10 +38,12 @@ _ANSWERS: Answers = {
     **batches.ANSWERS,
     **book_rows.ANSWERS,
     **costs.ANSWERS,
+    **jobs.ANSWERS,
 }
 _WRITES: Writes = {
     **batches.WRITES,
     **costs.WRITES,
+    **jobs.WRITES,
 }
 _CHECKS: Checks = {**batches.CHECKS}
 
@@ -187,53 +187,6 @@ class InMemoryEngine(CopyableBook, Store):
     async def drop_set(self, embedding: Embedding) -> bool:
         with self._writing():
             return vector_sets.drop(self._tables, embedding)
-
-    # ── jobs ─────────────────────────────────────────────────────────────────────────────────────────────────────
-
-    async def put(self, draft: JobDraft, at: datetime) -> None:
-        with self._writing():
-            jobs.put(self._tables, None, jobs.copied(draft), at)
-
-    async def lease(self, kinds: Sequence[str], worker: str, at: datetime, seconds: float) -> Job | None:
-        with self._writing():
-            return jobs.lease(self._tables, kinds, worker, at, seconds)
-
-    async def renew(self, job: Job, at: datetime, seconds: float) -> bool:
-        with self._writing():
-            return jobs.renew(self._tables, job, at, seconds)
-
-    async def finish(self, job: Job) -> bool:
-        with self._writing():
-            return jobs.finish(self._tables, job)
-
-    async def fail(self, job: Job, error: str, at: datetime, retry_at: datetime | None) -> bool:
-        with self._writing():
-            return jobs.fail(self._tables, job, error, at, retry_at)
-
-    async def postpone(self, job: Job, at: datetime, reason: str = "") -> bool:
-        with self._writing():
-            return jobs.postpone(self._tables, job, at, reason)
-
-    async def keep(
-        self, job: Job, payload: Mapping[str, Any], records: Sequence[UUID], spent: Spent | None = None
-    ) -> bool:
-        with self._writing():
-            if spent is not None:
-                # First, because the call was paid for, even if what follows fails.
-                costs.note(self._tables, spent, job)
-            return jobs.keep(self._tables, job, kept_text(payload), records)
-
-    async def jobs(self, state: JobState | None, limit: int) -> list[Job]:
-        with self._lock:
-            return jobs.listed(self._tables, state, limit)
-
-    async def replay(self, id: UUID, at: datetime) -> bool:
-        with self._writing():
-            return jobs.replay(self._tables, id, at)
-
-    async def drop(self, id: UUID) -> bool:
-        with self._writing():
-            return jobs.drop(self._tables, id)
 
     # ── erasure ──────────────────────────────────────────────────────────────────────────────────────────────────
 

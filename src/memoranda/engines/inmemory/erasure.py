@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from memoranda.engines.inmemory import costs, jobs
+from memoranda.engines.inmemory import costs
 from memoranda.engines.inmemory.batches import ANSWERS, Storing
 from memoranda.engines.inmemory.tables import Era, Kept, Session, Tables
 from memoranda.model.ledger import Actor, Entry, ErasureReceipt, Line, Target, Verb
@@ -66,7 +66,7 @@ class _Erasing:
         self._carry_out(plan)
         self._era.ledger[:] = [entry.scrubbed(None) for entry in self._era.ledger]
         self.removed["ledger contents"] += len(self._era.ledger)
-        self._drop_jobs([id for id, work in self._tables.jobs.items() if work.job.era == self._era.id])
+        self._drop_jobs([id for id, row in self._tables.jobs.items() if row.era == self._era.id])
         self.removed["names on spending"] += costs.unname(self._tables, self._era)
         self._write((), Actor(self._target.actor.kind), {"everything": True})
         self._era.shelves.clear()
@@ -88,14 +88,21 @@ class _Erasing:
     def _let_go_of_jobs(self, doomed: set[UUID], losing: set[UUID], stripped: set[UUID]) -> None:
         """Delete jobs about erased records; a job of a thread that loses some records stays, without quotations."""
         # A job that quotes a stripped record has read it whole.
-        telling = jobs.let_go_of_kept(self._tables, doomed | stripped)
-        self.removed["kept answers"] += len(telling)
-        about = [(work, set(work.job.records)) for work in self._tables.jobs.values()]
-        self._drop_jobs([work.job.id for work, records in about if not doomed.isdisjoint(records)])
-        telling += [work for work, records in about if not losing.isdisjoint(records)]
-        self.removed["errors of jobs"] += sum(
-            work.silence() for work in telling if work.job.id in self._tables.jobs
-        )
+        jobs, telling = self._tables.jobs, set[bytes]()
+        for id, row in list(jobs.items()):
+            about = {UUID(bytes=record) for record in row.piece.records}
+            quoted = {UUID(bytes=record) for record in (row.piece.kept or ((),))[0]}
+            if not quoted.isdisjoint(doomed | stripped):
+                jobs[id] = replace(row, piece=row.piece._replace(kept=None))
+                self.removed["kept answers"] += 1
+                telling.add(id)
+            if not about.isdisjoint(losing):
+                telling.add(id)
+            if not about.isdisjoint(doomed):
+                self._drop_jobs([id])
+        for id in telling & jobs.keys():
+            self.removed["errors of jobs"] += bool(jobs[id].piece.error)
+            jobs[id] = replace(jobs[id], piece=jobs[id].piece._replace(error=""))
 
     def _remove(self, kept: Kept, storing: Storing) -> None:
         tables, row = self._tables, kept.now.row
@@ -163,7 +170,7 @@ class _Erasing:
                     era.ledger[place] = scrubbed
                     self.removed["ledger contents"] += 1
 
-    def _drop_jobs(self, ids: list[UUID]) -> None:
+    def _drop_jobs(self, ids: list[bytes]) -> None:
         for id in ids:
             del self._tables.jobs[id]
             self.removed["jobs"] += 1

@@ -118,7 +118,7 @@ def facts(tables: Tables, name: str) -> BookFacts:
         format=1,
         owners=sum(1 for era in tables.living.values() if era.ledger),
         records=dict(sorted(Counter(kept.now.row.type for kept in tables.records.values()).items())),
-        jobs=dict(sorted(Counter(work.job.state.value for work in tables.jobs.values()).items())),
+        jobs=dict(sorted(Counter(row.piece.state for row in tables.jobs.values()).items())),
         bytes=sum(len(version.row.body) for _, version in tables.all_versions()),
         stale_terms=sum(1 for k in tables.records.values() if k.terms is not None and k.rule < RULE),
     )

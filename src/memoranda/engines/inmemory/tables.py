@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
-from datetime import datetime
 from itertools import takewhile
 from typing import Any
 from uuid import UUID
 
-from memoranda.model.changes import Job
 from memoranda.model.ledger import Entry
 from memoranda.model.passages import PassageRow, Use
 from memoranda.model.records import Audience, Owner, Record, View, owner_digest_parts
 from memoranda.model.values import keyed, new_id
 from memoranda.model.vectors import Embedding
 from memoranda.storage import StoredRow, decode
-from memoranda.storage.questions import OwnerBase, Question, Write
+from memoranda.storage.questions import JobRow, OwnerBase, Question, Write
 from memoranda.text.terms import RULE
 
 
@@ -135,31 +133,6 @@ class Kept:
 
 
 @dataclass(slots=True)
-class Work:
-    """A job, its lease, and the model's answer stored with it."""
-
-    #: The job without its kept answer.
-    job: Job
-    #: How often it had been added when it was leased.
-    leased_generation: int = 0
-    #: It is not due before this time, however often it is added.
-    not_before: datetime | None = None
-    #: The kept answer as JSON, and the ids of all records that it quotes.
-    kept: str | None = None
-    kept_about: frozenset[UUID] = frozenset()
-
-    def let_go(self) -> None:
-        """Delete the model's answer stored with the job."""
-        self.kept, self.kept_about = None, frozenset()
-
-    def silence(self) -> bool:
-        """Delete the error stored with the job; False if there is none."""
-        told = bool(self.job.error)
-        self.job = replace(self.job, error="")
-        return told
-
-
-@dataclass(slots=True)
 class Tables:
     """All tables of one book in memory."""
 
@@ -174,7 +147,7 @@ class Tables:
     operations: dict[bytes, tuple[Era, int]] = field(default_factory=dict)
     #: Keyed digest of a record that was erased → when.
     tombstones: dict[bytes, int] = field(default_factory=dict)
-    jobs: dict[UUID, Work] = field(default_factory=dict)
+    jobs: dict[bytes, JobRow] = field(default_factory=dict)
     #: The embeddings whose vectors passages have, by name; the first is the active one.
     sets: dict[str, Embedding] = field(default_factory=dict)
     #: Sums of spending, by the number of their owner, who may be nobody (0): the columns of the key, and the others.

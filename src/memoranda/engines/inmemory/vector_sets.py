@@ -81,5 +81,5 @@ def _remove(tables: Tables, name: str) -> None:
     del tables.sets[name]
     for kept in tables.records.values():
         kept.vectors.pop(name, None)
-    for id in [id for id, work in tables.jobs.items() if (work.job.kind, work.job.key) == (EMBED, name)]:
+    for id in [id for id, row in tables.jobs.items() if (row.piece.kind, row.piece.key) == (EMBED, name)]:
         del tables.jobs[id]

@@ -7,6 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from memoranda.engines.postgres import jobs
 from memoranda.engines.postgres.server.session import Answers, Row, Session
 from memoranda.model.book_rows import (
     OWN_UPKEEP,
@@ -121,10 +122,9 @@ def _grouped(rows: Iterable[Row]) -> defaultdict[Any, list[tuple[Any, ...]]]:
 async def _jobs(session: Session, owner: int) -> tuple[JobPiece, ...]:
     found = []
     for row in await session.all("jobs_of_era", owner, list(OWN_UPKEEP)):
-        id, kind, key, payload, records, *rest, kept_records, kept = row
-        about = () if kept is None else tuple(sorted(kept_records))
-        piece = (id, kind, key, job_payload(payload), tuple(records), *rest)
-        found.append(JobPiece._make((*piece, None if kept is None else (about, kept))))
+        piece, (quoted, text) = jobs.piece_of(row), row[16:]
+        kept = None if text is None else (tuple(sorted(quoted)), text)
+        found.append(piece._replace(payload=job_payload(piece.payload), kept=kept))
     return tuple(found)
 
 
@@ -188,9 +188,9 @@ async def _shelf_number(session: Session, owner: int, readers: Readers) -> int:
 
 
 async def _lay_work(
-    session: Session, owner: int, jobs: Iterable[JobPiece], spent: Iterable[SpentPiece]
+    session: Session, owner: int, pieces: Iterable[JobPiece], spent: Iterable[SpentPiece]
 ) -> None:
-    for job in jobs:
+    for job in pieces:
         await session.run("lay_job", owner, *job[:4], list(job.records), *job[5:-1])
         if job.kept is not None:
             await session.run("lay_kept", job.id, list(job.kept[0]), job.kept[1])

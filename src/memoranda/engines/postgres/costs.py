@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from uuid import UUID
-
-from memoranda.engines.postgres import batches, jobs
+from memoranda.engines.postgres import batches
 from memoranda.engines.postgres.batches import number_of
 from memoranda.engines.postgres.server.session import Answers, Row, Session, Writes
-from memoranda.model.changes import Job
-from memoranda.model.language_models import Spent
 from memoranda.model.records import Owner
 from memoranda.storage import questions as q
 from memoranda.storage import writes as w
 from memoranda.storage.rows import owner_of
-from memoranda.storage.spending import note_spent, unname_spending
+from memoranda.storage.spending import unname_spending
 
 
 async def _rows(on: Session, question: q.SpentRows) -> list[tuple[Owner | None, Row]]:
@@ -42,15 +37,6 @@ async def _drop(on: Session, write: w.DropSpent) -> None:
 
 ANSWERS: Answers = {q.SpentRows: _rows, q.SpentSum: _sum, q.SpentOf: _of}
 WRITES: Writes = {w.AddSpent: _add, w.DropSpent: _drop}
-
-
-async def keep(
-    session: Session, job: Job, text: str | None, records: Sequence[UUID], spent: Spent | None
-) -> bool:
-    """Store a model's answer (if there is one) with its job, and add its cost in any case; False if not stored."""
-    if spent is not None:
-        await _carry_out(session, note_spent(spent, job))
-    return text is not None and await jobs.keep(session, job, text, records)
 
 
 async def unname(session: Session, owner: int) -> int:

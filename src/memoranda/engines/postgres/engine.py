@@ -26,8 +26,7 @@ from memoranda.engines.postgres.server.server import Server
 from memoranda.engines.postgres.server.session import Answers, Session, Writes
 from memoranda.model.book_facts import BookFacts, Findings, ServerFacts
 from memoranda.model.book_rows import OwnerPieces, StonePiece
-from memoranda.model.changes import Job, JobDraft, JobState, kept_text
-from memoranda.model.language_models import Spent
+from memoranda.model.changes import Job
 from memoranda.model.ledger import Entry, ErasureReceipt, Scrubbed, Target
 from memoranda.model.passages import Choose, Shelf, ShelfDelta, Sight, Use
 from memoranda.model.query import Filter, HistoryStep, Page
@@ -53,10 +52,12 @@ _ANSWERS: Answers = {
     **batches.ANSWERS,
     **book_rows.ANSWERS,
     **costs.ANSWERS,
+    **jobs.ANSWERS,
 }
 _WRITES: Writes = {
     **batches.WRITES,
     **costs.WRITES,
+    **jobs.WRITES,
 }
 
 
@@ -210,43 +211,9 @@ class PostgresEngine(CopyableBook, Store):
 
     # ── jobs ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
-    async def put(self, draft: JobDraft, at: datetime) -> None:
-        await self._server.write(lambda s: jobs.put(s, 0, draft, at))
-
     async def lease(self, kinds: Sequence[str], worker: str, at: datetime, seconds: float) -> Job | None:
         await self.large_shelves.before_lease(kinds)
-        return await leases.lease(self._server, kinds, worker, at, seconds)
-
-    async def renew(self, job: Job, at: datetime, seconds: float) -> bool:
-        return await self._server.write(lambda s: jobs.renew(s, job, at, seconds))
-
-    async def finish(self, job: Job) -> bool:
-        return await self._server.write(lambda s: jobs.finish(s, job))
-
-    async def fail(self, job: Job, error: str, at: datetime, retry_at: datetime | None) -> bool:
-        return await self._server.write(lambda s: jobs.fail(s, job, error, at, retry_at))
-
-    async def postpone(self, job: Job, at: datetime, reason: str = "") -> bool:
-        return await self._server.write(lambda s: jobs.postpone(s, job, at, reason))
-
-    async def keep(
-        self, job: Job, payload: Mapping[str, Any], records: Sequence[UUID], spent: Spent | None = None
-    ) -> bool:
-        text = None
-        try:
-            text = kept_text(payload)
-        finally:
-            kept = await self._server.write(lambda s: costs.keep(s, job, text, records, spent))
-        return kept
-
-    async def jobs(self, state: JobState | None, limit: int) -> list[Job]:
-        return await self._server.read(lambda s: jobs.listed(s, state, limit), whole=True)
-
-    async def replay(self, id: UUID, at: datetime) -> bool:
-        return await self._server.write(lambda s: jobs.replay(s, id, at))
-
-    async def drop(self, id: UUID) -> bool:
-        return await self._server.write(lambda s: jobs.drop(s, id))
+        return await leases.lease(self, self._server, kinds, worker, at, seconds)
 
     def when_due(self, wake: Callable[[], None]) -> Callable[[], None]:
         return self._server.listener.when_due(wake)

@@ -285,7 +285,11 @@ class _Erasing:
         telling = await jobs.delete_kept_about(self._session, [*doomed, *(id.bytes for id in plan.stripped)])
         self._removed["kept answers"] += len(telling)
         self._removed["jobs"] += await self._session.run("delete_jobs_about", doomed)
-        telling += [row[0] for row in await self._session.all("jobs_about", losing)]
+        telling += [
+            row[0]
+            for row in await self._session.all("jobs_about", losing)
+            if not set(row[4]).isdisjoint(losing)
+        ]
         self._removed["errors of jobs"] += await self._session.run("silence_jobs", telling)
 
     async def _write_entry(self, lines: tuple[Line, ...], note: dict[str, Any] | None = None) -> None:

@@ -579,9 +579,12 @@ SELECT pg_try_advisory_xact_lock(hashtext('lease ' || current_schema()), hashint
 -- name: owner_is_busy
 SELECT 1 FROM jobs WHERE owner = ? AND owner <> 0 AND id <> ? AND state = 'leased' AND leased_until > ?
 
--- name: lease_job
-UPDATE jobs SET state = 'leased', worker = ?, leased_until = ?, attempts = attempts + 1, leased_generation = generation
-WHERE id = ?
+-- Notifies the listening workers of a job that became due.
+-- name: save_job
+UPDATE jobs SET state = :state, run_at = :run_at, attempts = :attempts, postponed = :postponed, not_before = :not_before,
+    leased_generation = :leased_generation, worker = :worker, leased_until = :leased_until, error = :error
+WHERE id = :id
+RETURNING CASE WHEN :wakes::boolean THEN pg_notify(left('memoranda_' || current_schema(), 63), '') END
 
 -- Finds a transaction that has held the book's lock for longer than a usual write.
 -- name: book_is_held
@@ -594,73 +597,45 @@ WHERE l.locktype = 'advisory' AND l.granted AND l.database = (SELECT oid FROM pg
 SELECT 1 FROM jobs
 WHERE owner = 0 AND kind = ? AND key = ? AND (state = 'waiting' OR (state = 'leased' AND generation > leased_generation))
 
--- name: renew_job
-UPDATE jobs SET leased_until = ? WHERE id = ? AND worker = ? AND attempts = ? AND state = 'leased'
-
--- name: finish_job
-DELETE FROM jobs WHERE id = ? AND worker = ? AND attempts = ? AND state = 'leased' AND generation = leased_generation
-
--- name: requeue_job
-UPDATE jobs SET state = 'waiting', worker = NULL, leased_until = NULL, attempts = 0, postponed = 0, error = ''
-WHERE id = ? AND worker = ? AND attempts = ? AND state = 'leased' AND generation <> leased_generation
-
--- name: fail_job
-UPDATE jobs SET
-    state = CASE WHEN generation <> leased_generation THEN 'waiting' ELSE :state::text END,
-    attempts = CASE WHEN generation <> leased_generation AND :state::text = 'dead' THEN 0 ELSE attempts END,
-    postponed = CASE WHEN generation <> leased_generation AND :state::text = 'dead' THEN 0 ELSE postponed END,
-    run_at = CASE WHEN generation = leased_generation THEN :run_at::bigint
-                  WHEN :state::text = 'dead' THEN run_at
-                  ELSE greatest(run_at, :run_at::bigint) END,
-    worker = NULL, leased_until = NULL, error = :error
-WHERE id = :id AND worker = :worker AND attempts = :attempts AND state = 'leased'
-
--- name: postpone_job
-UPDATE jobs SET state = 'waiting', postponed = postponed + 1, not_before = :at::bigint,
-    run_at = CASE WHEN generation = leased_generation THEN :at::bigint ELSE greatest(run_at, :at::bigint) END,
-    worker = NULL, leased_until = NULL, error = :reason
-WHERE id = :id AND worker = :worker AND attempts = :attempts AND state = 'leased'
-
 -- name: keep_with_job
-INSERT INTO kept (job, records, payload)
-SELECT id, ?::bytea[], ?::text FROM jobs WHERE id = ? AND worker = ? AND attempts = ? AND state = 'leased' FOR UPDATE
+INSERT INTO kept (job, records, payload) VALUES (?, ?, ?)
 ON CONFLICT (job) DO UPDATE SET records = excluded.records, payload = excluded.payload
 
 -- name: kept_with_job
 SELECT payload FROM kept WHERE job = ?
 
 -- name: delete_kept
-DELETE FROM kept WHERE job = ?
+DELETE FROM kept WHERE job = ANY(?::bytea[])
 
 -- name: delete_kept_about
 DELETE FROM kept WHERE EXISTS (
     SELECT 1 FROM unnest(records) AS r (id) WHERE r.id IN (SELECT unnest(?::bytea[]))) RETURNING job
 
 -- name: one_job
-SELECT j.id, j.kind, j.key, o.tenant, o.kind, o.id, o.era, j.payload, j.records, j.state, j.run_at, j.first_at,
-    j.attempts, j.generation, j.worker, j.leased_until, j.error, j.postponed
-FROM jobs AS j LEFT JOIN owners AS o ON o.no = j.owner WHERE j.id = ?
+SELECT j.id, j.kind, j.key, j.payload, j.records, j.state, j.run_at, j.first_at, j.attempts, j.postponed, j.not_before,
+    j.generation, j.leased_generation, j.worker, j.leased_until, j.error,
+    o.tenant, o.kind, o.id, o.era
+FROM jobs AS j LEFT JOIN owners AS o ON o.no = j.owner WHERE j.id = ? FOR UPDATE OF j
 
 -- name: jobs_in_state
-SELECT j.id, j.kind, j.key, o.tenant, o.kind, o.id, o.era, j.payload, j.records, j.state, j.run_at, j.first_at,
-    j.attempts, j.generation, j.worker, j.leased_until, j.error, j.postponed
+SELECT j.id, j.kind, j.key, j.payload, j.records, j.state, j.run_at, j.first_at, j.attempts, j.postponed, j.not_before,
+    j.generation, j.leased_generation, j.worker, j.leased_until, j.error,
+    o.tenant, o.kind, o.id, o.era
 FROM jobs AS j LEFT JOIN owners AS o ON o.no = j.owner WHERE (:state::text IS NULL OR j.state = :state::text)
 ORDER BY j.run_at, j.id LIMIT :limit
-
--- name: replay_job
-UPDATE jobs SET state = 'waiting', run_at = :at::bigint, not_before = 0, attempts = 0, postponed = 0, error = ''
-WHERE id = :id AND (state = 'dead' OR (state = 'waiting' AND run_at > :at::bigint))
-RETURNING pg_notify(left('memoranda_' || current_schema(), 63), '')
-
--- name: drop_job
-DELETE FROM jobs WHERE id = ? AND state = 'dead'
 
 -- Deletes jobs of every owner: a job of one owner may be about records of another.
 -- name: delete_jobs_about
 DELETE FROM jobs WHERE EXISTS (SELECT 1 FROM unnest(records) AS r (id) WHERE r.id IN (SELECT unnest(?::bytea[])))
 
 -- name: jobs_about
-SELECT id FROM jobs WHERE EXISTS (SELECT 1 FROM unnest(records) AS r (id) WHERE r.id IN (SELECT unnest(?::bytea[])))
+SELECT j.id, j.kind, j.key, j.payload, j.records, j.state, j.run_at, j.first_at, j.attempts, j.postponed, j.not_before,
+    j.generation, j.leased_generation, j.worker, j.leased_until, j.error, k.records
+FROM jobs AS j LEFT JOIN kept AS k ON k.job = j.id
+WHERE EXISTS (SELECT 1 FROM unnest(j.records || k.records) AS r (id) WHERE r.id IN (SELECT unnest(?::bytea[])))
+
+-- name: delete_jobs
+DELETE FROM jobs WHERE id = ANY(?::bytea[])
 
 -- The error of a failed job may quote its records or its payload.
 -- name: silence_jobs

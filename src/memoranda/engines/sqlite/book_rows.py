@@ -8,6 +8,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from memoranda.engines.sqlite import jobs
 from memoranda.engines.sqlite.file.connections import sql
 from memoranda.engines.sqlite.file.session import Answers, Session
 from memoranda.engines.sqlite.reads import fetch_many
@@ -28,7 +29,6 @@ from memoranda.model.book_rows import (
     VersionPiece,
     job_payload,
 )
-from memoranda.model.changes import told
 from memoranda.model.records import RecordType
 from memoranda.storage import questions as q
 
@@ -149,17 +149,10 @@ def _vectors(connection: sqlite3.Connection, numbers: list[int]) -> defaultdict[
 
 def _jobs(connection: sqlite3.Connection, owner_no: int) -> tuple[JobPiece, ...]:
     found = []
-    for row in connection.execute(sql("jobs_of_era"), (owner_no, _UPKEEP)).fetchall():
-        id, kind, key, payload, records, *rest, error, kept_records, kept = row
-        about = () if kept is None else tuple(sorted(_ids(kept_records)))
-        # A file of an earlier format may have error texts that not every engine can store.
-        piece = (id, kind, key, job_payload(payload), _ids(records), *rest, told(error))
-        found.append(JobPiece._make((*piece, None if kept is None else (about, kept))))
+    for *row, quoted, text in connection.execute(sql("jobs_of_era"), (owner_no, _UPKEEP)).fetchall():
+        piece, kept = jobs.piece_of(row), None if text is None else (tuple(sorted(jobs.ids_of(quoted))), text)
+        found.append(piece._replace(payload=job_payload(piece.payload), kept=kept))
     return tuple(found)
-
-
-def _ids(listed: str) -> tuple[bytes, ...]:
-    return tuple(bytes.fromhex(id) for id in json.loads(listed))
 
 
 def _spent(connection: sqlite3.Connection, owner_no: int) -> tuple[SpentPiece, ...]:
@@ -219,9 +212,9 @@ def _shelf_number(connection: sqlite3.Connection, owner_no: int, readers: Reader
 
 
 def _lay_work(
-    connection: sqlite3.Connection, owner_no: int, jobs: Iterable[JobPiece], spent: Sequence[SpentPiece]
+    connection: sqlite3.Connection, owner_no: int, pieces: Iterable[JobPiece], spent: Sequence[SpentPiece]
 ) -> None:
-    for job in jobs:
+    for job in pieces:
         records = json.dumps([id.hex() for id in job.records])
         values = (owner_no, job.id, job.kind, job.key, job.payload, records, *job[5:-1])
         connection.execute(sql("lay_job"), values)

@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Sequence
 from typing import Any
-from uuid import UUID
 
-from memoranda.engines.sqlite import batches, jobs
 from memoranda.engines.sqlite.batches import number_of
 from memoranda.engines.sqlite.file.session import Answers, Row, Session, Writes
-from memoranda.model.changes import Job
-from memoranda.model.language_models import PRICE_DECIMALS, Spent
+from memoranda.model.language_models import PRICE_DECIMALS
 from memoranda.model.records import Owner
 from memoranda.storage import questions as q
 from memoranda.storage import writes as w
 from memoranda.storage.rows import owner_of
-from memoranda.storage.spending import note_spent, unname_spending
+from memoranda.storage.spending import unname_spending
 
 
 def _rows(on: Session, question: q.SpentRows) -> list[tuple[Owner | None, list[Any]]]:
@@ -46,18 +42,6 @@ def _drop(on: Session, write: w.DropSpent) -> None:
 
 ANSWERS: Answers = {q.SpentRows: _rows, q.SpentSum: _sum, q.SpentOf: _of}
 WRITES: Writes = {w.AddSpent: _add, w.DropSpent: _drop}
-
-
-def keep(
-    connection: sqlite3.Connection, job: Job, text: str | None, records: Sequence[UUID], spent: Spent | None
-) -> bool:
-    """Store a model's answer (if there is one) with its job, and add its cost in any case."""
-    on = Session(connection)
-    answers = {**batches.ANSWERS, **ANSWERS}
-    if spent is not None:
-        for write in q.run(note_spent(spent, job), lambda question: answers[type(question)](on, question))[1]:
-            WRITES[type(write)](on, write)
-    return text is not None and jobs.keep(connection, job, text, records)
 
 
 def unname(connection: sqlite3.Connection, owner: int) -> int:

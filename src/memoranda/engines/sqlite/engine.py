@@ -21,8 +21,6 @@ from memoranda.engines.sqlite.moves import CopyableBook
 from memoranda.errors import StorageError
 from memoranda.model.book_facts import BookFacts, Findings
 from memoranda.model.book_rows import OwnerPieces, StonePiece, refuse_marked
-from memoranda.model.changes import Job, JobDraft, JobState, kept_text
-from memoranda.model.language_models import Spent
 from memoranda.model.ledger import Entry, ErasureReceipt, Erasures, Scrubbed, Target
 from memoranda.model.passages import Choose, Shelf, ShelfDelta, Sight, Use
 from memoranda.model.query import Filter, HistoryStep, Page
@@ -52,10 +50,12 @@ _ANSWERS: Answers = {
     **batches.ANSWERS,
     **book_rows.ANSWERS,
     **costs.ANSWERS,
+    **jobs.ANSWERS,
 }
 _WRITES: Writes = {
     **batches.WRITES,
     **costs.WRITES,
+    **jobs.WRITES,
 }
 
 
@@ -194,47 +194,6 @@ class SqliteEngine(CopyableBook, Store):
 
     async def drop_set(self, embedding: Embedding) -> bool:
         return await self._write(lambda c: vector_sets.drop(c, embedding))
-
-    # ── jobs ─────────────────────────────────────────────────────────────────────────────────────────────────────
-
-    async def put(self, draft: JobDraft, at: datetime) -> None:
-        await self._write(lambda c: jobs.put(c, 0, draft, at))
-
-    async def lease(self, kinds: Sequence[str], worker: str, at: datetime, seconds: float) -> Job | None:
-        if not await self._file.read(lambda c: jobs.is_due(c, kinds, at)):
-            return None
-        return await self._write(lambda c: jobs.lease(c, kinds, worker, at, seconds))
-
-    async def renew(self, job: Job, at: datetime, seconds: float) -> bool:
-        return await self._write(lambda c: jobs.renew(c, job, at, seconds))
-
-    async def finish(self, job: Job) -> bool:
-        return await self._write(lambda c: jobs.finish(c, job))
-
-    async def fail(self, job: Job, error: str, at: datetime, retry_at: datetime | None) -> bool:
-        return await self._write(lambda c: jobs.fail(c, job, error, at, retry_at))
-
-    async def postpone(self, job: Job, at: datetime, reason: str = "") -> bool:
-        return await self._write(lambda c: jobs.postpone(c, job, at, reason))
-
-    async def keep(
-        self, job: Job, payload: Mapping[str, Any], records: Sequence[UUID], spent: Spent | None = None
-    ) -> bool:
-        text = None
-        try:
-            text = kept_text(payload)
-        finally:
-            kept = await self._write(lambda c: costs.keep(c, job, text, records, spent))
-        return kept
-
-    async def jobs(self, state: JobState | None, limit: int) -> list[Job]:
-        return await self._file.read(lambda c: jobs.listed(c, state, limit))
-
-    async def replay(self, id: UUID, at: datetime) -> bool:
-        return await self._write(lambda c: jobs.replay(c, id, at))
-
-    async def drop(self, id: UUID) -> bool:
-        return await self._write(lambda c: jobs.drop(c, id))
 
     # ── erasure ──────────────────────────────────────────────────────────────────────────────────────────────────
 

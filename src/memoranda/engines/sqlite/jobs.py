@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any
 from uuid import UUID
 
 from memoranda.engines.sqlite.file.connections import sql
-from memoranda.model.changes import Job, JobDraft, JobState, told
-from memoranda.model.values import due_at, micros, moment, new_id
+from memoranda.engines.sqlite.file.session import Answers, Row, Session, Writes
+from memoranda.model.book_rows import JobPiece
+from memoranda.model.changes import JobDraft, told
+from memoranda.model.values import due_at, micros, new_id
 from memoranda.model.vectors import EMBED, embed_job
+from memoranda.storage import questions as q
+from memoranda.storage import writes as w
 from memoranda.storage.rows import owner_of
 
 #: A number of seconds that exceeds every time span; its microseconds fit into a column.
@@ -49,70 +53,6 @@ def make_embedding_due(connection: sqlite3.Connection, at: datetime) -> None:
         put(connection, 0, embed_job(name), at)
 
 
-def is_due(connection: sqlite3.Connection, kinds: Sequence[str], at: datetime) -> bool:
-    """Return True if a job can be leased; workers ask this first, so that an idle one writes nothing."""
-    return _due(connection, kinds, at) is not None
-
-
-def lease(
-    connection: sqlite3.Connection, kinds: Sequence[str], worker: str, at: datetime, seconds: float
-) -> Job | None:
-    """Lease the longest due job to one worker."""
-    due = _due(connection, kinds, at)
-    if due is None:
-        return None
-    connection.execute(sql("lease_job"), (worker, micros(at + timedelta(seconds=seconds)), due[0]))
-    job = job_of(connection.execute(sql("one_job"), due).fetchone())
-    kept = connection.execute(sql("kept_with_job"), due).fetchone()
-    return job if kept is None else replace(job, kept=json.loads(kept[0]))
-
-
-def _due(connection: sqlite3.Connection, kinds: Sequence[str], at: datetime) -> tuple[bytes] | None:
-    """Return the row of the job to lease next, or None."""
-    named = {"kinds": json.dumps(list(kinds)), "now": micros(at)}
-    found: tuple[bytes] | None = connection.execute(sql("due_job"), named).fetchone()
-    return found
-
-
-def renew(connection: sqlite3.Connection, job: Job, at: datetime, seconds: float) -> bool:
-    """Extend a lease; False if it was lost."""
-    until = micros(at + timedelta(seconds=seconds))
-    return _hit(connection, "renew_job", until, *_lease_of(job))
-
-
-def finish(connection: sqlite3.Connection, job: Job) -> bool:
-    """Delete a finished job, or make it due again if it was added again during the lease."""
-    lease = _lease_of(job)
-    if _hit(connection, "finish_job", *lease):
-        return True
-    requeued = _hit(connection, "requeue_job", *lease)
-    if requeued:
-        connection.execute(sql("delete_kept"), lease[:1])
-    return requeued
-
-
-def fail(
-    connection: sqlite3.Connection, job: Job, error: str, at: datetime, retry_at: datetime | None
-) -> bool:
-    """Return a failed job to the queue for a later attempt, or mark it dead (not retried until it is replayed)."""
-    state = JobState.DEAD if retry_at is None else JobState.WAITING
-    values = {"state": state.value, "run_at": micros(retry_at or at), "error": told(error)}
-    return connection.execute(sql("fail_job"), values | _named_lease_of(job)).rowcount > 0
-
-
-def postpone(connection: sqlite3.Connection, job: Job, at: datetime, reason: str) -> bool:
-    """Return a leased job to the queue until a given time, without counting an attempt."""
-    values = {"at": micros(at), "reason": told(reason)}
-    return connection.execute(sql("postpone_job"), values | _named_lease_of(job)).rowcount > 0
-
-
-def keep(connection: sqlite3.Connection, job: Job, text: str, records: Sequence[UUID]) -> bool:
-    """Store a model's answer with a leased job; False if the lease was lost, or a record it quotes was erased."""
-    if any(connection.execute(sql("where_is"), (id.bytes,)).fetchone() is None for id in records):
-        return False
-    return _hit(connection, "keep_with_job", json.dumps([id.hex for id in records]), text, *_lease_of(job))
-
-
 def let_go_of_kept(connection: sqlite3.Connection, doomed: Collection[str]) -> list[bytes]:
     """Delete the answers stored with jobs that quote these records (ids in hex); returns the jobs' ids."""
     about = [
@@ -125,53 +65,95 @@ def let_go_of_kept(connection: sqlite3.Connection, doomed: Collection[str]) -> l
     return about
 
 
-def listed(connection: sqlite3.Connection, state: JobState | None, limit: int) -> list[Job]:
-    """Return the jobs in a state, or all jobs."""
-    values = {"state": state.value if state else None, "limit": limit}
-    return [job_of(row) for row in connection.execute(sql("jobs_in_state"), values)]
+def piece_of(row: Row) -> JobPiece:
+    """Return a job as it is stored, without its answer, from the columns that begin a row."""
+    id, kind, key, payload, records, *rest, error = row[:16]
+    # A file of an earlier format may have error texts that not every engine can store.
+    return JobPiece._make((id, kind, key, payload, ids_of(records), *rest, told(error), None))
 
 
-def replay(connection: sqlite3.Connection, id: UUID, at: datetime) -> bool:
-    """Make a dead or postponed job due now."""
-    return _hit(connection, "replay_job", micros(at), id.bytes, micros(at))
+def ids_of(listed: str) -> tuple[bytes, ...]:
+    """Return ids from the text that is stored."""
+    return tuple(bytes.fromhex(id) for id in json.loads(listed))
 
 
-def drop(connection: sqlite3.Connection, id: UUID) -> bool:
-    """Delete a dead job."""
-    return _hit(connection, "drop_job", id.bytes)
+def _row(row: Row) -> q.JobRow:
+    tenant, kind, id, era = row[16:]
+    owner = None if id is None else owner_of(tenant, kind, id)
+    return q.JobRow(piece_of(row), owner, None if era is None else UUID(bytes=era))
 
 
-def job_of(row: tuple[Any, ...]) -> Job:
-    """Build a job from a row."""
-    (id, kind, key, tenant, owner_kind, owner_id, era, payload, records, state, run_at, first_at) = row[:12]
-    attempts, generation, worker, leased_until, error, postponed = row[12:]
-    return Job(
-        UUID(bytes=id),
-        kind,
-        key,
-        None if owner_id is None else owner_of(tenant, owner_kind, owner_id),
-        None if era is None else UUID(bytes=era),
-        json.loads(payload),
-        tuple(UUID(hex=record) for record in json.loads(records)),
-        JobState(state),
-        moment(run_at),
-        moment(first_at),
-        attempts,
-        generation,
-        worker,
-        None if leased_until is None else moment(leased_until),
-        error,
-        postponed,
-    )
+def _job_at(on: Session, question: q.JobAt) -> q.JobRow | None:
+    row = on.one("one_job", question.id.bytes)
+    return None if row is None else _row(row)
 
 
-def _lease_of(job: Job) -> tuple[bytes, str | None, int]:
-    return (job.id.bytes, job.worker, job.attempts)
+def _jobs_in(on: Session, question: q.JobsIn) -> list[q.JobRow]:
+    return [_row(row) for row in on.all("jobs_in_state", state=question.state, limit=question.limit)]
 
 
-def _named_lease_of(job: Job) -> dict[str, Any]:
-    return dict(zip(("id", "worker", "attempts"), _lease_of(job), strict=True))
+def _due_kind(on: Session, question: q.DueKind) -> str | None:
+    row = on.one("due_job", kinds=json.dumps(question.kinds), now=question.now)
+    return None if row is None else row[1]
 
 
-def _hit(connection: sqlite3.Connection, statement: str, *values: Any) -> bool:
-    return connection.execute(sql(statement), values).rowcount > 0
+def _due_job(on: Session, question: q.DueJob) -> q.JobRow | None:
+    due = on.one("due_job", kinds=json.dumps(question.kinds), now=question.now)
+    row = None if due is None else on.one("one_job", due[0])
+    if row is None:
+        return None
+    found = _row(row)
+    kept = on.one("kept_with_job", row[0])
+    return found if kept is None else replace(found, piece=found.piece._replace(kept=((), kept[0])))
+
+
+def _about(on: Session, question: q.JobsAbout) -> list[JobPiece]:
+    ids = {id.bytes for id in question.ids}
+    found = []
+    for id, records, quoted in on.all("jobs_about"):
+        kept = None if quoted is None else (ids_of(quoted), "")
+        if not ids.isdisjoint((*ids_of(records), *(kept or ((),))[0])):
+            row = on.one("one_job", id)
+            assert row is not None
+            found.append(piece_of(row)._replace(kept=kept))
+    return found
+
+
+def _are_present(on: Session, question: q.ArePresent) -> bool:
+    return all(on.one("where_is", id.bytes) is not None for id in question.ids)
+
+
+def _save(on: Session, write: w.SaveJob) -> None:
+    on.run("save_job", **write.row.piece._asdict())
+
+
+def _each(name: str) -> Callable[[Session, Any], None]:
+    """Return a function that runs a statement for each of the ids of a write."""
+
+    def run(on: Session, write: Any) -> None:
+        for id in write.ids:
+            on.run(name, id)
+
+    return run
+
+
+def _keep(on: Session, write: w.KeepAnswer) -> None:
+    on.run("keep_with_job", write.job, json.dumps([id.hex() for id in write.about]), write.text)
+
+
+ANSWERS: Answers = {
+    q.JobAt: _job_at,
+    q.JobsIn: _jobs_in,
+    q.Now: lambda _, question: micros(question.at),
+    q.DueKind: _due_kind,
+    q.DueJob: _due_job,
+    q.JobsAbout: _about,
+    q.ArePresent: _are_present,
+}
+WRITES: Writes = {
+    w.SaveJob: _save,
+    w.DropJobs: _each("delete_job"),
+    w.SilenceJobs: _each("silence_job"),
+    w.KeepAnswer: _keep,
+    w.ForgetKept: _each("delete_kept"),
+}

@@ -380,7 +380,7 @@ ON CONFLICT (owner, kind, key) DO UPDATE SET
 
 -- Of each kind the longest due: what waits of other kinds, or behind it, is not read.
 -- name: due_job
-SELECT id FROM jobs WHERE id IN (
+SELECT id, kind FROM jobs WHERE id IN (
     SELECT (
         SELECT j.id FROM jobs AS j WHERE j.kind = json_each.value AND j.due <= :now
             AND NOT EXISTS (
@@ -392,40 +392,13 @@ SELECT id FROM jobs WHERE id IN (
 )
 ORDER BY due, id LIMIT 1
 
--- name: lease_job
-UPDATE jobs SET state = 'leased', worker = ?, leased_until = ?, attempts = attempts + 1, leased_generation = generation
-WHERE id = ?
-
--- name: renew_job
-UPDATE jobs SET leased_until = ? WHERE id = ? AND worker = ? AND attempts = ? AND state = 'leased'
-
--- name: finish_job
-DELETE FROM jobs WHERE id = ? AND worker = ? AND attempts = ? AND state = 'leased' AND generation = leased_generation
-
--- name: requeue_job
-UPDATE jobs SET state = 'waiting', worker = NULL, leased_until = NULL, attempts = 0, postponed = 0, error = ''
-WHERE id = ? AND worker = ? AND attempts = ? AND state = 'leased' AND generation <> leased_generation
-
--- name: fail_job
-UPDATE jobs SET
-    state = CASE WHEN generation <> leased_generation THEN 'waiting' ELSE :state END,
-    attempts = CASE WHEN generation <> leased_generation AND :state = 'dead' THEN 0 ELSE attempts END,
-    postponed = CASE WHEN generation <> leased_generation AND :state = 'dead' THEN 0 ELSE postponed END,
-    run_at = CASE WHEN generation = leased_generation THEN :run_at
-                  WHEN :state = 'dead' THEN run_at
-                  ELSE max(run_at, :run_at) END,
-    worker = NULL, leased_until = NULL, error = :error
-WHERE id = :id AND worker = :worker AND attempts = :attempts AND state = 'leased'
-
--- name: postpone_job
-UPDATE jobs SET state = 'waiting', postponed = postponed + 1, not_before = :at,
-    run_at = CASE WHEN generation = leased_generation THEN :at ELSE max(run_at, :at) END,
-    worker = NULL, leased_until = NULL, error = :reason
-WHERE id = :id AND worker = :worker AND attempts = :attempts AND state = 'leased'
+-- name: save_job
+UPDATE jobs SET state = :state, run_at = :run_at, attempts = :attempts, postponed = :postponed, not_before = :not_before,
+    leased_generation = :leased_generation, worker = :worker, leased_until = :leased_until, error = :error
+WHERE id = :id
 
 -- name: keep_with_job
-INSERT INTO kept (job, records, payload)
-SELECT id, ?, ? FROM jobs WHERE id = ? AND worker = ? AND attempts = ? AND state = 'leased'
+INSERT INTO kept (job, records, payload) VALUES (?, ?, ?)
 ON CONFLICT (job) DO UPDATE SET records = excluded.records, payload = excluded.payload
 
 -- name: kept_with_job
@@ -438,26 +411,25 @@ SELECT job, records FROM kept
 DELETE FROM kept WHERE job = ?
 
 -- name: one_job
-SELECT j.id, j.kind, j.key, o.tenant, o.kind, o.id, o.era, j.payload, j.records, j.state, j.run_at, j.first_at,
-    j.attempts, j.generation, j.worker, j.leased_until, j.error, j.postponed
+SELECT j.id, j.kind, j.key, j.payload, j.records, j.state, j.run_at, j.first_at, j.attempts, j.postponed, j.not_before,
+    j.generation, j.leased_generation, j.worker, j.leased_until, j.error,
+    o.tenant, o.kind, o.id, o.era
 FROM jobs AS j LEFT JOIN owners AS o ON o.no = j.owner WHERE j.id = ?
 
 -- name: jobs_in_state
-SELECT j.id, j.kind, j.key, o.tenant, o.kind, o.id, o.era, j.payload, j.records, j.state, j.run_at, j.first_at,
-    j.attempts, j.generation, j.worker, j.leased_until, j.error, j.postponed
+SELECT j.id, j.kind, j.key, j.payload, j.records, j.state, j.run_at, j.first_at, j.attempts, j.postponed, j.not_before,
+    j.generation, j.leased_generation, j.worker, j.leased_until, j.error,
+    o.tenant, o.kind, o.id, o.era
 FROM jobs AS j LEFT JOIN owners AS o ON o.no = j.owner WHERE (:state IS NULL OR j.state = :state)
 ORDER BY j.run_at, j.id LIMIT :limit
-
--- name: replay_job
-UPDATE jobs SET state = 'waiting', run_at = ?, not_before = 0, attempts = 0, postponed = 0, error = ''
-WHERE id = ? AND (state = 'dead' OR (state = 'waiting' AND run_at > ?))
-
--- name: drop_job
-DELETE FROM jobs WHERE id = ? AND state = 'dead'
 
 -- Jobs of every owner: what one owner's records made due may be another's work.
 -- name: jobs_about_records
 SELECT id, records FROM jobs WHERE records <> '[]'
+
+-- name: jobs_about
+SELECT j.id, j.records, k.records FROM jobs AS j LEFT JOIN kept AS k ON k.job = j.id
+WHERE j.records <> '[]' OR k.job IS NOT NULL
 
 -- What a job failed with may quote what it is about, and what is kept with it.
 -- name: silence_job
