@@ -186,7 +186,8 @@ OFF_THE_PATH: dict[str, str] = {
         (
             *(
                 "stale_terms",
-                "links_of",
+                "find_era",
+                "set_derived",
                 "erased_eras",
                 "owner_of_era",
                 "owner_of_record",

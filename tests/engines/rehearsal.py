@@ -12,7 +12,7 @@ from dataclasses import fields, is_dataclass
 from functools import partial
 from typing import Any, TypeVar
 
-from memoranda.engines.inmemory import InMemoryEngine, maintenance
+from memoranda.engines.inmemory import InMemoryEngine
 from memoranda.engines.inmemory.engine import answer, carry_out
 from memoranda.engines.inmemory.tables import Session, Tables
 from memoranda.errors import MemorandaError
@@ -23,6 +23,7 @@ from memoranda.model.records import WHOLE, Owner
 from memoranda.model.values import new_id, utc_now
 from memoranda.storage.apply import apply_batch
 from memoranda.storage.questions import Deciding, OwnerBase, Question, Write, run
+from memoranda.storage.verify import verify
 from memoranda.storage.writes import Reserve
 from memoranda.testing.builders import ROOMY, a_memory, packed
 
@@ -85,7 +86,7 @@ class RehearsingEngine(InMemoryEngine):
     def _check_legal(self, group: Sequence[Write]) -> None:
         """Raise if the book is not legal between the writes of two owners."""
         if any(isinstance(getattr(write, "base", None), OwnerBase) for write in group):
-            found = maintenance.verify(self._tables, None)
+            found, _ = run(verify(None), partial(answer, Session.of(self._tables)))
             assert found.faults == (), f"after {[type(write).__name__ for write in group]}: {found.faults}"
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Generic, TypeVar
@@ -370,3 +370,33 @@ class ArePresent(Question[bool]):
     """True if the book has all of these records, of any owner."""
 
     ids: tuple[UUID, ...]
+
+
+# ── verification and upkeep ──────────────────────────────────────────────────────────────────────────────────────────
+
+
+@dataclass(frozen=True, slots=True)
+class FindEra(Question[OwnerBase | None]):
+    """The same as ``FindOwner``, of an era; without an owner if the era has ended, and None if there is no such era."""
+
+    era: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class BookCounts:
+    """The numbers of a book's records by type, jobs by state, owners with a ledger, and terms that an old rule made."""
+
+    records: Mapping[str, int]
+    jobs: Mapping[str, int]
+    owners: int
+    stale_terms: int
+
+
+@dataclass(frozen=True, slots=True)
+class Counts(Question[BookCounts]):
+    """The counts of the whole book."""
+
+
+@dataclass(frozen=True, slots=True)
+class TableFaults(Question[list[tuple[str, object]]]):
+    """What the engine's checks of whole tables found: the name of a check in ``TABLE_FAULTS``, and the row's name."""

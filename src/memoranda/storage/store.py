@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
+from functools import partial
 from typing import Any, TypeVar
 from uuid import UUID
 
+from memoranda.model.book_facts import Findings
 from memoranda.model.changes import Batch, Job, JobDraft, JobState, kept_text
 from memoranda.model.language_models import ALL_SPENT, Spent, SpentFilter, Sums
 from memoranda.model.ledger import Receipt
@@ -15,8 +18,10 @@ from memoranda.model.records import Owner
 from memoranda.model.values import new_id
 from memoranda.storage import jobs
 from memoranda.storage.apply import apply_batch, find_operation
-from memoranda.storage.questions import Deciding
+from memoranda.storage.questions import BookCounts, Counts, Deciding, ask
+from memoranda.storage.rebuild import Place, rebuild_some, rebuild_tables
 from memoranda.storage.spending import list_spent, note_spent, sum_spent
+from memoranda.storage.verify import Steps, verify
 
 A = TypeVar("A")
 
@@ -110,3 +115,24 @@ class Store(ABC):
 
     async def spent_in_all(self, tenant: str, only: SpentFilter = ALL_SPENT) -> Sums:
         return await self.read(lambda: sum_spent(tenant, only))
+
+    # ── verification and upkeep ──────────────────────────────────────────────────────────────────────────────────
+
+    async def verify(self, progress: Callable[[int, int], None] | None = None) -> Findings:
+        return await self.read(lambda: verify(progress), whole=True, long=True)
+
+    async def rebuild(self, progress: Callable[[int, int], None] | None = None) -> Mapping[str, int]:
+        steps = Steps(progress, sum((await self.counts()).records.values()))
+        done: Counter[str] = Counter()
+        place: Place | None = Place()
+        # A page at a time: a rebuild that was interrupted leaves every record complete, and is run again.
+        while place is not None:
+            place, rebuilt = await self.write(partial(rebuild_some, place), alone=True)
+            steps.add(rebuilt["records"])
+            done += rebuilt
+        await self.write(rebuild_tables, alone=True)
+        return done
+
+    async def counts(self) -> BookCounts:
+        """Return the counts of the book, which are a part of its facts."""
+        return await self.read(lambda: ask(Counts()), whole=True, long=True)

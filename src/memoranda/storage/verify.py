@@ -1,17 +1,64 @@
-"""Compares records with the ledger: every version with the ledger line that wrote it, and the other way round."""
+"""Verifies a book: compares every version with the ledger line that wrote it, and derived rows with their records."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 from uuid import UUID
 
+from memoranda.errors import Corrupt
+from memoranda.model.book_facts import Findings
+from memoranda.model.book_rows import EntryPiece, PieceKind, RecordPiece, VersionPiece
 from memoranda.model.ledger import Line
 from memoranda.model.messages import Message
-from memoranda.model.records import Audience, Owner, Record
+from memoranda.model.records import PASSAGE_TYPES, Audience, Owner, Record
 from memoranda.model.values import moment
-from memoranda.storage.rows import CLASS_OF, StoredRow, content_hash, encode
+from memoranda.storage.questions import (
+    Counts,
+    Deciding,
+    ErasAfter,
+    FindEra,
+    OwnerBase,
+    PiecesAfter,
+    TableFaults,
+    ask,
+)
+from memoranda.storage.rows import (
+    CLASS_OF,
+    StoredRow,
+    audience_of,
+    content_hash,
+    encode,
+    load_entry_body,
+)
+
+Progress = Callable[[int, int], None]
+
+#: Rows, or eras, that are read at a time.
+PAGE = 500
+
+#: The checks of whole tables that engines make with statements of their own, each with the fault that it finds.
+TABLE_FAULTS = {
+    "ledger_without_owner": "owner {0}: there is a ledger of it, and no owner",
+    "record_without_shelf": "record {0}: it stands on no shelf of its owner",
+    "slot_taken": "record {0}: another record holds the same key or name",
+    "id_of_another": "record {0}: its id is said to be another owner's",
+    "id_without_record": "id {0}: its record is not there",
+    "versions_without_record": "versions of record {0}: it is not there",
+    "links_without_record": "links of record {0}: it is not there",
+    "links_back": "links to record {0}: they are not those of the records that rest on it",
+    "terms_without_record": "terms {0}: their passage is not there",
+    "use_without_memory": "use {0}: its memory is not there",
+    "vector_astray": "vector of record {0}: its set or its passage is not there",
+    "vector_length": "vector of record {0}: its length is not that of its set",
+    "vector_not_lacking": "record {0}: a set has no vector of it, and does not know that it lacks one",
+    "vector_lacking": "record {0}: it is said to lack a vector, and has it, or can have none",
+    "vector_count": "vectors {0}: they are not as many as their set says",
+    "shelf_count": "shelf {0}: its passages are not as many as it says",
+    "words_not_indexed": "record {0}: its large shelf is indexed, and the index does not contain the record",
+    "vector_not_indexed": "vector of record {0}: its large shelf is indexed, and the index does not contain the vector",
+}
 
 
 class Written(NamedTuple):
@@ -95,3 +142,154 @@ def misplaced(row: StoredRow, record: Record, secret: bytes) -> Iterator[str]:
     for column in columns:
         if getattr(row, column) != getattr(meant, column):
             yield f"{row.type} {record.id}: its {column} stands otherwise than its content says"
+
+
+class Steps:
+    """Reports progress about every 1,000 versions or records."""
+
+    def __init__(self, progress: Progress | None, total: int) -> None:
+        self._progress = progress
+        self._total = total
+        self._done = 0
+
+    def add(self, count: int) -> None:
+        """Count what was done since the last call."""
+        before, self._done = self._done, self._done + count
+        if self._progress is not None and self._done // 1000 > before // 1000:
+            self._progress(self._done, self._total)
+
+
+class OwnerCheck:
+    """Verifies one owner's rows: give it all pieces of the ledger, then all records; then ask for the faults."""
+
+    def __init__(self, base: OwnerBase) -> None:
+        self._base = base
+        self._proof = Proof(base.secret)
+        self._faults: list[str] = []
+        self._unread: list[str] = []
+        self._has_gaps = False
+        self._held = 0
+        #: Thread → the last place given out; and the farthest message, with its place.
+        self._tails: dict[bytes | None, int] = {}
+        self._farthest: dict[bytes | None, tuple[int, bytes]] = {}
+        self.records = self.versions = self.entries = 0
+
+    def add_entry(self, piece: EntryPiece) -> None:
+        """Add an entry of the ledger; they come in the order of their positions."""
+        self.entries += 1
+        self._has_gaps |= piece.position != self.entries
+        try:
+            self._proof.expect(piece.position, load_entry_body(piece.body)[0])
+        except Corrupt:
+            self._unread.append(f"owner {self._base.no}: ledger position {piece.position} cannot be read")
+
+    def add_record(self, piece: RecordPiece) -> None:
+        """Compare a record and its earlier versions with the ledger, and its derived rows with its content."""
+        row = StoredRow(*piece.row)
+        self.records += 1
+        self.versions += len(piece.earlier)
+        if piece.readers[0] is None:
+            return  # The record stands on no shelf of its owner; a check of the tables finds it.
+        if row.type == "memory" and row.status == "active":
+            self._held += 1
+        if row.type == "thread":
+            self._tails[row.id] = row.seq
+        if row.type == "message":
+            self._farthest[row.thread] = max((row.seq, row.id), self._farthest.get(row.thread, (0, b"")))
+        self._faults += self._check_record(row, piece)
+        for version in piece.earlier:
+            self._faults += self._check_version(row, version)
+
+    def faults(self) -> Iterator[str]:
+        """Yield what was found, and a fault for each version that the ledger lists and the book does not have."""
+        yield from self._faults
+        yield from self._unread
+        yield from self._proof.missing()
+        if self._has_gaps or self.entries != self._base.position:
+            yield f"owner {self._base.no}: its ledger has gaps"
+        if self._base.owner is not None and self._held != self._base.held:
+            yield f"owner {self._base.no}: its count of held memories is wrong"
+        for thread, (seq, id) in self._farthest.items():
+            if thread is not None and self._tails.get(thread, seq) < seq:
+                yield f"thread {UUID(bytes=thread)}: message {UUID(bytes=id)} lies behind its tail"
+
+    def _check_record(self, row: StoredRow, piece: RecordPiece) -> Iterator[str]:
+        id = UUID(bytes=row.id)
+        name = f"{row.type} {id}"
+        assert self._base.owner is not None
+        try:
+            readers = audience_of(*piece.readers)
+            record = checked(row.type, id, self._base.owner, readers, row.version, row.recorded_at, row.body)
+        except (Corrupt, ValueError, TypeError, OverflowError):
+            yield f"{name}: what is stored of it cannot be read"
+            return
+        yield from self._proof.check(
+            Written(id, row.type, row.version, piece.position, readers, row.body, row.hash)
+        )
+        yield from misplaced(row, record, self._base.secret)
+        if set(piece.sources) != {source.bytes for source in record.rests_on()}:
+            yield f"{name}: its links are not what it rests on"
+        has_terms = piece.terms is not None and piece.mark > 0
+        if has_terms != (record.type in PASSAGE_TYPES):
+            yield f"{name}: it has no terms" if not has_terms else f"{name}: it has terms and is no passage"
+        if piece.learnt != first_recorded(piece):
+            yield f"{name}: its first version was not recorded when it is said to have been learnt"
+        if (piece.ended is None) != row.held:
+            yield f"{name}: when it ceased to be held does not fit its status"
+
+    def _check_version(self, row: StoredRow, version: VersionPiece) -> Iterator[str]:
+        name = f"{row.type} {UUID(bytes=row.id)}, version {version.version}"
+        if version.version >= row.version:
+            yield f"{name}: it stands behind a version that is older"
+        try:
+            readers = audience_of(*version.readers)
+        except (ValueError, TypeError):
+            yield f"{name}: its shelf is not its owner's"
+            return
+        id, position = UUID(bytes=row.id), version.position
+        yield from self._proof.check(
+            Written(id, row.type, version.version, position, readers, version.body, version.hash)
+        )
+
+
+def first_recorded(piece: RecordPiece) -> int:
+    """Return the time at which the first of a record's stored versions was recorded."""
+    return piece.earlier[0].recorded_at if piece.earlier else StoredRow(*piece.row).recorded_at
+
+
+def verify(progress: Progress | None) -> Deciding[Findings]:
+    """Verify the whole book, owner by owner, so that only one ledger's lines are in memory at a time."""
+    counts = yield from ask(Counts())
+    steps = Steps(progress, sum(counts.records.values()))
+    faults: list[str] = []
+    versions = entries = 0
+    era = b""
+    while found := (yield from ask(ErasAfter(era, 1))):
+        (era,) = found
+        check = yield from _check_owner(era, steps)
+        if check is not None:
+            faults += check.faults()
+            versions += check.versions
+            entries += check.entries
+    # Last: a server then plans for whole tables to the end of the transaction.
+    faults += [TABLE_FAULTS[name].format(row) for name, row in (yield from ask(TableFaults()))]
+    return Findings(sum(counts.records.values()), versions, entries, tuple(faults))
+
+
+def _check_owner(era: bytes, steps: Steps) -> Deciding[OwnerCheck | None]:
+    base = yield from ask(FindEra(era))
+    if base is None:
+        return None
+    check = OwnerCheck(base)
+    # An ended era has no records: a check of the tables finds those that stand in it.
+    for kind in (PieceKind.ENTRY,) if base.owner is None else (PieceKind.ENTRY, PieceKind.RECORD):
+        after = b""
+        while pieces := (yield from ask(PiecesAfter(kind, era, after, PAGE))):
+            for piece in pieces:
+                if isinstance(piece, RecordPiece):
+                    check.add_record(piece)
+                    steps.add(1)
+                elif isinstance(piece, EntryPiece):
+                    check.add_entry(piece)
+            after = pieces[-1].key
+    return check

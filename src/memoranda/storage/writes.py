@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from typing import NamedTuple
 from uuid import UUID
 
 from memoranda.model.book_rows import SpentPiece
@@ -122,3 +123,36 @@ class ForgetKept(Write):
     """Delete the answers that are stored with jobs."""
 
     ids: Sequence[bytes]
+
+
+# ── verification and upkeep ──────────────────────────────────────────────────────────────────────────────────────────
+
+
+class Derived(NamedTuple):
+    """The columns and links of a record that are computed from its content and its earlier versions."""
+
+    id: bytes
+    slot: bytes | None
+    kind: str | None
+    status: str | None
+    at: int
+    valid_from: int | None
+    valid_to: int | None
+    facets: str
+    learnt: int
+    ended: int | None
+    #: In order.
+    sources: tuple[bytes, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SetDerived(Write):
+    """Set computed columns of some of an owner's records, and replace their links; content and versions stay unchanged."""
+
+    base: OwnerBase
+    rows: Sequence[Derived]
+
+
+@dataclass(frozen=True, slots=True)
+class RebuildTables(Write):
+    """Mark all terms as made by an old rule; delete rows that fit no record; count again what the engine counts."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict
 from datetime import datetime
 from functools import partial
 from typing import Any, TypeVar
@@ -21,7 +22,7 @@ from memoranda.engines.inmemory import (
 )
 from memoranda.engines.inmemory.moves import CopyableBook
 from memoranda.engines.inmemory.tables import Answers, Checks, Era, Session, Tables, Writes
-from memoranda.model.book_facts import BookFacts, Findings
+from memoranda.model.book_facts import BookFacts
 from memoranda.model.book_rows import OwnerPieces, StonePiece
 from memoranda.model.ledger import Entry, ErasureReceipt, Scrubbed, Target
 from memoranda.model.passages import Choose, Shelf, ShelfDelta, Sight, Use
@@ -39,11 +40,13 @@ _ANSWERS: Answers = {
     **book_rows.ANSWERS,
     **costs.ANSWERS,
     **jobs.ANSWERS,
+    **maintenance.ANSWERS,
 }
 _WRITES: Writes = {
     **batches.WRITES,
     **costs.WRITES,
     **jobs.WRITES,
+    **maintenance.WRITES,
 }
 _CHECKS: Checks = {**batches.CHECKS}
 
@@ -206,17 +209,12 @@ class InMemoryEngine(CopyableBook, Store):
             ]
             return sorted(found, key=lambda owner: owner.parts)
 
-    async def verify(self, progress: Callable[[int, int], None] | None = None) -> Findings:
-        with self._lock:
-            return maintenance.verify(self._tables, progress)
-
-    async def rebuild(self, progress: Callable[[int, int], None] | None = None) -> Mapping[str, int]:
-        with self._writing():
-            return maintenance.rebuild(self._tables)
-
     async def facts(self) -> BookFacts:
+        counts = await self.counts()
         with self._lock:
-            return maintenance.facts(self._tables, self.name)
+            records = self._tables.records.values()
+            bytes = sum(len(version.row.body) for kept in records for version in kept.versions)
+        return BookFacts(engine=self.name, address=self.PLACE, format=1, bytes=bytes, **asdict(counts))
 
     async def adopt_book(
         self, secret: bytes, ended: Sequence[OwnerPieces], tombstones: Sequence[StonePiece]

@@ -1,14 +1,14 @@
-"""Maintenance of a whole book in memory: verification, rebuilding, counts, and imports of whole owners."""
+"""Maintenance of a whole book in memory: its counts, checks of its tables, and imports of whole owners."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from uuid import UUID
 
 from memoranda.engines.inmemory import book_rows, jobs
-from memoranda.engines.inmemory.tables import Kept, Tables, Version
-from memoranda.model.book_facts import BookFacts, Findings
+from memoranda.engines.inmemory.tables import Answers, Session, Tables, Writes
 from memoranda.model.book_rows import (
     OwnerPieces,
     StonePiece,
@@ -18,110 +18,87 @@ from memoranda.model.book_rows import (
     refused_operation,
     refused_record,
 )
-from memoranda.model.ledger import Entry
-from memoranda.model.records import PASSAGE_TYPES
 from memoranda.model.values import moment
-from memoranda.storage import encode
+from memoranda.storage import StoredRow
+from memoranda.storage import questions as q
+from memoranda.storage import writes as w
 from memoranda.storage.rows import owner_of
-from memoranda.storage.verify import Proof, Written, misplaced
 from memoranda.text.terms import RULE
 
-Progress = Callable[[int, int], None]
+
+def _find_era(on: Session, question: q.FindEra) -> q.OwnerBase | None:
+    era = on.tables.eras.get(UUID(bytes=question.era))
+    if era is None:
+        return None
+    on.era = era
+    rows = (kept.now.row for kept in era.records.values())
+    held = sum(1 for row in rows if row.type == "memory" and row.status == "active")
+    on.base = q.OwnerBase(era.owner, on.tables.secret, era.id, len(era.ledger), held, era.number)
+    return on.base
 
 
-def verify(tables: Tables, progress: Progress | None) -> Findings:
-    """Compare every version with the ledger, and the ledger with the versions."""
-    faults: list[str] = []
-    total = sum(len(kept.versions) for kept in tables.records.values())
-    done = 0
-    for era in tables.eras.values():
-        faults += _unproven(tables.secret, era.ledger, era.records.values())
-        done += sum(len(kept.versions) for kept in era.records.values())
-        if progress is not None:
-            progress(done, total)
-    faults += _check_tables(tables)
-    entries = sum(len(era.ledger) for era in tables.eras.values())
-    return Findings(len(tables.records), total - len(tables.records), entries, tuple(faults))
+def _counts(on: Session, _: q.Counts) -> q.BookCounts:
+    records = on.tables.records.values()
+    return q.BookCounts(
+        records=dict(sorted(Counter(kept.now.row.type for kept in records).items())),
+        jobs=dict(sorted(Counter(row.piece.state for row in on.tables.jobs.values()).items())),
+        owners=sum(1 for era in on.tables.living.values() if era.ledger),
+        stale_terms=sum(1 for kept in records if kept.terms is not None and kept.rule < RULE),
+    )
 
 
-def _unproven(secret: bytes, ledger: Iterable[Entry], records: Iterable[Kept]) -> Iterator[str]:
-    """Yield the differences between one owner's records and ledger."""
-    proof = Proof(secret)
-    slots: set[bytes] = set()
-    for entry in ledger:
-        proof.expect(entry.position, entry.lines)
-    for kept in records:
-        for version in kept.versions:
-            row = version.row
-            yield from proof.check(
-                Written(
-                    kept.id, row.type, row.version, version.position, version.audience, row.body, row.hash
-                )
-            )
-        yield from misplaced(kept.now.row, kept.record(), secret)
-        if kept.now.row.slot in slots:
-            yield f"{kept.now.row.type} {kept.id}: another record holds the same key or name"
-        if kept.now.row.slot is not None:
-            slots.add(kept.now.row.slot)
-        if (kept.terms is not None) != (kept.now.row.type in PASSAGE_TYPES):
-            yield f"{kept.now.row.type} {kept.id}: its terms do not fit what it is"
-    yield from proof.missing()
+def _table_faults(on: Session, _: q.TableFaults) -> list[tuple[str, object]]:
+    return list(_faults(on.tables))
 
 
-def _check_tables(tables: Tables) -> Iterator[str]:
+def _faults(tables: Tables) -> Iterator[tuple[str, object]]:
+    slots: set[tuple[int, bytes | None]] = set()
     for kept in tables.records.values():
-        thread = kept.now.row.thread
-        if kept.now.row.type == "message" and thread is not None:
-            opened = kept.era.records.get(UUID(bytes=thread))
-            if opened is not None and opened.tail < kept.now.row.seq:
-                yield f"thread {opened.id}: message {kept.id} lies behind its tail"
-        if set(kept.sources) != set(kept.record().rests_on()):
-            yield f"{kept.now.row.type} {kept.id}: its links are not what it rests on"
+        slot = kept.now.row.slot
+        if slot is not None and (kept.era.number, slot) in slots:
+            yield "slot_taken", kept.id
+        slots.add((kept.era.number, slot))
         for name, vector in kept.vectors.items():
             if name not in tables.sets or kept.terms is None:
-                yield f"{kept.now.row.type} {kept.id}: it has a vector of no set, or is no passage"
+                yield "vector_astray", kept.id
             elif len(vector) != tables.sets[name].packed_bytes:
-                yield f"{kept.now.row.type} {kept.id}: its vector of {name} has another length"
-    for source, resting in tables.resting.items():
-        for id in resting:
-            if id not in tables.records or source not in tables.records[id].sources:
-                yield f"record {id}: something is said to rest on {source}, and does not"
+                yield "vector_length", kept.id
+    resting = _resting(tables)
+    for source in {*resting, *tables.resting}:
+        if resting.get(source) != tables.resting.get(source):
+            yield "links_back", source
 
 
-def rebuild(tables: Tables) -> Mapping[str, int]:
-    """Recompute rows and links from the records' content."""
-    done: Counter[str] = Counter()
-    tables.resting.clear()
+def _resting(tables: Tables) -> dict[UUID, set[UUID]]:
+    """Return the records that rest on each source."""
+    found: dict[UUID, set[UUID]] = {}
     for kept in tables.records.values():
-        record = kept.record()
-        kept.versions[-1] = Version(encode(record, tables.secret), kept.now.audience, kept.now.position)
-        kept.sources = ()
-        tables.rest(kept, record.rests_on())
+        for source in kept.sources:
+            found.setdefault(source, set()).add(kept.id)
+    return found
+
+
+def _set_derived(on: Session, write: w.SetDerived) -> None:
+    for row in write.rows:
+        kept = on.tables.records[UUID(bytes=row.id)]
+        columns = {name: getattr(row, name) for name in row._fields if name in StoredRow._fields}
+        kept.versions[-1] = replace(kept.now, row=kept.now.row._replace(**columns))
+        on.tables.rest(kept, tuple(UUID(bytes=source) for source in row.sources))
+
+
+def _rebuild_tables(on: Session, _: w.RebuildTables) -> None:
+    sets = on.tables.sets
+    on.tables.resting = _resting(on.tables)
+    for kept in on.tables.records.values():
         kept.vectors = {
             name: vector
             for name, vector in kept.vectors.items()
-            if kept.terms is not None
-            and name in tables.sets
-            and len(vector) == tables.sets[name].packed_bytes
+            if kept.terms is not None and name in sets and len(vector) == sets[name].packed_bytes
         }
-        done["links"] += len(kept.sources)
-        done["records"] += 1
-    done["owners"] = len(tables.living)
-    return done
 
 
-def facts(tables: Tables, name: str) -> BookFacts:
-    """Return the book's engine, format and counts."""
-    return BookFacts(
-        engine=name,
-        address="memory",
-        format=1,
-        owners=sum(1 for era in tables.living.values() if era.ledger),
-        records=dict(sorted(Counter(kept.now.row.type for kept in tables.records.values()).items())),
-        jobs=dict(sorted(Counter(row.piece.state for row in tables.jobs.values()).items())),
-        bytes=sum(len(version.row.body) for _, version in tables.all_versions()),
-        stale_terms=sum(1 for k in tables.records.values() if k.terms is not None and k.rule < RULE),
-    )
+ANSWERS: Answers = {q.FindEra: _find_era, q.Counts: _counts, q.TableFaults: _table_faults}
+WRITES: Writes = {w.SetDerived: _set_derived, w.RebuildTables: _rebuild_tables}
 
 
 def adopt_book(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from itertools import takewhile
 from typing import Any
@@ -209,12 +209,6 @@ class Tables:
     def tombstone(self, id: UUID) -> bytes:
         """Return the digest that is stored when a record is erased; without the book's secret it reveals no id."""
         return keyed(self.secret, "record", id.bytes)
-
-    def all_versions(self) -> Iterator[tuple[Kept, Version]]:
-        """Yield every record with each of its versions, oldest version first."""
-        for kept in self.records.values():
-            for version in kept.versions:
-                yield kept, version
 
 
 @dataclass(slots=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sqlite3
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict
 from datetime import datetime
 from functools import partial
 from pathlib import Path
@@ -19,7 +20,7 @@ from memoranda.engines.sqlite.file.session import Answers, Session, Writes
 from memoranda.engines.sqlite.file.sqlite_file import SqliteFile
 from memoranda.engines.sqlite.moves import CopyableBook
 from memoranda.errors import StorageError
-from memoranda.model.book_facts import BookFacts, Findings
+from memoranda.model.book_facts import BookFacts
 from memoranda.model.book_rows import OwnerPieces, StonePiece, refuse_marked
 from memoranda.model.ledger import Entry, ErasureReceipt, Erasures, Scrubbed, Target
 from memoranda.model.passages import Choose, Shelf, ShelfDelta, Sight, Use
@@ -51,11 +52,13 @@ _ANSWERS: Answers = {
     **book_rows.ANSWERS,
     **costs.ANSWERS,
     **jobs.ANSWERS,
+    **maintenance.ANSWERS,
 }
 _WRITES: Writes = {
     **batches.WRITES,
     **costs.WRITES,
     **jobs.WRITES,
+    **maintenance.WRITES,
 }
 
 
@@ -243,29 +246,22 @@ class SqliteEngine(CopyableBook, Store):
     async def owners(self, tenant: str) -> list[Owner]:
         return await self._file.read(lambda c: maintenance.owners(c, tenant))
 
-    async def verify(self, progress: Callable[[int, int], None] | None = None) -> Findings:
-        return await self._file.read(lambda c: maintenance.verify(c, secret_of(c), progress))
-
-    async def rebuild(self, progress: Callable[[int, int], None] | None = None) -> Mapping[str, int]:
-        return await self._write(lambda c: maintenance.rebuild(c, secret_of(c), progress))
-
     async def facts(self) -> BookFacts:
-        found = await self._file.read(maintenance.counts)
-        sizes = [size for suffix in ("", "-wal", "-shm") if (size := _size(f"{self._path}{suffix}"))]
+        counts = await self.counts()
+        format, backups = await self._file.read(
+            lambda c: (c.execute("PRAGMA user_version").fetchone()[0], maintenance.backups(c, utc_now()))
+        )
         return BookFacts(
             engine=self.name,
             address=str(self._path),
-            format=found["format"],
-            owners=found["owners"],
-            records=found["records"],
-            jobs=found["jobs"],
-            bytes=sum(sizes),
-            stale_terms=found["stale_terms"],
+            format=format,
+            bytes=sum(_size(f"{self._path}{suffix}") for suffix in ("", "-wal", "-shm")),
             details={
-                "backups": list(found["backups"]),
+                "backups": backups,
                 "commits": self._file.counters.commits,
                 "writes": self._file.counters.writes,
             },
+            **asdict(counts),
         )
 
     async def adopt_book(

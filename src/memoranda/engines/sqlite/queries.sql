@@ -14,6 +14,9 @@ SELECT tenant, kind, id FROM owners WHERE tenant = ? AND erased_at IS NULL AND p
 -- name: move_owner
 UPDATE owners SET position = ?, held = held + ? WHERE no = ?
 
+-- name: find_era
+SELECT no, tenant, kind, id, position, held, erased_at FROM owners WHERE era = ?
+
 -- name: recount_held
 UPDATE owners SET held = (SELECT count(*) FROM records WHERE owner = owners.no AND type = 'memory' AND status = 'active')
 WHERE no = ?
@@ -189,14 +192,15 @@ UPDATE records SET slot = NULL WHERE id = ?
 -- name: set_tail
 UPDATE records SET seq = max(seq, ?) WHERE id = ?
 
+-- name: set_derived
+UPDATE records SET slot = ?, kind = ?, status = ?, at = ?, valid_from = ?, valid_to = ?, facets = ?, learnt = ?, ended = ?
+WHERE id = ?
+
 -- name: unlink
 DELETE FROM links WHERE record = ?
 
 -- name: link
 INSERT OR IGNORE INTO links (record, source) VALUES (?, ?)
-
--- name: links_of
-SELECT source FROM links WHERE record = ?
 
 -- name: note_gone
 INSERT OR REPLACE INTO gone (shelf, mark, id) VALUES (?, ?, ?)

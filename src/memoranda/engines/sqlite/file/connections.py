@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import re
 import sqlite3
 import sys
 import threading
@@ -13,25 +12,25 @@ from collections import deque
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
 from pathlib import Path
 from queue import Empty
 from typing import Any
 
 from memoranda.engines.sqlite.file.faults import from_damage, from_sqlite, is_busy
 from memoranda.errors import StorageError, VersionMismatch
+from memoranda.storage.statements import named_statements
 
 
 @cache
 def statements() -> dict[str, str]:
-    """Return every SQL statement by its name."""
-    text = files("memoranda.engines.sqlite").joinpath("queries.sql").read_text("utf-8")
-    parts = re.split(r"^-- name: (\w+)\n", text, flags=re.MULTILINE)
-    found: dict[str, str] = {}
-    for name, body in zip(parts[1::2], parts[2::2], strict=True):
-        lines = [line for line in body.splitlines() if not line.startswith("--")]
-        found[name] = "\n".join(lines).strip()
-    return found
+    """Return every SQL statement by its name, except those for whole tables."""
+    return named_statements("memoranda.engines.sqlite", "queries.sql")
+
+
+@cache
+def upkeep() -> dict[str, str]:
+    """Return the statements that read or write whole tables, by their names and in their order."""
+    return named_statements("memoranda.engines.sqlite", "upkeep.sql")
 
 
 @cache
