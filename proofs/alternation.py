@@ -45,7 +45,9 @@ _CONTROLS: dict[str, Callable[[], AbstractContextManager[object]]] = {
     "an index that is never brought up to date": partial(
         rewritten, reading._since, "if mark == seen.mark:", "if mark is not None:"
     ),
-    "vectors that move no mark": partial(rewritten, vector_sets.put, "if active:", "if False:"),
+    "vectors that move no mark": partial(
+        rewritten, vector_sets._put_vectors, "if write.set.is_active:", "if False:"
+    ),
 }
 
 

@@ -21,9 +21,10 @@ from numpy.typing import NDArray
 import memoranda
 from memoranda.assembly import upkeep
 from memoranda.embedding import VectorMaker
-from memoranda.engines.sqlite import vector_sets
+from memoranda.engines.sqlite import engine, vector_sets
 from memoranda.model.values import utc_now
 from memoranda.model.vectors import EMBED
+from memoranda.storage.writes import RemoveSet
 from memoranda.testing.embedder import StubEmbedder
 from memoranda.worker import Worker
 from proofs._book.mutants import replaced, rewritten
@@ -97,10 +98,10 @@ def work(given: Assignment, made: Synchronized[int]) -> None:
         stack.enter_context(without_syncs(rewriting=False))
         stack.enter_context(_MANNERS[given.manner]())
         # Within the transactions, where some of it is written already.
-        for place, name in (("putting", "_through"), ("switching", "remove")):
-            stack.enter_context(
-                patch.object(vector_sets, name, _before(getattr(vector_sets, name), partial(strike, place)))
-            )
+        putting = _before(vector_sets._through, partial(strike, "putting"))
+        stack.enter_context(patch.object(vector_sets, "_through", putting))
+        switching = _before(vector_sets.WRITES[RemoveSet], partial(strike, "switching"))
+        stack.enter_context(patch.dict(engine._WRITES, {RemoveSet: switching}))
         asyncio.run(_work(given, _Counting(given.model, strike, made), strike))
 
 

@@ -11,13 +11,12 @@ from typing import Any
 from memoranda.book import input
 from memoranda.book.admin.transfer import Transfer
 from memoranda.book.book import Book
-from memoranda.engines.sqlite import reads as reading
 from memoranda.engines.sqlite.file.connections import statements
 from memoranda.model.ledger import Entry
 from memoranda.model.records import Audience
 from memoranda.recall.arrays import columns
 from memoranda.recall.scoring import fields
-from memoranda.storage import erasure_plan
+from memoranda.storage import erasure_plan, history
 from memoranda.storage.decide import memory_changes, other_changes, state, thread_changes, undo
 from memoranda.storage.decide.state import BatchState
 from proofs._book import accounts, arrivals, conversing, labours, reads, recalls, works, writes
@@ -56,7 +55,7 @@ _CHECKS: list[tuple[Any, str, str]] = [
     (erasure_plan.plan_whole_erasure, "not view.whole", "False"),
     (erasure_plan._unname, "record.opens == owner", "True"),
     (erasure_plan._check_own, "view.agent is None or writer != view.agent", "False"),
-    (reading.history, " and kept.audience.readable_by(view)", ""),
+    (history._step, " if seen.audience.readable_by(view) else None", ""),
     (state.operation_digest, "owner_digest_parts(owner), ", ""),
     (input.as_owner, "owner.tenant != tenant", "False"),
     (Transfer.export, "owner is not None and owner.tenant != self._tenant", "False"),
@@ -229,7 +228,7 @@ FOCUS: dict[Try, tuple[str, ...]] = {
     reads.uses: ("uses",),
     reads.ledger: ("entries_after", "book.book.Book.ledger"),
     reads.shelves: ("owners_of_tenant",),
-    reads.history: ("storage.erasure_plan.plan", "engines.sqlite.reads.history", "versions_of"),
+    reads.history: ("storage.erasure_plan.plan", "storage.history", "versions_of"),
     reads.another_tenant: ("book.input.as_owner", "book.admin.transfer"),
     writes.remember: ("count_run", "oldest_own", "holders: r.owner", "free_slot", "storage.decide.memory_changes", "recount_held"),
     writes.remember_for_another: ("model.records.Audience.within", "storage.decide.memory_changes._audience"),

@@ -15,7 +15,7 @@ from memoranda.model.memories import Memory
 from memoranda.model.messages import Episode, Message, Thread
 from memoranda.model.query import Source, quote
 from memoranda.model.records import Audience, Record
-from memoranda.model.values import Moment, Value
+from memoranda.model.values import Moment, Value, micros, moment
 
 #: As many sources of a record are quoted where it is found.
 MOST_CITED = 3
@@ -74,6 +74,16 @@ class Use(Value):
     strength: float = Field(default=1.0, ge=0.0, le=1.0)
     used_at: Moment | None = None
     count: int = Field(default=0, ge=0)
+
+    @classmethod
+    def of_columns(cls, strength: float, used_at: int | None, count: int) -> Use:
+        """Build a use from its three columns in a database."""
+        return cls(strength=strength, used_at=None if used_at is None else moment(used_at), count=count)
+
+    @property
+    def columns(self) -> tuple[float, int | None, int]:
+        """The three columns of a use in a database."""
+        return self.strength, None if self.used_at is None else micros(self.used_at), self.count
 
     def strength_at(self, now: datetime, learnt: datetime) -> float:
         """Return a memory's strength after its decay since the last use, or since it was learnt; nothing is stored."""
@@ -176,6 +186,11 @@ class ShelfDelta:
     vectors: str = ""
     #: The shelf is too large to cache: the engine searches it and returns no rows.
     large: bool = False
+
+
+def usable_mark(mark: int | None, renewed: int) -> int | None:
+    """Return the revision of a cached shelf; None if there is none, or if the shelf was renewed since."""
+    return None if mark is None or mark < renewed else mark
 
 
 #: Chooses records of what is seen of a view's shelves; None where it cannot choose yet.

@@ -5,13 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 from uuid import UUID
 
 from memoranda.model.book_rows import JobPiece, Piece, PieceKind, SpentPiece
 from memoranda.model.ledger import Entry
 from memoranda.model.memories import Memory
-from memoranda.model.records import Audience, Owner, Record
+from memoranda.model.passages import Choose, Shelf, ShelfDelta, Sight, Use
+from memoranda.model.query import Filter, Page
+from memoranda.model.records import Audience, Owner, Record, View
+from memoranda.model.vectors import SetState, VectorSet
+from memoranda.ports import Scan
 
 A = TypeVar("A")
 
@@ -400,3 +404,159 @@ class Counts(Question[BookCounts]):
 @dataclass(frozen=True, slots=True)
 class TableFaults(Question[list[tuple[str, object]]]):
     """What the engine's checks of whole tables found: the name of a check in ``TABLE_FAULTS``, and the row's name."""
+
+
+# ── reads: each names its owner, and its answer is limited to what the view may see ──────────────────────────────────
+
+
+@dataclass(frozen=True, slots=True)
+class GetRecords(Question[dict[UUID, Record]]):
+    """The current versions of these records, in the order of the ids; withdrawn ones are left out."""
+
+    owner: Owner
+    view: View
+    ids: Sequence[UUID]
+
+
+@dataclass(frozen=True, slots=True)
+class ScanRecords(Question[list[Page]]):
+    """The pages of several scans, which may be of several owners."""
+
+    asked: Sequence[Scan]
+
+
+@dataclass(frozen=True, slots=True)
+class CountRecords(Question[int]):
+    """The number of records that a scan would return."""
+
+    owner: Owner
+    view: View
+    filter: Filter
+
+
+class SeenVersion(NamedTuple):
+    """One version of a record, and the position of the ledger entry that wrote it."""
+
+    version: int
+    position: int
+    audience: Audience
+    #: None if the content was erased.
+    record: Record | None
+
+
+@dataclass(frozen=True, slots=True)
+class VersionsInView(Question[list[SeenVersion]]):
+    """Every version of a record, oldest first, also those with other readers; none if the view may not see the record."""
+
+    owner: Owner
+    view: View
+    id: UUID
+
+
+@dataclass(frozen=True, slots=True)
+class EntriesAfter(Question[list[Entry]]):
+    """The entries of the owner's ledger after a position, in order; they name no owner."""
+
+    after: int
+    limit: int
+
+
+@dataclass(frozen=True, slots=True)
+class ShelvesSince(Question[list[tuple[Shelf, ShelfDelta]]]):
+    """The shelves that the view may see, each with its changes since the revision that ``cached`` returns for its number."""
+
+    owner: Owner
+    view: View
+    cached: Callable[[int], int | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Look(Question[Sight]):
+    """The same, with the records that ``choose`` picks when it has seen the shelves, their uses and their sources.
+
+    ``choose`` may be called in any thread, and more than once.
+    """
+
+    owner: Owner
+    view: View
+    cached: Callable[[int], int | None]
+    choose: Choose
+
+
+@dataclass(frozen=True, slots=True)
+class Uses(Question[dict[UUID, Use]]):
+    """The use of memories; those that were never used are left out."""
+
+    owner: Owner
+    view: View
+    ids: Sequence[UUID]
+
+
+@dataclass(frozen=True, slots=True)
+class MostUsed(Question[list[UUID]]):
+    """The ids of used memories that meet the filter, the most used first, then the one used last."""
+
+    owner: Owner
+    view: View
+    filter: Filter
+    limit: int
+
+
+@dataclass(frozen=True, slots=True)
+class MemoriesInView(Question[dict[UUID, Any]]):
+    """Those of these records that are memories and that the view may see, each with the engine's own opaque key."""
+
+    owner: Owner
+    view: View
+    ids: Sequence[UUID]
+
+
+# ── terms and vectors: these questions are about all owners ──────────────────────────────────────────────────────────
+
+
+@dataclass(frozen=True, slots=True)
+class StaleTerms(Question[list[Record]]):
+    """Passages whose terms were made by an older rule."""
+
+    rule: int
+    limit: int
+
+
+@dataclass(frozen=True, slots=True)
+class PassagesAmong(Question[dict[UUID, Any]]):
+    """Those of these records that are passages and still exist, each with the engine's own opaque key."""
+
+    ids: Sequence[UUID]
+
+
+class StoredSet(NamedTuple):
+    """A set of vectors in the book."""
+
+    #: The engine's own opaque key.
+    key: Any
+    set: VectorSet
+
+    @property
+    def is_active(self) -> bool:
+        """True if recall reads this set."""
+        return self.set.state is SetState.ACTIVE
+
+
+@dataclass(frozen=True, slots=True)
+class Sets(Question[list[StoredSet]]):
+    """All sets of vectors, the active one first."""
+
+
+@dataclass(frozen=True, slots=True)
+class LockSet(Question[StoredSet | None]):
+    """The set with this name; it stays as it is to the end of the write."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Lacking(Question[list[Record]]):
+    """Passages without a vector in the set with this name, oldest first; damaged records are left out."""
+
+    name: str
+    limit: int

@@ -18,7 +18,7 @@ from memoranda.model.ledger import STORED_VERBS, Actor, Entry, Ignored, Line, Ve
 from memoranda.model.memories import Cardinality, Cited, Memory, MemoryStatus
 from memoranda.model.messages import Episode, Message, Overflow, Thread
 from memoranda.model.profiles import Agent, Key, ProfileDocument, Schema
-from memoranda.model.records import Audience, AudienceKind, Owner, Record, RecordType, Trust
+from memoranda.model.records import Audience, AudienceKind, Owner, Record, RecordType, Trust, View
 from memoranda.model.values import canonical, keyed, micros, moment
 
 CLASS_OF: dict[str, type[Record]] = {
@@ -309,6 +309,18 @@ def entry_of(row: Sequence[Any], owner: Owner | None) -> Entry:
         operation,
         request,
     )
+
+
+def view_parameters(owner: Owner, view: View, groups: Any) -> dict[str, Any]:
+    """Return the parameters of the statement ``visible_shelves``, with the view's groups as the database takes a list."""
+    return {
+        "tenant": owner.tenant,
+        "kind": owner.kind.value,
+        "id": owner.id,
+        "whole": view.whole,
+        "agent": view.agent,
+        "groups": groups,
+    }
 
 
 def cursor_of(cursor: str | None, newest_first: bool) -> bytes:

@@ -13,11 +13,17 @@ from uuid import UUID
 from memoranda.model.book_facts import Findings
 from memoranda.model.changes import Batch, Job, JobDraft, JobState, kept_text
 from memoranda.model.language_models import ALL_SPENT, Spent, SpentFilter, Sums
-from memoranda.model.ledger import Receipt
-from memoranda.model.records import Owner
+from memoranda.model.ledger import Entry, Receipt
+from memoranda.model.passages import Choose, Shelf, ShelfDelta, Sight, Use
+from memoranda.model.query import Filter, HistoryStep, Page
+from memoranda.model.records import Owner, Record, View
 from memoranda.model.values import new_id
-from memoranda.storage import jobs
+from memoranda.model.vectors import Embedding, VectorSet
+from memoranda.ports import Scan
+from memoranda.storage import jobs, vector_sets
+from memoranda.storage import questions as q
 from memoranda.storage.apply import apply_batch, find_operation
+from memoranda.storage.history import entries, history
 from memoranda.storage.questions import BookCounts, Counts, Deciding, ask
 from memoranda.storage.rebuild import Place, rebuild_some, rebuild_tables
 from memoranda.storage.spending import list_spent, note_spent, sum_spent
@@ -62,6 +68,76 @@ class Store(ABC):
 
     async def find_operation(self, owner: Owner, operation: str) -> Receipt | None:
         return await self.read(lambda: find_operation(owner, operation), whole=True)
+
+    async def get(self, owner: Owner, view: View, ids: Sequence[UUID]) -> dict[UUID, Record]:
+        return await self.read(lambda: ask(q.GetRecords(owner, view, ids)))
+
+    async def scan(self, owner: Owner, view: View, filter: Filter, cursor: str | None, limit: int) -> Page:
+        (page,) = await self.scans([Scan(owner, view, filter, cursor, limit)])
+        return page
+
+    async def scans(self, asked: Sequence[Scan]) -> list[Page]:
+        return await self.read(lambda: ask(q.ScanRecords(asked)))
+
+    async def count(self, owner: Owner, view: View, filter: Filter) -> int:
+        return await self.read(lambda: ask(q.CountRecords(owner, view, filter)))
+
+    async def history(self, owner: Owner, view: View, id: UUID) -> list[HistoryStep]:
+        return await self.read(lambda: history(owner, view, id))
+
+    async def entries(self, owner: Owner, after: int, limit: int) -> list[Entry]:
+        return await self.read(lambda: entries(owner, after, limit))
+
+    # ── passages, terms and uses ─────────────────────────────────────────────────────────────────────────────────
+
+    async def since(
+        self, owner: Owner, view: View, cached: Callable[[int], int | None]
+    ) -> list[tuple[Shelf, ShelfDelta]]:
+        return await self.read(lambda: ask(q.ShelvesSince(owner, view, cached)))
+
+    async def look(
+        self, owner: Owner, view: View, cached: Callable[[int], int | None], choose: Choose
+    ) -> Sight:
+        return await self.read(lambda: ask(q.Look(owner, view, cached, choose)))
+
+    async def note_use(self, owner: Owner, view: View, uses: Mapping[UUID, Use]) -> int:
+        return await self.write(lambda: vector_sets.note_use(owner, view, uses))
+
+    async def uses(self, owner: Owner, view: View, ids: Sequence[UUID]) -> dict[UUID, Use]:
+        return await self.read(lambda: ask(q.Uses(owner, view, ids)))
+
+    async def most_used(self, owner: Owner, view: View, filter: Filter, limit: int) -> list[UUID]:
+        return await self.read(lambda: ask(q.MostUsed(owner, view, filter, limit)))
+
+    async def stale_terms(self, rule: int, limit: int) -> list[Record]:
+        return await self.read(lambda: ask(q.StaleTerms(rule, limit)), whole=True, long=True)
+
+    async def put_terms(self, rule: int, terms: Mapping[UUID, bytes]) -> int:
+        return await self.write(lambda: vector_sets.put_terms(rule, terms))
+
+    # ── vectors ──────────────────────────────────────────────────────────────────────────────────────────────────
+
+    async def vector_sets(self) -> list[VectorSet]:
+        return await self.read(vector_sets.list_sets)
+
+    async def begin_set(self, embedding: Embedding) -> VectorSet:
+        found = await self.read(lambda: vector_sets.find_set(embedding))
+        if found is not None:
+            return found
+        # Alone: a passage stored at this moment would not be listed as missing in the new set.
+        return await self.write(lambda: vector_sets.begin_set(embedding), alone=True)
+
+    async def lacking(self, embedding: Embedding, limit: int) -> list[Record]:
+        return await self.read(lambda: ask(q.Lacking(embedding.name, limit)), whole=True, long=True)
+
+    async def put_vectors(self, embedding: Embedding, vectors: Mapping[UUID, bytes]) -> int:
+        return await self.write(lambda: vector_sets.put_vectors(embedding, vectors))
+
+    async def switch_set(self, embedding: Embedding) -> bool:
+        return await self.write(lambda: vector_sets.switch_set(embedding), alone=True)
+
+    async def drop_set(self, embedding: Embedding) -> bool:
+        return await self.write(lambda: vector_sets.drop_set(embedding), alone=True)
 
     # ── jobs ─────────────────────────────────────────────────────────────────────────────────────────────────────
 

@@ -5,16 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from uuid import UUID
 
 from memoranda.model.book_rows import SpentPiece
 from memoranda.model.changes import JobDraft
 from memoranda.model.ledger import Entry
+from memoranda.model.passages import Use
 from memoranda.model.records import Owner
 from memoranda.model.values import new_id
+from memoranda.model.vectors import Embedding
 from memoranda.storage.decide.state import Put
-from memoranda.storage.questions import JobRow, OwnerBase, Write
+from memoranda.storage.questions import JobRow, OwnerBase, StoredSet, Write
 from memoranda.storage.rows import StoredRow
 
 
@@ -156,3 +158,51 @@ class SetDerived(Write):
 @dataclass(frozen=True, slots=True)
 class RebuildTables(Write):
     """Mark all terms as made by an old rule; delete rows that fit no record; count again what the engine counts."""
+
+
+# ── uses, terms and vectors; their keys are those that ``MemoriesInView``, ``PassagesAmong`` and ``Sets`` return ─────
+
+
+@dataclass(frozen=True, slots=True)
+class PutUses(Write):
+    """Store the use of memories."""
+
+    uses: Sequence[tuple[Any, Use]]
+
+
+@dataclass(frozen=True, slots=True)
+class PutTerms(Write):
+    """Store the terms of passages, made by this rule, and raise the revisions of their shelves."""
+
+    rule: int
+    terms: Sequence[tuple[Any, bytes]]
+
+
+@dataclass(frozen=True, slots=True)
+class AddSet(Write):
+    """Add an empty set of vectors, which lacks all passages."""
+
+    embedding: Embedding
+    is_active: bool
+
+
+@dataclass(frozen=True, slots=True)
+class PutVectors(Write):
+    """Store packed vectors of passages in a set; if it is the active one, raise the revisions of their shelves."""
+
+    set: StoredSet
+    vectors: Sequence[tuple[Any, bytes]]
+
+
+@dataclass(frozen=True, slots=True)
+class RemoveSet(Write):
+    """Delete a set with its vectors and its job."""
+
+    set: StoredSet
+
+
+@dataclass(frozen=True, slots=True)
+class ActivateSet(Write):
+    """Make a set the active one, and renew all shelves: every cache of an earlier revision becomes invalid."""
+
+    set: StoredSet

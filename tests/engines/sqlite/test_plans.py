@@ -9,7 +9,7 @@ import pytest
 
 from memoranda.engines.sqlite.file.connections import sql, statements
 from memoranda.engines.sqlite.file.migrations import book_migrations
-from memoranda.engines.sqlite.reads import conditions
+from memoranda.engines.sqlite.reads import DIALECT
 from memoranda.model.query import Filter
 
 #: Statements that read a whole table on purpose: upkeep, or tables that stay small.
@@ -42,7 +42,7 @@ def book() -> sqlite3.Connection:
 
 def plan(connection: sqlite3.Connection, statement: str) -> list[str]:
     text = statement.replace("{ids}", "?,?").replace("{shelves}", "?,?").replace("{slots}", "?,?")
-    text = text.replace("{conditions}", conditions(Filter(statuses=frozenset({"active"})))[0])
+    text = text.replace("{conditions}", DIALECT.conditions(Filter(statuses=frozenset({"active"})))[0])
     named = set(re.findall(r":(\w+)", text))
     values = dict.fromkeys(named) if named else (None,) * text.count("?")
     return [row[3] for row in connection.execute(f"EXPLAIN QUERY PLAN {text}", values)]

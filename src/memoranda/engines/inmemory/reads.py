@@ -1,64 +1,62 @@
-"""Reads of a book in memory, limited to what the view may see; and the storing of uses and terms."""
+"""Answers questions about records in memory, limited to what the view may see."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterable
+from typing import Any
 from uuid import UUID
 
-from memoranda.engines.inmemory.tables import Era, Kept, Tables, Version
-from memoranda.errors import InvalidInput
+from memoranda.engines.inmemory.tables import Answers, Era, Kept, Session
 from memoranda.model.ledger import Entry
-from memoranda.model.passages import PassageRows, Shelf, ShelfDelta, Sight, Use, cited_by
-from memoranda.model.query import Filter, HistoryStep, Page, place_of
-from memoranda.model.records import Record, View
+from memoranda.model.passages import PassageRows, Shelf, ShelfDelta, Sight, Use, cited_by, usable_mark
+from memoranda.model.query import Filter, Page
+from memoranda.model.records import Owner, Record, View
 from memoranda.model.values import micros
+from memoranda.ports import Scan
 from memoranda.storage import StoredRow
+from memoranda.storage import questions as q
+from memoranda.storage.filters import page_of, start_of
 from memoranda.storage.rows import TAKEN_BACK
 
 
-def get(era: Era, view: View, ids: Sequence[UUID]) -> dict[UUID, Record]:
-    """Return records by id, in the order asked for."""
+def _era(on: Session, owner: Owner) -> Era:
+    """Return the owner's present era (since the last whole erasure); an empty, unsaved one if it has none."""
+    return on.tables.living.get(owner) or on.tables.new_era(owner)
+
+
+def _get(on: Session, question: q.GetRecords) -> dict[UUID, Record]:
+    return _seen(_era(on, question.owner), question.view, question.ids)
+
+
+def _seen(era: Era, view: View, ids: Iterable[UUID]) -> dict[UUID, Record]:
     found = ((id, era.seen(view, id)) for id in ids)
     return {
         id: kept.record() for id, kept in found if kept is not None and kept.now.row.status != "withdrawn"
     }
 
 
-def scan(era: Era, view: View, filter: Filter, cursor: str | None, limit: int) -> Page:
-    """Return one page ordered by id; the messages of one thread are ordered by place."""
-    if filter.by_places:
-        return _scan_places(era, view, filter, cursor, limit)
-    after = _cursor(cursor)
-    found = sorted(matching(era, view, filter), key=lambda kept: kept.id, reverse=filter.newest_first)
-    if after is not None:
-        found = [kept for kept in found if (kept.id < after if filter.newest_first else kept.id > after)]
-    page = found[:limit]
-    return Page(tuple(kept.record() for kept in page), page[-1].id.hex if len(found) > limit else None)
+def _scans(on: Session, question: q.ScanRecords) -> list[Page]:
+    return [_scan(on, scan) for scan in question.asked]
 
 
-def _scan_places(era: Era, view: View, filter: Filter, cursor: str | None, limit: int) -> Page:
-    last = place_of(cursor)
-    found = sorted(
-        matching(era, view, filter), key=lambda kept: kept.now.row.seq, reverse=filter.newest_first
-    )
-    if last is not None:
-        found = [k for k in found if (k.now.row.seq < last if filter.newest_first else k.now.row.seq > last)]
-    page = found[:limit]
-    more = len(found) > limit
-    return Page(tuple(kept.record() for kept in page), str(page[-1].now.row.seq) if more else None)
+def _scan(on: Session, asked: Scan) -> Page:
+    owner, view, filter, cursor, limit = asked
+    (start,) = start_of(filter, cursor).values()
+
+    def place(kept: Kept) -> Any:
+        return kept.now.row.seq if filter.by_places else kept.now.row.id
+
+    found = sorted(_matching(_era(on, owner), view, filter), key=place, reverse=filter.newest_first)
+    rest = [kept for kept in found if (place(kept) < start if filter.newest_first else place(kept) > start)]
+    return page_of(filter, tuple(kept.record() for kept in rest[:limit]), len(rest) <= limit)
 
 
-def _cursor(cursor: str | None) -> UUID | None:
-    try:
-        return None if cursor is None else UUID(hex=cursor)
-    except ValueError:
-        raise InvalidInput("cursor: not one that a page gave; begin without one", field="cursor") from None
+def _count(on: Session, question: q.CountRecords) -> int:
+    return len(_matching(_era(on, question.owner), question.view, question.filter))
 
 
-def matching(era: Era, view: View, filter: Filter) -> list[Kept]:
-    """Return all records that a scan with this filter would return."""
+def _matching(era: Era, view: View, filter: Filter) -> list[Kept]:
     return [kept for kept in era.visible(view) if _meets(kept, filter)]
 
 
@@ -110,36 +108,27 @@ def _meets_facets(row: StoredRow, filter: Filter) -> bool:
 _NO_FACETS = (None, None, None, None, None, ())
 
 
-def history(era: Era, view: View, id: UUID) -> list[HistoryStep]:
-    """Return all versions of a record, each with the ledger line that wrote it."""
-    kept = era.seen(view, id)
-    return [] if kept is None else [_step(kept, version, view) for version in kept.versions]
+def _versions(on: Session, question: q.VersionsInView) -> list[q.SeenVersion]:
+    kept = _era(on, question.owner).seen(question.view, question.id)
+    if kept is None:
+        return []
+    return [
+        q.SeenVersion(v.row.version, v.position, v.audience, kept.record(v) if v.row.body else None)
+        for v in kept.versions
+    ]
 
 
-def _step(kept: Kept, version: Version, view: View) -> HistoryStep:
-    entry = kept.era.ledger[version.position - 1]
-    line = next(line for line in entry.lines if line.id == kept.id)
-    # A version that this view could not read is listed without its content.
-    shown = kept.record(version) if version.row.body and version.audience.readable_by(view) else None
-    return HistoryStep(version.position, entry.at, entry.actor, line.verb, version.row.version, shown)
+def _entries_after(on: Session, question: q.EntriesAfter) -> list[Entry]:
+    return on.era.ledger[question.after : question.after + question.limit]
 
 
-def entries(era: Era, after: int, limit: int) -> list[Entry]:
-    """Return the owner's ledger entries after a position."""
-    return [replace(entry, owner=era.owner) for entry in era.ledger[after : after + limit]]
-
-
-def since(
-    tables: Tables, era: Era, view: View, cached: Callable[[int], int | None]
-) -> list[tuple[Shelf, ShelfDelta]]:
-    """Return the shelves that the view may see, each with its changes since the revision that the caller has cached."""
+def _shelves_since(on: Session, question: q.ShelvesSince | q.Look) -> list[tuple[Shelf, ShelfDelta]]:
+    era = _era(on, question.owner)
     found = []
-    active = tables.active
+    active = on.tables.active
     for shelf in era.shelves.values():
-        if shelf.audience.readable_by(view):
-            mark = cached(shelf.number)
-            if mark is not None and mark < shelf.renewed:
-                mark = None
+        if shelf.audience.readable_by(question.view):
+            mark = usable_mark(question.cached(shelf.number), shelf.renewed)
             after = mark or 0
             there = [
                 k for k in era.records.values() if k.now.audience == shelf.audience and k.terms is not None
@@ -147,61 +136,54 @@ def since(
             came = [kept for kept in sorted(there, key=lambda kept: kept.mark) if kept.mark > after]
             rows = PassageRows.of([[kept.passage(active) for kept in came]])
             gone = [] if mark is None else [id.bytes for id, left in shelf.gone.items() if left > after]
-            found.append(
-                (
-                    Shelf(shelf.number, shelf.audience),
-                    ShelfDelta(shelf.mark, mark is None, rows, gone, active or ""),
-                )
-            )
+            delta = ShelfDelta(shelf.mark, mark is None, rows, gone, active or "")
+            found.append((Shelf(shelf.number, shelf.audience), delta))
     return found
 
 
-def seen(era: Era, view: View, shelves: list[tuple[Shelf, ShelfDelta]], chosen: Sequence[UUID]) -> Sight:
-    """Return the chosen records with their uses and the records they cite."""
-    records = get(era, view, chosen)
-    return Sight(shelves, records, uses(era, view, list(records)), get(era, view, cited_by(records.values())))
+def _look(on: Session, question: q.Look) -> Sight:
+    shelves = _shelves_since(on, question)
+    chosen = question.choose(shelves)
+    if chosen is None:
+        return Sight(shelves, None)
+    era, view = _era(on, question.owner), question.view
+    records = _seen(era, view, chosen)
+    return Sight(shelves, records, _used(era, view, records), _seen(era, view, cited_by(records.values())))
 
 
-def most_used(era: Era, view: View, filter: Filter, limit: int) -> list[UUID]:
-    """Return memories that were placed in prompts, the most used first."""
-    found = [
-        (-kept.use.count, 0 if kept.use.used_at is None else -micros(kept.use.used_at), kept.id.bytes)
-        for kept in matching(era, view, filter)
-        if kept.use is not None and kept.use.count > 0 and kept.now.row.type == "memory"
-    ]
-    return [UUID(bytes=id) for *_, id in sorted(found)[:limit]]
+def _uses(on: Session, question: q.Uses) -> dict[UUID, Use]:
+    return _used(_era(on, question.owner), question.view, question.ids)
 
 
-def uses(era: Era, view: View, ids: Sequence[UUID]) -> dict[UUID, Use]:
-    """Return the use of memories: how often and when each was placed in a prompt."""
+def _used(era: Era, view: View, ids: Iterable[UUID]) -> dict[UUID, Use]:
     found = ((id, era.seen(view, id)) for id in ids)
     return {id: kept.use for id, kept in found if kept is not None and kept.use is not None}
 
 
-def note_use(era: Era, view: View, noted: Mapping[UUID, Use]) -> int:
-    """Store the use of memories: how often and when each was placed in a prompt."""
-    found = (era.seen(view, id) for id in noted)
-    seen = [kept for kept in found if kept is not None and kept.now.row.type == "memory"]
-    for kept in seen:
-        kept.use = noted[kept.id]
-    return len(seen)
-
-
-def put_terms(tables: Tables, rule: int, terms: Mapping[UUID, bytes]) -> int:
-    """Store recomputed search terms of passages."""
-    there = [
-        tables.records[id] for id in terms if id in tables.records and tables.records[id].terms is not None
+def _most_used(on: Session, question: q.MostUsed) -> list[UUID]:
+    found = [
+        (-kept.use.count, 0 if kept.use.used_at is None else -micros(kept.use.used_at), kept.id.bytes)
+        for kept in _matching(_era(on, question.owner), question.view, question.filter)
+        if kept.use is not None and kept.use.count > 0 and kept.now.row.type == "memory"
     ]
-    for kept in there:
-        kept.terms, kept.rule = terms[kept.id], rule
-    remark(there)
-    return len(there)
+    return [UUID(bytes=id) for *_, id in sorted(found)[: question.limit]]
 
 
-def remark(touched: list[Kept]) -> None:
-    """Increase the revisions of shelves whose passages' terms or vectors changed, so that indexes fetch them again."""
-    shelves = {id(shelf): shelf for kept in touched for shelf in [kept.era.shelves[kept.now.audience]]}
-    for shelf in shelves.values():
-        shelf.mark += 1
-    for kept in touched:
-        kept.mark = kept.era.shelves[kept.now.audience].mark
+def _memories(on: Session, question: q.MemoriesInView) -> dict[UUID, Kept]:
+    era = _era(on, question.owner)
+    found = ((id, era.seen(question.view, id)) for id in question.ids)
+    return {id: kept for id, kept in found if kept is not None and kept.now.row.type == "memory"}
+
+
+ANSWERS: Answers = {
+    q.GetRecords: _get,
+    q.ScanRecords: _scans,
+    q.CountRecords: _count,
+    q.VersionsInView: _versions,
+    q.EntriesAfter: _entries_after,
+    q.ShelvesSince: _shelves_since,
+    q.Look: _look,
+    q.Uses: _uses,
+    q.MostUsed: _most_used,
+    q.MemoriesInView: _memories,
+}

@@ -1,85 +1,116 @@
-"""Sets of vectors in memory."""
+"""Sets of vectors in memory, and the search terms and uses that are stored beside records."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from itertools import islice
 from uuid import UUID
 
-from memoranda.engines.inmemory.reads import remark
-from memoranda.engines.inmemory.tables import Kept, Tables
+from memoranda.engines.inmemory.tables import Answers, Kept, Session, Writes
 from memoranda.model.records import Record
-from memoranda.model.vectors import EMBED, Embedding, SetState, VectorSet, check_packed
+from memoranda.model.vectors import EMBED, SetState, VectorSet
+from memoranda.storage import questions as q
+from memoranda.storage import writes as w
 
 
-def listed(tables: Tables) -> list[VectorSet]:
-    """Return all sets of vectors, the active one first."""
-    return [_told(tables, name) for name in tables.sets]
+def _passages(on: Session) -> Iterator[Kept]:
+    return (kept for kept in on.tables.records.values() if kept.terms is not None)
 
 
-def _told(tables: Tables, name: str) -> VectorSet:
-    count = sum(name in kept.vectors for kept in tables.records.values())
-    state = SetState.ACTIVE if name == tables.active else SetState.MAKING
-    return VectorSet(name, tables.sets[name].dimension, count, state)
+def _passages_among(on: Session, question: q.PassagesAmong) -> dict[UUID, Kept]:
+    found = ((id, on.tables.records.get(id)) for id in question.ids)
+    return {id: kept for id, kept in found if kept is not None and kept.terms is not None}
 
 
-def begin(tables: Tables, embedding: Embedding) -> VectorSet:
-    """Return the embedding's set; make an empty one if there is none."""
-    tables.sets.setdefault(embedding.name, embedding)
-    return _told(tables, embedding.name)
+def _stale_terms(on: Session, question: q.StaleTerms) -> list[Record]:
+    stale = (kept for kept in _passages(on) if kept.rule < question.rule)
+    return [kept.record() for kept in islice(stale, question.limit)]
 
 
-def lacking(tables: Tables, embedding: Embedding, limit: int) -> list[Record]:
-    """Return passages without a vector in the set, oldest first."""
-    return [kept.record() for kept in islice(_lacking(tables, embedding.name), limit)]
+def _put_uses(_: Session, write: w.PutUses) -> None:
+    for kept, use in write.uses:
+        kept.use = use
 
 
-def _lacking(tables: Tables, name: str) -> Iterator[Kept]:
-    if name in tables.sets:
-        for kept in tables.records.values():
-            if kept.terms is not None and name not in kept.vectors:
-                yield kept
+def _put_terms(_: Session, write: w.PutTerms) -> None:
+    for kept, packed in write.terms:
+        kept.terms, kept.rule = packed, write.rule
+    _remark([kept for kept, _ in write.terms])
 
 
-def put(tables: Tables, embedding: Embedding, vectors: Mapping[UUID, bytes]) -> int:
-    """Store vectors whose passages and set still exist; returns how many were stored."""
-    check_packed(embedding, vectors.values())
-    if embedding.name not in tables.sets:
-        return 0
-    found = [tables.records[id] for id in vectors if id in tables.records]
-    there = [kept for kept in found if kept.terms is not None]
-    for kept in there:
-        kept.vectors[embedding.name] = vectors[kept.id]
-    if embedding.name == tables.active:
-        remark(there)
-    return len(there)
+def _remark(touched: Iterable[Kept]) -> None:
+    """Increase the revisions of shelves whose passages' terms or vectors changed, so that indexes fetch them again."""
+    marked: set[int] = set()
+    for kept in touched:
+        shelf = kept.era.shelves[kept.now.audience]
+        if shelf.number not in marked:
+            marked.add(shelf.number)
+            shelf.mark += 1
+        kept.mark = shelf.mark
 
 
-def switch(tables: Tables, embedding: Embedding) -> bool:
-    """Make this set of vectors the active one, which recall uses, and delete all others."""
-    if embedding.name not in tables.sets:
-        return False
-    if embedding.name != tables.active:
-        for name in [name for name in tables.sets if name != embedding.name]:
-            _remove(tables, name)
-        for era in tables.living.values():
-            for shelf in era.shelves.values():
-                shelf.mark += 1
-                shelf.renewed = shelf.mark
-    return True
+def _sets(on: Session, _: q.Sets) -> list[q.StoredSet]:
+    return [_stored_set(on, name) for name in on.tables.sets]
 
 
-def drop(tables: Tables, embedding: Embedding) -> bool:
-    """Delete a set of vectors that is not active."""
-    if embedding.name not in tables.sets or embedding.name == tables.active:
-        return False
-    _remove(tables, embedding.name)
-    return True
+def _stored_set(on: Session, name: str) -> q.StoredSet:
+    count = sum(name in kept.vectors for kept in on.tables.records.values())
+    state = SetState.ACTIVE if name == on.tables.active else SetState.MAKING
+    return q.StoredSet(name, VectorSet(name, on.tables.sets[name].dimension, count, state))
 
 
-def _remove(tables: Tables, name: str) -> None:
-    del tables.sets[name]
-    for kept in tables.records.values():
+def _lock_set(on: Session, question: q.LockSet) -> q.StoredSet | None:
+    return _stored_set(on, question.name) if question.name in on.tables.sets else None
+
+
+def _lacking(on: Session, question: q.Lacking) -> list[Record]:
+    passages = _passages(on) if question.name in on.tables.sets else ()
+    lacking = (kept for kept in passages if question.name not in kept.vectors)
+    return [kept.record() for kept in islice(lacking, question.limit)]
+
+
+def _add_set(on: Session, write: w.AddSet) -> None:
+    on.tables.sets[write.embedding.name] = write.embedding
+
+
+def _put_vectors(_: Session, write: w.PutVectors) -> None:
+    for kept, packed in write.vectors:
+        kept.vectors[write.set.key] = packed
+    if write.set.is_active:
+        _remark(kept for kept, _ in write.vectors)
+
+
+def _remove_set(on: Session, write: w.RemoveSet) -> None:
+    name = write.set.key
+    del on.tables.sets[name]
+    for kept in on.tables.records.values():
         kept.vectors.pop(name, None)
-    for id in [id for id, row in tables.jobs.items() if (row.piece.kind, row.piece.key) == (EMBED, name)]:
-        del tables.jobs[id]
+    for id in [id for id, row in on.tables.jobs.items() if (row.piece.kind, row.piece.key) == (EMBED, name)]:
+        del on.tables.jobs[id]
+
+
+def _activate_set(on: Session, write: w.ActivateSet) -> None:
+    # The first set is the active one.
+    on.tables.sets = {write.set.key: on.tables.sets[write.set.key], **on.tables.sets}
+    for era in on.tables.living.values():
+        for shelf in era.shelves.values():
+            shelf.mark += 1
+            shelf.renewed = shelf.mark
+
+
+ANSWERS: Answers = {
+    q.StaleTerms: _stale_terms,
+    q.PassagesAmong: _passages_among,
+    q.Sets: _sets,
+    q.LockSet: _lock_set,
+    q.Lacking: _lacking,
+}
+
+WRITES: Writes = {
+    w.PutUses: _put_uses,
+    w.PutTerms: _put_terms,
+    w.AddSet: _add_set,
+    w.PutVectors: _put_vectors,
+    w.RemoveSet: _remove_set,
+    w.ActivateSet: _activate_set,
+}

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from datetime import datetime
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
-from uuid import UUID
 
 from memoranda.engines.sqlite import batches, book_rows, costs, erasure, jobs, maintenance, reads, vector_sets
 from memoranda.engines.sqlite.file.connections import has_secret, make_secret, secret_of, sql
@@ -22,15 +21,11 @@ from memoranda.engines.sqlite.moves import CopyableBook
 from memoranda.errors import StorageError
 from memoranda.model.book_facts import BookFacts
 from memoranda.model.book_rows import OwnerPieces, StonePiece, refuse_marked
-from memoranda.model.ledger import Entry, ErasureReceipt, Erasures, Scrubbed, Target
-from memoranda.model.passages import Choose, Shelf, ShelfDelta, Sight, Use
-from memoranda.model.query import Filter, HistoryStep, Page
-from memoranda.model.records import Owner, Record, View
+from memoranda.model.ledger import ErasureReceipt, Erasures, Scrubbed, Target
+from memoranda.model.records import Owner
 from memoranda.model.values import utc_now
-from memoranda.model.vectors import Embedding, VectorSet
-from memoranda.ports import Scan
 from memoranda.storage.questions import Deciding, Question, run
-from memoranda.storage.rows import owner_of, record_of
+from memoranda.storage.rows import owner_of
 from memoranda.storage.store import Store
 
 #: A file up to this size is cleared of erased content before ``erase`` returns; the worker clears a larger one.
@@ -49,6 +44,8 @@ A = TypeVar("A")
 
 _ANSWERS: Answers = {
     **batches.ANSWERS,
+    **vector_sets.ANSWERS,
+    **reads.ANSWERS,
     **book_rows.ANSWERS,
     **costs.ANSWERS,
     **jobs.ANSWERS,
@@ -56,6 +53,7 @@ _ANSWERS: Answers = {
 }
 _WRITES: Writes = {
     **batches.WRITES,
+    **vector_sets.WRITES,
     **costs.WRITES,
     **jobs.WRITES,
     **maintenance.WRITES,
@@ -130,73 +128,6 @@ class SqliteEngine(CopyableBook, Store):
             return found
 
         return await self._file.write(work)
-
-    # ── records ──────────────────────────────────────────────────────────────────────────────────────────────────
-
-    async def get(self, owner: Owner, view: View, ids: Sequence[UUID]) -> dict[UUID, Record]:
-        return await self._file.read(lambda c: reads.get(c, owner, view, ids))
-
-    async def scan(self, owner: Owner, view: View, filter: Filter, cursor: str | None, limit: int) -> Page:
-        return await self._file.read(lambda c: reads.scan(c, owner, view, filter, cursor, limit))
-
-    async def scans(self, asked: Sequence[Scan]) -> list[Page]:
-        return await self._file.read(lambda c: reads.scans(c, asked))
-
-    async def count(self, owner: Owner, view: View, filter: Filter) -> int:
-        return await self._file.read(lambda c: reads.count(c, owner, view, filter))
-
-    async def history(self, owner: Owner, view: View, id: UUID) -> list[HistoryStep]:
-        return await self._file.read(lambda c: reads.history(c, owner, view, id))
-
-    async def entries(self, owner: Owner, after: int, limit: int) -> list[Entry]:
-        return await self._file.read(lambda c: reads.entries(c, owner, after, limit))
-
-    # ── passages and aids ────────────────────────────────────────────────────────────────────────────────────────
-
-    async def since(
-        self, owner: Owner, view: View, cached: Callable[[int], int | None]
-    ) -> list[tuple[Shelf, ShelfDelta]]:
-        return await self._file.read(lambda c: reads.since(c, owner, view, cached))
-
-    async def look(
-        self, owner: Owner, view: View, cached: Callable[[int], int | None], choose: Choose
-    ) -> Sight:
-        return await self._file.read(lambda c: reads.look(c, owner, view, cached, choose))
-
-    async def note_use(self, owner: Owner, view: View, uses: Mapping[UUID, Use]) -> int:
-        return await self._write(lambda c: vector_sets.note_use(c, owner, view, uses))
-
-    async def uses(self, owner: Owner, view: View, ids: Sequence[UUID]) -> dict[UUID, Use]:
-        return await self._file.read(lambda c: reads.uses(c, owner, view, ids))
-
-    async def most_used(self, owner: Owner, view: View, filter: Filter, limit: int) -> list[UUID]:
-        return await self._file.read(lambda c: reads.most_used(c, owner, view, filter, limit))
-
-    async def stale_terms(self, rule: int, limit: int) -> list[Record]:
-        return await self._file.read(
-            lambda c: [record_of(row) for row in c.execute(sql("stale_terms"), (rule, limit)).fetchall()]
-        )
-
-    async def put_terms(self, rule: int, terms: Mapping[UUID, bytes]) -> int:
-        return await self._write(lambda c: vector_sets.put_terms(c, rule, terms))
-
-    async def vector_sets(self) -> list[VectorSet]:
-        return await self._file.read(vector_sets.listed)
-
-    async def begin_set(self, embedding: Embedding) -> VectorSet:
-        return await self._write(lambda c: vector_sets.begin(c, embedding))
-
-    async def lacking(self, embedding: Embedding, limit: int) -> list[Record]:
-        return await self._file.read(lambda c: vector_sets.lacking(c, embedding, limit))
-
-    async def put_vectors(self, embedding: Embedding, vectors: Mapping[UUID, bytes]) -> int:
-        return await self._write(lambda c: vector_sets.put(c, embedding, vectors))
-
-    async def switch_set(self, embedding: Embedding) -> bool:
-        return await self._write(lambda c: vector_sets.switch(c, embedding))
-
-    async def drop_set(self, embedding: Embedding) -> bool:
-        return await self._write(lambda c: vector_sets.drop(c, embedding))
 
     # ── erasure ──────────────────────────────────────────────────────────────────────────────────────────────────
 

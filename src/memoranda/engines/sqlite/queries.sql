@@ -77,7 +77,7 @@ JOIN records AS r ON r.shelf = s.no AND r.type IN ('key', 'experience')
 WHERE mine.no = ?
 
 -- name: get
-SELECT r.type, r.id, r.shelf, r.version, r.recorded_at, r.body, r.status
+SELECT r.type, r.id, r.shelf, r.version, r.recorded_at, r.body, r.status, r.position
 FROM records AS r
 WHERE r.id IN ({ids}) AND +r.shelf IN ({shelves})
 
@@ -119,14 +119,14 @@ WHERE r.thread = :thread AND +r.shelf = :shelf AND +r.type = :type AND r.id < :c
 ORDER BY r.id DESC LIMIT :limit
 
 -- name: places_up
-SELECT r.type, r.id, r.shelf, r.version, r.recorded_at, r.body, r.seq
+SELECT r.type, r.id, r.shelf, r.version, r.recorded_at, r.body
 FROM records AS r
 WHERE r.thread = :thread AND r.seq > :place AND r.type = 'message'
   AND r.shelf IN (SELECT value FROM json_each(:shelves)) AND {conditions}
 ORDER BY r.seq LIMIT :limit
 
 -- name: places_down
-SELECT r.type, r.id, r.shelf, r.version, r.recorded_at, r.body, r.seq
+SELECT r.type, r.id, r.shelf, r.version, r.recorded_at, r.body
 FROM records AS r
 WHERE r.thread = :thread AND r.seq < :place AND r.type = 'message'
   AND r.shelf IN (SELECT value FROM json_each(:shelves)) AND {conditions}
@@ -276,7 +276,7 @@ JOIN owners AS o ON o.no = r.owner
 WHERE t.rule < ? LIMIT ?
 
 -- name: mark_record
-UPDATE records SET mark = ? WHERE id = ?
+UPDATE records SET mark = ? WHERE no = ?
 
 -- ── vectors ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -287,11 +287,10 @@ SELECT no, name, dimension, count, active FROM vector_sets ORDER BY active DESC,
 SELECT name FROM vector_sets WHERE active = 1
 
 -- name: vector_set
-SELECT no, active, through FROM vector_sets WHERE name = ?
+SELECT no, name, dimension, count, active, through FROM vector_sets WHERE name = ?
 
 -- name: add_vector_set
-INSERT INTO vector_sets (name, dimension, active)
-VALUES (?, ?, NOT EXISTS (SELECT 1 FROM vector_sets WHERE active = 1)) ON CONFLICT DO NOTHING
+INSERT INTO vector_sets (name, dimension, active) VALUES (?, ?, ?)
 
 -- name: lacking
 SELECT r.type, r.id, o.tenant, o.kind, o.id, s.audience, s.agent, s.groups, r.version, r.recorded_at, r.body, r.no
@@ -361,7 +360,7 @@ WHERE r.shelf = :shelf AND r.type = 'memory' AND u.count > 0 AND {conditions}
 ORDER BY 1, 2, 3 LIMIT :limit
 
 -- name: numbers_in_view
-SELECT r.id, r.no, r.shelf FROM records AS r
+SELECT r.id, r.no FROM records AS r
 WHERE r.id IN ({ids}) AND +r.shelf IN ({shelves}) AND r.type = 'memory'
 
 -- ── jobs ─────────────────────────────────────────────────────────────────────────────────────────────────────────

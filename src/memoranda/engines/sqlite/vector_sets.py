@@ -5,83 +5,77 @@ from __future__ import annotations
 import contextlib
 import sqlite3
 from collections import Counter
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Sequence
+from typing import NamedTuple
 from uuid import UUID
 
-from memoranda.engines.sqlite import reads
 from memoranda.engines.sqlite.file.connections import sql
+from memoranda.engines.sqlite.file.session import Answers, Row, Session, Writes
 from memoranda.errors import Corrupt
-from memoranda.model.passages import Use
-from memoranda.model.records import Owner, Record, View
-from memoranda.model.values import micros
-from memoranda.model.vectors import EMBED, Embedding, SetState, VectorSet, check_packed
+from memoranda.model.records import Record
+from memoranda.model.vectors import EMBED, SetState, VectorSet
+from memoranda.storage import questions as q
+from memoranda.storage import writes as w
 from memoranda.storage.rows import record_of
 
 
-def note_use(connection: sqlite3.Connection, owner: Owner, view: View, uses: Mapping[UUID, Use]) -> int:
-    """Store the use of memories: how often and when each was placed in a prompt."""
-    shelves = reads.visible(connection, owner, view)
-    found = reads.numbers(connection, list(uses), shelves)
-    for id, no, _ in found:
-        use = uses[UUID(bytes=id)]
-        used = None if use.used_at is None else micros(use.used_at)
-        connection.execute(sql("put_use"), (no, use.strength, used, use.count))
-    return len(found)
+class Place(NamedTuple):
+    """A passage's row number, and its shelf."""
+
+    no: int
+    shelf: int
 
 
-def put_terms(connection: sqlite3.Connection, rule: int, terms: Mapping[UUID, bytes]) -> int:
-    """Store recomputed search terms of the passages that still exist."""
-    touched: list[tuple[bytes, int]] = []
-    for id, packed in terms.items():
-        found = connection.execute(sql("where_passage_is"), (id.bytes,)).fetchone()
-        if found is not None:
-            connection.execute(sql("put_terms"), (found[0], rule, packed))
-            touched.append((id.bytes, found[1]))
-    remark(connection, touched)
-    return len(touched)
+def _passages_among(on: Session, question: q.PassagesAmong) -> dict[UUID, Place]:
+    rows = ((id, on.one("where_passage_is", id.bytes)) for id in question.ids)
+    return {id: Place(*row) for id, row in rows if row is not None}
 
 
-def remark(connection: sqlite3.Connection, touched: list[tuple[bytes, int]]) -> None:
+def _stale_terms(on: Session, question: q.StaleTerms) -> list[Record]:
+    return [record_of(row) for row in on.all("stale_terms", question.rule, question.limit)]
+
+
+def _put_uses(on: Session, write: w.PutUses) -> None:
+    for no, use in write.uses:
+        on.run("put_use", no, *use.columns)
+
+
+def _put_terms(on: Session, write: w.PutTerms) -> None:
+    for place, packed in write.terms:
+        on.run("put_terms", place.no, write.rule, packed)
+    _remark(on, [place for place, _ in write.terms])
+
+
+def _remark(on: Session, touched: Sequence[Place]) -> None:
     """Increase the revisions of shelves whose passages' terms or vectors changed, so that indexes fetch them again."""
-    marks = {
-        shelf: connection.execute(sql("move_mark"), (shelf,)).fetchone()[0]
-        for shelf in dict.fromkeys(shelf for _, shelf in touched)
-    }
-    connection.executemany(sql("mark_record"), [(marks[shelf], id) for id, shelf in touched])
+    marks = {shelf: on.value("move_mark", shelf) for shelf in dict.fromkeys(place.shelf for place in touched)}
+    for place in touched:
+        on.run("mark_record", marks[place.shelf], place.no)
 
 
-def listed(connection: sqlite3.Connection) -> list[VectorSet]:
-    """Return all sets of vectors, the active one first."""
-    return [
-        VectorSet(name, dimension, count, SetState.ACTIVE if active else SetState.MAKING)
-        for _, name, dimension, count, active in connection.execute(sql("vector_sets"))
-    ]
+def _stored_set(row: Row) -> q.StoredSet:
+    no, name, dimension, count, is_active, *_ = row
+    state = SetState.ACTIVE if is_active else SetState.MAKING
+    return q.StoredSet(no, VectorSet(name, dimension, count, state))
 
 
-def begin(connection: sqlite3.Connection, embedding: Embedding) -> VectorSet:
-    """Return the embedding's set; make an empty one if there is none."""
-    connection.execute(sql("add_vector_set"), (embedding.name, embedding.dimension))
-    return next(found for found in listed(connection) if found.name == embedding.name)
+def _sets(on: Session, _: q.Sets) -> list[q.StoredSet]:
+    return [_stored_set(row) for row in on.all("vector_sets")]
 
 
-def _find(connection: sqlite3.Connection, embedding: Embedding) -> tuple[Any, ...] | None:
-    """Return a set's number, True if it is active, and the record number up to which it has all vectors; or None."""
-    found: tuple[Any, ...] | None = connection.execute(sql("vector_set"), (embedding.name,)).fetchone()
-    return found
+def _lock_set(on: Session, question: q.LockSet) -> q.StoredSet | None:
+    row = on.one("vector_set", question.name)
+    return None if row is None else _stored_set(row)
 
 
-def lacking(connection: sqlite3.Connection, embedding: Embedding, limit: int) -> list[Record]:
-    """Return passages without a vector in the set, oldest first; damaged records are skipped."""
-    found = _find(connection, embedding)
+def _lacking(on: Session, question: q.Lacking) -> list[Record]:
     records: list[Record] = []
+    found = on.one("vector_set", question.name)
     if found is None:
         return records
-    number, _, through = found
-    while (left := limit - len(records)) > 0:
-        rows = connection.execute(
-            sql("lacking"), {"set": number, "through": through, "limit": left}
-        ).fetchall()
+    through = found[-1]
+    while (left := question.limit - len(records)) > 0:
+        rows = on.all("lacking", set=found[0], through=through, limit=left)
         for row in rows:
             through = row[-1]
             with contextlib.suppress(Corrupt):
@@ -91,68 +85,61 @@ def lacking(connection: sqlite3.Connection, embedding: Embedding, limit: int) ->
     return records
 
 
-def put(connection: sqlite3.Connection, embedding: Embedding, vectors: Mapping[UUID, bytes]) -> int:
-    """Store vectors whose passages and set still exist; returns how many were stored."""
-    check_packed(embedding, vectors.values())
-    found = _find(connection, embedding)
-    if found is None:
-        return 0
-    number, active, through = found
-    added, touched = 0, []
-    for id, packed in vectors.items():
-        there = connection.execute(sql("where_passage_is"), (id.bytes,)).fetchone()
-        if there is None:
-            continue
-        if connection.execute(sql("add_vector"), (number, there[0], packed)).rowcount:
+def _add_set(on: Session, write: w.AddSet) -> None:
+    on.run("add_vector_set", write.embedding.name, write.embedding.dimension, write.is_active)
+
+
+def _put_vectors(on: Session, write: w.PutVectors) -> None:
+    number = write.set.key
+    added = 0
+    for place, packed in write.vectors:
+        if on.run("add_vector", number, place.no, packed):
             added += 1
         else:
-            connection.execute(sql("renew_vector"), (packed, number, there[0]))
-        touched.append((id.bytes, there[1]))
+            on.run("renew_vector", packed, number, place.no)
     if added:
-        through = _through(connection, number, through)
-        connection.execute(sql("grow_vector_set"), (added, through, number))
-    if active:
-        remark(connection, touched)
-    return len(touched)
+        on.run("grow_vector_set", added, _through(on, write.set), number)
+    if write.set.is_active:
+        _remark(on, [place for place, _ in write.vectors])
 
 
-def _through(connection: sqlite3.Connection, number: int, through: int) -> int:
+def _through(on: Session, stored: q.StoredSet) -> int:
     """Return the record number up to which no vector is missing; it never decreases."""
-    values = {"set": number, "through": through}
-    first = connection.execute(sql("first_lacking"), values).fetchone()[0]
+    row = on.one("vector_set", stored.set.name)
+    through: int = 0 if row is None else row[-1]
+    first = on.value("first_lacking", set=stored.key, through=through)
     if first is None:
-        first = connection.execute(sql("last_passage")).fetchone()[0]
+        first = on.value("last_passage")
     return max(through, first or 0)
 
 
-def switch(connection: sqlite3.Connection, embedding: Embedding) -> bool:
-    """Make this set of vectors the active one, which recall uses, and delete all others."""
-    found = _find(connection, embedding)
-    if found is None:
-        return False
-    if not found[1]:
-        for number, name, *_ in connection.execute(sql("vector_sets")).fetchall():
-            if number != found[0]:
-                remove(connection, number, name)
-        connection.execute(sql("activate_vector_set"), (found[0],))
-        connection.execute(sql("renew_shelves"))
-    return True
+def _remove_set(on: Session, write: w.RemoveSet) -> None:
+    on.run("delete_vectors_of_set", set=write.set.key)
+    on.run("delete_vector_set", write.set.key)
+    on.run("delete_upkeep", EMBED, write.set.set.name)
 
 
-def drop(connection: sqlite3.Connection, embedding: Embedding) -> bool:
-    """Delete a set of vectors that is not active."""
-    found = _find(connection, embedding)
-    if found is None or found[1]:
-        return False
-    remove(connection, found[0], embedding.name)
-    return True
+def _activate_set(on: Session, write: w.ActivateSet) -> None:
+    on.run("activate_vector_set", write.set.key)
+    on.run("renew_shelves")
 
 
-def remove(connection: sqlite3.Connection, number: int, name: str) -> None:
-    """Delete a set with its vectors and its jobs."""
-    connection.execute(sql("delete_vectors_of_set"), {"set": number})
-    connection.execute(sql("delete_vector_set"), (number,))
-    connection.execute(sql("delete_upkeep"), (EMBED, name))
+ANSWERS: Answers = {
+    q.StaleTerms: _stale_terms,
+    q.PassagesAmong: _passages_among,
+    q.Sets: _sets,
+    q.LockSet: _lock_set,
+    q.Lacking: _lacking,
+}
+
+WRITES: Writes = {
+    w.PutUses: _put_uses,
+    w.PutTerms: _put_terms,
+    w.AddSet: _add_set,
+    w.PutVectors: _put_vectors,
+    w.RemoveSet: _remove_set,
+    w.ActivateSet: _activate_set,
+}
 
 
 class Shrinking:

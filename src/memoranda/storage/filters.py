@@ -1,0 +1,114 @@
+"""Filters of scans: their conditions in SQL, where a page begins, and how it ends."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any, cast
+
+from memoranda.model.messages import Message
+from memoranda.model.query import Filter, Page, place_of
+from memoranda.model.records import Record, RecordType
+from memoranda.model.values import micros
+from memoranda.storage.rows import TAKEN_BACK, cursor_of
+
+_PAST_ALL = 2**62
+
+#: A filter's field, and the place of its facet in a record's facets.
+_SAME = (("agent", 1), ("subject", 3))
+_ONE_OF = (("keys", 2), ("trust", 4))
+
+
+@dataclass(frozen=True, slots=True)
+class Dialect:
+    """The spelling of conditions in one database's SQL."""
+
+    #: A record that is not withdrawn.
+    present: str
+    #: ``{0}`` is one of the texts of parameter ``{1}``.
+    among: str
+    #: A pinned memory, or a record of another type.
+    pinned: str
+    #: The facet at place ``{0}``, as a text.
+    facet: str
+    #: One of the tags is one of the texts of parameter ``{0}``.
+    tagged: str
+    #: Converts a list of texts to a parameter.
+    texts: Callable[[list[str]], Any]
+    #: Returns the condition that a record has one of these slots, and its parameters.
+    slots: Callable[[tuple[bytes, ...]], tuple[str, dict[str, Any]]]
+
+    def conditions(self, filter: Filter) -> tuple[str, dict[str, Any]]:
+        """Return a filter as a condition on the SQL alias ``r``, and its parameters; the caller adds types and threads."""
+        parts: list[str] = [self.present]
+        values: dict[str, Any] = {}
+
+        def is_among(column: str, name: str, wanted: Iterable[str]) -> str:
+            values[name] = self.texts(sorted(wanted))
+            return self.among.format(column, f":{name}")
+
+        if filter.kinds is not None:
+            parts.append(is_among("r.kind", "kinds", filter.kinds))
+        if filter.statuses is not None:
+            parts.append(is_among("r.status", "statuses", filter.statuses))
+        if filter.slots is not None:
+            condition, slots = self.slots(filter.slots)
+            parts.append(condition)
+            values |= slots
+        for name, sign, limit in (("since", ">=", filter.since), ("until", "<", filter.until)):
+            if limit is not None:
+                parts.append(f"r.at {sign} :{name}")
+                values[name] = micros(limit)
+        for name, at in (("valid_at", filter.valid_at), ("as_of", filter.as_of)):
+            if at is not None:
+                parts.append(f"(r.valid_from IS NULL OR r.valid_from <= :{name})")
+                parts.append(f"(r.valid_to IS NULL OR r.valid_to > :{name})")
+                values[name] = micros(at)
+        if filter.as_of is not None:
+            parts.append("NOT " + is_among("coalesce(r.status, '')", "taken_back", TAKEN_BACK))
+        if filter.known_at is not None:
+            parts.append("r.learnt <= :known_at AND (r.ended IS NULL OR r.ended > :known_at)")
+            values["known_at"] = micros(filter.known_at)
+        if filter.pinned:
+            parts.append(self.pinned)
+        # The names begin with ``of``, because a view's agent is a parameter of the same statements.
+        for name, place in _SAME:
+            if (text := getattr(filter, name)) is not None:
+                parts.append(f"{self.facet.format(place)} = :of_{name}")
+                values[f"of_{name}"] = text
+        for name, place in _ONE_OF:
+            if (texts := getattr(filter, name)) is not None:
+                parts.append(is_among(self.facet.format(place), f"of_{name}", texts))
+        if filter.tags is not None:
+            parts.append(self.tagged.format(":of_tags"))
+            values["of_tags"] = self.texts(sorted(filter.tags))
+        return " AND ".join(parts), values
+
+
+def statement_of(filter: Filter, types: frozenset[RecordType] | None) -> str:
+    """Return the name of the statement that has the best index for a filter, and for these of its types."""
+    if filter.by_places:
+        name = "places"
+    elif filter.thread is not None:
+        name = "scan_thread"
+    elif filter.pinned and types == frozenset({RecordType.MEMORY}):
+        name = "scan_pinned"
+    else:
+        name = "scan"
+    return f"{name}_down" if filter.newest_first else f"{name}_up"
+
+
+def start_of(filter: Filter, cursor: str | None) -> dict[str, Any]:
+    """Return the parameter after which a page begins: a place in a thread, or a record's id."""
+    if not filter.by_places:
+        return {"cursor": cursor_of(cursor, filter.newest_first)}
+    place = place_of(cursor)
+    return {"place": place if place is not None else _PAST_ALL if filter.newest_first else 0}
+
+
+def page_of(filter: Filter, records: tuple[Record, ...], is_last: bool) -> Page:
+    """Return a page with the cursor of the next one."""
+    if is_last:
+        return Page(records, None)
+    last = records[-1]
+    return Page(records, str(cast(Message, last).seq) if filter.by_places else last.id.hex)

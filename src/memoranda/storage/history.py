@@ -1,0 +1,45 @@
+"""The history of a record, and the ledger of an owner, as a caller reads them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from uuid import UUID
+
+from memoranda.model.ledger import Entry
+from memoranda.model.query import HistoryStep
+from memoranda.model.records import Owner, View
+from memoranda.storage.questions import (
+    Deciding,
+    EntriesAfter,
+    EntriesAt,
+    FindOwner,
+    SeenVersion,
+    VersionsInView,
+    ask,
+)
+
+
+def history(owner: Owner, view: View, id: UUID) -> Deciding[list[HistoryStep]]:
+    """Return all versions of a record, each with the ledger line that wrote it; none if the view may not see the record."""
+    yield from ask(FindOwner(owner))
+    versions = yield from ask(VersionsInView(owner, view, id))
+    if not versions:
+        return []
+    entries = yield from ask(EntriesAt(tuple(version.position for version in versions)))
+    by_position = {entry.position: entry for entry in entries}
+    return [_step(by_position[version.position], view, id, version) for version in versions]
+
+
+def _step(entry: Entry, view: View, id: UUID, seen: SeenVersion) -> HistoryStep:
+    line = next(line for line in entry.lines if line.id == id)
+    # A version that this view could not read is listed without its content.
+    shown = seen.record if seen.audience.readable_by(view) else None
+    return HistoryStep(entry.position, entry.at, entry.actor, line.verb, seen.version, shown)
+
+
+def entries(owner: Owner, after: int, limit: int) -> Deciding[list[Entry]]:
+    """Return the owner's ledger entries after a position, oldest first."""
+    base = yield from ask(FindOwner(owner))
+    if base.era is None:
+        return []
+    return [replace(entry, owner=owner) for entry in (yield from ask(EntriesAfter(after, limit)))]
