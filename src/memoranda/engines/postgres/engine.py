@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict
 from datetime import datetime
 from typing import Any, TypeVar
 from uuid import UUID
@@ -19,12 +20,11 @@ from memoranda.engines.postgres import (
     reads,
     scrub,
     vector_sets,
-    verification,
 )
 from memoranda.engines.postgres.moves import CopyableBook
 from memoranda.engines.postgres.server.server import Server
-from memoranda.engines.postgres.server.session import Answers, Session, Writes
-from memoranda.model.book_facts import BookFacts, Findings, ServerFacts
+from memoranda.engines.postgres.server.session import Answers, Session, Writes, upkeep
+from memoranda.model.book_facts import BookFacts, ServerFacts
 from memoranda.model.book_rows import OwnerPieces, StonePiece
 from memoranda.model.changes import Job
 from memoranda.model.ledger import Entry, ErasureReceipt, Scrubbed, Target
@@ -52,11 +52,13 @@ _ANSWERS: Answers = {
     **batches.ANSWERS,
     **book_rows.ANSWERS,
     **costs.ANSWERS,
+    **maintenance.ANSWERS,
     **jobs.ANSWERS,
 }
 _WRITES: Writes = {
     **batches.WRITES,
     **costs.WRITES,
+    **maintenance.WRITES,
     **jobs.WRITES,
 }
 
@@ -247,25 +249,17 @@ class PostgresEngine(CopyableBook, Store):
     async def owners(self, tenant: str) -> list[Owner]:
         return await self._server.read(lambda s: maintenance.owners(s, tenant))
 
-    async def verify(self, progress: Callable[[int, int], None] | None = None) -> Findings:
-        async def work(session: Session) -> Findings:
-            return await verification.verify(
-                session, await batches.secret_of(session), self.large_shelves.faults, progress
-            )
-
-        return await self._server.read(work, whole=True, long=True)
-
     async def rebuild(self, progress: Callable[[int, int], None] | None = None) -> Mapping[str, int]:
-        async def work(session: Session) -> Mapping[str, int]:
-            rebuilt = await maintenance.rebuild(session, await batches.secret_of(session), progress)
-            await self.large_shelves.clear(session)
-            return rebuilt
-
-        return await self._server.write(work, alone=True)
+        done = await super().rebuild(progress)
+        await self._server.write(self.large_shelves.put_job_if_behind)
+        return done
 
     async def facts(self) -> BookFacts:
-        found = await self._server.read(maintenance.counts, whole=True, long=True)
-        return BookFacts(engine=self.name, address=self._server.place, format=self._server.version, **found)
+        ((size,),) = await self._server.read(lambda s: s.text(upkeep()["bytes"]), whole=True, long=True)
+        counts = asdict(await self.counts())
+        return BookFacts(
+            engine=self.name, address=self._server.place, format=self._server.version, bytes=size, **counts
+        )
 
     async def examine(self) -> ServerFacts:
         """Return the server's version, settings and present connections."""

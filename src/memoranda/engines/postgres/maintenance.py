@@ -1,16 +1,15 @@
-"""Maintenance of a whole book on a server: rebuilding, facts, and the server's settings that matter for safety."""
+"""Maintenance of a whole book on a server: its counts, checks of its tables, and the settings that matter for safety."""
 
 from __future__ import annotations
 
 import time
-from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 from uuid import UUID
 
 from memoranda.engines.postgres import book_rows, jobs
 from memoranda.engines.postgres.batches import buried_among, lock_owner
-from memoranda.engines.postgres.server.session import Session
+from memoranda.engines.postgres.large import tables as large_tables
+from memoranda.engines.postgres.server.session import Answers, Session, Writes, upkeep
 from memoranda.model.book_facts import ServerFacts
 from memoranda.model.book_rows import (
     OwnerPieces,
@@ -21,10 +20,12 @@ from memoranda.model.book_rows import (
     refused_operation,
     refused_record,
 )
-from memoranda.model.records import Owner, Record
+from memoranda.model.records import Owner
 from memoranda.model.values import moment
-from memoranda.storage import encode
-from memoranda.storage.rows import owner_of, record_of
+from memoranda.storage import questions as q
+from memoranda.storage import writes as w
+from memoranda.storage.rows import owner_of
+from memoranda.storage.verify import TABLE_FAULTS
 from memoranda.text.terms import RULE
 
 
@@ -49,98 +50,59 @@ async def examine(session: Session) -> ServerFacts:
     )
 
 
-Progress = Callable[[int, int], None]
-
-#: Statements of ``rebuild`` for the whole book. Vectors are not recomputed; those that do not fit are deleted.
-#: No terms have rule 0, so maintenance recomputes all of them; the old ones are used until then.
-_DERIVED = (
-    "DELETE FROM links",
-    """INSERT INTO terms (owner, record, rule, packed) SELECT owner, no, 0, '' FROM records WHERE mark > 0
-    ON CONFLICT DO NOTHING""",
-    "UPDATE terms SET rule = 0",
-    """DELETE FROM terms AS t WHERE NOT EXISTS (
-    SELECT 1 FROM records AS r WHERE r.owner = t.owner AND r.no = t.record AND r.mark > 0)""",
-    """UPDATE records AS r SET learnt = coalesce((SELECT v.recorded_at FROM versions AS v
-    WHERE v.owner = r.owner AND v.record = r.no ORDER BY v.version LIMIT 1), r.recorded_at)""",
-    """DELETE FROM vectors AS v
-    WHERE NOT EXISTS (SELECT 1 FROM terms AS t WHERE t.owner = v.owner AND t.record = v.record)
-    OR NOT EXISTS (SELECT 1 FROM vector_sets AS s WHERE s.no = v.set AND s.dimension + 4 = length(v.packed))""",
-    """UPDATE shelves AS s SET followed = NULL, passages = (
-    SELECT count(*) FROM records AS r WHERE r.owner = s.owner AND r.shelf = s.no AND r.mark > 0)""",
-    "DELETE FROM unmade",
-    """INSERT INTO unmade (set, owner, record) SELECT s.no, t.owner, t.record FROM terms AS t, vector_sets AS s
-    WHERE NOT EXISTS (SELECT 1 FROM vectors AS v WHERE v.owner = t.owner AND v.record = t.record AND v.set = s.no)""",
-    "UPDATE vector_sets SET count = (SELECT count(*) FROM vectors WHERE set = no)",
-    """DELETE FROM uses AS u WHERE NOT EXISTS (
-    SELECT 1 FROM records AS r WHERE r.owner = u.owner AND r.no = u.record)""",
-)
-
 #: Records of an import that are sent to the server at a time.
 _AT_ONCE = 500
 
-_COLUMNS = (
-    "UPDATE records SET slot = ?, kind = ?, status = ?, at = ?, valid_from = ?, valid_to = ?, facets = ?, "
-    "ended = CASE WHEN ?::boolean THEN NULL ELSE coalesce(ended, recorded_at) END WHERE owner = ? AND id = ?"
-)
+
+async def _find_era(on: Session, question: q.FindEra) -> q.OwnerBase | None:
+    row = await on.one("find_era", question.era)
+    if row is None:
+        return None
+    secret, on.no, *names, position, held, erased_at = row
+    owner = None if erased_at is not None else owner_of(*names)
+    on.base = q.OwnerBase(owner, bytes(secret), UUID(bytes=question.era), position, held, on.no)
+    return on.base
 
 
-async def rebuild(session: Session, secret: bytes, progress: Progress | None) -> Mapping[str, int]:
-    """Recompute columns, links and counts from the records' content; records and ledger stay unchanged."""
-    await session.run("whole_tables")
-    done: Counter[str] = Counter()
-    ((total,),) = await session.text("SELECT count(*) FROM records")
-    for statement in _DERIVED:
-        await session.run_text(statement)
-    for (no,) in await session.text("SELECT no FROM owners WHERE erased_at IS NULL ORDER BY no"):
-        for row in await session.all("all_of_owner", no):
-            done["links"] += await _rebuild_record(session, secret, no, record_of(row))
-            done["records"] += 1
-            if progress is not None and done["records"] % 1000 == 0:
-                progress(done["records"], total)
-        await session.run("recount_held", no)
-        done["owners"] += 1
-    return done
+async def _counts(on: Session, _: q.Counts) -> q.BookCounts:
+    texts = upkeep()
+    records, waiting = [
+        {row[0]: row[1] for row in await on.text(texts[name])}
+        for name in ("records_by_type", "jobs_by_state")
+    ]
+    return q.BookCounts(records, waiting, *(await on.text(texts["other_counts"], RULE))[0])
 
 
-async def _rebuild_record(session: Session, secret: bytes, owner_no: int, record: Record) -> int:
-    columns = encode(record, secret)
-    await session.run_text(
-        _COLUMNS,
-        columns.slot,
-        columns.kind,
-        columns.status,
-        columns.at,
-        columns.valid_from,
-        columns.valid_to,
-        columns.facets,
-        columns.held,
-        owner_no,
-        columns.id,
-    )
-    sources = [source.bytes for source in record.rests_on()]
-    if sources:
-        await session.run("link", owner_no, columns.id, sources)
-    return len(sources)
+async def _table_faults(on: Session, _: q.TableFaults) -> list[tuple[str, object]]:
+    await on.run("whole_tables")
+    found: list[tuple[str, object]] = []
+    for name, text in upkeep().items():
+        if name in TABLE_FAULTS:
+            found += [(name, row[0]) for row in await on.text(text)]
+    return found + [
+        ("vector_not_indexed", f"number {no}") for no in await large_tables.vectors_not_indexed(on)
+    ]
 
 
-async def counts(session: Session) -> dict[str, Any]:
-    """Return the counts of a book."""
-    records = await session.text("SELECT type, count(*) FROM records GROUP BY type ORDER BY type")
-    waiting = await session.text("SELECT state, count(*) FROM jobs GROUP BY state ORDER BY state")
-    ((owners_, stale, size),) = await session.text(
-        "SELECT (SELECT count(*) FROM owners WHERE erased_at IS NULL AND position > 0), "
-        "(SELECT count(*) FROM terms WHERE rule < ?), "
-        "(SELECT coalesce(sum(pg_total_relation_size(c.oid)), 0)::bigint FROM pg_class AS c "
-        "WHERE c.relnamespace = current_schema()::regnamespace AND c.relkind = 'r')",
-        RULE,
-    )
-    return {
-        "records": {row[0]: row[1] for row in records},
-        "jobs": {row[0]: row[1] for row in waiting},
-        "owners": owners_,
-        "stale_terms": stale,
-        "bytes": size,
-    }
+async def _set_derived(on: Session, write: w.SetDerived) -> None:
+    ids, *columns, sources = zip(*write.rows, strict=True)
+    await on.run("set_derived", list(ids), *map(list, columns), write.base.no)
+    await on.run("unlink", write.base.no, list(ids))
+    links = [(id, source) for id, of in zip(ids, sources, strict=True) for source in of]
+    await on.run("lay_links", write.base.no, [id for id, _ in links], [source for _, source in links])
+
+
+async def _rebuild_tables(on: Session, _: w.RebuildTables) -> None:
+    await on.run("whole_tables")
+    for name, text in upkeep().items():
+        if name.startswith("rebuild_"):
+            await on.run_text(text)
+    for name in ("recount_shelves", "recount_vector_sets", "recount_held_of_all"):
+        await on.run(name)
+
+
+ANSWERS: Answers = {q.FindEra: _find_era, q.Counts: _counts, q.TableFaults: _table_faults}
+WRITES: Writes = {w.SetDerived: _set_derived, w.RebuildTables: _rebuild_tables}
 
 
 async def owners(session: Session, tenant: str) -> list[Owner]:

@@ -47,6 +47,10 @@ SELECT tenant, kind, id FROM owners WHERE tenant = ? AND erased_at IS NULL AND p
 -- name: move_owner
 UPDATE owners SET position = ?, held = held + ? WHERE no = ?
 
+-- name: find_era
+SELECT (SELECT value FROM properties WHERE name = 'secret'), no, tenant, kind, id, position, held, erased_at
+FROM owners WHERE era = ?
+
 -- name: recount_held
 UPDATE owners SET held = (SELECT count(*) FROM records WHERE owner = owners.no AND type = 'memory' AND status = 'active')
 WHERE no = ?
@@ -352,6 +356,13 @@ WHERE i.id = ANY(?::bytea[]) AND r.mark > 0 ORDER BY r.owner, r.shelf, r.no
 
 -- name: free_slots
 UPDATE records SET slot = NULL WHERE owner = ? AND id = ANY(?::bytea[])
+
+-- name: set_derived
+UPDATE records AS r SET slot = n.slot, kind = n.kind, status = n.status, at = n.at, valid_from = n.valid_from,
+    valid_to = n.valid_to, facets = n.facets, learnt = n.learnt, ended = n.ended
+FROM unnest(?::bytea[], ?::bytea[], ?::text[], ?::text[], ?::bigint[], ?::bigint[], ?::bigint[], ?::text[], ?::bigint[],
+    ?::bigint[]) AS n (id, slot, kind, status, at, valid_from, valid_to, facets, learnt, ended)
+WHERE r.owner = ? AND r.id = n.id
 
 -- name: unlink
 DELETE FROM links WHERE owner = ? AND record = ANY(?::bytea[])

@@ -83,15 +83,6 @@ class LargeShelves:
         if await tables.is_due(session, self.threshold):
             await _put_job(session)
 
-    async def clear(self, session: Session) -> None:
-        """Delete the index of words, so that workers build it again; the caller marks the shelves as not indexed."""
-        await session.run_text("DELETE FROM findable")
-        await self.put_job_if_behind(session)
-
-    async def faults(self, session: Session) -> list[str]:
-        """Return what ``verify`` finds: passages that an index should contain and does not."""
-        return await tables.faults(session)
-
     # ── what workers call ────────────────────────────────────────────────────────────────────────────────────────
 
     async def is_behind(self) -> bool:

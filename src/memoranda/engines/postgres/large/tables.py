@@ -28,11 +28,6 @@ _ROOM = (
     "FROM pg_settings WHERE name = 'maintenance_work_mem'"
 )
 _CREATE = 'CREATE INDEX CONCURRENTLY {} ON {} USING hnsw (numbers "{}".halfvec_cosine_ops)'
-#: Records on the indexed part of a large shelf that the index of words does not contain.
-_NOT_IN_FINDABLE = """
-SELECT r.no FROM shelves AS s JOIN records AS r ON r.owner = s.owner AND r.shelf = s.no
-WHERE r.mark > 0 AND r.mark <= s.followed AND NOT EXISTS (
-SELECT 1 FROM findable AS f WHERE f.owner = r.owner AND f.record = r.no AND f.shelf = r.shelf AND f.at = r.at)"""
 #: Bytes that building the graph takes for each vector, beside its numbers.
 _GRAPH_BYTES = 600
 #: The most memory for building an index; a graph that does not fit makes it several times as slow.
@@ -193,15 +188,11 @@ async def unused_tables(session: Session) -> list[str]:
     return [row[0] for row in await session.all("tables_of_no_set")]
 
 
-async def faults(session: Session) -> list[str]:
-    """Return the passages that the index of a large shelf should contain and does not, or has on another shelf."""
-    found = [
-        f"record number {row[0]}: its large shelf is indexed, and the index does not contain the record"
-        for row in await session.text(_NOT_IN_FINDABLE)
-    ]
+async def vectors_not_indexed(session: Session) -> list[int]:
+    """Return the records whose vector the index of a large shelf should contain and does not, or has on another shelf."""
     vectors = await vectors_of(session)
     if vectors is None or not await session.value("relation", vectors.table):
-        return found
+        return []
     text = (
         "SELECT v.record FROM shelves AS s JOIN records AS r ON r.owner = s.owner AND r.shelf = s.no "  # noqa: S608 - our own names
         "JOIN vectors AS v ON v.owner = r.owner AND v.record = r.no AND v.set = ? "
@@ -209,10 +200,7 @@ async def faults(session: Session) -> list[str]:
         f"SELECT 1 FROM {vectors.table} AS n "
         "WHERE n.owner = v.owner AND n.record = v.record AND n.set = v.set AND n.shelf = r.shelf)"
     )
-    return found + [
-        f"vector of record number {row[0]}: its large shelf is indexed, and the index does not contain the vector"
-        for row in await session.text(text, vectors.number)
-    ]
+    return [row[0] for row in await session.text(text, vectors.number)]
 
 
 async def _put(session: Session, owner: int, shelf: int, rows: Sequence[Row]) -> None:

@@ -5,15 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from functools import lru_cache
-from importlib.resources import files
 from typing import Any, NamedTuple
 
 import asyncpg
 
 from memoranda.storage.questions import OwnerBase, Question, Write
-
-#: The files of statements, by the parts of their paths.
-_FILES = (("queries.sql",), ("large", "queries.sql"))
+from memoranda.storage.statements import named_statements
 
 
 class Statement(NamedTuple):
@@ -29,15 +26,13 @@ class Statement(NamedTuple):
 
 @lru_cache(maxsize=1)
 def _texts() -> dict[str, str]:
-    folder = files("memoranda.engines.postgres")
-    text = "\n".join(folder.joinpath(*path).read_text("utf-8") for path in _FILES)
-    parts = re.split(r"^-- name: (\w+)\n", text, flags=re.MULTILINE)
-    found: dict[str, str] = {}
-    for name, body in zip(parts[1::2], parts[2::2], strict=True):
-        lines = [line for line in body.splitlines() if not line.startswith("--")]
-        assert name not in found, name
-        found[name] = "\n".join(lines).strip()
-    return found
+    return named_statements("memoranda.engines.postgres", "queries.sql", "large/queries.sql")
+
+
+@lru_cache(maxsize=1)
+def upkeep() -> dict[str, str]:
+    """Return the statements that read or write whole tables, by their names and in their order."""
+    return named_statements("memoranda.engines.postgres", "upkeep.sql")
 
 
 def names() -> list[str]:
@@ -136,12 +131,6 @@ class Session:
         """Return all rows of a statement given as text."""
         rows: list[Row] = await self._connection.fetch(numbered(text).text, *values, timeout=self._seconds)
         return rows
-
-    async def walk(self, text: str, *values: Any) -> AsyncIterator[list[Row]]:
-        """Yield the rows of a statement given as text, some at a time."""
-        cursor = await self._connection.cursor(numbered(text).text, *values, timeout=self._seconds)
-        while rows := await cursor.fetch(_AT_A_TIME, timeout=self._seconds):
-            yield rows
 
     async def walk_named(self, name: str, *values: Any, **named: Any) -> AsyncIterator[list[Row]]:
         """Yield the rows of a named statement, some at a time."""
