@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Collection
 from dataclasses import replace
 from datetime import datetime
@@ -11,14 +10,12 @@ from uuid import UUID
 from memoranda.engines.postgres.server.session import Answers, Row, Session, Writes
 from memoranda.model.book_rows import JobPiece
 from memoranda.model.changes import JobDraft
-from memoranda.model.values import due_at, micros, new_id
+from memoranda.model.values import micros
 from memoranda.model.vectors import EMBED, embed_job
 from memoranda.storage import questions as q
 from memoranda.storage import writes as w
+from memoranda.storage.jobs import put_values
 from memoranda.storage.rows import owner_of
-
-#: Seconds that are longer than any wait; in microseconds they still fit into a column.
-_LONGEST_WAIT = 1e12
 
 #: Microseconds: a caller's clock that differs less from the server's is taken for a clock that is a little wrong.
 _NEAR = 3_600_000_000
@@ -26,20 +23,8 @@ _NEAR = 3_600_000_000
 
 async def put(session: Session, owner_no: int, draft: JobDraft, at: datetime, id: UUID | None = None) -> None:
     """Add a job, or postpone the waiting one of that kind and key, which gets the new payload and records."""
-    longest = None if draft.max_wait is None else int(min(draft.max_wait, _LONGEST_WAIT) * 1_000_000)
-    await session.run(
-        "put_job",
-        id=(id or new_id()).bytes,
-        owner=owner_no,
-        kind=draft.kind,
-        key=draft.key,
-        payload=json.dumps(draft.payload, ensure_ascii=False),
-        records=[id.bytes for id in draft.records],
-        at=micros(at),
-        run_at=micros(due_at(at, draft.delay)),
-        max_wait=longest,
-        insists=draft.insists,
-    )
+    records = [id.bytes for id in draft.records]
+    await session.run("put_job", **put_values(draft, at, id), owner=owner_no, records=records)
 
 
 async def make_embedding_due(session: Session, at: datetime) -> None:

@@ -14,37 +14,21 @@ from memoranda.engines.sqlite.file.connections import sql
 from memoranda.engines.sqlite.file.session import Answers, Row, Session, Writes
 from memoranda.model.book_rows import JobPiece
 from memoranda.model.changes import JobDraft, told
-from memoranda.model.values import due_at, micros, new_id
+from memoranda.model.values import micros
 from memoranda.model.vectors import EMBED, embed_job
 from memoranda.storage import questions as q
 from memoranda.storage import writes as w
+from memoranda.storage.jobs import put_values
 from memoranda.storage.rows import owner_of
-
-#: A number of seconds that exceeds every time span; its microseconds fit into a column.
-_LONGEST_WAIT = 1e12
 
 
 def put(
     connection: sqlite3.Connection, owner_no: int, draft: JobDraft, at: datetime, id: UUID | None = None
 ) -> None:
     """Add a job, or postpone the waiting one of that kind and key, which gets the new payload and records."""
-    connection.execute(
-        sql("put_job"),
-        {
-            "id": (id or new_id()).bytes,
-            "owner": owner_no,
-            "kind": draft.kind,
-            "key": draft.key,
-            "payload": json.dumps(draft.payload, ensure_ascii=False),
-            "records": json.dumps([id.hex for id in draft.records]),
-            "at": micros(at),
-            "run_at": micros(due_at(at, draft.delay)),
-            "max_wait": None
-            if draft.max_wait is None
-            else int(min(draft.max_wait, _LONGEST_WAIT) * 1_000_000),
-            "insists": draft.insists,
-        },
-    )
+    records = json.dumps([id.hex for id in draft.records])
+    values = {**put_values(draft, at, id), "owner": owner_no, "records": records}
+    connection.execute(sql("put_job"), values)
 
 
 def make_embedding_due(connection: sqlite3.Connection, at: datetime) -> None:
