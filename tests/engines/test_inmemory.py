@@ -11,7 +11,7 @@ from uuid import UUID
 from memoranda.engines.inmemory import InMemoryEngine
 from memoranda.model.changes import Retract
 from memoranda.testing import StoreSuite
-from memoranda.testing.builders import Pen
+from memoranda.testing.builders import SMALL, Pen, vectors_of
 from tests.engines.rehearsal import RehearsingEngine
 
 
@@ -58,6 +58,33 @@ async def test_verify_finds_what_is_planted():
     assert len(await faults()) == 2
     await engine.rebuild()
     assert await faults() == []
+
+
+async def test_verify_finds_what_fits_no_other_table_and_a_rebuild_mends_it():
+    engine = InMemoryEngine()
+    pen = Pen(engine)
+    (said,) = await pen.say(await pen.open(), "tea")
+    memory = await pen.remember("likes tea", key="drink", sources=(said,))
+    other = await pen.remember("likes rum", key="other")
+    tables = engine._tables
+    kept, row = tables.records[other], tables.records[other].now.row
+    kept.versions[0] = replace(kept.now, row=row._replace(slot=tables.records[memory].now.row.slot))
+    tables.resting[said].add(other)
+    await engine.begin_set(SMALL)
+    await engine.put_vectors(SMALL, vectors_of(SMALL, said, memory))
+    tables.records[said].vectors["unknown"] = b""
+    tables.records[memory].vectors[SMALL.name] += b"x"
+    assert sorted((await engine.verify()).faults) == sorted(
+        [
+            f"memory {other}: its slot stands otherwise than its content says",
+            f"record {other}: another record holds the same key or name",
+            f"links to record {said}: they are not those of the records that rest on it",
+            f"vector of record {said}: its set or its passage is not there",
+            f"vector of record {memory}: its length is not that of its set",
+        ]
+    )
+    await engine.rebuild()
+    assert (await engine.verify()).faults == ()
 
 
 async def test_nothing_that_names_or_tells_is_left_of_an_ended_era():

@@ -16,6 +16,7 @@ from bench.standin import StandIn
 from bench.text import Talk
 from memoranda import Book
 from memoranda.capabilities import SearchesLargeShelves
+from memoranda.model.changes import FOLLOW
 from memoranda.model.records import WHOLE, Owner
 from memoranda.model.values import utc_now
 from tests.engines.postgres_server import Place
@@ -139,6 +140,18 @@ async def test_a_forgotten_record_is_not_found_and_a_new_one_is_found_at_once(la
     hits = await large.recall("ann", question, agent="helper")
     assert said in [hit.record.passage_text() for hit in hits]
     assert (await large.verify()).faults == ()
+    await index_shelf(large)
+    assert (await large.verify()).faults == ()
+
+
+async def test_verify_finds_a_vector_that_the_index_lacks_and_a_rebuild_has_it_indexed_anew(large: Book):
+    engine = large.engine
+    assert isinstance(engine, PostgresEngine)
+    await engine.server.write(lambda s: s.run_text("DELETE FROM nearness_1"))
+    faults = (await large.verify()).faults
+    assert len(faults) == PASSAGES and all("does not contain the vector" in fault for fault in faults)
+    await large.rebuild()
+    assert [job.kind for job in await engine.jobs(None, 10)].count(FOLLOW) == 1
     await index_shelf(large)
     assert (await large.verify()).faults == ()
 
