@@ -164,19 +164,18 @@ _TURN = "numbers the turn within a digest that names the thread already"
 #: Statements that only a book which moves asks, and what it is laid down with: no try reaches them, a move does.
 MOVING = frozenset(
     """
-    remove_mark_of_book era shelves_of_era jobs_of_era ids_on_shelf_after entry_pieces set_shelf
+    remove_property era shelves_of_era jobs_of_era ids_on_shelf_after entry_pieces set_shelf
     recount_held_of_all
     """.split()
 )
 #: What the engine itself trips over where another mark than the one that is meant goes.
-TRIPS: dict[str, type[Exception]] = {"remove_mark_of_book: name = ?": TypeError}
+TRIPS: dict[str, type[Exception]] = {"remove_property: name = ?": TypeError}
 _GROUPED = "what it gives is looked up by its record"
 OFF_THE_PATH: dict[str, str] = {
     "version_of": "asked only for records that a line of the owner's own ledger names",
     "last_user_turn": _TURN,
     "version_of: r.owner = :owner": "undo asks for earlier versions only",
     "version_of: r.id = :id": "undo asks for earlier versions only",
-    "mark_of_book: name = ?": "tells by which run a copy was made whole; tests of moving do",
     "due_job: other.owner = j.owner": "says when a job is leased, and never whose it is",
     "silence_job: id = ?": "asked only for jobs that tell of what goes; erasure, which does it, has a proof of its own",
     "aged_entries: l.owner = ?": "asked only for ids that left by age, which none does here; a suite of every engine does",

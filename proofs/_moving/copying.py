@@ -16,6 +16,7 @@ from memoranda.book.admin import book_copy
 from memoranda.book.admin.book_copy import CopyRun
 from memoranda.errors import InvalidInput, MemorandaError
 from memoranda.ports import Engine
+from memoranda.storage.writes import EmptyBook
 
 #: The steps at which a copier kills itself: it marks the source, and calls the target; ``pieces`` is read to compare.
 STEPS = ("mark", "arrive", "lay_book", "lay_frame", "lay", "pieces")
@@ -92,14 +93,14 @@ def _goes_on_with_what_was_there() -> Any:
     def nothing(*_: Any) -> None:
         """Delete no rows."""
 
-    return patch("memoranda.engines.sqlite.book_rows.empty", nothing)
+    return patch.dict("memoranda.engines.sqlite.engine._WRITES", {EmptyBook: nothing})
 
 
 def _lets_writers_go_on() -> Any:
     async def nothing(*_: Any, **__: Any) -> None:
         """Do not mark the source."""
 
-    return patch("memoranda.engines.sqlite.moves.CopyableBook.depart", nothing)
+    return patch("memoranda.engines.sqlite.engine.SqliteEngine.depart", nothing)
 
 
 def _forgets_tombstones() -> Any:

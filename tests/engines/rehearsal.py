@@ -57,7 +57,7 @@ class RehearsingEngine(InMemoryEngine):
     ) -> A:
         with self._lock:
             if guarded:
-                refuse_marked(self._tables.marks)
+                refuse_marked(self._tables.properties)
             first = _outcome(make, self._tables)
             # The race is lost: others wrote to these owners and to new ones. All is asked anew, and that race is lost, too.
             _outcome(make, _disturbed(self._tables))

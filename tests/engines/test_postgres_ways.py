@@ -29,12 +29,13 @@ _WHOLE = {
     "recount_shelves",
     "recount_held_of_all",
     "recount_vector_sets",
+    "tables_of_content",
     "delete_kept_about",
     "delete_jobs_about",
     "jobs_about",
 }
 #: What takes all of a table in its order, or its first row, by its nature.
-_WALKS = {"all_unmade", "has_content", "jobs_in_state"}
+_WALKS = {"all_unmade", "jobs_in_state"}
 
 
 class Ways:

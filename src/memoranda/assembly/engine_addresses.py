@@ -75,7 +75,7 @@ def name_of(address: str | Path) -> str:
         if "\0" in str(where):
             raise _refused("a path must not contain a NUL character")
         return str(where.resolve())
-    return InMemoryEngine.PLACE if where == MEMORY else server_place(where).name
+    return InMemoryEngine.address if where == MEMORY else server_place(where).name
 
 
 def _read_url(url: str) -> Path | str:

@@ -19,6 +19,8 @@ OWN_UPKEEP = ("note", "scrub", FOLLOW)
 
 #: An audience as it is stored: its kind, its agent or an empty text, its groups as JSON.
 Readers: TypeAlias = tuple[str, str, str]
+#: The readers of a damaged record or version that stands on no shelf of its owner, as an engine answers.
+NOWHERE: Any = (None, None, None)
 
 
 class PieceKind(StrEnum):
@@ -198,6 +200,8 @@ class Whereabouts(NamedTuple):
     made_by: str | None = None
 
 
+#: The name under which an engine stores the key of the book's digests.
+SECRET = "secret"
 #: The names under which an engine stores the marks, as JSON.
 DEPARTURE, ARRIVAL = "departure", "arrival"
 #: The name under which an engine stores ``Whereabouts.made_by``. It is not a mark and refuses nobody.
@@ -235,7 +239,7 @@ def may_arrive(stored: Mapping[str, bytes], *, same_secret: bool, has_content: b
 
 def refuse_marked(stored: Mapping[str, bytes]) -> None:
     """Raise ``Moved`` or ``UnfinishedCopy`` if a book has a mark: it cannot be written."""
-    if stored:
+    if DEPARTURE in stored or ARRIVAL in stored:
         raise refusal(stored)
 
 

@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any, Generic, NamedTuple, TypeVar
 from uuid import UUID
 
-from memoranda.model.book_rows import JobPiece, Piece, PieceKind, SpentPiece
+from memoranda.model.book_rows import BookFrame, Frame, JobPiece, Piece, PieceKind, SpentPiece
 from memoranda.model.ledger import Entry
 from memoranda.model.memories import Memory
 from memoranda.model.passages import Choose, Shelf, ShelfDelta, Sight, Use
@@ -257,6 +257,37 @@ class PiecesAfter(Question[list[Piece]]):
     era: bytes
     after: bytes
     limit: int
+
+
+@dataclass(frozen=True, slots=True)
+class Properties(Question[Mapping[str, bytes]]):
+    """The named values of the book: its key, its marks, and the id of the copy that made it."""
+
+
+@dataclass(frozen=True, slots=True)
+class EraFrame(Question[Frame | None]):
+    """The owner, shelves, jobs and spending of an era; None if the book does not have the era."""
+
+    era: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class BookRows(Question[BookFrame]):
+    """The rows that belong to no owner, without tombstones."""
+
+
+@dataclass(frozen=True, slots=True)
+class KnownRecords(Question[frozenset[UUID]]):
+    """Those of the given ids that records of this book have, whoever their owner is."""
+
+    ids: tuple[UUID, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class OwnersOf(Question[list[Owner]]):
+    """The owners of a tenant that have a ledger, in order."""
+
+    tenant: str
 
 
 # ── spending ─────────────────────────────────────────────────────────────────────────────────────────────────────

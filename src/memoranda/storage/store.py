@@ -11,6 +11,17 @@ from typing import Any, TypeVar
 from uuid import UUID
 
 from memoranda.model.book_facts import Findings
+from memoranda.model.book_rows import (
+    Arrival,
+    BookFrame,
+    Departure,
+    Frame,
+    OwnerPieces,
+    Piece,
+    PieceKind,
+    StonePiece,
+    Whereabouts,
+)
 from memoranda.model.changes import Batch, Job, JobDraft, JobState, kept_text
 from memoranda.model.language_models import ALL_SPENT, Spent, SpentFilter, Sums
 from memoranda.model.ledger import Entry, Receipt
@@ -20,20 +31,35 @@ from memoranda.model.records import Owner, Record, View
 from memoranda.model.values import new_id
 from memoranda.model.vectors import Embedding, VectorSet
 from memoranda.ports import Scan
-from memoranda.storage import jobs, vector_sets
+from memoranda.storage import copies, jobs, vector_sets
 from memoranda.storage import questions as q
 from memoranda.storage.apply import apply_batch, find_operation
 from memoranda.storage.history import entries, history
-from memoranda.storage.questions import BookCounts, Counts, Deciding, ask
+from memoranda.storage.questions import (
+    BookCounts,
+    BookRows,
+    Counts,
+    Deciding,
+    EraFrame,
+    ErasAfter,
+    OwnersOf,
+    ask,
+)
 from memoranda.storage.rebuild import Place, rebuild_some, rebuild_tables
 from memoranda.storage.spending import list_spent, note_spent, sum_spent
 from memoranda.storage.verify import Steps, verify
+from memoranda.storage.writes import PutBook, PutFrame, PutPieces
 
 A = TypeVar("A")
 
 
 class Store(ABC):
     """The base of every engine. An engine runs use cases: it answers their questions and carries out their writes."""
+
+    @property
+    @abstractmethod
+    def address(self) -> str:
+        """The place of the book, without a password."""
 
     @abstractmethod
     async def read(self, make: Callable[[], Deciding[A]], *, whole: bool = False, long: bool = False) -> A:
@@ -194,6 +220,9 @@ class Store(ABC):
 
     # ── verification and upkeep ──────────────────────────────────────────────────────────────────────────────────
 
+    async def owners(self, tenant: str) -> list[Owner]:
+        return await self.read(lambda: ask(OwnersOf(tenant)))
+
     async def verify(self, progress: Callable[[int, int], None] | None = None) -> Findings:
         return await self.read(lambda: verify(progress), whole=True, long=True)
 
@@ -212,3 +241,50 @@ class Store(ABC):
     async def counts(self) -> BookCounts:
         """Return the counts of the book, which are a part of its facts."""
         return await self.read(lambda: ask(Counts()), whole=True, long=True)
+
+    # ── imports and copies ───────────────────────────────────────────────────────────────────────────────────────
+
+    async def adopt_book(
+        self, secret: bytes, ended: Sequence[OwnerPieces], tombstones: Sequence[StonePiece]
+    ) -> bool:
+        return await self.write(lambda: copies.adopt_book(secret, ended, tombstones), alone=True, long=True)
+
+    async def adopt(self, secret: bytes, whole: OwnerPieces) -> bool:
+        return await self.write(lambda: copies.adopt(secret, whole), long=True)
+
+    async def whereabouts(self) -> Whereabouts:
+        return await self.read(lambda: copies.whereabouts(self.address))
+
+    async def eras(self, after: bytes, limit: int) -> list[bytes]:
+        return await self.read(lambda: ask(ErasAfter(after, limit)))
+
+    async def book_frame(self) -> BookFrame:
+        return await self.read(lambda: ask(BookRows()), whole=True)
+
+    async def frame(self, era: bytes) -> Frame | None:
+        return await self.read(lambda: ask(EraFrame(era)), whole=True)
+
+    async def pieces(self, kind: PieceKind, era: bytes, after: bytes, limit: int) -> list[Piece]:
+        return await self.read(lambda: copies.pieces(kind, era, after, limit), whole=True)
+
+    async def owner_pieces(self, owner: Owner) -> OwnerPieces | None:
+        return await self.read(lambda: copies.owner_pieces(owner), whole=True, long=True)
+
+    async def arrive(self, arrival: Arrival, secret: bytes) -> bool:
+        return await self.write(lambda: copies.arrive(arrival, secret), alone=True, guarded=False)
+
+    async def lay_book(self, copy: str, frame: BookFrame) -> None:
+        await self.write(lambda: copies.lay(copy, PutBook(frame)), guarded=False)
+
+    async def lay_frame(self, copy: str, frame: Frame) -> None:
+        await self.write(lambda: copies.lay(copy, PutFrame(frame)), guarded=False)
+
+    async def lay(self, copy: str, era: bytes, pieces: Sequence[Piece]) -> None:
+        await self.write(lambda: copies.lay(copy, PutPieces(era, pieces)), guarded=False)
+
+    async def end_arrival(self, copy: str) -> None:
+        await self.write(lambda: copies.end_arrival(copy), alone=True, guarded=False)
+
+    async def depart(self, departure: Departure | None, expected: Departure | None) -> None:
+        # Alone: what is being written is there before the mark is, and nothing is written beside it.
+        await self.write(lambda: copies.depart(departure, expected), alone=True, guarded=False)

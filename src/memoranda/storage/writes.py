@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any, NamedTuple
 from uuid import UUID
 
-from memoranda.model.book_rows import SpentPiece
+from memoranda.model.book_rows import BookFrame, Frame, Piece, SpentPiece
 from memoranda.model.changes import JobDraft
 from memoranda.model.ledger import Entry
 from memoranda.model.passages import Use
@@ -63,6 +63,52 @@ class Reserve(Write):
     owner: Owner
     #: The owner of the records.
     base: OwnerBase
+
+
+# ── pieces ───────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@dataclass(frozen=True, slots=True)
+class SetProperty(Write):
+    """Set one of the book's named values, or remove it."""
+
+    name: str
+    value: bytes | None
+
+
+@dataclass(frozen=True, slots=True)
+class EmptyBook(Write):
+    """Delete every row of the book except its named values, and what the engine stores about its own files."""
+
+
+@dataclass(frozen=True, slots=True)
+class PutBook(Write):
+    """Store the rows that belong to no owner, unless the book has them already."""
+
+    frame: BookFrame
+
+
+@dataclass(frozen=True, slots=True)
+class PutFrame(Write):
+    """Store an era's owner, shelves, jobs and spending, unless the book has the era already."""
+
+    frame: Frame
+
+
+@dataclass(frozen=True, slots=True)
+class PutPieces(Write):
+    """Store pieces of an era, or tombstones; those that the book has are skipped, and so are vectors of unknown sets."""
+
+    era: bytes
+    pieces: Sequence[Piece]
+
+
+@dataclass(frozen=True, slots=True)
+class Recount(Write):
+    """Count anew all that is derived from the rows of an era, or of the whole book."""
+
+    #: None: the whole book.
+    era: bytes | None
 
 
 # ── spending ─────────────────────────────────────────────────────────────────────────────────────────────────────

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict
 from datetime import datetime
 from functools import partial
@@ -11,20 +13,18 @@ from typing import Any, TypeVar
 
 from memoranda.engines.inmemory import (
     batches,
-    book_rows,
     costs,
     erasure,
     jobs,
     maintenance,
+    pieces,
     reads,
     vector_sets,
 )
-from memoranda.engines.inmemory.moves import CopyableBook
 from memoranda.engines.inmemory.tables import Answers, Checks, Session, Tables, Writes
 from memoranda.model.book_facts import BookFacts
-from memoranda.model.book_rows import OwnerPieces, StonePiece
+from memoranda.model.book_rows import refuse_marked
 from memoranda.model.ledger import ErasureReceipt, Scrubbed, Target
-from memoranda.model.records import Owner
 from memoranda.storage.questions import Deciding, Question, Write, run
 from memoranda.storage.store import Store
 
@@ -34,7 +34,7 @@ _ANSWERS: Answers = {
     **batches.ANSWERS,
     **vector_sets.ANSWERS,
     **reads.ANSWERS,
-    **book_rows.ANSWERS,
+    **pieces.ANSWERS,
     **costs.ANSWERS,
     **jobs.ANSWERS,
     **maintenance.ANSWERS,
@@ -44,6 +44,7 @@ _WRITES: Writes = {
     **vector_sets.WRITES,
     **costs.WRITES,
     **jobs.WRITES,
+    **pieces.WRITES,
     **maintenance.WRITES,
 }
 _CHECKS: Checks = {**batches.CHECKS}
@@ -63,13 +64,24 @@ def carry_out(on: Session, writes: Sequence[Write]) -> None:
         _WRITES[type(write)](on, write)
 
 
-class InMemoryEngine(CopyableBook, Store):
+class InMemoryEngine(Store):
     """A book in this process's memory; it ends with the object."""
 
     name = "inmemory"
+    #: The address of every book in memory.
+    address = "memory"
 
     def __init__(self, secret: bytes | None = None) -> None:
-        super().__init__(Tables(secret or os.urandom(32)))
+        self._tables = Tables(secret or os.urandom(32))
+        # Held for one call at a time. No call awaits while it holds the lock, so tasks cannot interleave; threads wait for it.
+        self._lock = threading.Lock()
+
+    @contextmanager
+    def _writing(self) -> Iterator[None]:
+        """Hold the lock, and raise if the book is marked as copied, moved or an unfinished copy."""
+        with self._lock:
+            refuse_marked(self._tables.properties)
+            yield
 
     async def close(self) -> None:
         """Do nothing: the engine has no files and no connections."""
@@ -105,26 +117,9 @@ class InMemoryEngine(CopyableBook, Store):
 
     # ── keeping ──────────────────────────────────────────────────────────────────────────────────────────────────
 
-    async def owners(self, tenant: str) -> list[Owner]:
-        with self._lock:
-            found = [
-                owner for owner, era in self._tables.living.items() if owner.tenant == tenant and era.ledger
-            ]
-            return sorted(found, key=lambda owner: owner.parts)
-
     async def facts(self) -> BookFacts:
         counts = await self.counts()
         with self._lock:
             records = self._tables.records.values()
             bytes = sum(len(version.row.body) for kept in records for version in kept.versions)
-        return BookFacts(engine=self.name, address=self.PLACE, format=1, bytes=bytes, **asdict(counts))
-
-    async def adopt_book(
-        self, secret: bytes, ended: Sequence[OwnerPieces], tombstones: Sequence[StonePiece]
-    ) -> bool:
-        with self._writing():
-            return maintenance.adopt_book(self._tables, secret, ended, tombstones)
-
-    async def adopt(self, secret: bytes, whole: OwnerPieces) -> bool:
-        with self._writing():
-            return maintenance.adopt(self._tables, secret, whole)
+        return BookFacts(engine=self.name, address=self.address, format=1, bytes=bytes, **asdict(counts))

@@ -1,28 +1,16 @@
-"""Maintenance of a whole book in memory: its counts, checks of its tables, and imports of whole owners."""
+"""Maintenance of a whole book in memory: its counts and checks of its tables."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 from uuid import UUID
 
-from memoranda.engines.inmemory import book_rows, jobs
 from memoranda.engines.inmemory.tables import Answers, Session, Tables, Writes
-from memoranda.model.book_rows import (
-    OwnerPieces,
-    StonePiece,
-    refuse_other_secret,
-    refused_era,
-    refused_erased,
-    refused_operation,
-    refused_record,
-)
-from memoranda.model.values import moment
 from memoranda.storage import StoredRow
 from memoranda.storage import questions as q
 from memoranda.storage import writes as w
-from memoranda.storage.rows import owner_of
 from memoranda.text.terms import RULE
 
 
@@ -99,42 +87,3 @@ def _rebuild_tables(on: Session, _: w.RebuildTables) -> None:
 
 ANSWERS: Answers = {q.FindEra: _find_era, q.Counts: _counts, q.TableFaults: _table_faults}
 WRITES: Writes = {w.SetDerived: _set_derived, w.RebuildTables: _rebuild_tables}
-
-
-def adopt_book(
-    tables: Tables, secret: bytes, ended: Sequence[OwnerPieces], tombstones: Sequence[StonePiece]
-) -> bool:
-    """Take over another book's key, ended eras and tombstones of erased records; False if this book is not empty."""
-    if tables.eras or tables.tombstones:
-        return False
-    tables.secret = secret
-    for era in ended:
-        book_rows.lay_frame(tables, era.frame)
-        book_rows.lay(tables, era.frame.era, era.entries)
-    book_rows.lay(tables, b"", tombstones)
-    return True
-
-
-def adopt(tables: Tables, secret: bytes, whole: OwnerPieces) -> bool:
-    """Add an owner from an export, with all records and the ledger; False if this book has the owner already."""
-    frame = whole.frame
-    assert frame.names is not None
-    if owner_of(*frame.names) in tables.living:
-        return False
-    refuse_other_secret(secret, tables.secret)
-    stored = tables.eras.get(UUID(bytes=frame.era))
-    if stored is not None:
-        raise refused_era(ended=stored.ended)
-    for id in (UUID(bytes=piece.key) for piece in whole.records):
-        if tables.buried(id):
-            raise refused_erased(id)
-        if id in tables.records:
-            raise refused_record(id)
-    for entry in whole.entries:
-        if entry.operation in tables.operations:
-            raise refused_operation(entry.position)
-    book_rows.lay_frame(tables, frame)
-    book_rows.lay(tables, frame.era, [*whole.records, *whole.entries])
-    if any(piece.terms is not None for piece in whole.records):
-        jobs.make_embedding_due(tables, moment(whole.entries[-1].at))
-    return True

@@ -153,10 +153,8 @@ class Tables:
     #: Sums of spending, by the number of their owner, who may be nobody (0): the columns of the key, and the others.
     spent: dict[int, dict[tuple[Any, ...], tuple[int, ...]]] = field(default_factory=dict)
     shelves_made: int = 0
-    #: The marks of a book that is copied, or has moved, by name.
-    marks: dict[str, bytes] = field(default_factory=dict)
-    #: The id of the copy that made this book.
-    made_by: str | None = None
+    #: The named values of the book except its key: the marks of a copy, and the id of the copy that made it.
+    properties: dict[str, bytes] = field(default_factory=dict)
 
     @property
     def active(self) -> str | None:

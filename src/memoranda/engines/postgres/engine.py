@@ -11,21 +11,20 @@ from uuid import UUID
 
 from memoranda.engines.postgres import (
     batches,
-    book_rows,
     costs,
     erasure,
     jobs,
     leases,
     maintenance,
+    pieces,
     reads,
     scrub,
     vector_sets,
 )
-from memoranda.engines.postgres.moves import CopyableBook
+from memoranda.engines.postgres.large.shelves import LargeShelves
 from memoranda.engines.postgres.server.server import Server
 from memoranda.engines.postgres.server.session import Answers, Session, Writes, upkeep
 from memoranda.model.book_facts import BookFacts, ServerFacts
-from memoranda.model.book_rows import OwnerPieces, StonePiece
 from memoranda.model.changes import Job
 from memoranda.model.ledger import Entry, ErasureReceipt, Scrubbed, Target
 from memoranda.model.passages import Choose, Shelf, ShelfDelta, Sight, Use
@@ -33,6 +32,7 @@ from memoranda.model.query import Filter, HistoryStep, Page
 from memoranda.model.records import Owner, Record, View
 from memoranda.model.vectors import Embedding, VectorSet
 from memoranda.ports import Scan
+from memoranda.storage.copies import end_arrival
 from memoranda.storage.questions import Deciding, Write
 from memoranda.storage.rows import owner_of, record_of
 from memoranda.storage.store import Store
@@ -50,7 +50,7 @@ A = TypeVar("A")
 
 _ANSWERS: Answers = {
     **batches.ANSWERS,
-    **book_rows.ANSWERS,
+    **pieces.ANSWERS,
     **costs.ANSWERS,
     **maintenance.ANSWERS,
     **jobs.ANSWERS,
@@ -60,6 +60,7 @@ _WRITES: Writes = {
     **costs.WRITES,
     **maintenance.WRITES,
     **jobs.WRITES,
+    **pieces.WRITES,
 }
 
 
@@ -81,10 +82,14 @@ async def _run(on: Session, deciding: Deciding[A]) -> A:
     return found
 
 
-class PostgresEngine(CopyableBook, Store):
+class PostgresEngine(Store):
     """A book in a schema of a PostgreSQL database."""
 
     name = "postgresql"
+
+    def __init__(self, server: Server) -> None:
+        self._server = server
+        self.large_shelves = LargeShelves(server)
 
     @classmethod
     async def open(cls, url: str, **options: Any) -> PostgresEngine:
@@ -97,6 +102,10 @@ class PostgresEngine(CopyableBook, Store):
             await server.close()
             raise
         return cls(server)
+
+    @property
+    def address(self) -> str:
+        return self._server.place
 
     @property
     def server(self) -> Server:
@@ -246,9 +255,6 @@ class PostgresEngine(CopyableBook, Store):
 
     # ── keeping ──────────────────────────────────────────────────────────────────────────────────────────────────
 
-    async def owners(self, tenant: str) -> list[Owner]:
-        return await self._server.read(lambda s: maintenance.owners(s, tenant))
-
     async def rebuild(self, progress: Callable[[int, int], None] | None = None) -> Mapping[str, int]:
         done = await super().rebuild(progress)
         await self._server.write(self.large_shelves.put_job_if_behind)
@@ -265,12 +271,11 @@ class PostgresEngine(CopyableBook, Store):
         """Return the server's version, settings and present connections."""
         return await self._server.read(maintenance.examine, whole=True)
 
-    async def adopt_book(
-        self, secret: bytes, ended: Sequence[OwnerPieces], tombstones: Sequence[StonePiece]
-    ) -> bool:
-        return await self._server.write(
-            lambda s: maintenance.adopt_book(s, secret, ended, tombstones), alone=True, long=True
-        )
+    # ── copies ───────────────────────────────────────────────────────────────────────────────────────────────────
 
-    async def adopt(self, secret: bytes, whole: OwnerPieces) -> bool:
-        return await self._server.write(lambda s: maintenance.adopt(s, secret, whole), long=True)
+    async def end_arrival(self, copy: str) -> None:
+        async def work(session: Session) -> None:
+            await _run(session, end_arrival(copy))
+            await self.large_shelves.put_job_if_behind(session)
+
+        await self._server.write(work, alone=True, guarded=False)

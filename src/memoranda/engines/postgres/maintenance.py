@@ -3,25 +3,11 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
 from uuid import UUID
 
-from memoranda.engines.postgres import book_rows, jobs
-from memoranda.engines.postgres.batches import buried_among, lock_owner
 from memoranda.engines.postgres.large import tables as large_tables
 from memoranda.engines.postgres.server.session import Answers, Session, Writes, upkeep
 from memoranda.model.book_facts import ServerFacts
-from memoranda.model.book_rows import (
-    OwnerPieces,
-    StonePiece,
-    refuse_other_secret,
-    refused_era,
-    refused_erased,
-    refused_operation,
-    refused_record,
-)
-from memoranda.model.records import Owner
-from memoranda.model.values import moment
 from memoranda.storage import questions as q
 from memoranda.storage import writes as w
 from memoranda.storage.rows import owner_of
@@ -48,10 +34,6 @@ async def examine(session: Session) -> ServerFacts:
         vectors=vectors,
         answer_seconds=took,
     )
-
-
-#: Records of an import that are sent to the server at a time.
-_AT_ONCE = 500
 
 
 async def _find_era(on: Session, question: q.FindEra) -> q.OwnerBase | None:
@@ -103,61 +85,3 @@ async def _rebuild_tables(on: Session, _: w.RebuildTables) -> None:
 
 ANSWERS: Answers = {q.FindEra: _find_era, q.Counts: _counts, q.TableFaults: _table_faults}
 WRITES: Writes = {w.SetDerived: _set_derived, w.RebuildTables: _rebuild_tables}
-
-
-async def owners(session: Session, tenant: str) -> list[Owner]:
-    """Return the owners of a tenant that have a ledger, also if all their records were forgotten one by one."""
-    return [owner_of(*row) for row in await session.all("owners_of_tenant", tenant)]
-
-
-async def adopt_book(
-    session: Session, secret: bytes, ended: Sequence[OwnerPieces], tombstones: Sequence[StonePiece]
-) -> bool:
-    """Take over another book's key, ended eras and tombstones of erased records; False if this book is not empty.
-
-    The caller has the book alone.
-    """
-    if await session.text("SELECT 1 FROM owners UNION ALL SELECT 1 FROM tombstones LIMIT 1"):
-        return False
-    await session.run("set_mark_of_book", "secret", secret)
-    for era in ended:
-        await book_rows.lay_frame(session, era.frame)
-        await book_rows.lay(session, era.frame.era, era.entries)
-    await book_rows.lay(session, b"", tombstones)
-    return True
-
-
-async def adopt(session: Session, secret: bytes, whole: OwnerPieces) -> bool:
-    """Add an owner from an export, with all records and the ledger; False if this book has the owner already."""
-    frame = whole.frame
-    assert frame.names is not None
-    present, there = await lock_owner(session, owner_of(*frame.names))
-    if there is not None:
-        return False
-    refuse_other_secret(secret, present)
-    await _refuse_known(session, secret, whole)
-    await book_rows.lay_frame(session, frame)
-    for start in range(0, len(whole.records), _AT_ONCE):
-        await book_rows.lay(session, frame.era, whole.records[start : start + _AT_ONCE])
-    await book_rows.lay(session, frame.era, whole.entries)
-    no = await session.value("era", frame.era)
-    await session.run("recount_held", no)
-    await session.run("recount_shelves_of_owner", no)
-    if any(piece.terms is not None for piece in whole.records):
-        await jobs.make_embedding_due(session, moment(whole.entries[-1].at))
-    return True
-
-
-async def _refuse_known(session: Session, secret: bytes, whole: OwnerPieces) -> None:
-    """Raise if the era, a record or an operation is here, or was erased here."""
-    stored = await session.one("era", whole.frame.era)
-    if stored is not None:
-        raise refused_era(ended=stored[6] is not None)
-    ids = [UUID(bytes=piece.key) for piece in whole.records]
-    for id in await buried_among(session, secret, ids):
-        raise refused_erased(id)
-    for row in await session.text("SELECT id FROM ids WHERE id = ANY(?::bytea[])", [id.bytes for id in ids]):
-        raise refused_record(UUID(bytes=row[0]))
-    for entry in whole.entries:
-        if entry.operation is not None and await session.one("by_operation", entry.operation):
-            raise refused_operation(entry.position)

@@ -743,20 +743,22 @@ SELECT current_setting('server_version'),
 
 -- ── moving ───────────────────────────────────────────────────────────────────────────────────────────────────────
 
--- name: marks
-SELECT name, value FROM properties WHERE name IN ('departure', 'arrival')
+-- name: properties
+SELECT name, value FROM properties WHERE name IN ('secret', 'departure', 'arrival', 'made_by')
 
--- name: set_mark_of_book
+-- name: set_property
 INSERT INTO properties (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value
 
--- name: mark_of_book
-SELECT value FROM properties WHERE name = ?
-
--- name: remove_mark_of_book
+-- name: remove_property
 DELETE FROM properties WHERE name = ?
 
--- name: has_content
-SELECT 1 FROM owners UNION ALL SELECT 1 FROM tombstones UNION ALL SELECT 1 FROM spent LIMIT 1
+-- name: tables_of_content
+SELECT string_agg(quote_ident(c.relname), ', ') FROM pg_class AS c
+WHERE c.relnamespace = current_schema()::regnamespace AND c.relkind IN ('r', 'p') AND NOT c.relispartition
+    AND c.relname NOT IN ('properties', 'migrations')
+
+-- name: known_records
+SELECT id FROM ids WHERE id = ANY(?::bytea[])
 
 -- name: eras_after
 SELECT era FROM owners WHERE era > ? ORDER BY era LIMIT ?
@@ -778,7 +780,7 @@ SELECT r.no, r.id, r.type, r.version, r.recorded_at, r.slot, r.thread, r.seq, r.
     r.facets, r.body, r.hash, s.audience, s.agent, s.groups, r.position, r.learnt, r.ended, r.run, r.mark,
     t.rule, t.packed, u.strength, u.used_at, u.count
 FROM (
-    SELECT * FROM records WHERE owner = :owner AND {conditions}) AS r
+    SELECT * FROM records WHERE owner = ? AND id > ? ORDER BY id LIMIT ?) AS r
 LEFT JOIN LATERAL (
     SELECT audience, agent, groups FROM shelves WHERE owner = r.owner AND no = r.shelf LIMIT 1) AS s ON true
 LEFT JOIN LATERAL (SELECT rule, packed FROM terms WHERE owner = r.owner AND record = r.no LIMIT 1) AS t ON true

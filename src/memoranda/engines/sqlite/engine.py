@@ -4,25 +4,23 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import asdict
 from datetime import datetime
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
-from memoranda.engines.sqlite import batches, book_rows, costs, erasure, jobs, maintenance, reads, vector_sets
+from memoranda.engines.sqlite import batches, costs, erasure, jobs, maintenance, pieces, reads, vector_sets
 from memoranda.engines.sqlite.file.connections import has_secret, make_secret, secret_of, sql
 from memoranda.engines.sqlite.file.faults import refuse_moved
 from memoranda.engines.sqlite.file.migrations import book_migrations
 from memoranda.engines.sqlite.file.session import Answers, Session, Writes
 from memoranda.engines.sqlite.file.sqlite_file import SqliteFile
-from memoranda.engines.sqlite.moves import CopyableBook
 from memoranda.errors import StorageError
 from memoranda.model.book_facts import BookFacts
-from memoranda.model.book_rows import OwnerPieces, StonePiece, refuse_marked
+from memoranda.model.book_rows import Arrival, refuse_marked
 from memoranda.model.ledger import ErasureReceipt, Erasures, Scrubbed, Target
-from memoranda.model.records import Owner
 from memoranda.model.values import utc_now
 from memoranda.storage.questions import Deciding, Question, run
 from memoranda.storage.rows import owner_of
@@ -46,7 +44,7 @@ _ANSWERS: Answers = {
     **batches.ANSWERS,
     **vector_sets.ANSWERS,
     **reads.ANSWERS,
-    **book_rows.ANSWERS,
+    **pieces.ANSWERS,
     **costs.ANSWERS,
     **jobs.ANSWERS,
     **maintenance.ANSWERS,
@@ -56,6 +54,7 @@ _WRITES: Writes = {
     **vector_sets.WRITES,
     **costs.WRITES,
     **jobs.WRITES,
+    **pieces.WRITES,
     **maintenance.WRITES,
 }
 
@@ -64,13 +63,13 @@ def _answer(on: Session, question: Question[Any]) -> Any:
     return _ANSWERS[type(question)](on, question)
 
 
-class SqliteEngine(CopyableBook, Store):
+class SqliteEngine(Store):
     """A book in one SQLite file."""
 
     name = "sqlite"
 
     def __init__(self, file: SqliteFile, path: Path) -> None:
-        super().__init__(file)
+        self._file = file
         self._path = path
 
     @classmethod
@@ -91,6 +90,10 @@ class SqliteEngine(CopyableBook, Store):
     def path(self) -> Path:
         """The path of the book."""
         return self._path
+
+    @property
+    def address(self) -> str:
+        return str(self._file.path)
 
     @property
     def file(self) -> SqliteFile:
@@ -117,17 +120,26 @@ class SqliteEngine(CopyableBook, Store):
         patience: float | None = None,
     ) -> A:
         def work(connection: sqlite3.Connection) -> A:
+            on = Session(connection)
             if guarded:
-                refuse_marked(dict(connection.execute(sql("marks")).fetchall()))
+                refuse_marked(pieces.properties(on))
             else:
                 refuse_moved(self._file.path, self._file.found)
-            on = Session(connection)
             found, writes = run(make(), partial(_answer, on))
             for write in writes:
                 _WRITES[type(write)](on, write)
             return found
 
         return await self._file.write(work)
+
+    async def _write(self, work: Callable[[sqlite3.Connection], A]) -> A:
+        """Write unless the book is marked as copied, moved or an unfinished copy."""
+
+        def guarded(connection: sqlite3.Connection) -> A:
+            refuse_marked(pieces.properties(Session(connection)))
+            return work(connection)
+
+        return await self._file.write(guarded)
 
     # ── erasure ──────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -174,9 +186,6 @@ class SqliteEngine(CopyableBook, Store):
 
     # ── keeping ──────────────────────────────────────────────────────────────────────────────────────────────────
 
-    async def owners(self, tenant: str) -> list[Owner]:
-        return await self._file.read(lambda c: maintenance.owners(c, tenant))
-
     async def facts(self) -> BookFacts:
         counts = await self.counts()
         format, backups = await self._file.read(
@@ -195,13 +204,14 @@ class SqliteEngine(CopyableBook, Store):
             **asdict(counts),
         )
 
-    async def adopt_book(
-        self, secret: bytes, ended: Sequence[OwnerPieces], tombstones: Sequence[StonePiece]
-    ) -> bool:
-        return await self._write(lambda c: maintenance.adopt_book(c, secret, ended, tombstones))
+    # ── copies ───────────────────────────────────────────────────────────────────────────────────────────────────
 
-    async def adopt(self, secret: bytes, whole: OwnerPieces) -> bool:
-        return await self._write(lambda c: maintenance.adopt(c, secret, whole))
+    async def arrive(self, arrival: Arrival, secret: bytes) -> bool:
+        is_copy = await super().arrive(arrival, secret)
+        if is_copy and await self._file.read(lambda c: c.execute(sql("scrub_waiting")).fetchone()):
+            # What was forgotten since an earlier run copied it leaves the file with the rest of that copy.
+            await self.scrub()
+        return is_copy
 
     # ── copies of itself ─────────────────────────────────────────────────────────────────────────────────────────
 

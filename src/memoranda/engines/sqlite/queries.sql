@@ -548,23 +548,20 @@ DELETE FROM jobs WHERE owner = ?
 
 -- ── moving ───────────────────────────────────────────────────────────────────────────────────────────────────────
 
--- name: marks
-SELECT name, value FROM book WHERE name IN ('departure', 'arrival')
+-- name: properties
+SELECT name, value FROM book WHERE name IN ('secret', 'departure', 'arrival', 'made_by')
 
--- name: set_mark_of_book
+-- name: set_property
 INSERT INTO book (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value
 
--- name: mark_of_book
-SELECT value FROM book WHERE name = ?
-
--- name: remove_mark_of_book
+-- name: remove_property
 DELETE FROM book WHERE name = ?
 
 -- name: tables_of_content
 SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT IN ('book', 'backups') AND name NOT LIKE 'sqlite_%'
 
--- name: has_content
-SELECT 1 FROM owners UNION ALL SELECT 1 FROM tombstones UNION ALL SELECT 1 FROM spent LIMIT 1
+-- name: scrub_waiting
+SELECT 1 FROM jobs WHERE owner = 0 AND kind = 'scrub'
 
 -- name: eras_after
 SELECT era FROM owners WHERE era > ? ORDER BY era LIMIT ?
@@ -580,6 +577,9 @@ SELECT j.id, j.kind, j.key, j.payload, j.records, j.state, j.run_at, j.first_at,
     j.generation, j.leased_generation, j.worker, j.leased_until, j.error, k.records, k.payload
 FROM jobs AS j LEFT JOIN kept AS k ON k.job = j.id
 WHERE j.owner = ? AND (j.owner <> 0 OR j.kind NOT IN (SELECT value FROM json_each(?))) ORDER BY j.id
+
+-- name: known_records
+SELECT id FROM records WHERE id IN ({ids})
 
 -- name: ids_on_shelf_after
 SELECT id FROM records WHERE shelf = ? AND type = ? AND id > ? ORDER BY id LIMIT ?
@@ -601,7 +601,8 @@ WHERE v.record IN ({ids}) ORDER BY v.record, v.version
 SELECT record, source FROM links WHERE record IN ({ids}) ORDER BY record, source
 
 -- name: vector_pieces
-SELECT place, packed FROM vectors WHERE place IN ({ids})
+SELECT r.no, s.name, v.packed FROM records AS r CROSS JOIN vector_sets AS s JOIN vectors AS v ON v.place = (s.no << 40) + r.no
+WHERE r.no IN ({ids}) ORDER BY r.no, s.name
 
 -- name: entry_pieces
 SELECT position, at, actor_kind, actor, operation, request, body FROM ledger
