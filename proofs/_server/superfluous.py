@@ -66,7 +66,7 @@ _BY_STATEMENT = {
             "in_thread",
             "positions_touching",
         ),
-        *("version_of", "versions_of", "scan_thread_up", "scan_thread_down"),
+        *("version_of", "scan_thread_up", "scan_thread_down"),
         *(
             "version_pieces",
             "link_pieces",

@@ -12,7 +12,8 @@ import pytest
 from memoranda.errors import Busy, InvalidInput, NotABook, StorageError
 from memoranda.model.changes import ChangeAudience
 from memoranda.model.records import WHOLE
-from memoranda.testing.builders import ANN, FOR_A, FOR_B, SMALL, Pen, vectors_of
+from memoranda.storage.questions import PassagesAmong
+from memoranda.testing.builders import ANN, FOR_A, FOR_B, SMALL, Pen
 from tests.engines.between import nothing_hangs
 from tests.engines.postgres_server import Place
 
@@ -49,10 +50,10 @@ async def test_a_passage_that_comes_to_another_shelf_while_its_vector_is_put_is_
     held = {shelf.number: delta.mark for shelf, delta in await engine.since(ANN, WHOLE, lambda _: None)}
 
     async def put(session: Session) -> None:
-        vectors = vectors_of(SMALL, moving)
-        there = await vector_sets.passages(session, vectors)
+        there = await vector_sets.passages_among(session, PassagesAmong([moving]))
         await asyncio.wait_for(pen.write(ChangeAudience(moving, FOR_B)), 20)
-        assert [shelf.passages for shelf in await vector_sets.remark(session, there)] == [0, 21]
+        shelves = await vector_sets.remark(session, list(there.values()))
+        assert [shelf.passages for shelf in shelves] == [0, 21]
 
     await engine.server.write(put)
     came = [(shelf.audience, delta) for shelf, delta in await engine.since(ANN, WHOLE, held.get)]

@@ -7,7 +7,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from datetime import datetime
 from typing import Any, TypeVar
-from uuid import UUID
 
 from memoranda.engines.postgres import (
     batches,
@@ -22,19 +21,15 @@ from memoranda.engines.postgres import (
     vector_sets,
 )
 from memoranda.engines.postgres.large.shelves import LargeShelves
+from memoranda.engines.postgres.reads import ShelfState
 from memoranda.engines.postgres.server.server import Server
 from memoranda.engines.postgres.server.session import Answers, Session, Writes, upkeep
 from memoranda.model.book_facts import BookFacts, ServerFacts
 from memoranda.model.changes import Job
-from memoranda.model.ledger import Entry, ErasureReceipt, Scrubbed, Target
-from memoranda.model.passages import Choose, Shelf, ShelfDelta, Sight, Use
-from memoranda.model.query import Filter, HistoryStep, Page
-from memoranda.model.records import Owner, Record, View
-from memoranda.model.vectors import Embedding, VectorSet
-from memoranda.ports import Scan
+from memoranda.model.ledger import ErasureReceipt, Scrubbed, Target
 from memoranda.storage.copies import end_arrival
 from memoranda.storage.questions import Deciding, Write
-from memoranda.storage.rows import owner_of, record_of
+from memoranda.storage.rows import owner_of
 from memoranda.storage.store import Store
 
 #: Places that may still contain erased content, and that no book can see.
@@ -54,6 +49,7 @@ _ANSWERS: Answers = {
     **costs.ANSWERS,
     **maintenance.ANSWERS,
     **jobs.ANSWERS,
+    **vector_sets.ANSWERS,
 }
 _WRITES: Writes = {
     **batches.WRITES,
@@ -64,24 +60,6 @@ _WRITES: Writes = {
 }
 
 
-async def _run(on: Session, deciding: Deciding[A]) -> A:
-    """Run a use case to its end: answer each question, then carry out its writes in order; returns its result."""
-    writes: list[Write] = []
-    try:
-        step = next(deciding)
-        while True:
-            if isinstance(step, Write):
-                writes.append(step)
-                step = next(deciding)
-            else:
-                step = deciding.send(await _ANSWERS[type(step)](on, step))
-    except StopIteration as done:
-        found: A = done.value
-    for write in writes:
-        await _WRITES[type(write)](on, write)
-    return found
-
-
 class PostgresEngine(Store):
     """A book in a schema of a PostgreSQL database."""
 
@@ -90,6 +68,8 @@ class PostgresEngine(Store):
     def __init__(self, server: Server) -> None:
         self._server = server
         self.large_shelves = LargeShelves(server)
+        self._answers = _ANSWERS | reads.answers(self.large_shelves.is_searched)
+        self._writes = _WRITES | vector_sets.writes(self.large_shelves.put_job_if_behind)
 
     @classmethod
     async def open(cls, url: str, **options: Any) -> PostgresEngine:
@@ -116,7 +96,7 @@ class PostgresEngine(Store):
         await self._server.close()
 
     async def read(self, make: Callable[[], Deciding[A]], *, whole: bool = False, long: bool = False) -> A:
-        return await self._server.read(lambda s: _run(s, make()), whole=whole, long=long)
+        return await self._server.read(lambda s: self._run(s, make()), whole=whole, long=long)
 
     async def write(
         self,
@@ -128,97 +108,36 @@ class PostgresEngine(Store):
         guarded: bool = True,
         patience: float | None = None,
     ) -> A:
-        return await self._server.write(
-            lambda s: _run(s, make()),
-            alone=alone,
-            long=long,
-            repeatable=repeatable,
-            guarded=guarded,
-            patience=patience,
-        )
+        changed: list[ShelfState] = []
 
-    # ── records ──────────────────────────────────────────────────────────────────────────────────────────────────
-
-    async def get(self, owner: Owner, view: View, ids: Sequence[UUID]) -> dict[UUID, Record]:
-        return await self._server.read(lambda s: reads.get(s, owner, view, ids))
-
-    async def scan(self, owner: Owner, view: View, filter: Filter, cursor: str | None, limit: int) -> Page:
-        asked = Scan(owner, view, filter, cursor, limit)
-        return await self._server.read(lambda s: reads.scan(s, asked))
-
-    async def scans(self, asked: Sequence[Scan]) -> list[Page]:
-        return await self._server.read(lambda s: reads.scans(s, asked))
-
-    async def count(self, owner: Owner, view: View, filter: Filter) -> int:
-        return await self._server.read(lambda s: reads.count(s, owner, view, filter))
-
-    async def history(self, owner: Owner, view: View, id: UUID) -> list[HistoryStep]:
-        return await self._server.read(lambda s: reads.history(s, owner, view, id))
-
-    async def entries(self, owner: Owner, after: int, limit: int) -> list[Entry]:
-        return await self._server.read(lambda s: reads.entries(s, owner, after, limit))
-
-    # ── passages and aids ────────────────────────────────────────────────────────────────────────────────────────
-
-    async def since(
-        self, owner: Owner, view: View, cached: Callable[[int], int | None]
-    ) -> list[tuple[Shelf, ShelfDelta]]:
-        return await self._server.read(
-            lambda s: reads.since(s, owner, view, cached, self.large_shelves.is_searched)
-        )
-
-    async def look(
-        self, owner: Owner, view: View, cached: Callable[[int], int | None], choose: Choose
-    ) -> Sight:
-        return await self._server.read(
-            lambda s: reads.look(s, owner, view, cached, choose, self.large_shelves.is_searched)
-        )
-
-    async def note_use(self, owner: Owner, view: View, uses: Mapping[UUID, Use]) -> int:
-        return await self._server.write(lambda s: vector_sets.note_use(s, owner, view, uses))
-
-    async def uses(self, owner: Owner, view: View, ids: Sequence[UUID]) -> dict[UUID, Use]:
-        return await self._server.read(lambda s: reads.uses(s, owner, view, ids))
-
-    async def most_used(self, owner: Owner, view: View, filter: Filter, limit: int) -> list[UUID]:
-        return await self._server.read(lambda s: reads.most_used(s, owner, view, filter, limit))
-
-    async def stale_terms(self, rule: int, limit: int) -> list[Record]:
-        rows = await self._server.read(lambda s: s.all("stale_terms", rule, limit), whole=True, long=True)
-        return [record_of(row) for row in rows]
-
-    async def put_terms(self, rule: int, terms: Mapping[UUID, bytes]) -> int:
-        return await self._server.write(lambda s: vector_sets.put_terms(s, rule, terms))
-
-    async def vector_sets(self) -> list[VectorSet]:
-        return await self._server.read(vector_sets.listed)
-
-    async def begin_set(self, embedding: Embedding) -> VectorSet:
-        if (found := await self._server.read(lambda s: vector_sets.find(s, embedding))) is not None:
+        async def work(on: Session) -> A:
+            found = await self._run(on, make())
+            changed[:] = on.changed_shelves
             return found
-        # With the exclusive lock: passages stored at this moment would not be listed as missing in the new set.
-        return await self._server.write(lambda s: vector_sets.begin(s, embedding), alone=True)
 
-    async def lacking(self, embedding: Embedding, limit: int) -> list[Record]:
-        return await self._server.read(
-            lambda s: vector_sets.lacking(s, embedding, limit), whole=True, long=True
+        found = await self._server.write(
+            work, alone=alone, long=long, repeatable=repeatable, guarded=guarded, patience=patience
         )
+        if changed:
+            await self.large_shelves.after_vectors(changed)
+        return found
 
-    async def put_vectors(self, embedding: Embedding, vectors: Mapping[UUID, bytes]) -> int:
-        there, touched = await self._server.write(lambda s: vector_sets.put(s, embedding, vectors))
-        await self.large_shelves.after_vectors(touched)
-        return there
-
-    async def switch_set(self, embedding: Embedding) -> bool:
-        async def work(session: Session) -> bool:
-            is_switched = await vector_sets.switch(session, embedding)
-            await self.large_shelves.put_job_if_behind(session)
-            return is_switched
-
-        return await self._server.write(work, alone=True)
-
-    async def drop_set(self, embedding: Embedding) -> bool:
-        return await self._server.write(lambda s: vector_sets.drop(s, embedding), alone=True)
+    async def _run(self, on: Session, deciding: Deciding[A]) -> A:
+        """Run a use case to its end: answer each question, then carry out its writes in order; returns its result."""
+        writes: list[Write] = []
+        try:
+            step = next(deciding)
+            while True:
+                if isinstance(step, Write):
+                    writes.append(step)
+                    step = next(deciding)
+                else:
+                    step = deciding.send(await self._answers[type(step)](on, step))
+        except StopIteration as done:
+            found: A = done.value
+        for write in writes:
+            await self._writes[type(write)](on, write)
+        return found
 
     # ── jobs ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -275,7 +194,7 @@ class PostgresEngine(Store):
 
     async def end_arrival(self, copy: str) -> None:
         async def work(session: Session) -> None:
-            await _run(session, end_arrival(copy))
+            await self._run(session, end_arrival(copy))
             await self.large_shelves.put_job_if_behind(session)
 
         await self._server.write(work, alone=True, guarded=False)

@@ -119,7 +119,7 @@ WHERE mine.no = ?
 
 -- Records, and the use of those that are memories.
 -- name: get
-SELECT r.type, r.id, r.shelf, r.version, r.recorded_at, r.body, r.status, r.position, u.strength, u.used_at, u.count
+SELECT r.type, r.id, r.shelf, r.version, r.recorded_at, r.body, r.status, u.strength, u.used_at, u.count
 FROM records AS r LEFT JOIN uses AS u ON u.owner = r.owner AND u.record = r.no AND r.type = 'memory'
 WHERE r.owner = ? AND r.id = ANY(?::bytea[]) AND r.shelf = ANY(?::bigint[])
 
@@ -164,7 +164,7 @@ ORDER BY x.id LIMIT :limit
 
 -- name: places_up
 WITH seen AS MATERIALIZED ({view})
-SELECT x.type, x.id, x.version, x.recorded_at, x.body, s.audience, s.agent, s.groups, x.seq
+SELECT x.type, x.id, x.version, x.recorded_at, x.body, s.audience, s.agent, s.groups
 FROM (SELECT owner, array_agg(no) AS shelves FROM seen GROUP BY owner) AS o
 CROSS JOIN LATERAL (
     SELECT r.type, r.id, r.shelf, r.version, r.recorded_at, r.body, r.seq
@@ -204,7 +204,7 @@ ORDER BY x.id DESC LIMIT :limit
 
 -- name: places_down
 WITH seen AS MATERIALIZED ({view})
-SELECT x.type, x.id, x.version, x.recorded_at, x.body, s.audience, s.agent, s.groups, x.seq
+SELECT x.type, x.id, x.version, x.recorded_at, x.body, s.audience, s.agent, s.groups
 FROM (SELECT owner, array_agg(no) AS shelves FROM seen GROUP BY owner) AS o
 CROSS JOIN LATERAL (
     SELECT r.type, r.id, r.shelf, r.version, r.recorded_at, r.body, r.seq
@@ -373,8 +373,9 @@ INSERT INTO links (owner, record, source) SELECT ?::bigint, ?::bytea, unnest(?::
 -- name: note_gone
 INSERT INTO gone (owner, shelf, mark, id) SELECT ?::bigint, ?::bigint, ?::bigint, unnest(?::bytea[]) ON CONFLICT DO NOTHING
 
--- name: renew_terms
-INSERT INTO terms (owner, record, rule, packed) VALUES (?, ?, ?, ?)
+-- name: put_terms
+INSERT INTO terms (owner, record, rule, packed)
+SELECT g.owner, g.record, ?::bigint, g.packed FROM unnest(?::bigint[], ?::bigint[], ?::bytea[]) AS g (owner, record, packed)
 ON CONFLICT (owner, record) DO UPDATE SET rule = excluded.rule, packed = excluded.packed
 
 -- ── ledger ───────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -419,11 +420,18 @@ FROM records AS r JOIN versions AS v ON v.owner = r.owner AND v.record = r.no
 JOIN shelves AS s ON s.owner = v.owner AND s.no = v.shelf JOIN owners AS o ON o.no = r.owner
 WHERE r.owner = :owner AND r.id = :id AND v.version = :version AND v.body <> ''
 
--- name: versions_of
-SELECT v.version, v.position, v.recorded_at, v.body, s.audience, s.agent, s.groups
-FROM records AS r JOIN versions AS v ON v.owner = r.owner AND v.record = r.no
-JOIN shelves AS s ON s.owner = v.owner AND s.no = v.shelf
-WHERE r.owner = ? AND r.id = ? ORDER BY v.version
+-- name: versions_in_view
+WITH seen AS MATERIALIZED ({view})
+SELECT r.type, v.version, v.position, v.recorded_at, v.body, s.audience, s.agent, s.groups
+FROM (SELECT owner, array_agg(no) AS shelves FROM seen GROUP BY owner) AS o
+CROSS JOIN LATERAL (
+    SELECT owner, no, type, version, position, recorded_at, body, shelf
+    FROM records WHERE owner = o.owner AND id = :record AND shelf = ANY(o.shelves) OFFSET 0) AS r
+CROSS JOIN LATERAL (
+    SELECT r.version, r.position, r.recorded_at, r.body, r.shelf
+    UNION ALL SELECT version, position, recorded_at, body, shelf FROM versions WHERE owner = r.owner AND record = r.no) AS v
+JOIN shelves AS s ON s.owner = r.owner AND s.no = v.shelf
+ORDER BY v.version
 
 -- ── passages ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -462,14 +470,13 @@ SELECT no, name, dimension, count, active FROM vector_sets ORDER BY active DESC,
 SELECT name FROM vector_sets WHERE active
 
 -- name: vector_set
-SELECT no, active FROM vector_sets WHERE name = ?
+SELECT no FROM vector_sets WHERE name = ?
 
 -- name: lock_vector_set
-SELECT no, active FROM vector_sets WHERE name = ? FOR UPDATE
+SELECT no, name, dimension, count, active FROM vector_sets WHERE name = ? FOR UPDATE
 
 -- name: add_vector_set
-INSERT INTO vector_sets (name, dimension, active)
-VALUES (?, ?, NOT EXISTS (SELECT 1 FROM vector_sets WHERE active)) ON CONFLICT DO NOTHING
+INSERT INTO vector_sets (name, dimension, active) VALUES (?, ?, ?) RETURNING no
 
 -- Its cost depends on the number of missing vectors, not on the number of stored ones.
 -- name: lacking
@@ -524,8 +531,9 @@ WHERE NOT EXISTS (SELECT 1 FROM jobs WHERE owner = 0 AND kind = ? AND key = s.na
 
 -- ── uses ─────────────────────────────────────────────────────────────────────────────────────────────────────────
 
--- name: put_use
-INSERT INTO uses (owner, record, strength, used_at, count) VALUES (?, ?, ?, ?, ?)
+-- name: put_uses
+INSERT INTO uses (owner, record, strength, used_at, count)
+SELECT * FROM unnest(?::bigint[], ?::bigint[], ?::double precision[], ?::bigint[], ?::bigint[])
 ON CONFLICT (owner, record) DO UPDATE SET strength = excluded.strength, used_at = excluded.used_at, count = excluded.count
 
 -- name: uses
@@ -538,7 +546,7 @@ WHERE r.owner = :owner AND r.shelf = ANY(:shelves::bigint[]) AND r.type = 'memor
 ORDER BY u.count DESC, coalesce(u.used_at, 0) DESC, r.id LIMIT :limit
 
 -- name: numbers_in_view
-SELECT r.id, r.no, r.owner FROM records AS r
+SELECT r.id, r.owner, r.no FROM records AS r
 WHERE r.owner = ? AND r.id = ANY(?::bytea[]) AND r.shelf = ANY(?::bigint[]) AND r.type = 'memory' ORDER BY r.no
 
 -- ── jobs ─────────────────────────────────────────────────────────────────────────────────────────────────────────

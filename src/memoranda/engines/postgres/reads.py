@@ -1,21 +1,22 @@
-"""Reads of the PostgreSQL tables, limited to the shelves (an owner's records with one audience) a view may see."""
+"""Answers questions about records, limited to the shelves (an owner's records with one audience) a view may see."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 from uuid import UUID
 
-from memoranda.engines.postgres.batches import find_owner
-from memoranda.engines.postgres.server.session import Row, Session
+from memoranda.engines.postgres.server.session import Answers, Row, Session
 from memoranda.model.ledger import Entry
-from memoranda.model.passages import Choose, PassageRows, Shelf, ShelfDelta, Sight, Use, cited_by
-from memoranda.model.query import Filter, HistoryStep, Page, place_of
+from memoranda.model.passages import PassageRows, Shelf, ShelfDelta, Sight, Use, cited_by, usable_mark
+from memoranda.model.query import Filter, Page
 from memoranda.model.records import Audience, Owner, Record, RecordType, View
-from memoranda.model.values import micros, moment
 from memoranda.ports import Scan
-from memoranda.storage.rows import TAKEN_BACK, audience_of, cursor_of, decode, entry_of
+from memoranda.storage import questions as q
+from memoranda.storage.filters import Dialect, page_of, start_of, statement_of
+from memoranda.storage.rows import audience_of, decode, entry_of, view_parameters
 
 
 class ShelfState(NamedTuple):
@@ -32,71 +33,30 @@ class ShelfState(NamedTuple):
 IsSearched = Callable[[Session, ShelfState], Awaitable[bool]]
 
 
-def view_parameters(owner: Owner, view: View) -> dict[str, Any]:
-    """Return the parameters of the statement ``visible_shelves``."""
-    return {
-        "tenant": owner.tenant,
-        "kind": owner.kind.value,
-        "id": owner.id,
-        "whole": view.whole,
-        "agent": view.agent,
-        "groups": list(view.groups),
-    }
-
-
-def conditions(filter: Filter) -> tuple[str, dict[str, Any]]:
-    """Return a filter as a condition on the SQL alias ``r``, and its parameters; the caller adds types and threads."""
-    parts: list[str] = ["r.status IS DISTINCT FROM 'withdrawn'"]
-    values: dict[str, Any] = {}
-    for column, wanted in (("kind", filter.kinds), ("status", filter.statuses)):
-        if wanted is not None:
-            parts.append(f"r.{column} = ANY(:{column}s::text[])")
-            values[f"{column}s"] = sorted(wanted)
-    if filter.slots is not None:
-        parts.append("r.slot = ANY(:slots::bytea[])")
-        values["slots"] = list(filter.slots)
-    for name, sign, limit in (("since", ">=", filter.since), ("until", "<", filter.until)):
-        if limit is not None:
-            parts.append(f"r.at {sign} :{name}")
-            values[name] = micros(limit)
-    for name, moment_ in (("valid_at", filter.valid_at), ("as_of", filter.as_of)):
-        if moment_ is not None:
-            parts.append(f"(r.valid_from IS NULL OR r.valid_from <= :{name})")
-            parts.append(f"(r.valid_to IS NULL OR r.valid_to > :{name})")
-            values[name] = micros(moment_)
-    if filter.as_of is not None:
-        parts.append("coalesce(r.status, '') <> ALL(:taken_back::text[])")
-        values["taken_back"] = sorted(TAKEN_BACK)
-    if filter.known_at is not None:
-        parts.append("r.learnt <= :known_at AND (r.ended IS NULL OR r.ended > :known_at)")
-        values["known_at"] = micros(filter.known_at)
-    if filter.pinned:
-        parts.append("(r.type <> 'memory' OR nullif(r.facets, '')::jsonb ->> 6 = 'true')")
-    for name, facet, condition in _FACETS:
-        if (wanted := getattr(filter, name)) is not None:
-            parts.append(condition.format("nullif(r.facets, '')::jsonb", facet, f":of_{name}"))
-            values[f"of_{name}"] = wanted if isinstance(wanted, str) else sorted(wanted)
-    return " AND ".join(parts), values
-
-
-_SAME = "{0} ->> {1} = {2}::text"
-_AMONG = "{0} ->> {1} = ANY({2}::text[])"
-
-#: A filter's field, the place of its facet, and the condition over the two.
-_FACETS = (
-    ("agent", 1, _SAME),
-    ("keys", 2, _AMONG),
-    ("subject", 3, _SAME),
-    ("trust", 4, _AMONG),
-    (
-        "tags",
-        5,
-        "EXISTS (SELECT 1 FROM jsonb_array_elements_text({0} -> {1}) AS t (tag) WHERE t.tag = ANY({2}::text[]))",
-    ),
+DIALECT = Dialect(
+    present="r.status IS DISTINCT FROM 'withdrawn'",
+    among="{0} = ANY({1}::text[])",
+    pinned="(r.type <> 'memory' OR nullif(r.facets, '')::jsonb ->> 6 = 'true')",
+    facet="nullif(r.facets, '')::jsonb ->> {0}",
+    tagged="EXISTS (SELECT 1 FROM jsonb_array_elements_text(nullif(r.facets, '')::jsonb -> 5) AS t (tag) "
+    "WHERE t.tag = ANY({0}::text[]))",
+    texts=list,
+    slots=lambda slots: ("r.slot = ANY(:slots::bytea[])", {"slots": list(slots)}),
 )
 
 
-_PAST_ALL = 2**62
+def parameters(owner: Owner, view: View) -> dict[str, Any]:
+    """Return the parameters of the statement ``visible_shelves``."""
+    return view_parameters(owner, view, list(view.groups))
+
+
+def conditions(filter: Filter) -> tuple[str, dict[str, Any]]:
+    """Return a filter as a condition on the SQL alias ``r``, with its thread, and its parameters; the caller adds types."""
+    condition, values = DIALECT.conditions(filter)
+    if filter.thread is not None:
+        values["thread"] = filter.thread.bytes
+        condition += " AND r.thread = :thread"
+    return condition, values
 
 
 class Seen(NamedTuple):
@@ -124,25 +84,24 @@ class Visible(NamedTuple):
         return list(self.shelves)
 
 
-async def visible(session: Session, owner: Owner, view: View) -> Visible:
+async def visible(on: Session, owner: Owner, view: View) -> Visible:
     """Return the shelves of an owner that a view may see."""
-    rows = await session.all("visible_shelves", **view_parameters(owner, view))
+    rows = await on.all("visible_shelves", **parameters(owner, view))
     shelves = {row[0]: Seen(row[0], audience_of(*row[1:4]), row[4], row[5], *row[8:]) for row in rows}
     return Visible(rows[0][6] if rows else 0, shelves)
 
 
-async def _in_shelves(session: Session, statement: str, ids: Iterable[bytes], seen: Visible) -> list[Row]:
-    if not seen.shelves:
-        return []
-    return await session.all(statement, seen.owner, list(ids), seen.numbers)
+async def _in_shelves(on: Session, name: str, ids: Iterable[bytes], seen: Visible) -> list[Row]:
+    asked = list(ids)
+    return await on.all(name, seen.owner, asked, seen.numbers) if seen.shelves and asked else []
 
 
-async def get(session: Session, owner: Owner, view: View, ids: Sequence[UUID]) -> dict[UUID, Record]:
-    """Return records by id, in the order of the ids."""
-    asked = {id.bytes: id for id in ids}
+async def _get(on: Session, question: q.GetRecords) -> dict[UUID, Record]:
+    owner, view = question.owner, question.view
+    asked = {id.bytes: id for id in question.ids}
     if not asked:
         return {}
-    rows = await session.all("get_in_view", ids=list(asked), **view_parameters(owner, view))
+    rows = await on.all("get_in_view", ids=list(asked), **parameters(owner, view))
     found = {
         row[1]: decode(row[0], asked[row[1]], owner, audience_of(*row[2:5]), row[5], row[6], row[7])
         for row in rows
@@ -151,195 +110,155 @@ async def get(session: Session, owner: Owner, view: View, ids: Sequence[UUID]) -
 
 
 async def _on_shelves(
-    session: Session, owner: Owner, seen: Visible, ids: Sequence[UUID]
+    on: Session, owner: Owner, seen: Visible, ids: Sequence[UUID]
 ) -> tuple[dict[UUID, Record], dict[UUID, Use]]:
     """Return records by id, in the order of the ids, and the use of those that are memories."""
     asked = {id.bytes: id for id in ids}
     found: dict[bytes, Record] = {}
     served: dict[UUID, Use] = {}
-    for row in await _in_shelves(session, "get", asked, seen) if asked else ():
-        type_, raw, shelf, version, recorded_at, body, status, _, strength, used_at, times = row
+    for type_, raw, shelf, version, recorded_at, body, status, *use in await _in_shelves(
+        on, "get", asked, seen
+    ):
         if status == "withdrawn":
             continue
         readers = seen.shelves[shelf].audience
         found[raw] = decode(type_, asked[raw], owner, readers, version, recorded_at, body)
-        if times is not None:
-            served[asked[raw]] = _use(strength, used_at, times)
+        if use[-1] is not None:
+            served[asked[raw]] = Use.of_columns(*use)
     return {id: found[raw] for raw, id in asked.items() if raw in found}, served
 
 
-async def scan(session: Session, asked: Scan) -> Page:
+async def _scans(on: Session, question: q.ScanRecords) -> list[Page]:
+    return [await _scan(on, scan) for scan in question.asked]
+
+
+async def _scan(on: Session, asked: Scan) -> Page:
     """Return one page in the order of ids: each shelf and type is read by its index, and the server merges them."""
     owner, view, filter, cursor, limit = asked
-    condition, values = conditions(filter)
-    values |= view_parameters(owner, view)
-    values["limit"] = limit + 1
+    condition, values = DIALECT.conditions(filter)
+    values |= {**parameters(owner, view), **start_of(filter, cursor), "limit": limit + 1}
+    values["types"] = _types(filter)
     if filter.thread is not None:
         values["thread"] = filter.thread.bytes
-    if filter.by_places:
-        last = place_of(cursor)
-        values["place"] = last if last is not None else _PAST_ALL if filter.newest_first else 0
-    else:
-        values["cursor"] = cursor_of(cursor, filter.newest_first)
-        values["types"] = _types(filter)
-    rows = await session.all(_statement(filter), conditions=condition, **values)
-    records = tuple(_decoded(row, owner) for row in rows[:limit])
-    if len(rows) <= limit:
-        return Page(records, None)
-    return Page(records, str(rows[limit - 1][8]) if filter.by_places else records[-1].id.hex)
-
-
-async def scans(session: Session, asked: Sequence[Scan]) -> list[Page]:
-    """Return several pages, all from one snapshot."""
-    return [await scan(session, one) for one in asked]
-
-
-def _decoded(row: Row, owner: Owner) -> Record:
-    return decode(row[0], UUID(bytes=row[1]), owner, audience_of(*row[5:8]), row[2], row[3], row[4])
+    rows = await on.all(statement_of(filter, filter.types), conditions=condition, **values)
+    records = tuple(
+        decode(row[0], UUID(bytes=row[1]), owner, audience_of(*row[5:8]), row[2], row[3], row[4])
+        for row in rows[:limit]
+    )
+    return page_of(filter, records, len(rows) <= limit)
 
 
 def _types(filter: Filter) -> list[str]:
     return sorted(RecordType if filter.types is None else filter.types)
 
 
-def _statement(filter: Filter) -> str:
-    """Return the name of the statement that has the best index for a filter."""
-    if filter.by_places:
-        name = "places"
-    elif filter.thread is not None:
-        name = "scan_thread"
-    elif filter.pinned and filter.types == frozenset({RecordType.MEMORY}):
-        name = "scan_pinned"
-    else:
-        name = "scan"
-    return f"{name}_down" if filter.newest_first else f"{name}_up"
-
-
-async def count(session: Session, owner: Owner, view: View, filter: Filter) -> int:
-    """Return the number of records that a scan with this filter would return."""
-    condition, values = conditions(filter)
-    if filter.thread is not None:
-        values["thread"] = filter.thread.bytes
-        condition += " AND r.thread = :thread"
-    seen = await visible(session, owner, view)
-    values |= {"owner": seen.owner, "shelves": seen.numbers, "types": _types(filter)}
-    total: int = await session.value("count", conditions=condition, **values)
+async def _count(on: Session, question: q.CountRecords) -> int:
+    condition, values = conditions(question.filter)
+    seen = await visible(on, question.owner, question.view)
+    values |= {"owner": seen.owner, "shelves": seen.numbers, "types": _types(question.filter)}
+    total: int = await on.value("count", conditions=condition, **values)
     return total
 
 
-async def history(session: Session, owner: Owner, view: View, id: UUID) -> list[HistoryStep]:
-    """Return all versions of a record, each with the ledger line that wrote it."""
-    seen = await visible(session, owner, view)
-    rows = await _in_shelves(session, "get", [id.bytes], seen)
-    if not rows:
-        return []
-    type_, raw, shelf, version, recorded_at, body, _, position, *_ = rows[0]
-    told: list[tuple[int, int, Record | None]] = []
-    for earlier, written, since_, old, *readers in await session.all("versions_of", seen.owner, raw):
-        kept = decode(type_, id, owner, audience_of(*readers), earlier, since_, old) if old else None
-        # A version that this view could not read is listed without its content.
-        told.append(
-            (written, earlier, kept if kept is not None and kept.audience.readable_by(view) else None)
-        )
-    now = decode(type_, id, owner, seen.shelves[shelf].audience, version, recorded_at, body)
-    told.append((position, version, now))
-    rows = await session.all("entries_at", seen.owner, [each[0] for each in told])
-    entries = {row[1]: entry_of(row, owner) for row in rows}
-    return [_step(entries[written], id, number, record) for written, number, record in told]
+async def _versions(on: Session, question: q.VersionsInView) -> list[q.SeenVersion]:
+    owner, id = question.owner, question.id
+    found = []
+    rows = await on.all("versions_in_view", record=id.bytes, **parameters(owner, question.view))
+    for type_, version, position, recorded_at, body, *readers in rows:
+        audience = audience_of(*readers)
+        record = decode(type_, id, owner, audience, version, recorded_at, body) if body else None
+        found.append(q.SeenVersion(version, position, audience, record))
+    return found
 
 
-def _step(entry: Entry, id: UUID, version: int, record: Record | None) -> HistoryStep:
-    line = next(line for line in entry.lines if line.id == id)
-    return HistoryStep(entry.position, entry.at, entry.actor, line.verb, version, record)
+async def _entries_after(on: Session, question: q.EntriesAfter) -> list[Entry]:
+    rows = await on.all("entries_after", on.no, question.after, question.limit)
+    return [entry_of(row, None) for row in rows]
 
 
-async def entries(session: Session, owner: Owner, after: int, limit: int) -> list[Entry]:
-    """Return the entries of the owner's ledger after a position."""
-    row = await find_owner(session, owner)
-    if row is None:
-        return []
-    await session.one("face_owner", str(row.no))
-    return [entry_of(found, owner) for found in await session.all("entries_after", row.no, after, limit)]
-
-
-Cached = Callable[[int], int | None]
-
-
-async def since(
-    session: Session, owner: Owner, view: View, cached: Cached, is_searched: IsSearched
+async def _shelves_since(
+    is_searched: IsSearched, on: Session, question: q.ShelvesSince
 ) -> list[tuple[Shelf, ShelfDelta]]:
     """Return changes of the view's shelves since the cached revisions; none for shelves that the server searches."""
-    return await _since(session, await visible(session, owner, view), cached, is_searched)
+    seen = await visible(on, question.owner, question.view)
+    return await _since(on, seen, question.cached, is_searched)
 
 
-async def look(
-    session: Session, owner: Owner, view: View, cached: Cached, choose: Choose, is_searched: IsSearched
-) -> Sight:
-    """Return the changes of the view's shelves, and the records that ``choose`` picks when it has seen them."""
-    seen = await visible(session, owner, view)
-    shelves = await _since(session, seen, cached, is_searched)
-    chosen = await asyncio.to_thread(choose, shelves)
+async def _look(is_searched: IsSearched, on: Session, question: q.Look) -> Sight:
+    owner = question.owner
+    seen = await visible(on, owner, question.view)
+    shelves = await _since(on, seen, question.cached, is_searched)
+    chosen = await asyncio.to_thread(question.choose, shelves)
     if chosen is None:
         return Sight(shelves, None)
-    records, served = await _on_shelves(session, owner, seen, chosen)
-    grounds, _ = await _on_shelves(session, owner, seen, cited_by(records.values()))
+    records, served = await _on_shelves(on, owner, seen, chosen)
+    grounds, _ = await _on_shelves(on, owner, seen, cited_by(records.values()))
     return Sight(shelves, records, served, grounds)
 
 
 async def _since(
-    session: Session, seen: Visible, cached: Cached, is_searched: IsSearched
+    on: Session, seen: Visible, cached: Callable[[int], int | None], is_searched: IsSearched
 ) -> list[tuple[Shelf, ShelfDelta]]:
     found = []
     active: str | None = None
     for shelf in seen.shelves.values():
-        mark = cached(shelf.number)
-        if mark is not None and mark < shelf.renewed:
-            mark = None
+        mark = usable_mark(cached(shelf.number), shelf.renewed)
         state = ShelfState(seen.owner, shelf.number, shelf.passages, shelf.indexed)
-        if await is_searched(session, state):
+        if await is_searched(on, state):
             delta = ShelfDelta(shelf.mark, False, (), (), large=True)
         elif mark == shelf.mark:
             delta = ShelfDelta(shelf.mark, False, (), ())
         else:
             if active is None:
-                active = await session.value("active_vector_set") or ""
-            rows, gone = await _came(session, seen.owner, shelf.number, mark)
+                active = await on.value("active_vector_set") or ""
+            rows, gone = await _came(on, seen.owner, shelf.number, mark)
             delta = ShelfDelta(shelf.mark, mark is None, rows, gone, active)
         found.append((Shelf(shelf.number, shelf.audience), delta))
     return found
 
 
-async def _came(
-    session: Session, owner: int, shelf: int, mark: int | None
-) -> tuple[PassageRows, Sequence[bytes]]:
+async def _came(on: Session, owner: int, shelf: int, mark: int | None) -> tuple[PassageRows, Sequence[bytes]]:
     """Return a shelf's passages since a revision, and the ids of removed ones; a whole shelf is read in parts."""
     asked = owner, shelf, mark or 0
     if mark is None:
-        parts = [part async for part in session.walk_named("passages_since", *asked)]
+        parts = [part async for part in on.walk_named("passages_since", *asked)]
         return PassageRows.of(parts), ()  # type: ignore[arg-type]  # the driver's rows are as good as tuples
-    rows = await session.all("passages_since", *asked)
-    left = await session.all("gone_since", *asked)
+    rows = await on.all("passages_since", *asked)
+    left = await on.all("gone_since", *asked)
     return PassageRows.of([rows]), [row[0] for row in left]  # type: ignore[list-item]  # as above
 
 
-async def uses(session: Session, owner: Owner, view: View, ids: Sequence[UUID]) -> dict[UUID, Use]:
-    """Return the use of memories: how often and when each was placed in a prompt."""
-    seen = await visible(session, owner, view)
-    rows = await _in_shelves(session, "uses", (id.bytes for id in ids), seen)
-    return {UUID(bytes=row[0]): _use(*row[1:]) for row in rows}
+async def _uses(on: Session, question: q.Uses) -> dict[UUID, Use]:
+    seen = await visible(on, question.owner, question.view)
+    rows = await _in_shelves(on, "uses", (id.bytes for id in question.ids), seen)
+    return {UUID(bytes=id): Use.of_columns(*use) for id, *use in rows}
 
 
-def _use(strength: float, used_at: int | None, times: int) -> Use:
-    return Use(strength=strength, used_at=None if used_at is None else moment(used_at), count=times)
+async def _most_used(on: Session, question: q.MostUsed) -> list[UUID]:
+    condition, values = conditions(question.filter)
+    seen = await visible(on, question.owner, question.view)
+    values |= {"owner": seen.owner, "shelves": seen.numbers, "limit": question.limit}
+    return [UUID(bytes=row[0]) for row in await on.all("most_used", conditions=condition, **values)]
 
 
-async def most_used(session: Session, owner: Owner, view: View, filter: Filter, limit: int) -> list[UUID]:
-    """Return ids of memories that were placed in prompts, the most used first."""
-    condition, values = conditions(filter)
-    if filter.thread is not None:
-        values["thread"] = filter.thread.bytes
-        condition += " AND r.thread = :thread"
-    seen = await visible(session, owner, view)
-    named: dict[str, Any] = {"owner": seen.owner, "shelves": seen.numbers, "limit": limit}
-    rows = await session.all("most_used", conditions=condition, **values, **named)
-    return [UUID(bytes=row[0]) for row in rows]
+async def _memories(on: Session, question: q.MemoriesInView) -> dict[UUID, Row]:
+    """Return owner and number of each memory."""
+    seen = await visible(on, question.owner, question.view)
+    rows = await _in_shelves(on, "numbers_in_view", (id.bytes for id in question.ids), seen)
+    return {UUID(bytes=row[0]): row[1:] for row in rows}
+
+
+def answers(is_searched: IsSearched) -> Answers:
+    """Return the functions that answer the questions about records; ``is_searched`` is the open book's own."""
+    return {
+        q.GetRecords: _get,
+        q.ScanRecords: _scans,
+        q.CountRecords: _count,
+        q.VersionsInView: _versions,
+        q.EntriesAfter: _entries_after,
+        q.ShelvesSince: partial(_shelves_since, is_searched),
+        q.Look: partial(_look, is_searched),
+        q.Uses: _uses,
+        q.MostUsed: _most_used,
+        q.MemoriesInView: _memories,
+    }

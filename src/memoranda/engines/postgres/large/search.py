@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from memoranda.capabilities import CandidateQuery, ShelfStatistics, Surroundings
 from memoranda.engines.postgres.large.tables import MOST_WAITING, vectors_of
-from memoranda.engines.postgres.reads import conditions, view_parameters, visible
+from memoranda.engines.postgres.reads import conditions, parameters, visible
 from memoranda.engines.postgres.server.session import Row, Session, numbered
 from memoranda.model.passages import PassageRow, PassageRows
 from memoranda.model.records import PASSAGE_TYPES, Owner, View
@@ -34,7 +34,7 @@ async def measure(
     session: Session, owner: Owner, view: View, shelves: Sequence[int], near: tuple[float, float]
 ) -> ShelfStatistics:
     """Return the statistics of all passages on these shelves."""
-    where = {**view_parameters(owner, view), "wanted": list(shelves)}
+    where = {**parameters(owner, view), "wanted": list(shelves)}
     await session.run("any_plan")
     found = await session.one("measured", next=near[0], second=near[1], **where)
     assert found is not None
@@ -51,7 +51,7 @@ async def count_holders(
     session: Session, owner: Owner, view: View, shelves: Sequence[int], words: Sequence[Sequence[int]]
 ) -> list[int]:
     """Count, for each word of a question, the passages on these shelves that contain it."""
-    where = {**view_parameters(owner, view), "wanted": list(shelves)}
+    where = {**parameters(owner, view), "wanted": list(shelves)}
     return [await session.value("count_holders", words=_hashes(hashes, shelves), **where) for hashes in words]
 
 
@@ -63,7 +63,7 @@ async def count_within(
     stretches: Sequence[tuple[int, int]],
 ) -> int:
     """Count the passages on these shelves (given by number) in these periods of time."""
-    where = {**view_parameters(owner, view), "wanted": list(shelves)}
+    where = {**parameters(owner, view), "wanted": list(shelves)}
     counts = [
         await session.value("count_within", since=since, until=until, **where) for since, until in stretches
     ]
@@ -97,7 +97,7 @@ async def by_terms(
             limit=query.limit,
             **values,
         )
-    where = {name: values[name] for name in (*view_parameters(query.owner, query.view), "wanted")}
+    where = {name: values[name] for name in (*parameters(query.owner, query.view), "wanted")}
     rows += await session.all("not_indexed", limit=MOST_WAITING, **where)
     return [UUID(bytes=row[0]) for row in rows]
 
@@ -139,9 +139,6 @@ async def by_vector(
 
 def _where(query: CandidateQuery) -> tuple[str, dict[str, Any]]:
     condition, values = conditions(query.filter)
-    if query.filter.thread is not None:
-        values["thread"] = query.filter.thread.bytes
-        condition += " AND r.thread = :thread"
     if query.statuses is not None:
         values["standing"] = sorted(status for status in query.statuses if status is not None)
         # A condition on the bare column lets the planner use its statistics; ``coalesce`` would not.
@@ -149,7 +146,7 @@ def _where(query: CandidateQuery) -> tuple[str, dict[str, Any]]:
         condition += f" AND (r.status = ANY(:standing::text[]){without})"
     types = PASSAGE_TYPES if query.filter.types is None else query.filter.types
     values |= {"types": sorted(types), "wanted": list(query.shelves)}
-    values |= view_parameters(query.owner, query.view)
+    values |= parameters(query.owner, query.view)
     return condition, values
 
 
@@ -158,7 +155,7 @@ async def surroundings(
 ) -> Surroundings:
     """Read candidates of a search, with the neighbouring passages that recall needs to score them."""
     given = [id.bytes for id in ids]
-    found = await session.all("windows", ids=given, reach=reach, **view_parameters(owner, view))
+    found = await session.all("windows", ids=given, reach=reach, **parameters(owner, view))
     if not found:
         return Surroundings(PassageRows.of([]), [])
     numbers = sorted({number for row in found for number in row[2]})

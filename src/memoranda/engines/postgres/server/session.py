@@ -95,6 +95,8 @@ class Session:
         self.no = -1
         #: The same owner.
         self.base: OwnerBase | None = None
+        #: Shelves whose vectors changed: the server's index of large ones is updated after the commit.
+        self.changed_shelves: list[Any] = []
         #: Seconds to wait for the answer to a statement; None: the caller watches the connection.
         self._seconds = seconds
 
