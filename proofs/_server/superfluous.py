@@ -47,6 +47,7 @@ _BY_STATEMENT = {
             "move_mark",
             "keep_version",
             "update_record",
+            "set_derived",
             "free_slots",
             "unlink",
             "mark_records",

@@ -10,7 +10,7 @@ from memoranda.model.book_rows import Piece, PieceKind, RecordPiece
 from memoranda.storage.questions import Deciding, ErasAfter, FindEra, OwnerBase, PiecesAfter, ask
 from memoranda.storage.rows import StoredRow, audience_of, decode, encode
 from memoranda.storage.verify import PAGE, first_recorded
-from memoranda.storage.writes import Derived, RebuildTables, SetDerived
+from memoranda.storage.writes import Derived, RebuildTables, Recount, SetDerived
 
 
 class Place(NamedTuple):
@@ -49,6 +49,7 @@ def rebuild_some(place: Place) -> Deciding[tuple[Place | None, Counter[str]]]:
 def rebuild_tables() -> Deciding[None]:
     """Recompute what concerns whole tables."""
     yield RebuildTables()
+    yield Recount(None)
 
 
 def _derive(base: OwnerBase, piece: Piece, done: Counter[str]) -> Derived | None:

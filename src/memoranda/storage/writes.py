@@ -203,7 +203,7 @@ class SetDerived(Write):
 
 @dataclass(frozen=True, slots=True)
 class RebuildTables(Write):
-    """Mark all terms as made by an old rule; delete rows that fit no record; count again what the engine counts."""
+    """Mark all terms as made by an old rule, and delete rows that fit no record."""
 
 
 # ── uses, terms and vectors; their keys are those that ``MemoriesInView``, ``PassagesAmong`` and ``Sets`` return ─────

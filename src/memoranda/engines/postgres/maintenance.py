@@ -79,8 +79,6 @@ async def _rebuild_tables(on: Session, _: w.RebuildTables) -> None:
     for name, text in upkeep().items():
         if name.startswith("rebuild_"):
             await on.run_text(text)
-    for name in ("recount_shelves", "recount_vector_sets", "recount_held_of_all"):
-        await on.run(name)
 
 
 ANSWERS: Answers = {q.FindEra: _find_era, q.Counts: _counts, q.TableFaults: _table_faults}

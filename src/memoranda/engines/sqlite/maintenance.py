@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 from uuid import UUID
 
-from memoranda.engines.sqlite.file.connections import upkeep
+from memoranda.engines.sqlite.file.connections import sql, upkeep
 from memoranda.engines.sqlite.file.session import Answers, Session, Writes
 from memoranda.model.values import micros
 from memoranda.storage import questions as q
@@ -54,8 +54,6 @@ def _rebuild_tables(on: Session, _: w.RebuildTables) -> None:
     for name in upkeep():
         if name.startswith("rebuild_"):
             _all(on, name)
-    on.run("recount_vector_sets")
-    on.run("recount_held_of_all")
 
 
 def _all(on: Session, name: str, *values: object) -> list[tuple[Any, ...]]:
@@ -68,13 +66,12 @@ WRITES: Writes = {w.SetDerived: _set_derived, w.RebuildTables: _rebuild_tables}
 
 def note_backup(connection: sqlite3.Connection, path: str, at: datetime, *, made: bool) -> None:
     """Store the path of a backup that was made, or is being made."""
-    values = (path, micros(at), int(made))
-    connection.execute("INSERT OR REPLACE INTO backups (path, at, made) VALUES (?, ?, ?)", values)
+    connection.execute(sql("note_backup"), (path, micros(at), int(made)))
 
 
 def backups(connection: sqlite3.Connection, now: datetime) -> list[str]:
     """Return the paths of backups that exist, and of those that may be in the making."""
-    rows = connection.execute("SELECT path, at, made FROM backups ORDER BY at").fetchall()
+    rows = connection.execute(upkeep()["backups"]).fetchall()
     recent = micros(now) - _LONGEST_BACKUP
     return [path for path, at, made in rows if os.path.exists(path) or (not made and at > recent)]
 

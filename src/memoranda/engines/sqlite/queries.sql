@@ -654,3 +654,6 @@ UPDATE owners SET held = (SELECT count(*) FROM records WHERE owner = owners.no A
 -- name: recount_vector_sets
 UPDATE vector_sets SET through = 0,
     count = (SELECT count(*) FROM vectors WHERE place > (no << 40) AND place < (no + 1) << 40)
+
+-- name: note_backup
+INSERT OR REPLACE INTO backups (path, at, made) VALUES (?, ?, ?)

@@ -70,3 +70,8 @@ SELECT state, count(*) FROM jobs GROUP BY state ORDER BY state
 
 -- name: other_counts
 SELECT (SELECT count(*) FROM owners WHERE erased_at IS NULL AND position > 0), (SELECT count(*) FROM terms WHERE rule < ?)
+
+-- ── backups ──────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+-- name: backups
+SELECT path, at, made FROM backups ORDER BY at
