@@ -240,7 +240,10 @@ class Maintenance(Protocol):
         """Compare every record with the ledger and return the findings."""
 
     async def rebuild(self, progress: Callable[[int, int], None] | None = None) -> Mapping[str, int]:
-        """Recompute everything that code derives from stored records, except terms."""
+        """Recompute everything that code derives from stored records, except terms.
+
+        It commits some records at a time. If it is interrupted, what it did stays, and it is run again.
+        """
 
     async def facts(self) -> BookFacts:
         """Return facts about the book and its content."""
