@@ -73,9 +73,6 @@ WHERE o.tenant = :tenant
         SELECT 1 FROM shelf_groups AS g WHERE g.owner = s.owner AND g.shelf = s.no AND g.name = ANY(:groups::text[]))))
 ORDER BY s.no
 
--- name: face_owner
-SELECT set_config('memoranda.owner', ?, true)
-
 -- name: shelf
 SELECT no FROM shelves WHERE owner = ? AND audience = ? AND agent = ? AND digest = sha256(decode(replace(?::text, E'\\', E'\\\\'), 'escape'))
 
@@ -366,9 +363,6 @@ WHERE r.owner = ? AND r.id = n.id
 
 -- name: unlink
 DELETE FROM links WHERE owner = ? AND record = ANY(?::bytea[])
-
--- name: link
-INSERT INTO links (owner, record, source) SELECT ?::bigint, ?::bytea, unnest(?::bytea[]) ON CONFLICT DO NOTHING
 
 -- name: note_gone
 INSERT INTO gone (owner, shelf, mark, id) SELECT ?::bigint, ?::bigint, ?::bigint, unnest(?::bytea[]) ON CONFLICT DO NOTHING

@@ -55,13 +55,6 @@ DIALECT = Dialect(
 )
 
 
-def fetch_many(
-    connection: sqlite3.Connection, statement: str, items: list[bytes], *fixed: Any, list_name: str = "ids"
-) -> list[tuple[Any, ...]]:
-    """Return all rows of an SQL statement with a long list, read in parts; ``fixed`` values precede the list."""
-    return Session(connection).many(statement, items, *fixed, list_name=list_name)
-
-
 #: Rows of passages that exist as tuples at a time: too few to start the garbage collector.
 _AT_A_TIME = 256
 
