@@ -11,7 +11,6 @@ from memoranda.engines.postgres.server.session import Answers, Row, Session, Wri
 from memoranda.model.book_rows import JobPiece
 from memoranda.model.changes import JobDraft
 from memoranda.model.values import micros
-from memoranda.model.vectors import EMBED, embed_job
 from memoranda.storage import questions as q
 from memoranda.storage import writes as w
 from memoranda.storage.jobs import put_values
@@ -25,12 +24,6 @@ async def put(session: Session, owner_no: int, draft: JobDraft, at: datetime, id
     """Add a job, or postpone the waiting one of that kind and key, which gets the new payload and records."""
     records = [id.bytes for id in draft.records]
     await session.run("put_job", **put_values(draft, at, id), owner=owner_no, records=records)
-
-
-async def make_embedding_due(session: Session, at: datetime) -> None:
-    """Add a job that computes vectors for new passages to each set of vectors that has no such job waiting."""
-    for row in await session.all("sets_not_due", EMBED):
-        await put(session, 0, embed_job(row[0]), at)
 
 
 async def delete_kept_about(session: Session, doomed: Collection[bytes]) -> list[bytes]:

@@ -519,10 +519,6 @@ DELETE FROM vector_sets WHERE no = ?
 -- name: delete_upkeep
 DELETE FROM jobs WHERE owner = 0 AND kind = ? AND key = ?
 
--- name: sets_not_due
-SELECT name FROM vector_sets AS s
-WHERE NOT EXISTS (SELECT 1 FROM jobs WHERE owner = 0 AND kind = ? AND key = s.name AND state = 'waiting') ORDER BY no
-
 -- ── uses ─────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 -- name: put_uses
