@@ -180,6 +180,9 @@ OFF_THE_PATH: dict[str, str] = {
     "silence_job: id = ?": "asked only for jobs that tell of what goes; erasure, which does it, has a proof of its own",
     "aged_entries: l.owner = ?": "asked only for ids that left by age, which none does here; a suite of every engine does",
     **dict.fromkeys(("version_pieces", "link_pieces", "vector_pieces"), _GROUPED),
+    "record_pieces: s.owner = r.owner": "a shelf's number is given out once in a book",
+    "known_records": "only those ids are looked up in its answer that were asked for",
+    "scrub_waiting": _UPKEEP,
     **dict.fromkeys(
         (
             *(
