@@ -12,7 +12,6 @@ from tests.engines.postgres_server import Place
 
 asyncpg = pytest.importorskip("asyncpg", reason="the driver is not installed: asyncpg")
 
-from memoranda.engines.postgres import engine as engines  # noqa: E402
 from memoranda.engines.postgres.engine import PostgresEngine  # noqa: E402
 from memoranda.engines.postgres.server.session import Session, upkeep  # noqa: E402
 
@@ -38,12 +37,12 @@ async def tried(engine: PostgresEngine, statement: str) -> Tried:
 
     async def work(session: Session) -> None:
         assert await session.run_text(statement) > 0
-        before = (await engines._run(session, verify(None))).faults
+        before = (await engine._run(session, verify(None))).faults
         place: Reached | None = Reached()
         while place is not None and "cannot be read" not in str(before):
-            place, _ = await engines._run(session, rebuild_some(place))
-        await engines._run(session, rebuild_tables())
-        raise Tried(before, (await engines._run(session, verify(None))).faults)
+            place, _ = await engine._run(session, rebuild_some(place))
+        await engine._run(session, rebuild_tables())
+        raise Tried(before, (await engine._run(session, verify(None))).faults)
 
     with pytest.raises(Tried) as found:
         await engine.server.write(work, alone=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from datetime import datetime
 from typing import Any, TypeVar
@@ -27,7 +27,6 @@ from memoranda.engines.postgres.server.session import Answers, Session, Writes, 
 from memoranda.model.book_facts import BookFacts, ServerFacts
 from memoranda.model.changes import Job
 from memoranda.model.ledger import ErasureReceipt, Scrubbed, Target
-from memoranda.storage.copies import end_arrival
 from memoranda.storage.questions import Deciding, Write
 from memoranda.storage.rows import owner_of
 from memoranda.storage.store import Store
@@ -69,7 +68,8 @@ class PostgresEngine(Store):
         self._server = server
         self.large_shelves = LargeShelves(server)
         self._answers = _ANSWERS | reads.answers(self.large_shelves.is_searched)
-        self._writes = _WRITES | vector_sets.writes(self.large_shelves.put_job_if_behind)
+        put_job = self.large_shelves.put_job_if_behind
+        self._writes = _WRITES | vector_sets.writes(put_job) | pieces.writes(put_job)
 
     @classmethod
     async def open(cls, url: str, **options: Any) -> PostgresEngine:
@@ -174,11 +174,6 @@ class PostgresEngine(Store):
 
     # ── keeping ──────────────────────────────────────────────────────────────────────────────────────────────────
 
-    async def rebuild(self, progress: Callable[[int, int], None] | None = None) -> Mapping[str, int]:
-        done = await super().rebuild(progress)
-        await self._server.write(self.large_shelves.put_job_if_behind)
-        return done
-
     async def facts(self) -> BookFacts:
         ((size,),) = await self._server.read(lambda s: s.text(upkeep()["bytes"]), whole=True, long=True)
         counts = asdict(await self.counts())
@@ -189,12 +184,3 @@ class PostgresEngine(Store):
     async def examine(self) -> ServerFacts:
         """Return the server's version, settings and present connections."""
         return await self._server.read(maintenance.examine, whole=True)
-
-    # ── copies ───────────────────────────────────────────────────────────────────────────────────────────────────
-
-    async def end_arrival(self, copy: str) -> None:
-        async def work(session: Session) -> None:
-            await self._run(session, end_arrival(copy))
-            await self.large_shelves.put_job_if_behind(session)
-
-        await self._server.write(work, alone=True, guarded=False)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 from uuid import UUID
 
 from memoranda.engines.postgres import jobs
-from memoranda.engines.postgres.server.session import Answers, Session, Writes
+from memoranda.engines.postgres.server.session import Answers, PutJobIfBehind, Session, Writes
 from memoranda.model.book_rows import (
     OWN_UPKEEP,
     BookFrame,
@@ -178,7 +179,7 @@ def _columns(rows: Sequence[Sequence[Any]], width: int) -> list[list[Any]]:
     return [[row[place] for row in rows] for place in range(width)]
 
 
-async def _recount(on: Session, write: w.Recount) -> None:
+async def _recount(put_job_if_behind: PutJobIfBehind, on: Session, write: w.Recount) -> None:
     if write.era is not None:
         no = await on.value("era", write.era)
         await on.run("recount_held", no)
@@ -187,6 +188,7 @@ async def _recount(on: Session, write: w.Recount) -> None:
     await on.run("recount_held_of_all")
     await on.run("recount_vector_sets")
     await on.run("recount_shelves")
+    await put_job_if_behind(on)
 
 
 ANSWERS: Answers = {
@@ -205,5 +207,9 @@ WRITES: Writes = {
     w.PutBook: _put_book,
     w.PutFrame: _put_frame,
     w.PutPieces: _put_pieces,
-    w.Recount: _recount,
 }
+
+
+def writes(put_job_if_behind: PutJobIfBehind) -> Writes:
+    """Return the functions that carry out the other writes; ``put_job_if_behind`` is the open book's own."""
+    return {w.Recount: partial(_recount, put_job_if_behind)}

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import contextlib
 from collections import Counter
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from itertools import groupby
 from uuid import UUID
 
 from memoranda.engines.postgres.reads import ShelfState
-from memoranda.engines.postgres.server.session import Answers, Row, Session, Writes
+from memoranda.engines.postgres.server.session import Answers, PutJobIfBehind, Row, Session, Writes
 from memoranda.errors import Corrupt
 from memoranda.model.records import Record
 from memoranda.model.vectors import EMBED, SetState, VectorSet
@@ -121,10 +121,6 @@ async def _remove_set(on: Session, write: w.RemoveSet) -> None:
     await on.run("delete_vectors_of_set", set=write.set.key)
     await on.run("delete_vector_set", write.set.key)
     await on.run("delete_upkeep", EMBED, write.set.set.name)
-
-
-#: Adds the job that updates the index of large shelves, if that is out of date.
-PutJobIfBehind = Callable[[Session], Awaitable[None]]
 
 
 async def _activate_set(put_job_if_behind: PutJobIfBehind, on: Session, write: w.ActivateSet) -> None:

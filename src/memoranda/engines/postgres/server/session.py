@@ -153,3 +153,5 @@ class Session:
 #: The functions that answer questions, and those that carry out writes.
 Answers = dict[type[Question[Any]], Callable[[Session, Any], Awaitable[Any]]]
 Writes = dict[type[Write], Callable[[Session, Any], Awaitable[None]]]
+#: Adds the job that updates the index of large shelves, if that is out of date.
+PutJobIfBehind = Callable[[Session], Awaitable[None]]
