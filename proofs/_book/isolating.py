@@ -12,7 +12,6 @@ from memoranda.book import input
 from memoranda.book.admin.transfer import Transfer
 from memoranda.book.book import Book
 from memoranda.engines.sqlite.file.connections import statements
-from memoranda.model.ledger import Entry
 from memoranda.model.records import Audience
 from memoranda.recall.arrays import columns
 from memoranda.recall.scoring import fields
@@ -102,10 +101,9 @@ COVERS = [
         "the name, the shelves and the records stay",
         _together(
             partial(replaced, "end_era", _NAMED),
-            *map(_kept, ("delete_record", "delete_shelves_of_owner", "delete_shelf_groups_of_owner")),
+            *map(_kept, ("delete_records", "delete_shelves_of_owner", "delete_shelf_groups_of_owner")),
         ),
     ),
-    of_function(Entry.scrubbed, "gone is None or line.id in gone", "True"),
     of_function(BatchState.need, "not isinstance(record, what)", "False"),
 ]
 
@@ -141,13 +139,6 @@ COVERED: dict[str, Covered] = {
     "other_holders: s.owner = o.no": Covered(_RENAMED, "storage.erasure_plan._unname: record.opens == owner"),
     "other_holders: r.shelf = s.no": Covered(_RENAMED, "storage.erasure_plan._unname: record.opens == owner"),
     "other_holders: mine.no = ?": Covered(_RENAMED, "storage.erasure_plan._unname: record.opens == owner"),
-    **{
-        f"positions_of_record: r.id = :id{place}": Covered(
-            "of the entries that it finds only the lines of what goes are altered",
-            "model.ledger.Entry.scrubbed: gone is None or line.id in gone",
-        )
-        for place in ("", " (2)")
-    },
     "version_of: r.owner = :owner (2)": Covered("an id is one owner's", "version_of: r.id = :id (2)"),
     "model.records.Audience.within: self.agent == view.agent and wider.readable_by(view)": Covered(
         "nobody but the owner writes for those who do not include the writer",
@@ -191,7 +182,7 @@ OFF_THE_PATH: dict[str, str] = {
                 "set_derived",
                 "erased_eras",
                 "owner_of_era",
-                "owner_of_record",
+                "owners_of",
             ),
             # A set is switched to, or given up, for the whole book.
             *("delete_vector_set", "delete_upkeep", "sets_not_due"),
@@ -209,14 +200,14 @@ FOCUS: dict[Try, tuple[str, ...]] = {
         *("storage.erasure_plan.plan_whole", "storage.erasure_plan._unname", "storage.decide.state.refuse_old_era"),
     ),
     works.forget: (
-        *("load_own", "in_thread", "resting_on", "unlink", "blank_versions", "delete_", "positions_of_record", "buried"),
-        *("storage.erasure_plan", "rewrite_entry", "place_taken", "recount_held"),
+        *("load_own", "in_thread", "resting_on", "unlink", "blank_versions", "delete_", "buried"),
+        *("storage.erasure_plan", "rewrite_entry", "place_taken", "move_held", "where_are", "count_filled", "belongings", "own_jobs"),
     ),
     accounts.pay: ("spent", "delete_spent"),
     accounts.usage: ("spent",),
     works.old_era: ("storage.decide.state.refuse_old_era",),
     works.operation: ("by_operation", "storage.decide.state"),
-    works.mark_used: ("uses", "delete_use", "numbers_in_view"),
+    works.mark_used: ("uses", "delete_uses", "numbers_in_view"),
     arrivals.import_one: ("buried", "ended_era", "place_taken"),
     arrivals.retracted_elsewhere: ("storage.decide.memory_changes._refused_before",),
     labours.jobs: ("due_job", "one_job", "save_job", "delete_job:", "jobs_in_state", "keep_with_job"),

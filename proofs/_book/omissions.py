@@ -10,14 +10,13 @@ from unittest.mock import patch
 
 from memoranda.book.admin.backup_files import Backups, note_erasure
 from memoranda.embedding.maker import CachedEmbedder
+from memoranda.engines.sqlite import erasure as sqlite_erasure
 from memoranda.engines.sqlite.engine import SqliteEngine
-from memoranda.engines.sqlite.erasure import _Erasing
 from memoranda.engines.sqlite.file.connections import statements
 from memoranda.engines.sqlite.file.sqlite_file import SqliteFile
-from memoranda.engines.sqlite.vector_sets import Shrinking
 from memoranda.recall.index import ShelfCache
-from memoranda.storage import erasure_plan
-from proofs._book.mutants import both, replaced, rewritten
+from memoranda.storage import erasure, erasure_plan
+from proofs._book.mutants import replaced, rewritten
 
 Omission = Callable[[], AbstractContextManager[Any]]
 
@@ -43,30 +42,28 @@ OMISSIONS: dict[str, Omission] = {
     "what rests on it": _skipping(erasure_plan._spread, "while wave:", "while False:"),
     "its versions": _never("delete_versions"),
     "its terms": _never("delete_terms"),
-    "its use": _never("delete_use"),
-    "its vectors": _never("delete_vector"),
+    "its use": _never("delete_uses"),
+    "its vectors": _never("delete_vectors"),
     "its vectors in the set that is being made": _skipping(
-        Shrinking.__init__,
-        'connection.execute(sql("vector_sets"))',
-        'connection.execute(sql("vector_sets")).fetchmany(1)',
+        sqlite_erasure._remove_records, 'on.all("vector_sets")', 'on.all("vector_sets")[:1]'
     ),
     "the count of vectors": _never("shrink_vector_set"),
     "what the embedder remembers": _skipping(CachedEmbedder.clear, "self._entries.clear()"),
     "word to embedders elsewhere": _skipping(ShelfCache._apply, "self._forget_words()"),
     "its links": _never("delete_links_of"),
-    # Whatever rests on it has its own links taken away, so this step is missed only together with that one.
-    "its links and those to it": lambda: both(_never("delete_links_of"), _never("delete_links_to")),
     "word to indexes elsewhere": _instead("note_gone", "SELECT ?, ?, ?"),
     "the index here": _skipping(ShelfCache.clear, "self._indexes.clear()"),
-    "stripping what stays": _skipping(_Erasing._carry_out, "self._strip(plan.stripped)"),
+    "stripping what stays": _skipping(
+        erasure._take_away, "yield from _strip(base, loss.stripped.values(), at)"
+    ),
     "earlier versions of what stays": _never("blank_versions"),
-    "jobs about it": _skipping(_Erasing._carry_out, "self._let_go_of_jobs(plan)"),
+    "jobs about it": _skipping(erasure._carry_out, "yield from jobs"),
     "what jobs keep about it": _never("delete_kept"),
     "jobs of the owner": _never("delete_jobs_of_owner"),
     "digests in the ledger": _skipping(
-        _Erasing._carry_out, "self._scrub_lines(plan.doomed, every_version=True)"
+        erasure._take_away, "tuple(loss.erased), tuple(loss.stripped)", "(), tuple(loss.stripped)"
     ),
-    "actors in the ledger": _skipping(_Erasing.everything, "self._scrub_ledger()"),
+    "actors in the ledger": _skipping(erasure._take_away, "yield ScrubLedger(base)"),
     "the owner's name": _instead(
         "end_era", "UPDATE owners SET id = id || '', erased_at = ?, held = 0 WHERE no = ?"
     ),

@@ -6,8 +6,9 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from functools import partial
 
-from memoranda.engines.postgres import erasure, scrub
+from memoranda.engines.postgres import scrub
 from memoranda.engines.postgres.server import session
+from memoranda.storage import erasure
 from proofs._book.mutants import rewritten
 
 Omission = Callable[[], AbstractContextManager[object]]
@@ -38,15 +39,11 @@ OMISSIONS: dict[str, Omission] = {
     "its terms": _never("take_away_terms"),
     "its vectors": lambda: replaced(
         "delete_vectors",
-        "DELETE FROM vectors WHERE owner = :owner AND record = ANY(:records::bigint[]) AND false RETURNING set",
+        "DELETE FROM vectors WHERE owner = :owner AND record = ANY(:records::bigint[]) AND false",
     ),
-    "what jobs keep about it": lambda: replaced(
-        "delete_kept_about", "DELETE FROM kept WHERE records && ?::bytea[] AND false RETURNING job"
-    ),
+    "what jobs keep about it": _never("delete_kept"),
     "jobs of the owner": _never("delete_jobs_of_owner"),
-    "actors in the ledger": partial(
-        rewritten, erasure._Erasing.everything, "await scrub_ledger(self._session, no)", "0"
-    ),
+    "actors in the ledger": partial(rewritten, erasure._take_away, "yield ScrubLedger(base)", "pass"),
     "the owner's name": lambda: replaced("end_era", "UPDATE owners SET erased_at = ?, held = 0 WHERE no = ?"),
     "the owner's shelves": _never("delete_shelves_of_owner"),
     "the owner's groups": _never("delete_shelf_groups_of_owner"),

@@ -30,8 +30,6 @@ _WHOLE = {
     "recount_held_of_all",
     "recount_vector_sets",
     "tables_of_content",
-    "delete_kept_about",
-    "delete_jobs_about",
     "jobs_about",
 }
 #: What takes all of a table in its order, or its first row, by its nature.

@@ -135,18 +135,21 @@ class Entry:
     operation: bytes | None = None
     request: bytes | None = None
 
-    def scrubbed(self, gone: frozenset[UUID] | None) -> Entry:
-        """Return the entry without the digests of erased records; None means of all records."""
+    def scrubbed(self, gone: frozenset[UUID] | None, stripped: frozenset[UUID] = frozenset()) -> Entry:
+        """Return the entry without the digests of erased records (None: of all) and of stripped ones, which stay."""
         lines = tuple(
             replace(line, hash=None, erased=True) if gone is None or line.id in gone else line
             for line in self.lines
         )
+        if gone is None:
+            ignored = tuple(replace(part, field=None) for part in self.ignored)
+            return replace(self, lines=lines, ignored=ignored, actor=Actor(self.actor.kind))
+        lines = tuple(replace(line, hash=None) if line.id in stripped else line for line in lines)
         ignored = tuple(
-            replace(part, field=None) if gone is None or part.id in gone else part for part in self.ignored
+            replace(part, field=None) if part.id in gone or part.id in stripped else part
+            for part in self.ignored
         )
-        if gone is not None:
-            return replace(self, lines=lines, ignored=ignored)
-        return replace(self, lines=lines, ignored=ignored, actor=Actor(self.actor.kind))
+        return replace(self, lines=lines, ignored=ignored)
 
 
 def aged_of(entry: Entry) -> dict[UUID, UUID]:

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from uuid import UUID
 
-from memoranda.model.changes import Batch, JobDraft
+from memoranda.model.changes import Batch, Import, JobDraft
 from memoranda.model.experience_lines import ExperienceLine
 from memoranda.model.ledger import Entry, Receipt
 from memoranda.model.profiles import Key
@@ -20,7 +20,7 @@ from memoranda.storage.decide.state import (
     refuse_old_era,
     repeated,
 )
-from memoranda.storage.questions import Base, ByOperation, Deciding, Secret, ask
+from memoranda.storage.questions import Base, ByOperation, Deciding, OwnersOfRecords, Secret, ask
 from memoranda.storage.rows import encode
 from memoranda.storage.writes import PutJob, Reserve, StoreRecords
 
@@ -41,7 +41,10 @@ def apply_batch(batch: Batch, new_era: UUID) -> Deciding[Receipt]:
         # Nothing is stored, not even the name of a new owner.
         return nothing
     base.era = base.era or new_era
-    for owner in sorted(_named_by(decision.puts) - {batch.owner}, key=lambda owner: owner.parts):
+    named = _named_by(decision.puts)
+    if any(isinstance(change, Import) for change in batch.changes):
+        named |= yield from _owners_of_sources(decision.puts)
+    for owner in sorted(named - {batch.owner}, key=lambda owner: owner.parts):
         yield Reserve(owner, base)
     for draft in _once_each(decision.jobs):
         yield PutJob(base, draft, batch.at)
@@ -74,6 +77,12 @@ def _named_by(puts: Iterable[Put]) -> set[Owner]:
         elif isinstance(put.record, Key) and put.record.opens is not None:
             found.add(put.record.opens)
     return found
+
+
+def _owners_of_sources(puts: Iterable[Put]) -> Deciding[set[Owner]]:
+    """Return the owners of what imported records rest on; only these may have sources of another owner."""
+    ids = {id for put in puts for id in put.record.rests_on()} - {put.record.id for put in puts}
+    return set((yield from ask(OwnersOfRecords(tuple(sorted(ids))))).values()) if ids else set()
 
 
 def _once_each(drafts: Iterable[JobDraft]) -> Iterable[JobDraft]:

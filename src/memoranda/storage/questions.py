@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -9,7 +10,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 from uuid import UUID
 
 from memoranda.model.book_rows import BookFrame, Frame, JobPiece, Piece, PieceKind, SpentPiece
-from memoranda.model.ledger import Entry
+from memoranda.model.ledger import Entry, Erasures
 from memoranda.model.memories import Memory
 from memoranda.model.passages import Choose, Shelf, ShelfDelta, Sight, Use
 from memoranda.model.query import Filter, Page
@@ -591,3 +592,52 @@ class Lacking(Question[list[Record]]):
 
     name: str
     limit: int
+
+
+# ── erasure ──────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@dataclass(frozen=True, slots=True)
+class AllRecords(Question[list[Record]]):
+    """All records of the owner."""
+
+
+@dataclass(frozen=True, slots=True)
+class Belongings(Question[Counter[str]]):
+    """The numbers of rows that belong to these records of the owner, by name.
+
+    The names are ``versions`` (earlier ones), ``terms``, ``uses``, ``vectors`` (of every set), ``links`` (to sources).
+    """
+
+    ids: tuple[UUID, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class CountFilled(Question[int]):
+    """The number of earlier versions of these records of the owner that still have their content."""
+
+    ids: tuple[UUID, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class OwnJobs(Question[list[bytes]]):
+    """The ids of the owner's jobs."""
+
+
+@dataclass(frozen=True, slots=True)
+class PastErasures(Question[Erasures]):
+    """The ids of everything that was ever erased from this book."""
+
+
+@dataclass(frozen=True, slots=True)
+class OwnersOfRecords(Question[dict[UUID, Owner]]):
+    """The owners of these records, of any owner; absent records are left out."""
+
+    ids: tuple[UUID, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class OwnersOfEras(Question[list[Owner]]):
+    """The owners of those of the given eras that have not ended."""
+
+    eras: tuple[UUID, ...]

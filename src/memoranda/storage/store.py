@@ -24,7 +24,7 @@ from memoranda.model.book_rows import (
 )
 from memoranda.model.changes import Batch, Job, JobDraft, JobState, kept_text
 from memoranda.model.language_models import ALL_SPENT, Spent, SpentFilter, Sums
-from memoranda.model.ledger import Entry, Receipt
+from memoranda.model.ledger import Entry, ErasureReceipt, Erasures, Receipt, Target
 from memoranda.model.passages import Choose, Shelf, ShelfDelta, Sight, Use
 from memoranda.model.query import Filter, HistoryStep, Page
 from memoranda.model.records import Owner, Record, View
@@ -34,6 +34,7 @@ from memoranda.ports import Scan
 from memoranda.storage import copies, jobs, vector_sets
 from memoranda.storage import questions as q
 from memoranda.storage.apply import apply_batch, find_operation
+from memoranda.storage.erasure import bury, erase, lacking_erasures
 from memoranda.storage.history import entries, history
 from memoranda.storage.questions import (
     BookCounts,
@@ -46,6 +47,7 @@ from memoranda.storage.questions import (
     ask,
 )
 from memoranda.storage.rebuild import Place, rebuild_some, rebuild_tables
+from memoranda.storage.rows import owner_of
 from memoranda.storage.spending import list_spent, note_spent, sum_spent
 from memoranda.storage.verify import Steps, verify
 from memoranda.storage.writes import PutBook, PutFrame, PutPieces
@@ -288,3 +290,31 @@ class Store(ABC):
     async def depart(self, departure: Departure | None, expected: Departure | None) -> None:
         # Alone: what is being written is there before the mark is, and nothing is written beside it.
         await self.write(lambda: copies.depart(departure, expected), alone=True, guarded=False)
+
+    # ── erasure ──────────────────────────────────────────────────────────────────────────────────────────────────
+
+    async def erase(self, target: Target, at: datetime) -> ErasureReceipt:
+        receipt = await self.write(partial(erase, target, at, self.upkeep_of), alone=True)
+        # It holds the names of owners.
+        owner_of.cache_clear()
+        return await self.finish_erasure(receipt, changed=bool(receipt.removed) or target.everything)
+
+    async def repeat_erasures(self, past: Erasures, at: datetime) -> int:
+        """Erase from a copy of a book what its original has erased since; returns how many records were erased.
+
+        Each owner's part is a commit of its own: if it is interrupted, the copy must not be used until it was done again.
+        """
+        removed = 0
+        for target in await self.read(lambda: lacking_erasures(past), whole=True):
+            receipt = await self.write(partial(erase, target, at, self.upkeep_of), alone=True)
+            removed += len(receipt.ids)
+        await self.write(lambda: bury(past.records, at))
+        return removed
+
+    def upkeep_of(self, erasures: Erasures) -> Sequence[JobDraft]:
+        """Return the jobs that are added with an erasure; ``erasures`` is what earlier copies of the book do not know."""
+        return ()
+
+    async def finish_erasure(self, receipt: ErasureReceipt, *, changed: bool) -> ErasureReceipt:
+        """Clear the files of erased data after the commit, as far as that is done at once, and say in the receipt what is left."""
+        return receipt

@@ -12,7 +12,7 @@ from memoranda.model.book_rows import BookFrame, Frame, Piece, SpentPiece
 from memoranda.model.changes import JobDraft
 from memoranda.model.ledger import Entry
 from memoranda.model.passages import Use
-from memoranda.model.records import Owner
+from memoranda.model.records import Audience, Owner, RecordType
 from memoranda.model.values import new_id
 from memoranda.model.vectors import Embedding
 from memoranda.storage.decide.state import Put
@@ -252,3 +252,72 @@ class ActivateSet(Write):
     """Make a set the active one, and renew all shelves: every cache of an earlier revision becomes invalid."""
 
     set: StoredSet
+
+
+# ── erasure ──────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@dataclass(frozen=True, slots=True)
+class ScrubDigests(Write):
+    """Remove the digests of erased and stripped records from an owner's ledger; lines of erased ones say so."""
+
+    base: OwnerBase
+    erased: Sequence[UUID]
+    #: Records that stay, and whose versions up to now lose their content.
+    stripped: Sequence[UUID]
+    #: The entries that changed any of these records.
+    positions: Sequence[int]
+
+
+@dataclass(frozen=True, slots=True)
+class ScrubLedger(Write):
+    """Remove all digests, and the names of all actors, from an owner's ledger."""
+
+    base: OwnerBase
+
+
+@dataclass(frozen=True, slots=True)
+class BlankVersions(Write):
+    """Remove the content of all earlier versions of these records of an owner; the versions themselves stay."""
+
+    base: OwnerBase
+    ids: Sequence[UUID]
+
+
+class Leaving(NamedTuple):
+    """A record that is removed, as it is now."""
+
+    id: UUID
+    type: RecordType
+    version: int
+    audience: Audience
+
+
+@dataclass(frozen=True, slots=True)
+class RemoveRecords(Write):
+    """Delete records of one owner with their versions, terms, uses, links, and vectors in every set.
+
+    Links of other records to these stay: whatever rests on them is removed, or stored with all its links anew, beside this.
+    The revision of each shelf that loses passages increases once.
+    """
+
+    base: OwnerBase
+    records: Sequence[Leaving]
+    #: The difference that it makes to the owner's count of active memories.
+    gain: int
+
+
+@dataclass(frozen=True, slots=True)
+class Bury(Write):
+    """Store digests of the ids of erased records, so that these are never imported again."""
+
+    digests: Sequence[bytes]
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class EndEra(Write):
+    """End an owner's era: the owner's jobs, shelves and names are deleted; the ledger stays."""
+
+    base: OwnerBase
+    at: datetime

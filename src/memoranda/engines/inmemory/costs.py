@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from memoranda.engines.inmemory import batches
 from memoranda.engines.inmemory.batches import era_of
-from memoranda.engines.inmemory.tables import Answers, Era, Session, Tables, Writes
+from memoranda.engines.inmemory.tables import Answers, Session, Tables, Writes
 from memoranda.model.book_rows import SpentPiece
 from memoranda.model.records import Owner
 from memoranda.storage import questions as q
 from memoranda.storage import writes as w
-from memoranda.storage.spending import unname_spending
 
 
 def pieces(tables: Tables, number: int) -> tuple[SpentPiece, ...]:
@@ -57,16 +55,3 @@ ANSWERS: Answers = {
     q.SpentOf: lambda on, question: pieces(on.tables, question.base.no),
 }
 WRITES: Writes = {w.AddSpent: _add, w.DropSpent: _drop}
-
-
-def unname(tables: Tables, era: Era) -> int:
-    """Remove an owner's name from the sums of spending, which stay; returns how many were changed."""
-    return _carry_out(Session.of(tables), unname_spending(q.OwnerBase(None, b"", era.id, no=era.number)))
-
-
-def _carry_out(on: Session, deciding: q.Deciding[q.A]) -> q.A:
-    answers = {**batches.ANSWERS, **ANSWERS}
-    found, writes = q.run(deciding, lambda question: answers[type(question)](on, question))
-    for write in writes:
-        WRITES[type(write)](on, write)
-    return found

@@ -7,7 +7,6 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
-from datetime import datetime
 from functools import partial
 from typing import Any, TypeVar
 
@@ -24,7 +23,7 @@ from memoranda.engines.inmemory import (
 from memoranda.engines.inmemory.tables import Answers, Checks, Session, Tables, Writes
 from memoranda.model.book_facts import BookFacts
 from memoranda.model.book_rows import refuse_marked
-from memoranda.model.ledger import ErasureReceipt, Scrubbed, Target
+from memoranda.model.ledger import Scrubbed
 from memoranda.storage.questions import Deciding, Question, Write, run
 from memoranda.storage.store import Store
 
@@ -38,6 +37,7 @@ _ANSWERS: Answers = {
     **costs.ANSWERS,
     **jobs.ANSWERS,
     **maintenance.ANSWERS,
+    **erasure.ANSWERS,
 }
 _WRITES: Writes = {
     **batches.WRITES,
@@ -46,6 +46,7 @@ _WRITES: Writes = {
     **jobs.WRITES,
     **pieces.WRITES,
     **maintenance.WRITES,
+    **erasure.WRITES,
 }
 _CHECKS: Checks = {**batches.CHECKS}
 
@@ -107,10 +108,6 @@ class InMemoryEngine(Store):
             return found
 
     # ── erasure ──────────────────────────────────────────────────────────────────────────────────────────────────
-
-    async def erase(self, target: Target, at: datetime) -> ErasureReceipt:
-        with self._writing():
-            return erasure.erase(self._tables, target, at)
 
     async def scrub(self) -> Scrubbed:
         return Scrubbed()

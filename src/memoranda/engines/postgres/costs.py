@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from memoranda.engines.postgres import batches
 from memoranda.engines.postgres.batches import number_of
 from memoranda.engines.postgres.server.session import Answers, Row, Session, Writes
 from memoranda.model.records import Owner
 from memoranda.storage import questions as q
 from memoranda.storage import writes as w
 from memoranda.storage.rows import owner_of
-from memoranda.storage.spending import unname_spending
 
 
 async def _rows(on: Session, question: q.SpentRows) -> list[tuple[Owner | None, Row]]:
@@ -37,25 +35,3 @@ async def _drop(on: Session, write: w.DropSpent) -> None:
 
 ANSWERS: Answers = {q.SpentRows: _rows, q.SpentSum: _sum, q.SpentOf: _of}
 WRITES: Writes = {w.AddSpent: _add, w.DropSpent: _drop}
-
-
-async def unname(session: Session, owner: int) -> int:
-    """Remove an owner's name from the sums of spending, which stay; returns how many were changed."""
-    return await _carry_out(session, unname_spending(q.OwnerBase(None, b"", None, no=owner)))
-
-
-async def _carry_out(session: Session, deciding: q.Deciding[q.A]) -> q.A:
-    answers, writes = {**batches.ANSWERS, **ANSWERS}, list[q.Write]()
-    try:
-        step = next(deciding)
-        while True:
-            if isinstance(step, q.Write):
-                writes.append(step)
-                step = next(deciding)
-            else:
-                step = deciding.send(await answers[type(step)](session, step))
-    except StopIteration as done:
-        found: q.A = done.value
-    for write in writes:
-        await WRITES[type(write)](session, write)
-    return found

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from datetime import datetime
 from typing import Any, TypeVar
 
@@ -26,9 +26,8 @@ from memoranda.engines.postgres.server.server import Server
 from memoranda.engines.postgres.server.session import Answers, Session, Writes, upkeep
 from memoranda.model.book_facts import BookFacts, ServerFacts
 from memoranda.model.changes import Job
-from memoranda.model.ledger import ErasureReceipt, Scrubbed, Target
+from memoranda.model.ledger import ErasureReceipt, Scrubbed
 from memoranda.storage.questions import Deciding, Write
-from memoranda.storage.rows import owner_of
 from memoranda.storage.store import Store
 
 #: Places that may still contain erased content, and that no book can see.
@@ -47,6 +46,7 @@ _ANSWERS: Answers = {
     **pieces.ANSWERS,
     **costs.ANSWERS,
     **maintenance.ANSWERS,
+    **erasure.ANSWERS,
     **jobs.ANSWERS,
     **vector_sets.ANSWERS,
 }
@@ -54,6 +54,7 @@ _WRITES: Writes = {
     **batches.WRITES,
     **costs.WRITES,
     **maintenance.WRITES,
+    **erasure.WRITES,
     **jobs.WRITES,
     **pieces.WRITES,
 }
@@ -150,24 +151,10 @@ class PostgresEngine(Store):
 
     # ── erasure ──────────────────────────────────────────────────────────────────────────────────────────────────
 
-    async def erase(self, target: Target, at: datetime) -> ErasureReceipt:
-        erased = await self._server.write(lambda s: erasure.erase(s, target, at), alone=True)
-        owner_of.cache_clear()
-        pending = scrub.PENDING if erased.removed or target.everything else ""
-        return ErasureReceipt(
-            owner=target.owner,
-            at=at,
-            removed=dict(erased.removed),
-            kept=erased.kept,
-            state="pending" if pending else "complete",
-            pending_because=pending,
-            still_in=(),
-            unchecked=UNSEEN,
-            not_found=erased.unknown,
-            ids=erased.ids,
-            era=erased.era,
-            superseded=erased.superseded,
-        )
+    async def finish_erasure(self, receipt: ErasureReceipt, *, changed: bool) -> ErasureReceipt:
+        pending = scrub.PENDING if changed else ""
+        state = "pending" if pending else "complete"
+        return replace(receipt, state=state, pending_because=pending, unchecked=UNSEEN)
 
     async def scrub(self) -> Scrubbed:
         return await scrub.scrub(self._server)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from dataclasses import replace
 from datetime import datetime
 from uuid import UUID
@@ -24,11 +23,6 @@ async def put(session: Session, owner_no: int, draft: JobDraft, at: datetime, id
     """Add a job, or postpone the waiting one of that kind and key, which gets the new payload and records."""
     records = [id.bytes for id in draft.records]
     await session.run("put_job", **put_values(draft, at, id), owner=owner_no, records=records)
-
-
-async def delete_kept_about(session: Session, doomed: Collection[bytes]) -> list[bytes]:
-    """Delete the answers stored with jobs that quote any of these records; returns the jobs' ids."""
-    return [row[0] for row in await session.all("delete_kept_about", list(doomed))]
 
 
 def piece_of(row: Row) -> JobPiece:

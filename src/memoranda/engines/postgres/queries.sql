@@ -51,6 +51,9 @@ UPDATE owners SET position = ?, held = held + ? WHERE no = ?
 SELECT (SELECT value FROM properties WHERE name = 'secret'), no, tenant, kind, id, position, held, erased_at
 FROM owners WHERE era = ?
 
+-- name: move_held
+UPDATE owners SET held = held + ? WHERE no = ?
+
 -- name: recount_held
 UPDATE owners SET held = (SELECT count(*) FROM records WHERE owner = owners.no AND type = 'memory' AND status = 'active')
 WHERE no = ?
@@ -341,7 +344,11 @@ WHERE :entry::text IS NOT NULL AND EXISTS (SELECT 1 FROM given WHERE packed IS N
 ORDER BY s.no
 
 -- name: where_are
-SELECT r.id, r.no, r.shelf, r.owner FROM ids AS i JOIN records AS r ON r.owner = i.owner AND r.id = i.id
+SELECT id, no, shelf FROM records WHERE owner = ? AND id = ANY(?::bytea[])
+
+-- name: owners_of
+SELECT i.id, o.tenant, o.kind, o.id
+FROM ids AS i CROSS JOIN LATERAL (SELECT tenant, kind, id FROM owners WHERE no = i.owner LIMIT 1) AS o
 WHERE i.id = ANY(?::bytea[])
 
 -- name: how_many_are
@@ -398,11 +405,6 @@ WHERE l.owner = :owner AND l.position = ANY(:positions::bigint[]) AND l.position
 SELECT position FROM records WHERE owner = :owner AND id = ANY(:ids::bytea[])
 UNION SELECT v.position FROM records AS r JOIN versions AS v ON v.owner = r.owner AND v.record = r.no
 WHERE r.owner = :owner AND r.id = ANY(:ids::bytea[])
-
--- name: positions_of_records
-SELECT r.owner, r.position FROM ids AS i JOIN records AS r ON r.owner = i.owner AND r.id = i.id WHERE i.id = ANY(:ids::bytea[])
-UNION SELECT r.owner, v.position FROM ids AS i JOIN records AS r ON r.owner = i.owner AND r.id = i.id
-JOIN versions AS v ON v.owner = r.owner AND v.record = r.no WHERE i.id = ANY(:ids::bytea[])
 
 -- name: version_of
 SELECT r.type, r.id, o.tenant, o.kind, o.id, s.audience, s.agent, s.groups, r.version, r.recorded_at, r.body
@@ -501,8 +503,10 @@ WHERE v.owner = new.owner AND v.record = new.record AND v.set = :set AND v.packe
 UPDATE vector_sets SET count = count + ? WHERE no = ?
 
 -- name: delete_vectors
-WITH wanted AS (DELETE FROM unmade WHERE owner = :owner AND record = ANY(:records::bigint[]))
-DELETE FROM vectors WHERE owner = :owner AND record = ANY(:records::bigint[]) RETURNING set
+WITH wanted AS (DELETE FROM unmade WHERE owner = :owner AND record = ANY(:records::bigint[])),
+gone AS (DELETE FROM vectors WHERE owner = :owner AND record = ANY(:records::bigint[]) RETURNING set)
+UPDATE vector_sets AS s SET count = s.count - g.count
+FROM (SELECT set, count(*) AS count FROM gone GROUP BY set) AS g WHERE s.no = g.set
 
 -- name: activate_vector_set
 UPDATE vector_sets SET active = true WHERE no = ?
@@ -616,10 +620,6 @@ SELECT payload FROM kept WHERE job = ?
 -- name: delete_kept
 DELETE FROM kept WHERE job = ANY(?::bytea[])
 
--- name: delete_kept_about
-DELETE FROM kept WHERE EXISTS (
-    SELECT 1 FROM unnest(records) AS r (id) WHERE r.id IN (SELECT unnest(?::bytea[]))) RETURNING job
-
 -- name: one_job
 SELECT j.id, j.kind, j.key, j.payload, j.records, j.state, j.run_at, j.first_at, j.attempts, j.postponed, j.not_before,
     j.generation, j.leased_generation, j.worker, j.leased_until, j.error,
@@ -632,10 +632,6 @@ SELECT j.id, j.kind, j.key, j.payload, j.records, j.state, j.run_at, j.first_at,
     o.tenant, o.kind, o.id, o.era
 FROM jobs AS j LEFT JOIN owners AS o ON o.no = j.owner WHERE (:state::text IS NULL OR j.state = :state::text)
 ORDER BY j.run_at, j.id LIMIT :limit
-
--- Deletes jobs of every owner: a job of one owner may be about records of another.
--- name: delete_jobs_about
-DELETE FROM jobs WHERE EXISTS (SELECT 1 FROM unnest(records) AS r (id) WHERE r.id IN (SELECT unnest(?::bytea[])))
 
 -- name: jobs_about
 SELECT j.id, j.kind, j.key, j.payload, j.records, j.state, j.run_at, j.first_at, j.attempts, j.postponed, j.not_before,
@@ -694,10 +690,24 @@ WHERE r.owner = ? ORDER BY r.no
 
 -- The row of an emptied version stays, so that the entry that wrote it is still found.
 -- name: blank_versions
-UPDATE versions SET body = '', hash = '' WHERE owner = ? AND record = ANY(?::bigint[]) AND body <> ''
+UPDATE versions SET body = '', hash = ''
+WHERE owner = :owner AND record = ANY(ARRAY(SELECT no FROM records WHERE owner = :owner AND id = ANY(:ids::bytea[]))) AND body <> ''
 
--- name: delete_links_to
-DELETE FROM links WHERE source = ANY(?::bytea[])
+-- name: count_filled
+SELECT count(*) FROM versions
+WHERE owner = :owner AND record = ANY(ARRAY(SELECT no FROM records WHERE owner = :owner AND id = ANY(:ids::bytea[]))) AND body <> ''
+
+-- name: belongings
+WITH own AS (SELECT ARRAY(SELECT no FROM records WHERE owner = :owner AND id = ANY(:ids::bytea[])) AS numbers)
+SELECT
+    (SELECT count(*) FROM versions WHERE owner = :owner AND record = ANY((SELECT numbers FROM own)::bigint[])),
+    (SELECT count(*) FROM terms WHERE owner = :owner AND record = ANY((SELECT numbers FROM own)::bigint[])),
+    (SELECT count(*) FROM uses WHERE owner = :owner AND record = ANY((SELECT numbers FROM own)::bigint[])),
+    (SELECT count(*) FROM vectors WHERE owner = :owner AND record = ANY((SELECT numbers FROM own)::bigint[])),
+    (SELECT count(*) FROM links WHERE owner = :owner AND record = ANY(:ids::bytea[]))
+
+-- name: own_jobs
+SELECT id FROM jobs WHERE owner = ?
 
 -- name: bury_all
 INSERT INTO tombstones (digest, at) SELECT unnest(?::bytea[]), ?::bigint ON CONFLICT DO NOTHING

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-from collections import Counter
 from collections.abc import Sequence
 from functools import partial
 from itertools import groupby
@@ -148,22 +147,3 @@ def writes(put_job_if_behind: PutJobIfBehind) -> Writes:
         w.RemoveSet: _remove_set,
         w.ActivateSet: partial(_activate_set, put_job_if_behind),
     }
-
-
-class VectorRemoval:
-    """Removes the vectors of erased records from every set."""
-
-    def __init__(self, session: Session) -> None:
-        self._session = session
-        self._gone: Counter[int] = Counter()
-
-    async def delete(self, owner: int, records: list[int]) -> int:
-        """Delete the vectors of an owner's records; returns how many there were."""
-        gone = [row[0] for row in await self._session.all("delete_vectors", owner=owner, records=records)]
-        self._gone.update(gone)
-        return len(gone)
-
-    async def finish(self) -> None:
-        """Subtract the deleted vectors from the count of each set."""
-        for number, gone in self._gone.items():
-            await self._session.run("grow_vector_set", -gone, number)

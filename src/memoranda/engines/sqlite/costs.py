@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 from typing import Any
 
 from memoranda.engines.sqlite.batches import number_of
@@ -12,7 +11,6 @@ from memoranda.model.records import Owner
 from memoranda.storage import questions as q
 from memoranda.storage import writes as w
 from memoranda.storage.rows import owner_of
-from memoranda.storage.spending import unname_spending
 
 
 def _rows(on: Session, question: q.SpentRows) -> list[tuple[Owner | None, list[Any]]]:
@@ -42,13 +40,3 @@ def _drop(on: Session, write: w.DropSpent) -> None:
 
 ANSWERS: Answers = {q.SpentRows: _rows, q.SpentSum: _sum, q.SpentOf: _of}
 WRITES: Writes = {w.AddSpent: _add, w.DropSpent: _drop}
-
-
-def unname(connection: sqlite3.Connection, owner: int) -> int:
-    """Remove an owner's name from the sums of spending, which stay; returns how many were changed."""
-    on = Session(connection)
-    base = q.OwnerBase(None, b"", None, no=owner)
-    found, writes = q.run(unname_spending(base), lambda question: ANSWERS[type(question)](on, question))
-    for write in writes:
-        WRITES[type(write)](on, write)
-    return found

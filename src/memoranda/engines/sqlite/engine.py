@@ -5,14 +5,23 @@ from __future__ import annotations
 import os
 import sqlite3
 from collections.abc import Callable
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from datetime import datetime
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
-from memoranda.engines.sqlite import batches, costs, erasure, jobs, maintenance, pieces, reads, vector_sets
-from memoranda.engines.sqlite.file.connections import has_secret, make_secret, secret_of, sql
+from memoranda.engines.sqlite import (
+    batches,
+    costs,
+    erasure,
+    jobs,
+    maintenance,
+    pieces,
+    reads,
+    vector_sets,
+)
+from memoranda.engines.sqlite.file.connections import has_secret, make_secret, sql
 from memoranda.engines.sqlite.file.faults import refuse_moved
 from memoranda.engines.sqlite.file.migrations import book_migrations
 from memoranda.engines.sqlite.file.session import Answers, Session, Writes
@@ -20,10 +29,10 @@ from memoranda.engines.sqlite.file.sqlite_file import SqliteFile
 from memoranda.errors import StorageError
 from memoranda.model.book_facts import BookFacts
 from memoranda.model.book_rows import Arrival, refuse_marked
-from memoranda.model.ledger import ErasureReceipt, Erasures, Scrubbed, Target
+from memoranda.model.changes import JobDraft
+from memoranda.model.ledger import ErasureReceipt, Erasures, Scrubbed
 from memoranda.model.values import utc_now
-from memoranda.storage.questions import Deciding, Question, run
-from memoranda.storage.rows import owner_of
+from memoranda.storage.questions import Deciding, PastErasures, Question, ask, run
 from memoranda.storage.store import Store
 
 #: A file up to this size is cleared of erased content before ``erase`` returns; the worker clears a larger one.
@@ -48,6 +57,7 @@ _ANSWERS: Answers = {
     **costs.ANSWERS,
     **jobs.ANSWERS,
     **maintenance.ANSWERS,
+    **erasure.ANSWERS,
 }
 _WRITES: Writes = {
     **batches.WRITES,
@@ -56,6 +66,7 @@ _WRITES: Writes = {
     **jobs.WRITES,
     **pieces.WRITES,
     **maintenance.WRITES,
+    **erasure.WRITES,
 }
 
 
@@ -143,29 +154,23 @@ class SqliteEngine(Store):
 
     # ── erasure ──────────────────────────────────────────────────────────────────────────────────────────────────
 
-    async def erase(self, target: Target, at: datetime) -> ErasureReceipt:
-        erased = await self._write(lambda c: erasure.erase(c, secret_of(c), target, at))
-        owner_of.cache_clear()
+    def upkeep_of(self, erasures: Erasures) -> list[JobDraft]:
+        return erasure.upkeep_of(erasures)
+
+    async def finish_erasure(self, receipt: ErasureReceipt, *, changed: bool) -> ErasureReceipt:
         pending = ""
-        if erased.removed or target.everything:
+        if changed:
             try:
                 pending = await self._clear()
             except StorageError as exc:
                 # The erasure itself is committed; the worker continues the clearing.
                 pending = f"clearing the file failed, and the worker tries again: {exc}"
-        return ErasureReceipt(
-            owner=target.owner,
-            at=at,
-            removed=dict(erased.removed),
-            kept=erased.kept,
+        return replace(
+            receipt,
             state="pending" if pending else "complete",
             pending_because=pending,
             still_in=await self.known_backups(),
             unchecked=UNSEEN,
-            not_found=erased.unknown,
-            ids=erased.ids,
-            era=erased.era,
-            superseded=erased.superseded,
         )
 
     async def _clear(self) -> str:
@@ -223,10 +228,10 @@ class SqliteEngine(Store):
         await self._write(lambda c: maintenance.note_backup(c, path, utc_now(), made=True))
 
     async def erasures(self) -> Erasures:
-        return await self._file.read(erasure.erasures)
+        return await self.read(lambda: ask(PastErasures()))
 
     async def reapply(self, erasures: Erasures, at: datetime) -> int:
-        removed = await self._write(lambda c: erasure.reapply(c, secret_of(c), erasures, at))
+        removed = await self.repeat_erasures(erasures, at)
         await self.scrub()
         return removed
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
@@ -35,18 +35,6 @@ def make_embedding_due(connection: sqlite3.Connection, at: datetime) -> None:
     """Add a job that computes vectors for new passages, unless a waiting job will do that."""
     for (name,) in connection.execute(sql("sets_not_due"), (EMBED,)).fetchall():
         put(connection, 0, embed_job(name), at)
-
-
-def let_go_of_kept(connection: sqlite3.Connection, doomed: Collection[str]) -> list[bytes]:
-    """Delete the answers stored with jobs that quote these records (ids in hex); returns the jobs' ids."""
-    about = [
-        job
-        for job, records in connection.execute(sql("kept_about_records")).fetchall()
-        if not set(json.loads(records)).isdisjoint(doomed)
-    ]
-    for job in about:
-        connection.execute(sql("delete_kept"), (job,))
-    return about
 
 
 def piece_of(row: Row) -> JobPiece:

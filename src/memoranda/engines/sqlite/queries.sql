@@ -17,6 +17,9 @@ UPDATE owners SET position = ?, held = held + ? WHERE no = ?
 -- name: find_era
 SELECT no, tenant, kind, id, position, held, erased_at FROM owners WHERE era = ?
 
+-- name: move_held
+UPDATE owners SET held = held + ? WHERE no = ?
+
 -- name: recount_held
 UPDATE owners SET held = (SELECT count(*) FROM records WHERE owner = owners.no AND type = 'memory' AND status = 'active')
 WHERE no = ?
@@ -183,6 +186,9 @@ WHERE id = ?
 -- name: where_is
 SELECT no, shelf, version FROM records WHERE id = ?
 
+-- name: where_are
+SELECT id, no, shelf FROM records WHERE id IN ({ids})
+
 -- name: where_passage_is
 SELECT no, shelf FROM records WHERE id = ? AND mark > 0
 
@@ -232,10 +238,6 @@ UPDATE ledger SET actor = ?, body = ? WHERE owner = ? AND position = ?
 -- name: positions_touching
 SELECT position FROM records WHERE owner = :owner AND id = :id
 UNION SELECT v.position FROM versions AS v JOIN records AS r ON r.no = v.record WHERE r.owner = :owner AND r.id = :id
-
--- name: positions_of_record
-SELECT r.owner, r.position FROM records AS r WHERE r.id = :id
-UNION SELECT r.owner, v.position FROM versions AS v JOIN records AS r ON r.no = v.record WHERE r.id = :id
 
 -- name: version_of
 SELECT r.type, r.id, o.tenant, o.kind, o.id, s.audience, s.agent, s.groups, r.version, r.recorded_at, r.body
@@ -319,8 +321,8 @@ UPDATE vectors SET packed = ? WHERE place = (? << 40) + ?
 -- name: grow_vector_set
 UPDATE vector_sets SET count = count + ?, through = ? WHERE no = ?
 
--- name: delete_vector
-DELETE FROM vectors WHERE place = (? << 40) + ?
+-- name: delete_vectors
+DELETE FROM vectors WHERE place IN ({ids})
 
 -- name: shrink_vector_set
 UPDATE vector_sets SET count = count - ? WHERE no = ?
@@ -407,9 +409,6 @@ ON CONFLICT (job) DO UPDATE SET records = excluded.records, payload = excluded.p
 -- name: kept_with_job
 SELECT payload FROM kept WHERE job = ?
 
--- name: kept_about_records
-SELECT job, records FROM kept
-
 -- name: delete_kept
 DELETE FROM kept WHERE job = ?
 
@@ -425,10 +424,6 @@ SELECT j.id, j.kind, j.key, j.payload, j.records, j.state, j.run_at, j.first_at,
     o.tenant, o.kind, o.id, o.era
 FROM jobs AS j LEFT JOIN owners AS o ON o.no = j.owner WHERE (:state IS NULL OR j.state = :state)
 ORDER BY j.run_at, j.id LIMIT :limit
-
--- Jobs of every owner: what one owner's records made due may be another's work.
--- name: jobs_about_records
-SELECT id, records FROM jobs WHERE records <> '[]'
 
 -- name: jobs_about
 SELECT j.id, j.records, k.records FROM jobs AS j LEFT JOIN kept AS k ON k.job = j.id
@@ -486,25 +481,34 @@ WHERE o.no = ?
 
 -- An emptied version keeps its place, so that the entry that wrote it is still found.
 -- name: blank_versions
-UPDATE versions SET body = '', hash = x'' WHERE record = ? AND body <> ''
+UPDATE versions SET body = '', hash = x'' WHERE record IN (SELECT no FROM records WHERE id IN ({ids})) AND body <> ''
+
+-- name: count_filled
+SELECT count(*) FROM records AS r JOIN versions AS v ON v.record = r.no WHERE r.id IN ({ids}) AND v.body <> ''
+
+-- name: belongings
+SELECT
+    (SELECT count(*) FROM versions WHERE record IN (SELECT value FROM json_each(:numbers))),
+    (SELECT count(*) FROM terms WHERE record IN (SELECT value FROM json_each(:numbers))),
+    (SELECT count(*) FROM uses WHERE record IN (SELECT value FROM json_each(:numbers))),
+    (SELECT count(*) FROM vectors WHERE place IN (SELECT value FROM json_each(:places))),
+    (SELECT count(*) FROM records AS r JOIN links AS l ON l.record = r.id
+        WHERE r.no IN (SELECT value FROM json_each(:numbers)))
 
 -- name: delete_versions
-DELETE FROM versions WHERE record = ?
+DELETE FROM versions WHERE record IN ({ids})
 
 -- name: delete_terms
-DELETE FROM terms WHERE record = ?
+DELETE FROM terms WHERE record IN ({ids})
 
--- name: delete_use
-DELETE FROM uses WHERE record = ?
+-- name: delete_uses
+DELETE FROM uses WHERE record IN ({ids})
 
 -- name: delete_links_of
-DELETE FROM links WHERE record = ?
+DELETE FROM links WHERE record IN ({ids})
 
--- name: delete_links_to
-DELETE FROM links WHERE source = ?
-
--- name: delete_record
-DELETE FROM records WHERE id = ?
+-- name: delete_records
+DELETE FROM records WHERE id IN ({ids})
 
 -- name: bury
 INSERT OR IGNORE INTO tombstones (digest, at) VALUES (?, ?)
@@ -525,8 +529,8 @@ SELECT era FROM owners WHERE erased_at IS NOT NULL ORDER BY no
 -- name: owner_of_era
 SELECT tenant, kind, id FROM owners WHERE era = ? AND erased_at IS NULL
 
--- name: owner_of_record
-SELECT o.tenant, o.kind, o.id FROM records AS r JOIN owners AS o ON o.no = r.owner WHERE r.id = ?
+-- name: owners_of
+SELECT r.id, o.tenant, o.kind, o.id FROM records AS r JOIN owners AS o ON o.no = r.owner WHERE r.id IN ({ids})
 
 -- name: end_era
 UPDATE owners SET tenant = NULL, kind = NULL, id = NULL, erased_at = ?, held = 0 WHERE no = ?
@@ -542,6 +546,9 @@ DELETE FROM gone WHERE shelf IN (SELECT no FROM shelves WHERE owner = ?)
 
 -- name: delete_shelves_of_owner
 DELETE FROM shelves WHERE owner = ?
+
+-- name: own_jobs
+SELECT id FROM jobs WHERE owner = ?
 
 -- name: delete_jobs_of_owner
 DELETE FROM jobs WHERE owner = ?

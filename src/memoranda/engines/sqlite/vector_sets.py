@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import contextlib
-import sqlite3
-from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple
 from uuid import UUID
 
-from memoranda.engines.sqlite.file.connections import sql
 from memoranda.engines.sqlite.file.session import Answers, Row, Session, Writes
 from memoranda.errors import Corrupt
 from memoranda.model.records import Record
@@ -140,26 +137,3 @@ WRITES: Writes = {
     w.RemoveSet: _remove_set,
     w.ActivateSet: _activate_set,
 }
-
-
-class Shrinking:
-    """Removes the vectors of erased records from every set."""
-
-    def __init__(self, connection: sqlite3.Connection) -> None:
-        self._connection = connection
-        self._numbers = [row[0] for row in connection.execute(sql("vector_sets"))]
-        self._gone: Counter[int] = Counter()
-
-    def delete(self, record: int) -> int:
-        """Delete a record's vectors; returns how many there were."""
-        had = 0
-        for number in self._numbers:
-            gone = self._connection.execute(sql("delete_vector"), (number, record)).rowcount
-            self._gone[number] += gone
-            had += gone
-        return had
-
-    def finish(self) -> None:
-        """Update the counts of the sets."""
-        for number, gone in self._gone.items():
-            self._connection.execute(sql("shrink_vector_set"), (gone, number))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from memoranda.engines.sqlite.file.connections import secret_of, sql
@@ -52,13 +52,19 @@ class Session:
 
     def many(self, name: str, items: Sequence[Any], *fixed: Any, list_name: str = "ids") -> list[Row]:
         """Return all rows of a statement with a long list, read in parts; ``fixed`` values precede the list."""
+        return [row for part in self._parts(name, items, fixed, list_name) for row in part.fetchall()]
+
+    def run_many(self, name: str, items: Sequence[Any], *fixed: Any, list_name: str = "ids") -> int:
+        """Run a statement with a long list, in parts; returns the number of affected rows."""
+        return sum(part.rowcount for part in self._parts(name, items, fixed, list_name))
+
+    def _parts(
+        self, name: str, items: Sequence[Any], fixed: Sequence[Any], list_name: str
+    ) -> Iterator[sqlite3.Cursor]:
         wanted = list(dict.fromkeys(items))
-        found: list[Row] = []
         for start in range(0, len(wanted), MANY):
             part = wanted[start : start + MANY]
-            text = sql(name, **{list_name: len(part)})
-            found += self.connection.execute(text, (*fixed, *part)).fetchall()
-        return found
+            yield self.connection.execute(sql(name, **{list_name: len(part)}), (*fixed, *part))
 
 
 #: The functions that answer questions, and those that carry out writes.

@@ -1,0 +1,237 @@
+"""Erases records, everything derived only from them, and what the book stores about them; or everything of one owner."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+from memoranda.model.changes import JobDraft
+from memoranda.model.ledger import Actor, Entry, ErasureReceipt, Erasures, Line, Target, Verb
+from memoranda.model.records import WHOLE, Owner, Record
+from memoranda.model.values import keyed
+from memoranda.storage.decide.batch import held_gain
+from memoranda.storage.decide.state import Put
+from memoranda.storage.erasure_plan import (
+    ErasurePlan,
+    departure,
+    plan_ageing,
+    plan_erasure,
+    plan_whole_erasure,
+)
+from memoranda.storage.questions import (
+    AllRecords,
+    Base,
+    Belongings,
+    CountFilled,
+    Deciding,
+    JobsAbout,
+    OwnerBase,
+    OwnersOfEras,
+    OwnersOfRecords,
+    OwnJobs,
+    PositionsTouching,
+    Secret,
+    Write,
+    ask,
+)
+from memoranda.storage.rows import encode
+from memoranda.storage.spending import unname_spending
+from memoranda.storage.writes import (
+    BlankVersions,
+    Bury,
+    DropJobs,
+    EndEra,
+    ForgetKept,
+    Leaving,
+    PutJob,
+    RemoveRecords,
+    ScrubDigests,
+    ScrubLedger,
+    SilenceJobs,
+    StoreRecords,
+)
+
+#: Returns the jobs that an engine adds with an erasure, given the erasure that earlier copies of the book lack. That is
+#: empty for a removal by age, which copies need not repeat.
+Upkeep = Callable[[Erasures], Sequence[JobDraft]]
+
+
+@dataclass(frozen=True, slots=True)
+class _Loss:
+    """What one owner loses by an erasure."""
+
+    base: OwnerBase
+    erased: dict[UUID, Record]
+    stripped: dict[UUID, Record]
+    #: The ledger entries that changed any of these; None: all that the owner has.
+    positions: Sequence[int] | None
+
+
+def erase(target: Target, at: datetime, upkeep: Upkeep) -> Deciding[ErasureReceipt]:
+    """Erase a target, and all records that have no other source."""
+    base = yield from ask(Base(target.owner))
+    if base.era is None:
+        return ErasureReceipt(target.owner, at, {}, (), "complete", not_found=target.ids)
+    plan = yield from _plan(target)
+    removed: Counter[str] = Counter()
+    if plan.doomed or plan.aged or target.everything:
+        removed = yield from _carry_out(base, target, plan, at, upkeep)
+    return ErasureReceipt(
+        owner=target.owner,
+        at=at,
+        removed=dict(+removed),
+        kept=tuple(plan.stripped),
+        state="complete",
+        not_found=tuple(plan.unknown),
+        ids=tuple(plan.doomed),
+        era=base.era if target.everything else None,
+        superseded=tuple(plan.superseded),
+    )
+
+
+def _plan(target: Target) -> Deciding[ErasurePlan]:
+    if target.everything:
+        records = {record.id: record for record in (yield from ask(AllRecords()))}
+        return (yield from plan_whole_erasure(target.owner, target.view, records))
+    planning = plan_ageing if target.ageing else plan_erasure
+    return (yield from planning(target.view, target.ids))
+
+
+def _lacked_by_copies(era: UUID, target: Target, plan: ErasurePlan) -> Erasures:
+    if target.ageing:
+        return Erasures()
+    return Erasures((era,)) if target.everything else Erasures((), (*plan.doomed, *plan.aged))
+
+
+def _carry_out(
+    base: OwnerBase, target: Target, plan: ErasurePlan, at: datetime, upkeep: Upkeep
+) -> Deciding[Counter[str]]:
+    """Write what each owner loses, the target's owner first; returns how many rows are removed of each kind."""
+    assert base.era is not None
+    removed = Counter(record.type.value for record in plan.doomed.values())
+    own = yield from _loss(base, plan, removed, whole=target.everything)
+    jobs = yield from _jobs(plan, (yield from ask(OwnJobs())) if target.everything else (), removed)
+    # Agents who had learnt from these records, and tenants with keys.
+    owners = {record.owner for record in (*plan.doomed.values(), *plan.stripped.values())} - {target.owner}
+    others = []
+    for owner in sorted(owners, key=lambda owner: owner.parts):
+        others.append((yield from _loss((yield from ask(Base(owner))), plan, removed)))
+    if target.everything:
+        removed["names on spending"] += yield from unname_spending(base)
+    yield from _take_away(own, at)
+    yield from _bury(base.secret, (*(() if target.ageing else plan.doomed), *plan.aged), at)
+    yield from jobs
+    position = base.position + 1 + bool(own.stripped)
+    yield StoreRecords(base, (), (), _entry(base.era, position, target, plan, removed, at))
+    if target.everything:
+        yield EndEra(base, at)
+    for draft in upkeep(_lacked_by_copies(base.era, target, plan)):
+        yield PutJob(None, draft, at)
+    for other in others:
+        yield from _take_away(other, at)
+    return removed
+
+
+def _loss(
+    base: OwnerBase, plan: ErasurePlan, removed: Counter[str], *, whole: bool = False
+) -> Deciding[_Loss]:
+    erased, stripped = (
+        {id: record for id, record in records.items() if record.owner == base.owner}
+        for records in (plan.doomed, plan.stripped)
+    )
+    touched = (*erased, *stripped)
+    positions = (yield from ask(PositionsTouching(touched))) if touched and not whole else ()
+    removed["ledger contents"] += base.position if whole else len(positions)
+    if erased:
+        removed.update((yield from ask(Belongings(tuple(erased)))))
+    if stripped:
+        # The present version becomes an earlier one.
+        removed["versions"] += len(stripped) + (yield from ask(CountFilled(tuple(stripped))))
+    return _Loss(base, erased, stripped, None if whole else positions)
+
+
+def _take_away(loss: _Loss, at: datetime) -> Deciding[None]:
+    base = loss.base
+    if loss.positions is None:
+        yield ScrubLedger(base)
+    elif loss.positions:
+        yield ScrubDigests(base, tuple(loss.erased), tuple(loss.stripped), loss.positions)
+    if loss.stripped:
+        yield from _strip(base, loss.stripped.values(), at)
+    if loss.erased:
+        leaving = [Leaving(r.id, r.type, r.version, r.audience) for r in loss.erased.values()]
+        gain = sum(held_gain(record, None) for record in loss.erased.values())
+        yield RemoveRecords(base, leaving, gain)
+
+
+def _strip(base: OwnerBase, records: Collection[Record], at: datetime) -> Deciding[None]:
+    """Store remaining records without erased sources, and empty their earlier versions, which may quote them."""
+    puts = [Put(r.changed(version=r.version + 1, recorded_at=at), r, Verb.UNSOURCE) for r in records]
+    rows = [encode(put.record, base.secret) for put in puts]
+    lines = tuple(
+        Line(Verb.UNSOURCE, now.type, now.id, now.version - 1, now.version, row.hash)
+        for now, row in zip((put.record for put in puts), rows, strict=True)
+    )
+    assert base.era is not None
+    entry = Entry(None, base.era, base.position + 1, at, Actor("system"), lines)
+    yield StoreRecords(base, puts, rows, entry, relink=True)
+    yield BlankVersions(base, [record.id for record in records])
+
+
+def _entry(
+    era: UUID, position: int, target: Target, plan: ErasurePlan, removed: Counter[str], at: datetime
+) -> Entry:
+    """Return the ledger entry of an erasure."""
+    counted = {"removed": dict(+removed)}
+    if target.everything:
+        actor = Actor(target.actor.kind)
+        return Entry(None, era, position, at, actor, (), note={**counted, "everything": True})
+    lines, note = departure(plan, target.owner, ageing=target.ageing)
+    return Entry(None, era, position, at, target.actor, lines, note={**counted, **note})
+
+
+def _bury(secret: bytes, ids: Iterable[UUID], at: datetime) -> Deciding[None]:
+    digests = [keyed(secret, "record", id.bytes) for id in ids]
+    if digests:
+        yield Bury(digests, at)
+
+
+def _jobs(plan: ErasurePlan, own: Iterable[bytes], removed: Counter[str]) -> Deciding[list[Write]]:
+    """Return the deletion of jobs about erased records; jobs of a thread that loses some stay, and quote nothing."""
+    erased = {id.bytes for id in plan.doomed}
+    losing = {id.bytes for id in plan.losing_threads()}
+    # Stripped records, too, were read whole before.
+    read = erased | {id.bytes for id in plan.stripped}
+    ids = tuple(UUID(bytes=id) for id in sorted(read | losing))
+    about = (yield from ask(JobsAbout(ids))) if ids else []
+    kept = {job.id for job in about if job.kept is not None and not read.isdisjoint(job.kept[0])}
+    dropped = {job.id for job in about if not erased.isdisjoint(job.records)}
+    gone = dropped.union(own)
+    silent = {
+        job.id
+        for job in about
+        if job.error and job.id not in gone and (job.id in kept or not losing.isdisjoint(job.records))
+    }
+    removed.update({"kept answers": len(kept), "jobs": len(gone), "errors of jobs": len(silent)})
+    writes = ((ForgetKept, kept), (DropJobs, dropped), (SilenceJobs, silent))
+    return [write(sorted(ids)) for write, ids in writes if ids]
+
+
+def lacking_erasures(past: Erasures) -> Deciding[list[Target]]:
+    """Return the targets whose erasure from a copy removes what its original has erased, as far as the copy has it."""
+    owners = yield from ask(OwnersOfEras(past.eras))
+    of = yield from ask(OwnersOfRecords(past.records))
+    ids: dict[Owner, list[UUID]] = {}
+    for id, owner in of.items():
+        if owner not in owners:
+            ids.setdefault(owner, []).append(id)
+    whole = [Target(owner, WHOLE, Actor("system"), everything=True) for owner in owners]
+    return whole + [Target(owner, WHOLE, Actor("system"), tuple(some)) for owner, some in ids.items()]
+
+
+def bury(ids: Iterable[UUID], at: datetime) -> Deciding[None]:
+    """Store that these records were erased, so that they are never imported again, also those that were never here."""
+    yield from _bury((yield from ask(Secret())), ids, at)
