@@ -215,7 +215,10 @@ class Working:
         filters += [Filter(known_at=START + timedelta(seconds=passed)) for passed in (5, 30, 90)]
         filters += [Filter(as_of=START), Filter(trust=frozenset({"web", "user"}))]
         counts = [await engine.count(owner, view, each) for each in filters]
-        return histories, counts, await engine.uses(owner, view, ids), await engine.get(owner, view, ids)
+        sight = await engine.look(owner, view, lambda _: None, lambda _: ids)
+        looked = sight.records, sight.uses, sight.grounds
+        got = await engine.get(owner, view, ids)
+        return histories, counts, looked, await engine.uses(owner, view, ids), got
 
     async def compare_adopted(self, spare: Engine) -> None:
         """What one engine dumps, another holds in the same way once it has adopted it."""
