@@ -124,7 +124,6 @@ COVERED: dict[str, Covered] = {
     "other_holders: o.erased_at IS NULL": Covered(
         _ENDED + ", no shelves and no records", "end_era: the name, the shelves and the records stay"
     ),
-    "recount_held: no = ?": Covered("others' counts are counted anew", "recount_held: owner = owners.no"),
     "visible_shelves: s.audience = 'self'": Covered(
         "only such shelves have an agent", "visible_shelves: s.agent = :agent"
     ),
@@ -174,6 +173,7 @@ OFF_THE_PATH: dict[str, str] = {
     "record_pieces: s.owner = r.owner": "a shelf's number is given out once in a book",
     "known_records": "only those ids are looked up in its answer that were asked for",
     "scrub_waiting": _UPKEEP,
+    "recount_held": "counts only an owner that is imported whole; the check of a book compares that count",
     **dict.fromkeys(
         (
             *(
@@ -223,7 +223,7 @@ FOCUS: dict[Try, tuple[str, ...]] = {
     reads.shelves: ("owners_of_tenant",),
     reads.history: ("storage.erasure_plan.plan", "storage.history", "versions_of"),
     reads.another_tenant: ("book.input.as_owner", "book.admin.transfer"),
-    writes.remember: ("count_run", "oldest_own", "holders: r.owner", "free_slot", "storage.decide.memory_changes", "recount_held"),
+    writes.remember: ("count_run", "oldest_own", "holders: r.owner", "free_slot", "storage.decide.memory_changes"),
     writes.remember_for_another: ("model.records.Audience.within", "storage.decide.memory_changes._audience"),
     writes.confirm: ("unlink", "storage.decide.memory_changes.confirm"),
     writes.supersede: ("storage.decide.memory_changes._obstacle",),

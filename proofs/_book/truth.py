@@ -119,6 +119,19 @@ class Truth:
         row = self._connection.execute(query, (*owner.parts, position)).fetchone()
         return set() if row is None else {UUID(hex=line[2]) for line in json.loads(row[0])["l"]}
 
+    def belongings(self) -> dict[str, int]:
+        """How many rows of each kind an erasure counts; ``blank`` are the earlier versions without content."""
+        counted = {
+            "versions": "versions",
+            "blank": "versions WHERE body = ''",
+            "jobs": "jobs WHERE owner <> 0",
+            **{table: table for table in ("terms", "uses", "vectors", "links")},
+        }
+        row = self._connection.execute(
+            f"SELECT {', '.join(f'(SELECT count(*) FROM {rows})' for rows in counted.values())}"  # noqa: S608
+        ).fetchone()
+        return dict(zip(counted, row, strict=True))
+
     def uses(self, id: UUID) -> int:
         """How often a record was used."""
         query = "SELECT u.count FROM uses AS u JOIN records AS r ON r.no = u.record WHERE r.id = ?"

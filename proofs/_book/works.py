@@ -28,6 +28,7 @@ async def forget(s: Session) -> None:
     foreign = not view.whole and any(
         s.oracle.records[id].agent != view.agent or not view.agent for id in seen
     )
+    before = s.truth.belongings()
     answer = await s.told(s.book(party).forget(party, ids, **who(view)), party, view, "forget")
     if isinstance(answer, MemorandaError):
         if not (foreign and isinstance(answer, NotAllowed)):
@@ -41,7 +42,25 @@ async def forget(s: Session) -> None:
         raise Leak(
             f"forget by {party.parts} as {view} knows {set(ids) - set(answer.not_found)}, and sees {seen}"
         )
+    check_counts(answer, before, s.truth.belongings())
     let_go(s, answer, party, {*ids} - {*answer.not_found})
+
+
+def check_counts(answer: ErasureReceipt, before: dict[str, int], after: dict[str, int]) -> None:
+    """Raise if a receipt counts more or less than what went."""
+    gone = {kind: before[kind] - after[kind] for kind in before}
+    for kind in ("terms", "uses", "vectors", "jobs"):
+        if answer.removed.get(kind, 0) != gone[kind]:
+            raise Leak(f"{gone[kind]} {kind} went, and the receipt says {answer.removed.get(kind, 0)}")
+    if answer.removed.get("links", 0) > gone["links"]:
+        raise Leak(f"{gone['links']} links went, and the receipt says {answer.removed['links']}")
+    # Of each record that was kept, the version before its last one stays, without its content.
+    deleted = gone["versions"] + len(answer.kept)
+    least = deleted - gone["blank"]
+    if not least <= answer.removed.get("versions", 0) <= least + min(deleted, before["blank"]):
+        raise Leak(
+            f"at least {least} versions went, and the receipt says {answer.removed.get('versions', 0)}"
+        )
 
 
 def let_go(s: Session, answer: ErasureReceipt, party: Owner, asked: set[UUID]) -> None:
@@ -71,7 +90,7 @@ async def forget_everything(s: Session) -> None:
     view = WHOLE if s.rng.random() < 0.7 else view
     if party.kind is not OwnerKind.USER or party not in s.oracle.of:
         return
-    standing, calls = s.truth.era(party), s.truth.calls()
+    standing, calls, before = s.truth.era(party), s.truth.calls(), s.truth.belongings()
     answer = await s.told(
         s.book(party).forget(party, everything=True, **who(view)), party, view, "forget everything"
     )
@@ -85,6 +104,7 @@ async def forget_everything(s: Session) -> None:
         return
     if not view.whole or answer.era != standing[0]:
         raise Leak(f"{party.parts} as {view} ended era {answer.era}")
+    check_counts(answer, before, s.truth.belongings())
     # A key that opens this owner alone goes with it.
     keys = {known.id for known in s.oracle.records.values() if known.opens == party}
     let_go(s, answer, party, set(s.oracle.of.get(party, {})) | keys)
