@@ -8,7 +8,7 @@ from functools import partial
 
 from memoranda.engines.postgres import scrub
 from memoranda.engines.postgres.server import session
-from memoranda.storage import erasure
+from memoranda.storage.use_cases import erasure
 from proofs._book.mutants import rewritten
 
 Omission = Callable[[], AbstractContextManager[object]]

@@ -8,7 +8,7 @@ from memoranda.model.changes import Retract
 from memoranda.model.passages import Use
 from memoranda.model.records import WHOLE, Owner
 from memoranda.ports import Engine
-from memoranda.storage.verify import TABLE_FAULTS
+from memoranda.storage.use_cases.verify import TABLE_FAULTS
 from memoranda.testing.builders import ANN, BEN, FOR_A, SMALL, START, Pen, vectors_of
 
 

@@ -21,9 +21,9 @@ from memoranda.model.changes import Batch, Remember
 from memoranda.model.ledger import Actor
 from memoranda.model.records import WHOLE, Owner
 from memoranda.model.values import new_id, utc_now
-from memoranda.storage.apply import apply_batch
-from memoranda.storage.questions import Deciding, OwnerBase, Question, Write, run
-from memoranda.storage.verify import verify
+from memoranda.storage.use_case import Deciding, OwnerBase, Question, Write, run
+from memoranda.storage.use_cases.apply import apply_batch
+from memoranda.storage.use_cases.verify import verify
 from memoranda.storage.writes import Reserve
 from memoranda.testing.builders import ROOMY, a_memory, packed
 

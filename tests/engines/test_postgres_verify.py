@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from memoranda.storage.rebuild import Place as Reached
-from memoranda.storage.rebuild import rebuild_some, rebuild_tables
-from memoranda.storage.verify import TABLE_FAULTS, verify
+from memoranda.storage.use_cases.rebuild import Place as Reached
+from memoranda.storage.use_cases.rebuild import rebuild_some, rebuild_tables
+from memoranda.storage.use_cases.verify import TABLE_FAULTS, verify
 from tests.engines.planted import PLANTED, Fault, Tried, fill, missed
 from tests.engines.postgres_server import Place
 

@@ -9,8 +9,9 @@ import pytest
 
 from memoranda.model.changes import JobDraft
 from memoranda.model.values import new_id
-from memoranda.storage.apply import apply_batch
-from memoranda.storage.questions import Base, Deciding, Load, ask
+from memoranda.storage.questions import Base, Load
+from memoranda.storage.use_case import Deciding, ask
+from memoranda.storage.use_cases.apply import apply_batch
 from memoranda.storage.writes import PutJob, StoreRecords
 from memoranda.testing.builders import ANN, BEN, START, Pen
 from tests.engines.rehearsal import RehearsingEngine, groups

@@ -2,7 +2,7 @@
 
 from memoranda.storage.decide.batch import decide_batch
 from memoranda.storage.decide.state import Decision, Put
-from memoranda.storage.erasure_plan import ErasurePlan, plan_erasure
 from memoranda.storage.rows import StoredRow, decode, encode
+from memoranda.storage.use_cases.erasure_plan import ErasurePlan, plan_erasure
 
 __all__ = ["Decision", "ErasurePlan", "Put", "StoredRow", "decide_batch", "decode", "encode", "plan_erasure"]

@@ -31,25 +31,18 @@ from memoranda.model.records import Owner, Record, View
 from memoranda.model.values import new_id
 from memoranda.model.vectors import Embedding, VectorSet
 from memoranda.ports import Scan
-from memoranda.storage import copies, jobs, vector_sets
 from memoranda.storage import questions as q
-from memoranda.storage.apply import apply_batch, find_operation
-from memoranda.storage.erasure import bury, erase, lacking_erasures
-from memoranda.storage.history import entries, history
-from memoranda.storage.questions import (
-    BookCounts,
-    BookRows,
-    Counts,
-    Deciding,
-    EraFrame,
-    ErasAfter,
-    OwnersOf,
-    ask,
-)
-from memoranda.storage.rebuild import Place, rebuild_some, rebuild_tables
+from memoranda.storage import upkeep_questions as u
 from memoranda.storage.rows import owner_of
-from memoranda.storage.spending import list_spent, note_spent, sum_spent
-from memoranda.storage.verify import Steps, verify
+from memoranda.storage.upkeep_questions import BookCounts, BookRows, Counts, EraFrame, ErasAfter, OwnersOf
+from memoranda.storage.use_case import Deciding, ask
+from memoranda.storage.use_cases import copies, jobs, vector_sets
+from memoranda.storage.use_cases.apply import apply_batch, find_operation
+from memoranda.storage.use_cases.costs import list_spent, note_spent, sum_spent
+from memoranda.storage.use_cases.erasure import bury, erase, lacking_erasures
+from memoranda.storage.use_cases.history import entries, history
+from memoranda.storage.use_cases.rebuild import Place, rebuild_some, rebuild_tables
+from memoranda.storage.use_cases.verify import Steps, verify
 from memoranda.storage.writes import PutBook, PutFrame, PutPieces
 
 A = TypeVar("A")
@@ -138,7 +131,7 @@ class Store(ABC):
         return await self.read(lambda: ask(q.MostUsed(owner, view, filter, limit)))
 
     async def stale_terms(self, rule: int, limit: int) -> list[Record]:
-        return await self.read(lambda: ask(q.StaleTerms(rule, limit)), whole=True, long=True)
+        return await self.read(lambda: ask(u.StaleTerms(rule, limit)), whole=True, long=True)
 
     async def put_terms(self, rule: int, terms: Mapping[UUID, bytes]) -> int:
         return await self.write(lambda: vector_sets.put_terms(rule, terms))
@@ -156,7 +149,7 @@ class Store(ABC):
         return await self.write(lambda: vector_sets.begin_set(embedding), alone=True)
 
     async def lacking(self, embedding: Embedding, limit: int) -> list[Record]:
-        return await self.read(lambda: ask(q.Lacking(embedding.name, limit)), whole=True, long=True)
+        return await self.read(lambda: ask(u.Lacking(embedding.name, limit)), whole=True, long=True)
 
     async def put_vectors(self, embedding: Embedding, vectors: Mapping[UUID, bytes]) -> int:
         return await self.write(lambda: vector_sets.put_vectors(embedding, vectors))

@@ -16,8 +16,9 @@ from memoranda.model.records import Audience, Owner, RecordType
 from memoranda.model.values import new_id
 from memoranda.model.vectors import Embedding
 from memoranda.storage.decide.state import Put
-from memoranda.storage.questions import JobRow, OwnerBase, StoredSet, Write
 from memoranda.storage.rows import StoredRow
+from memoranda.storage.upkeep_questions import JobRow, StoredSet
+from memoranda.storage.use_case import OwnerBase, Write
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,9 +15,9 @@ from memoranda.engines.sqlite.engine import SqliteEngine
 from memoranda.engines.sqlite.file.connections import upkeep
 from memoranda.engines.sqlite.file.session import Session
 from memoranda.errors import StorageError
-from memoranda.storage.questions import Deciding, run
-from memoranda.storage.rebuild import Place, rebuild_some, rebuild_tables
-from memoranda.storage.verify import TABLE_FAULTS, verify
+from memoranda.storage.use_case import Deciding, run
+from memoranda.storage.use_cases.rebuild import Place, rebuild_some, rebuild_tables
+from memoranda.storage.use_cases.verify import TABLE_FAULTS, verify
 from memoranda.testing.builders import Pen
 from tests.engines.planted import PLANTED, Fault, Tried, fill, missed
 
@@ -76,7 +76,7 @@ async def test_a_rebuild_that_is_interrupted_loses_nothing_and_is_run_again(
         connection.execute("UPDATE records SET facets = 'x'")
         connection.execute("UPDATE links SET source = x'01' WHERE source = (SELECT min(source) FROM links)")
     faults = len((await engine.verify()).faults)
-    monkeypatch.setattr("memoranda.storage.rebuild.PAGE", 2)
+    monkeypatch.setattr("memoranda.storage.use_cases.rebuild.PAGE", 2)
     write, pages = engine.write, iter(range(2))
 
     async def interrupted(*args: Any, **options: Any) -> Any:

@@ -28,14 +28,15 @@ from memoranda.model.records import PASSAGE_TYPES, OwnerKind, Record, RecordType
 from memoranda.storage import Put, StoredRow
 from memoranda.storage import questions as q
 from memoranda.storage import writes as w
+from memoranda.storage.use_case import OwnerBase
 
 
-def _base(on: Session, question: q.Base | q.FindOwner) -> q.OwnerBase:
+def _base(on: Session, question: q.Base | q.FindOwner) -> OwnerBase:
     era = on.tables.living.get(question.owner)
     on.era = era or on.tables.new_era(question.owner)
     held = sum(1 for _ in _active(on))
     id, number = (None, None) if era is None else (era.id, era.number)
-    on.base = q.OwnerBase(question.owner, on.tables.secret, id, len(on.era.ledger), held, number)
+    on.base = OwnerBase(question.owner, on.tables.secret, id, len(on.era.ledger), held, number)
     return on.base
 
 
@@ -132,7 +133,7 @@ def _messages(on: Session, thread: UUID) -> Iterator[StoredRow]:
     return (row for row in rows if row.type == "message" and row.thread == thread.bytes)
 
 
-def era_of(on: Session, base: q.OwnerBase) -> Era:
+def era_of(on: Session, base: OwnerBase) -> Era:
     """Return an owner's era; a new one is added to the book first."""
     assert base.era is not None
     if base.era not in on.tables.eras:

@@ -8,7 +8,7 @@ from memoranda.engines.inmemory.batches import era_of
 from memoranda.engines.inmemory.tables import Answers, Session, Tables, Writes
 from memoranda.model.book_rows import SpentPiece
 from memoranda.model.records import Owner
-from memoranda.storage import questions as q
+from memoranda.storage import upkeep_questions as u
 from memoranda.storage import writes as w
 
 
@@ -25,7 +25,7 @@ def add(tables: Tables, number: int, rows: Iterable[SpentPiece]) -> None:
         own[row[:5]] = tuple(one + other for one, other in zip(before, row[5:], strict=True))
 
 
-def _meeting(on: Session, where: q.SpentWhere) -> Iterator[tuple[Owner | None, SpentPiece]]:
+def _meeting(on: Session, where: u.SpentWhere) -> Iterator[tuple[Owner | None, SpentPiece]]:
     owners = {era.number: era.owner for era in on.tables.living.values()}
     numbers = on.tables.spent if where.base is None else [where.base.no or -1]
     for number in numbers:
@@ -36,7 +36,7 @@ def _meeting(on: Session, where: q.SpentWhere) -> Iterator[tuple[Owner | None, S
                 yield owners.get(number), piece
 
 
-def _sum(on: Session, question: q.SpentSum) -> tuple[int, ...]:
+def _sum(on: Session, question: u.SpentSum) -> tuple[int, ...]:
     found = [piece[5:] for _, piece in _meeting(on, question.where)]
     return tuple(map(sum, zip(*found, strict=True))) if found else (0,) * 7
 
@@ -50,8 +50,8 @@ def _drop(on: Session, write: w.DropSpent) -> None:
 
 
 ANSWERS: Answers = {
-    q.SpentRows: lambda on, question: list(_meeting(on, question.where)),
-    q.SpentSum: _sum,
-    q.SpentOf: lambda on, question: pieces(on.tables, question.base.no),
+    u.SpentRows: lambda on, question: list(_meeting(on, question.where)),
+    u.SpentSum: _sum,
+    u.SpentOf: lambda on, question: pieces(on.tables, question.base.no),
 }
 WRITES: Writes = {w.AddSpent: _add, w.DropSpent: _drop}

@@ -24,8 +24,8 @@ from memoranda.engines.inmemory.tables import Answers, Checks, Session, Tables, 
 from memoranda.model.book_facts import BookFacts
 from memoranda.model.book_rows import refuse_marked
 from memoranda.model.ledger import Scrubbed
-from memoranda.storage.questions import Deciding, Question, Write, run
 from memoranda.storage.store import Store
+from memoranda.storage.use_case import Deciding, Question, Write, run
 
 A = TypeVar("A")
 

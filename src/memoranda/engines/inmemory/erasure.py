@@ -9,11 +9,11 @@ from memoranda.engines.inmemory.batches import Storing, era_of
 from memoranda.engines.inmemory.tables import Answers, Session, Writes
 from memoranda.model.records import PASSAGE_TYPES, Owner
 from memoranda.model.values import micros
-from memoranda.storage import questions as q
+from memoranda.storage import upkeep_questions as u
 from memoranda.storage import writes as w
 
 
-def _belongings(on: Session, question: q.Belongings) -> Counter[str]:
+def _belongings(on: Session, question: u.Belongings) -> Counter[str]:
     found: Counter[str] = Counter()
     for kept in (on.era.records[id] for id in question.ids):
         found["versions"] += len(kept.versions) - 1
@@ -24,7 +24,7 @@ def _belongings(on: Session, question: q.Belongings) -> Counter[str]:
     return found
 
 
-def _count_filled(on: Session, question: q.CountFilled) -> int:
+def _count_filled(on: Session, question: u.CountFilled) -> int:
     earlier = (version for id in question.ids for version in on.era.records[id].versions[:-1])
     return sum(1 for version in earlier if version.row.body)
 
@@ -70,22 +70,22 @@ def _end_era(on: Session, write: w.EndEra) -> None:
     era.owner, era.ended_at = None, micros(write.at)
 
 
-def _own_jobs(on: Session, _: q.OwnJobs) -> list[bytes]:
+def _own_jobs(on: Session, _: u.OwnJobs) -> list[bytes]:
     return [id for id, row in on.tables.jobs.items() if row.era == on.era.id]
 
 
-def _owners_of(on: Session, question: q.OwnersOfRecords) -> dict[UUID, Owner]:
+def _owners_of(on: Session, question: u.OwnersOfRecords) -> dict[UUID, Owner]:
     records = on.tables.records
     found = ((id, records[id].era.owner) for id in question.ids if id in records)
     return {id: owner for id, owner in found if owner is not None}
 
 
 ANSWERS: Answers = {
-    q.AllRecords: lambda on, _: [kept.record() for kept in on.era.records.values()],
-    q.Belongings: _belongings,
-    q.CountFilled: _count_filled,
-    q.OwnJobs: _own_jobs,
-    q.OwnersOfRecords: _owners_of,
+    u.AllRecords: lambda on, _: [kept.record() for kept in on.era.records.values()],
+    u.Belongings: _belongings,
+    u.CountFilled: _count_filled,
+    u.OwnJobs: _own_jobs,
+    u.OwnersOfRecords: _owners_of,
 }
 
 WRITES: Writes = {

@@ -13,9 +13,9 @@ from memoranda.model.book_rows import JobPiece
 from memoranda.model.changes import JobDraft, JobState
 from memoranda.model.values import micros, new_id
 from memoranda.model.vectors import EMBED, embed_job
-from memoranda.storage import questions as q
+from memoranda.storage import upkeep_questions as u
 from memoranda.storage import writes as w
-from memoranda.storage.jobs import put_piece
+from memoranda.storage.use_cases.jobs import put_piece
 
 
 def put(tables: Tables, era: Era | None, draft: JobDraft, at: datetime, id: UUID | None = None) -> None:
@@ -25,7 +25,7 @@ def put(tables: Tables, era: Era | None, draft: JobDraft, at: datetime, id: UUID
     rows = tables.jobs.values()
     before = next((row.piece for row in rows if (row.era, row.piece.kind, row.piece.key) == name), None)
     piece = put_piece(before, draft, at, id or new_id())
-    tables.jobs[piece.id] = q.JobRow(piece, owner, era_id)
+    tables.jobs[piece.id] = u.JobRow(piece, owner, era_id)
 
 
 def make_embedding_due(tables: Tables, at: datetime) -> None:
@@ -36,13 +36,13 @@ def make_embedding_due(tables: Tables, at: datetime) -> None:
             put(tables, None, embed_job(name), at)
 
 
-def _jobs_in(on: Session, question: q.JobsIn) -> list[q.JobRow]:
+def _jobs_in(on: Session, question: u.JobsIn) -> list[u.JobRow]:
     found = (row for row in on.tables.jobs.values() if question.state in (None, row.piece.state))
     rows = sorted(found, key=lambda row: (row.piece.run_at, row.piece.id))[: question.limit]
     return [_bare(row) for row in rows]
 
 
-def _due(on: Session, question: q.DueKind | q.DueJob) -> q.JobRow | None:
+def _due(on: Session, question: u.DueKind | u.DueJob) -> u.JobRow | None:
     due = [
         (since, row.piece.id, row)
         for row in on.tables.jobs.values()
@@ -66,13 +66,13 @@ def _due_since(job: JobPiece) -> int | None:
     return job.run_at if job.state == JobState.WAITING else None
 
 
-def _about(on: Session, question: q.JobsAbout) -> list[JobPiece]:
+def _about(on: Session, question: u.JobsAbout) -> list[JobPiece]:
     ids = {id.bytes for id in question.ids}
     pieces = (row.piece for row in on.tables.jobs.values())
     return [job for job in pieces if not ids.isdisjoint((*job.records, *(job.kept or ((),))[0]))]
 
 
-def _bare(row: q.JobRow | None) -> Any:
+def _bare(row: u.JobRow | None) -> Any:
     """Return a row without the model's answer."""
     return row and replace(row, piece=row.piece._replace(kept=None))
 
@@ -94,19 +94,19 @@ def _set(on: Session, ids: Iterable[bytes], **columns: Any) -> None:
             jobs[id] = replace(jobs[id], piece=jobs[id].piece._replace(**columns))
 
 
-def _due_kind(on: Session, question: q.DueKind) -> str | None:
+def _due_kind(on: Session, question: u.DueKind) -> str | None:
     row = _due(on, question)
     return None if row is None else row.piece.kind
 
 
 ANSWERS: Answers = {
-    q.JobAt: lambda on, question: _bare(on.tables.jobs.get(question.id.bytes)),
-    q.JobsIn: _jobs_in,
-    q.Now: lambda _, question: micros(question.at),
-    q.DueKind: _due_kind,
-    q.DueJob: _due,
-    q.JobsAbout: _about,
-    q.ArePresent: lambda on, question: all(id in on.tables.records for id in question.ids),
+    u.JobAt: lambda on, question: _bare(on.tables.jobs.get(question.id.bytes)),
+    u.JobsIn: _jobs_in,
+    u.Now: lambda _, question: micros(question.at),
+    u.DueKind: _due_kind,
+    u.DueJob: _due,
+    u.JobsAbout: _about,
+    u.ArePresent: lambda on, question: all(id in on.tables.records for id in question.ids),
 }
 WRITES: Writes = {
     w.SaveJob: _save,

@@ -9,25 +9,26 @@ from uuid import UUID
 
 from memoranda.engines.inmemory.tables import Answers, Session, Tables, Writes
 from memoranda.storage import StoredRow
-from memoranda.storage import questions as q
+from memoranda.storage import upkeep_questions as u
 from memoranda.storage import writes as w
+from memoranda.storage.use_case import OwnerBase
 from memoranda.text.terms import RULE
 
 
-def _find_era(on: Session, question: q.FindEra) -> q.OwnerBase | None:
+def _find_era(on: Session, question: u.FindEra) -> OwnerBase | None:
     era = on.tables.eras.get(UUID(bytes=question.era))
     if era is None:
         return None
     on.era = era
     rows = (kept.now.row for kept in era.records.values())
     held = sum(1 for row in rows if row.type == "memory" and row.status == "active")
-    on.base = q.OwnerBase(era.owner, on.tables.secret, era.id, len(era.ledger), held, era.number)
+    on.base = OwnerBase(era.owner, on.tables.secret, era.id, len(era.ledger), held, era.number)
     return on.base
 
 
-def _counts(on: Session, _: q.Counts) -> q.BookCounts:
+def _counts(on: Session, _: u.Counts) -> u.BookCounts:
     records = on.tables.records.values()
-    return q.BookCounts(
+    return u.BookCounts(
         records=dict(sorted(Counter(kept.now.row.type for kept in records).items())),
         jobs=dict(sorted(Counter(row.piece.state for row in on.tables.jobs.values()).items())),
         owners=sum(1 for era in on.tables.living.values() if era.ledger),
@@ -35,7 +36,7 @@ def _counts(on: Session, _: q.Counts) -> q.BookCounts:
     )
 
 
-def _table_faults(on: Session, _: q.TableFaults) -> list[tuple[str, object]]:
+def _table_faults(on: Session, _: u.TableFaults) -> list[tuple[str, object]]:
     return list(_faults(on.tables))
 
 
@@ -85,5 +86,5 @@ def _rebuild_tables(on: Session, _: w.RebuildTables) -> None:
         }
 
 
-ANSWERS: Answers = {q.FindEra: _find_era, q.Counts: _counts, q.TableFaults: _table_faults}
+ANSWERS: Answers = {u.FindEra: _find_era, u.Counts: _counts, u.TableFaults: _table_faults}
 WRITES: Writes = {w.SetDerived: _set_derived, w.RebuildTables: _rebuild_tables}

@@ -28,27 +28,27 @@ from memoranda.model.records import Owner
 from memoranda.model.values import micros, moment
 from memoranda.model.vectors import Embedding
 from memoranda.storage import StoredRow, decode, encode
-from memoranda.storage import questions as q
+from memoranda.storage import upkeep_questions as u
 from memoranda.storage import writes as w
 from memoranda.storage.rows import audience_columns, audience_of, dump_entry, load_entry_body, owner_of
 
 # ── answers ──────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _properties(on: Session, _: q.Properties) -> dict[str, bytes]:
+def _properties(on: Session, _: u.Properties) -> dict[str, bytes]:
     return {**on.tables.properties, SECRET: on.tables.secret}
 
 
-def _eras_after(on: Session, question: q.ErasAfter) -> list[bytes]:
+def _eras_after(on: Session, question: u.ErasAfter) -> list[bytes]:
     return sorted(id.bytes for id in on.tables.eras if id.bytes > question.after)[: question.limit]
 
 
-def _book_rows(on: Session, _: q.BookRows) -> BookFrame:
+def _book_rows(on: Session, _: u.BookRows) -> BookFrame:
     sets = tuple((name, embedding.dimension) for name, embedding in on.tables.sets.items())
     return BookFrame(sets, _jobs(on.tables, None), costs.pieces(on.tables, 0))
 
 
-def _era_frame(on: Session, question: q.EraFrame) -> Frame | None:
+def _era_frame(on: Session, question: u.EraFrame) -> Frame | None:
     era = on.tables.eras.get(UUID(bytes=question.era))
     if era is None:
         return None
@@ -65,7 +65,7 @@ def _era_frame(on: Session, question: q.EraFrame) -> Frame | None:
     )
 
 
-def _pieces_after(on: Session, question: q.PiecesAfter) -> list[Piece]:
+def _pieces_after(on: Session, question: u.PiecesAfter) -> list[Piece]:
     after, limit = question.after, question.limit
     if question.kind is PieceKind.STONE:
         stones = on.tables.tombstones
@@ -118,11 +118,11 @@ def _jobs(tables: Tables, era: Era | None) -> tuple[JobPiece, ...]:
     return tuple(sorted(job._replace(payload=job_payload(job.payload)) for job in jobs))
 
 
-def _known_records(on: Session, question: q.KnownRecords) -> frozenset[UUID]:
+def _known_records(on: Session, question: u.KnownRecords) -> frozenset[UUID]:
     return frozenset(id for id in question.ids if id in on.tables.records)
 
 
-def _owners_of(on: Session, question: q.OwnersOf) -> list[Owner]:
+def _owners_of(on: Session, question: u.OwnersOf) -> list[Owner]:
     living = on.tables.living.items()
     found = (owner for owner, era in living if owner.tenant == question.tenant and era.ledger)
     return sorted(found, key=lambda owner: owner.parts)
@@ -168,7 +168,7 @@ def _put_frame(on: Session, write: w.PutFrame) -> None:
 
 def _put_work(tables: Tables, era: Era | None, frame: BookFrame | Frame) -> None:
     owner, id, number = (None, None, 0) if era is None else (era.owner, era.id, era.number)
-    tables.jobs.update((piece.id, q.JobRow(piece, owner, id)) for piece in frame.jobs)
+    tables.jobs.update((piece.id, u.JobRow(piece, owner, id)) for piece in frame.jobs)
     tables.spent.pop(number, None)
     costs.add(tables, number, frame.spent)
 
@@ -226,13 +226,13 @@ def _earlier(tables: Tables, era: Era, piece: RecordPiece, now: StoredRow, versi
 
 
 ANSWERS: Answers = {
-    q.Properties: _properties,
-    q.ErasAfter: _eras_after,
-    q.BookRows: _book_rows,
-    q.EraFrame: _era_frame,
-    q.PiecesAfter: _pieces_after,
-    q.KnownRecords: _known_records,
-    q.OwnersOf: _owners_of,
+    u.Properties: _properties,
+    u.ErasAfter: _eras_after,
+    u.BookRows: _book_rows,
+    u.EraFrame: _era_frame,
+    u.PiecesAfter: _pieces_after,
+    u.KnownRecords: _known_records,
+    u.OwnersOf: _owners_of,
 }
 
 WRITES: Writes = {

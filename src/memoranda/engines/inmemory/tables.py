@@ -14,7 +14,8 @@ from memoranda.model.records import Audience, Owner, Record, View, owner_digest_
 from memoranda.model.values import keyed, new_id
 from memoranda.model.vectors import Embedding
 from memoranda.storage import StoredRow, decode
-from memoranda.storage.questions import JobRow, OwnerBase, Question, Write
+from memoranda.storage.upkeep_questions import JobRow
+from memoranda.storage.use_case import OwnerBase, Question, Write
 from memoranda.text.terms import RULE
 
 

@@ -9,7 +9,7 @@ from uuid import UUID
 from memoranda.engines.inmemory.tables import Answers, Kept, Session, Writes
 from memoranda.model.records import Record
 from memoranda.model.vectors import EMBED, SetState, VectorSet
-from memoranda.storage import questions as q
+from memoranda.storage import upkeep_questions as u
 from memoranda.storage import writes as w
 
 
@@ -17,12 +17,12 @@ def _passages(on: Session) -> Iterator[Kept]:
     return (kept for kept in on.tables.records.values() if kept.terms is not None)
 
 
-def _passages_among(on: Session, question: q.PassagesAmong) -> dict[UUID, Kept]:
+def _passages_among(on: Session, question: u.PassagesAmong) -> dict[UUID, Kept]:
     found = ((id, on.tables.records.get(id)) for id in question.ids)
     return {id: kept for id, kept in found if kept is not None and kept.terms is not None}
 
 
-def _stale_terms(on: Session, question: q.StaleTerms) -> list[Record]:
+def _stale_terms(on: Session, question: u.StaleTerms) -> list[Record]:
     stale = (kept for kept in _passages(on) if kept.rule < question.rule)
     return [kept.record() for kept in islice(stale, question.limit)]
 
@@ -49,21 +49,21 @@ def _remark(touched: Iterable[Kept]) -> None:
         kept.mark = shelf.mark
 
 
-def _sets(on: Session, _: q.Sets) -> list[q.StoredSet]:
+def _sets(on: Session, _: u.Sets) -> list[u.StoredSet]:
     return [_stored_set(on, name) for name in on.tables.sets]
 
 
-def _stored_set(on: Session, name: str) -> q.StoredSet:
+def _stored_set(on: Session, name: str) -> u.StoredSet:
     count = sum(name in kept.vectors for kept in on.tables.records.values())
     state = SetState.ACTIVE if name == on.tables.active else SetState.MAKING
-    return q.StoredSet(name, VectorSet(name, on.tables.sets[name].dimension, count, state))
+    return u.StoredSet(name, VectorSet(name, on.tables.sets[name].dimension, count, state))
 
 
-def _lock_set(on: Session, question: q.LockSet) -> q.StoredSet | None:
+def _lock_set(on: Session, question: u.LockSet) -> u.StoredSet | None:
     return _stored_set(on, question.name) if question.name in on.tables.sets else None
 
 
-def _lacking(on: Session, question: q.Lacking) -> list[Record]:
+def _lacking(on: Session, question: u.Lacking) -> list[Record]:
     passages = _passages(on) if question.name in on.tables.sets else ()
     lacking = (kept for kept in passages if question.name not in kept.vectors)
     return [kept.record() for kept in islice(lacking, question.limit)]
@@ -99,11 +99,11 @@ def _activate_set(on: Session, write: w.ActivateSet) -> None:
 
 
 ANSWERS: Answers = {
-    q.StaleTerms: _stale_terms,
-    q.PassagesAmong: _passages_among,
-    q.Sets: _sets,
-    q.LockSet: _lock_set,
-    q.Lacking: _lacking,
+    u.StaleTerms: _stale_terms,
+    u.PassagesAmong: _passages_among,
+    u.Sets: _sets,
+    u.LockSet: _lock_set,
+    u.Lacking: _lacking,
 }
 
 WRITES: Writes = {

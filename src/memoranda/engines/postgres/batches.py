@@ -20,6 +20,7 @@ from memoranda.model.vectors import embed_job
 from memoranda.storage import questions as q
 from memoranda.storage import writes as w
 from memoranda.storage.rows import audience_of, dump_entry, entry_of, record_of
+from memoranda.storage.use_case import OwnerBase
 
 
 async def secret_of(session: Session) -> bytes:
@@ -27,19 +28,19 @@ async def secret_of(session: Session) -> bytes:
     return bytes(await session.value("secret"))
 
 
-async def _base(on: Session, question: q.Base) -> q.OwnerBase:
+async def _base(on: Session, question: q.Base) -> OwnerBase:
     # Locked before any look-up, so that a repeated operation waits for the first one to end.
     secret, base = await lock_owner(on, question.owner)
-    on.base = base or q.OwnerBase(question.owner, secret, None)
+    on.base = base or OwnerBase(question.owner, secret, None)
     on.no = -1 if on.base.no is None else on.base.no
     return on.base
 
 
-async def _find_owner(on: Session, question: q.FindOwner) -> q.OwnerBase:
+async def _find_owner(on: Session, question: q.FindOwner) -> OwnerBase:
     row = await on.one("find_owner", *question.owner.parts)
     assert row is not None
     found = None if row[1] is None else _owner_base(question.owner, bytes(row[0]), row[1:])
-    on.base = found or q.OwnerBase(question.owner, bytes(row[0]), None)
+    on.base = found or OwnerBase(question.owner, bytes(row[0]), None)
     on.no = -1 if on.base.no is None else on.base.no
     return on.base
 
@@ -148,13 +149,13 @@ def _raw(ids: Sequence[UUID]) -> list[bytes]:
     return [id.bytes for id in ids]
 
 
-async def find_owner(session: Session, owner: Owner) -> q.OwnerBase | None:
+async def find_owner(session: Session, owner: Owner) -> OwnerBase | None:
     """Return the owner's current era; None if the owner has none."""
     row = await session.one("owner", *owner.parts)
     return None if row is None else _owner_base(owner, b"", row)
 
 
-async def lock_owner(session: Session, owner: Owner) -> tuple[bytes, q.OwnerBase | None]:
+async def lock_owner(session: Session, owner: Owner) -> tuple[bytes, OwnerBase | None]:
     """Lock the owner until the transaction ends; returns the book's secret and the owner's current era.
 
     If the owner has no era, no other transaction can begin one before this transaction ends.
@@ -169,11 +170,11 @@ async def lock_owner(session: Session, owner: Owner) -> tuple[bytes, q.OwnerBase
     return secret, None if found[1] is None else _owner_base(owner, secret, found[1:])
 
 
-def _owner_base(owner: Owner, secret: bytes, row: Row) -> q.OwnerBase:
-    return q.OwnerBase(owner, secret, UUID(bytes=row[1]), row[2], row[3], row[0])
+def _owner_base(owner: Owner, secret: bytes, row: Row) -> OwnerBase:
+    return OwnerBase(owner, secret, UUID(bytes=row[1]), row[2], row[3], row[0])
 
 
-async def number_of(session: Session, base: q.OwnerBase) -> int:
+async def number_of(session: Session, base: OwnerBase) -> int:
     """Return the owner's number; the row of a new era is stored first."""
     if base.no is None:
         assert base.owner is not None and base.era is not None

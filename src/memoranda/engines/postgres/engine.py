@@ -27,8 +27,8 @@ from memoranda.engines.postgres.server.session import Answers, Session, Writes, 
 from memoranda.model.book_facts import BookFacts, ServerFacts
 from memoranda.model.changes import Job
 from memoranda.model.ledger import ErasureReceipt, Scrubbed
-from memoranda.storage.questions import Deciding, Write
 from memoranda.storage.store import Store
+from memoranda.storage.use_case import Deciding, Write
 
 #: Places that may still contain erased content, and that no book can see.
 UNSEEN = (

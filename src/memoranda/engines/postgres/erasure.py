@@ -12,7 +12,7 @@ from memoranda.engines.postgres.server.session import Answers, Session, Writes
 from memoranda.model.ledger import Entry
 from memoranda.model.records import PASSAGE_TYPES, Owner, Record
 from memoranda.model.values import micros
-from memoranda.storage import questions as q
+from memoranda.storage import upkeep_questions as u
 from memoranda.storage import writes as w
 from memoranda.storage.rows import dump_entry, entry_of, owner_of, record_of
 
@@ -31,11 +31,11 @@ def batches(things: Iterable[_T]) -> Iterator[list[_T]]:
         yield every[start : start + AT_ONCE]
 
 
-async def _all_records(on: Session, _: q.AllRecords) -> list[Record]:
+async def _all_records(on: Session, _: u.AllRecords) -> list[Record]:
     return [record_of(row) for row in await on.all("all_of_owner", on.no)]
 
 
-async def _belongings(on: Session, question: q.Belongings) -> Counter[str]:
+async def _belongings(on: Session, question: u.Belongings) -> Counter[str]:
     found: Counter[str] = Counter()
     for ids in batches(_raw(question.ids)):
         counts = await on.one("belongings", owner=on.no, ids=ids)
@@ -43,15 +43,15 @@ async def _belongings(on: Session, question: q.Belongings) -> Counter[str]:
     return found
 
 
-async def _count_filled(on: Session, question: q.CountFilled) -> int:
+async def _count_filled(on: Session, question: u.CountFilled) -> int:
     return sum([await on.value("count_filled", owner=on.no, ids=ids) for ids in batches(_raw(question.ids))])
 
 
-async def _own_jobs(on: Session, _: q.OwnJobs) -> list[bytes]:
+async def _own_jobs(on: Session, _: u.OwnJobs) -> list[bytes]:
     return [row[0] for row in await on.all("own_jobs", on.no)]
 
 
-async def _owners_of(on: Session, question: q.OwnersOfRecords) -> dict[UUID, Owner]:
+async def _owners_of(on: Session, question: u.OwnersOfRecords) -> dict[UUID, Owner]:
     rows = [row for ids in batches(_raw(question.ids)) for row in await on.all("owners_of", ids)]
     return {UUID(bytes=row[0]): owner_of(*row[1:]) for row in rows}
 
@@ -129,11 +129,11 @@ def _raw(ids: Iterable[UUID]) -> list[bytes]:
 
 
 ANSWERS: Answers = {
-    q.AllRecords: _all_records,
-    q.Belongings: _belongings,
-    q.CountFilled: _count_filled,
-    q.OwnJobs: _own_jobs,
-    q.OwnersOfRecords: _owners_of,
+    u.AllRecords: _all_records,
+    u.Belongings: _belongings,
+    u.CountFilled: _count_filled,
+    u.OwnJobs: _own_jobs,
+    u.OwnersOfRecords: _owners_of,
 }
 
 WRITES: Writes = {

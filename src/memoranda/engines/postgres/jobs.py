@@ -10,10 +10,10 @@ from memoranda.engines.postgres.server.session import Answers, Row, Session, Wri
 from memoranda.model.book_rows import JobPiece
 from memoranda.model.changes import JobDraft
 from memoranda.model.values import micros
-from memoranda.storage import questions as q
+from memoranda.storage import upkeep_questions as u
 from memoranda.storage import writes as w
-from memoranda.storage.jobs import put_values
 from memoranda.storage.rows import owner_of
+from memoranda.storage.use_cases.jobs import put_values
 
 #: Microseconds: a caller's clock that differs less from the server's is taken for a clock that is a little wrong.
 _NEAR = 3_600_000_000
@@ -30,34 +30,34 @@ def piece_of(row: Row) -> JobPiece:
     return JobPiece._make((*row[:4], tuple(row[4]), *row[5:16], None))
 
 
-def _row(row: Row) -> q.JobRow:
+def _row(row: Row) -> u.JobRow:
     tenant, kind, id, era = row[16:20]
     owner = None if id is None else owner_of(tenant, kind, id)
-    return q.JobRow(piece_of(row), owner, None if era is None else UUID(bytes=era))
+    return u.JobRow(piece_of(row), owner, None if era is None else UUID(bytes=era))
 
 
-async def _job_at(on: Session, question: q.JobAt) -> q.JobRow | None:
+async def _job_at(on: Session, question: u.JobAt) -> u.JobRow | None:
     row = await on.one("one_job", question.id.bytes)
     return None if row is None else _row(row)
 
 
-async def _jobs_in(on: Session, question: q.JobsIn) -> list[q.JobRow]:
+async def _jobs_in(on: Session, question: u.JobsIn) -> list[u.JobRow]:
     rows = await on.all("jobs_in_state", state=question.state, limit=question.limit)
     return [_row(row) for row in rows]
 
 
-async def _now(on: Session, question: q.Now) -> int:
+async def _now(on: Session, question: u.Now) -> int:
     """Return the server's time, since the clocks of workers differ."""
     now: int = await on.value("lease_clock", at=micros(question.at), near=_NEAR)
     return now
 
 
-async def _due_kind(on: Session, question: q.DueKind) -> str | None:
+async def _due_kind(on: Session, question: u.DueKind) -> str | None:
     kind: str | None = await on.value("due_job", kinds=list(question.kinds), now=question.now)
     return kind
 
 
-async def _due_job(on: Session, question: q.DueJob) -> q.JobRow | None:
+async def _due_job(on: Session, question: u.DueJob) -> u.JobRow | None:
     """Return the longest due job, skipping those that another worker is leasing at this moment."""
     kinds, taken, now = list(question.kinds), list[int](), question.now
     while (kind := await on.value("due_job", kinds=kinds, now=now)) is not None:
@@ -84,12 +84,12 @@ async def _lock_owner(session: Session, id: bytes, owner: int, now: int) -> bool
     return await session.one("owner_is_busy", owner, id, now) is None
 
 
-async def _about(on: Session, question: q.JobsAbout) -> list[JobPiece]:
+async def _about(on: Session, question: u.JobsAbout) -> list[JobPiece]:
     rows = await on.all("jobs_about", [id.bytes for id in question.ids])
     return [piece_of(row)._replace(kept=None if row[16] is None else (tuple(row[16]), "")) for row in rows]
 
 
-async def _are_present(on: Session, question: q.ArePresent) -> bool:
+async def _are_present(on: Session, question: u.ArePresent) -> bool:
     ids = {id.bytes for id in question.ids}
     found: int = await on.value("how_many_are", list(ids))
     return found == len(ids)
@@ -116,13 +116,13 @@ async def _forget(on: Session, write: w.ForgetKept) -> None:
 
 
 ANSWERS: Answers = {
-    q.JobAt: _job_at,
-    q.JobsIn: _jobs_in,
-    q.Now: _now,
-    q.DueKind: _due_kind,
-    q.DueJob: _due_job,
-    q.JobsAbout: _about,
-    q.ArePresent: _are_present,
+    u.JobAt: _job_at,
+    u.JobsIn: _jobs_in,
+    u.Now: _now,
+    u.DueKind: _due_kind,
+    u.DueJob: _due_job,
+    u.JobsAbout: _about,
+    u.ArePresent: _are_present,
 }
 WRITES: Writes = {
     w.SaveJob: _save,

@@ -11,8 +11,8 @@ from memoranda.engines.postgres.server.server import Server
 from memoranda.errors import Busy
 from memoranda.model.changes import Job
 from memoranda.model.vectors import EMBED
-from memoranda.storage.jobs import find_due, lease_job
 from memoranda.storage.store import Store
+from memoranda.storage.use_cases.jobs import find_due, lease_job
 
 
 async def lease(

@@ -8,10 +8,11 @@ from uuid import UUID
 from memoranda.engines.postgres.large import tables as large_tables
 from memoranda.engines.postgres.server.session import Answers, Session, Writes, upkeep
 from memoranda.model.book_facts import ServerFacts
-from memoranda.storage import questions as q
+from memoranda.storage import upkeep_questions as u
 from memoranda.storage import writes as w
 from memoranda.storage.rows import owner_of
-from memoranda.storage.verify import TABLE_FAULTS
+from memoranda.storage.use_case import OwnerBase
+from memoranda.storage.use_cases.verify import TABLE_FAULTS
 from memoranda.text.terms import RULE
 
 
@@ -36,26 +37,26 @@ async def examine(session: Session) -> ServerFacts:
     )
 
 
-async def _find_era(on: Session, question: q.FindEra) -> q.OwnerBase | None:
+async def _find_era(on: Session, question: u.FindEra) -> OwnerBase | None:
     row = await on.one("find_era", question.era)
     if row is None:
         return None
     secret, on.no, *names, position, held, erased_at = row
     owner = None if erased_at is not None else owner_of(*names)
-    on.base = q.OwnerBase(owner, bytes(secret), UUID(bytes=question.era), position, held, on.no)
+    on.base = OwnerBase(owner, bytes(secret), UUID(bytes=question.era), position, held, on.no)
     return on.base
 
 
-async def _counts(on: Session, _: q.Counts) -> q.BookCounts:
+async def _counts(on: Session, _: u.Counts) -> u.BookCounts:
     texts = upkeep()
     records, waiting = [
         {row[0]: row[1] for row in await on.text(texts[name])}
         for name in ("records_by_type", "jobs_by_state")
     ]
-    return q.BookCounts(records, waiting, *(await on.text(texts["other_counts"], RULE))[0])
+    return u.BookCounts(records, waiting, *(await on.text(texts["other_counts"], RULE))[0])
 
 
-async def _table_faults(on: Session, _: q.TableFaults) -> list[tuple[str, object]]:
+async def _table_faults(on: Session, _: u.TableFaults) -> list[tuple[str, object]]:
     await on.run("whole_tables")
     found: list[tuple[str, object]] = []
     for name, text in upkeep().items():
@@ -81,5 +82,5 @@ async def _rebuild_tables(on: Session, _: w.RebuildTables) -> None:
             await on.run_text(text)
 
 
-ANSWERS: Answers = {q.FindEra: _find_era, q.Counts: _counts, q.TableFaults: _table_faults}
+ANSWERS: Answers = {u.FindEra: _find_era, u.Counts: _counts, u.TableFaults: _table_faults}
 WRITES: Writes = {w.SetDerived: _set_derived, w.RebuildTables: _rebuild_tables}

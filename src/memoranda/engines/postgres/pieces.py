@@ -24,7 +24,7 @@ from memoranda.model.book_rows import (
     StonePiece,
 )
 from memoranda.model.records import Owner
-from memoranda.storage import questions as q
+from memoranda.storage import upkeep_questions as u
 from memoranda.storage import writes as w
 from memoranda.storage.piece_rows import frame_of, job_of, records_of, rows_of_versions
 from memoranda.storage.rows import owner_of
@@ -35,20 +35,20 @@ _AT_ONCE = 500
 # ── answers ──────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-async def _properties(on: Session, _: q.Properties) -> dict[str, bytes]:
+async def _properties(on: Session, _: u.Properties) -> dict[str, bytes]:
     return {row[0]: bytes(row[1]) for row in await on.all("properties")}
 
 
-async def _eras_after(on: Session, question: q.ErasAfter) -> list[bytes]:
+async def _eras_after(on: Session, question: u.ErasAfter) -> list[bytes]:
     return [row[0] for row in await on.all("eras_after", question.after, question.limit)]
 
 
-async def _book_rows(on: Session, _: q.BookRows) -> BookFrame:
+async def _book_rows(on: Session, _: u.BookRows) -> BookFrame:
     sets = tuple((row[1], row[2]) for row in await on.all("vector_sets"))
     return BookFrame(sets, await _jobs(on, 0), await _spent(on, 0))
 
 
-async def _era_frame(on: Session, question: q.EraFrame) -> Frame | None:
+async def _era_frame(on: Session, question: u.EraFrame) -> Frame | None:
     row = await on.one("era", question.era)
     if row is None:
         return None
@@ -65,7 +65,7 @@ async def _spent(on: Session, owner: int) -> tuple[SpentPiece, ...]:
     return tuple(tuple(row) for row in await on.all("spent_of_owner", owner))
 
 
-async def _pieces_after(on: Session, question: q.PiecesAfter) -> Sequence[Piece]:
+async def _pieces_after(on: Session, question: u.PiecesAfter) -> Sequence[Piece]:
     after, limit = question.after, question.limit
     if question.kind is PieceKind.STONE:
         return [StonePiece(*row) for row in await on.all("stone_pieces", after, limit)]
@@ -83,12 +83,12 @@ async def _pieces_after(on: Session, question: q.PiecesAfter) -> Sequence[Piece]
     return records_of(rows, versions, links, await on.all("vector_pieces", no, numbers))
 
 
-async def _known_records(on: Session, question: q.KnownRecords) -> frozenset[UUID]:
+async def _known_records(on: Session, question: u.KnownRecords) -> frozenset[UUID]:
     rows = await on.all("known_records", [id.bytes for id in question.ids])
     return frozenset(UUID(bytes=row[0]) for row in rows)
 
 
-async def _owners_of(on: Session, question: q.OwnersOf) -> list[Owner]:
+async def _owners_of(on: Session, question: u.OwnersOf) -> list[Owner]:
     return [owner_of(*row) for row in await on.all("owners_of_tenant", question.tenant)]
 
 
@@ -192,13 +192,13 @@ async def _recount(put_job_if_behind: PutJobIfBehind, on: Session, write: w.Reco
 
 
 ANSWERS: Answers = {
-    q.Properties: _properties,
-    q.ErasAfter: _eras_after,
-    q.BookRows: _book_rows,
-    q.EraFrame: _era_frame,
-    q.PiecesAfter: _pieces_after,
-    q.KnownRecords: _known_records,
-    q.OwnersOf: _owners_of,
+    u.Properties: _properties,
+    u.ErasAfter: _eras_after,
+    u.BookRows: _book_rows,
+    u.EraFrame: _era_frame,
+    u.PiecesAfter: _pieces_after,
+    u.KnownRecords: _known_records,
+    u.OwnersOf: _owners_of,
 }
 
 WRITES: Writes = {

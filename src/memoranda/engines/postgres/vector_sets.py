@@ -13,18 +13,18 @@ from memoranda.engines.postgres.server.session import Answers, PutJobIfBehind, R
 from memoranda.errors import Corrupt
 from memoranda.model.records import Record
 from memoranda.model.vectors import EMBED, SetState, VectorSet
-from memoranda.storage import questions as q
+from memoranda.storage import upkeep_questions as u
 from memoranda.storage import writes as w
 from memoranda.storage.rows import record_of
 
 
-async def passages_among(on: Session, question: q.PassagesAmong) -> dict[UUID, Row]:
+async def passages_among(on: Session, question: u.PassagesAmong) -> dict[UUID, Row]:
     """Return id, owner, number and shelf of each passage, sorted by shelf."""
     rows = await on.all("where_passages_are", [id.bytes for id in question.ids])
     return {UUID(bytes=row[0]): row for row in rows}
 
 
-async def _stale_terms(on: Session, question: q.StaleTerms) -> list[Record]:
+async def _stale_terms(on: Session, question: u.StaleTerms) -> list[Record]:
     return [record_of(row) for row in await on.all("stale_terms", question.rule, question.limit)]
 
 
@@ -62,22 +62,22 @@ async def remark(on: Session, touched: Sequence[Row]) -> list[ShelfState]:
     return list(shelves.values())
 
 
-def _stored_set(row: Row) -> q.StoredSet:
+def _stored_set(row: Row) -> u.StoredSet:
     no, name, dimension, count, is_active = row
     state = SetState.ACTIVE if is_active else SetState.MAKING
-    return q.StoredSet(no, VectorSet(name, dimension, count, state))
+    return u.StoredSet(no, VectorSet(name, dimension, count, state))
 
 
-async def _sets(on: Session, _: q.Sets) -> list[q.StoredSet]:
+async def _sets(on: Session, _: u.Sets) -> list[u.StoredSet]:
     return [_stored_set(row) for row in await on.all("vector_sets")]
 
 
-async def _lock_set(on: Session, question: q.LockSet) -> q.StoredSet | None:
+async def _lock_set(on: Session, question: u.LockSet) -> u.StoredSet | None:
     row = await on.one("lock_vector_set", question.name)
     return None if row is None else _stored_set(row)
 
 
-async def _lacking(on: Session, question: q.Lacking) -> list[Record]:
+async def _lacking(on: Session, question: u.Lacking) -> list[Record]:
     records: list[Record] = []
     number = await on.value("vector_set", question.name)
     if number is None:
@@ -129,11 +129,11 @@ async def _activate_set(put_job_if_behind: PutJobIfBehind, on: Session, write: w
 
 
 ANSWERS: Answers = {
-    q.StaleTerms: _stale_terms,
-    q.PassagesAmong: passages_among,
-    q.Sets: _sets,
-    q.LockSet: _lock_set,
-    q.Lacking: _lacking,
+    u.StaleTerms: _stale_terms,
+    u.PassagesAmong: passages_among,
+    u.Sets: _sets,
+    u.LockSet: _lock_set,
+    u.Lacking: _lacking,
 }
 
 

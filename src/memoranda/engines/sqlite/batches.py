@@ -18,15 +18,16 @@ from memoranda.storage import Put, StoredRow
 from memoranda.storage import questions as q
 from memoranda.storage import writes as w
 from memoranda.storage.rows import audience_columns, audience_of, dump_entry, entry_of, record_of
+from memoranda.storage.use_case import OwnerBase
 from memoranda.text.terms import RULE
 
 
-def _base(on: Session, question: q.Base | q.FindOwner) -> q.OwnerBase:
+def _base(on: Session, question: q.Base | q.FindOwner) -> OwnerBase:
     row = on.one("owner", *question.owner.parts)
     no, era, position, held = row or (None, None, 0, 0)
     on.no = -1 if no is None else no
     era = None if era is None else UUID(bytes=era)
-    on.base = q.OwnerBase(question.owner, on.secret(), era, position, held, no)
+    on.base = OwnerBase(question.owner, on.secret(), era, position, held, no)
     return on.base
 
 
@@ -118,7 +119,7 @@ def _in_thread(on: Session, question: q.InThread) -> list[UUID]:
     return [UUID(bytes=row[0]) for row in on.all("in_thread", question.thread.bytes, on.no)]
 
 
-def number_of(on: Session, base: q.OwnerBase) -> int:
+def number_of(on: Session, base: OwnerBase) -> int:
     """Return the owner's number; the row of a new era is stored first."""
     if base.no is None:
         assert base.owner is not None and base.era is not None

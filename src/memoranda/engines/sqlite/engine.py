@@ -32,8 +32,9 @@ from memoranda.model.book_rows import Arrival, refuse_marked
 from memoranda.model.changes import JobDraft
 from memoranda.model.ledger import ErasureReceipt, Erasures, Scrubbed
 from memoranda.model.values import utc_now
-from memoranda.storage.questions import Deciding, PastErasures, Question, ask, run
 from memoranda.storage.store import Store
+from memoranda.storage.upkeep_questions import PastErasures
+from memoranda.storage.use_case import Deciding, Question, ask, run
 
 #: A file up to this size is cleared of erased content before ``erase`` returns; the worker clears a larger one.
 SCRUB_AT_ONCE_BYTES = 256 * 1024 * 1024

@@ -13,7 +13,7 @@ from memoranda.model.changes import JobDraft
 from memoranda.model.ledger import Entry, Erasures, Verb
 from memoranda.model.records import PASSAGE_TYPES, Owner, Record
 from memoranda.model.values import micros, new_id
-from memoranda.storage import questions as q
+from memoranda.storage import upkeep_questions as u
 from memoranda.storage import writes as w
 from memoranda.storage.rows import dump_entry, entry_of, load_entry_body, owner_of, record_of
 
@@ -33,35 +33,35 @@ def upkeep_of(erasures: Erasures) -> list[JobDraft]:
 _BELONGINGS = ("versions", "terms", "uses", "vectors", "links")
 
 
-def _all_records(on: Session, _: q.AllRecords) -> list[Record]:
+def _all_records(on: Session, _: u.AllRecords) -> list[Record]:
     return [record_of(row) for row in on.all("all_of_owner", on.no)]
 
 
-def _belongings(on: Session, question: q.Belongings) -> Counter[str]:
+def _belongings(on: Session, question: u.Belongings) -> Counter[str]:
     numbers = [row[1] for row in on.many("where_are", _raw(question.ids))]
     places = [place for row in on.all("vector_sets") for place in _places(row[0], numbers)]
     counts = on.one("belongings", numbers=json.dumps(numbers), places=json.dumps(places))
     return Counter(dict(zip(_BELONGINGS, counts or (), strict=True)))
 
 
-def _count_filled(on: Session, question: q.CountFilled) -> int:
+def _count_filled(on: Session, question: u.CountFilled) -> int:
     return sum(row[0] for row in on.many("count_filled", _raw(question.ids)))
 
 
-def _own_jobs(on: Session, _: q.OwnJobs) -> list[bytes]:
+def _own_jobs(on: Session, _: u.OwnJobs) -> list[bytes]:
     return [row[0] for row in on.all("own_jobs", on.no)]
 
 
-def _owners_of(on: Session, question: q.OwnersOfRecords) -> dict[UUID, Owner]:
+def _owners_of(on: Session, question: u.OwnersOfRecords) -> dict[UUID, Owner]:
     return {UUID(bytes=row[0]): owner_of(*row[1:]) for row in on.many("owners_of", _raw(question.ids))}
 
 
-def _owners_of_eras(on: Session, question: q.OwnersOfEras) -> list[Owner]:
+def _owners_of_eras(on: Session, question: u.OwnersOfEras) -> list[Owner]:
     rows = (on.one("owner_of_era", era.bytes) for era in question.eras)
     return [owner_of(*row) for row in rows if row is not None]
 
 
-def _past_erasures(on: Session, _: q.PastErasures) -> Erasures:
+def _past_erasures(on: Session, _: u.PastErasures) -> Erasures:
     lines = (line for row in on.all("erase_entries") for line in load_entry_body(row[0])[0])
     records = dict.fromkeys(line.id for line in lines if line.verb is Verb.ERASE)
     return Erasures(tuple(UUID(bytes=row[0]) for row in on.all("erased_eras")), tuple(records))
@@ -133,13 +133,13 @@ def _raw(ids: Iterable[UUID]) -> list[bytes]:
 
 
 ANSWERS: Answers = {
-    q.AllRecords: _all_records,
-    q.Belongings: _belongings,
-    q.CountFilled: _count_filled,
-    q.OwnJobs: _own_jobs,
-    q.OwnersOfRecords: _owners_of,
-    q.OwnersOfEras: _owners_of_eras,
-    q.PastErasures: _past_erasures,
+    u.AllRecords: _all_records,
+    u.Belongings: _belongings,
+    u.CountFilled: _count_filled,
+    u.OwnJobs: _own_jobs,
+    u.OwnersOfRecords: _owners_of,
+    u.OwnersOfEras: _owners_of_eras,
+    u.PastErasures: _past_erasures,
 }
 
 WRITES: Writes = {

@@ -16,10 +16,10 @@ from memoranda.model.book_rows import JobPiece
 from memoranda.model.changes import JobDraft, told
 from memoranda.model.values import micros
 from memoranda.model.vectors import EMBED, embed_job
-from memoranda.storage import questions as q
+from memoranda.storage import upkeep_questions as u
 from memoranda.storage import writes as w
-from memoranda.storage.jobs import put_values
 from memoranda.storage.rows import owner_of
+from memoranda.storage.use_cases.jobs import put_values
 
 
 def put(
@@ -49,27 +49,27 @@ def ids_of(listed: str) -> tuple[bytes, ...]:
     return tuple(bytes.fromhex(id) for id in json.loads(listed))
 
 
-def _row(row: Row) -> q.JobRow:
+def _row(row: Row) -> u.JobRow:
     tenant, kind, id, era = row[16:]
     owner = None if id is None else owner_of(tenant, kind, id)
-    return q.JobRow(piece_of(row), owner, None if era is None else UUID(bytes=era))
+    return u.JobRow(piece_of(row), owner, None if era is None else UUID(bytes=era))
 
 
-def _job_at(on: Session, question: q.JobAt) -> q.JobRow | None:
+def _job_at(on: Session, question: u.JobAt) -> u.JobRow | None:
     row = on.one("one_job", question.id.bytes)
     return None if row is None else _row(row)
 
 
-def _jobs_in(on: Session, question: q.JobsIn) -> list[q.JobRow]:
+def _jobs_in(on: Session, question: u.JobsIn) -> list[u.JobRow]:
     return [_row(row) for row in on.all("jobs_in_state", state=question.state, limit=question.limit)]
 
 
-def _due_kind(on: Session, question: q.DueKind) -> str | None:
+def _due_kind(on: Session, question: u.DueKind) -> str | None:
     row = on.one("due_job", kinds=json.dumps(question.kinds), now=question.now)
     return None if row is None else row[1]
 
 
-def _due_job(on: Session, question: q.DueJob) -> q.JobRow | None:
+def _due_job(on: Session, question: u.DueJob) -> u.JobRow | None:
     due = on.one("due_job", kinds=json.dumps(question.kinds), now=question.now)
     row = None if due is None else on.one("one_job", due[0])
     if row is None:
@@ -79,7 +79,7 @@ def _due_job(on: Session, question: q.DueJob) -> q.JobRow | None:
     return found if kept is None else replace(found, piece=found.piece._replace(kept=((), kept[0])))
 
 
-def _about(on: Session, question: q.JobsAbout) -> list[JobPiece]:
+def _about(on: Session, question: u.JobsAbout) -> list[JobPiece]:
     ids = {id.bytes for id in question.ids}
     found = []
     for id, records, quoted in on.all("jobs_about"):
@@ -91,7 +91,7 @@ def _about(on: Session, question: q.JobsAbout) -> list[JobPiece]:
     return found
 
 
-def _are_present(on: Session, question: q.ArePresent) -> bool:
+def _are_present(on: Session, question: u.ArePresent) -> bool:
     return all(on.one("where_is", id.bytes) is not None for id in question.ids)
 
 
@@ -114,13 +114,13 @@ def _keep(on: Session, write: w.KeepAnswer) -> None:
 
 
 ANSWERS: Answers = {
-    q.JobAt: _job_at,
-    q.JobsIn: _jobs_in,
-    q.Now: lambda _, question: micros(question.at),
-    q.DueKind: _due_kind,
-    q.DueJob: _due_job,
-    q.JobsAbout: _about,
-    q.ArePresent: _are_present,
+    u.JobAt: _job_at,
+    u.JobsIn: _jobs_in,
+    u.Now: lambda _, question: micros(question.at),
+    u.DueKind: _due_kind,
+    u.DueJob: _due_job,
+    u.JobsAbout: _about,
+    u.ArePresent: _are_present,
 }
 WRITES: Writes = {
     w.SaveJob: _save,

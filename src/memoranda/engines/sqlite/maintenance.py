@@ -13,32 +13,33 @@ from uuid import UUID
 from memoranda.engines.sqlite.file.connections import sql, upkeep
 from memoranda.engines.sqlite.file.session import Answers, Session, Writes
 from memoranda.model.values import micros
-from memoranda.storage import questions as q
+from memoranda.storage import upkeep_questions as u
 from memoranda.storage import writes as w
 from memoranda.storage.rows import owner_of
-from memoranda.storage.verify import TABLE_FAULTS
+from memoranda.storage.use_case import OwnerBase
+from memoranda.storage.use_cases.verify import TABLE_FAULTS
 from memoranda.text.terms import RULE
 
 #: Microseconds after which a backup that was begun and has no file is taken for abandoned.
 _LONGEST_BACKUP = 24 * 3600 * 1_000_000
 
 
-def _find_era(on: Session, question: q.FindEra) -> q.OwnerBase | None:
+def _find_era(on: Session, question: u.FindEra) -> OwnerBase | None:
     row = on.one("find_era", question.era)
     if row is None:
         return None
     on.no, *names, position, held, erased_at = row
     owner = None if erased_at is not None else owner_of(*names)
-    on.base = q.OwnerBase(owner, on.secret(), UUID(bytes=question.era), position, held, on.no)
+    on.base = OwnerBase(owner, on.secret(), UUID(bytes=question.era), position, held, on.no)
     return on.base
 
 
-def _counts(on: Session, _: q.Counts) -> q.BookCounts:
+def _counts(on: Session, _: u.Counts) -> u.BookCounts:
     records, jobs = (dict(_all(on, name)) for name in ("records_by_type", "jobs_by_state"))
-    return q.BookCounts(records, jobs, *_all(on, "other_counts", RULE)[0])
+    return u.BookCounts(records, jobs, *_all(on, "other_counts", RULE)[0])
 
 
-def _table_faults(on: Session, _: q.TableFaults) -> list[tuple[str, object]]:
+def _table_faults(on: Session, _: u.TableFaults) -> list[tuple[str, object]]:
     return [(name, row[0]) for name in upkeep() if name in TABLE_FAULTS for row in _all(on, name)]
 
 
@@ -60,7 +61,7 @@ def _all(on: Session, name: str, *values: object) -> list[tuple[Any, ...]]:
     return on.connection.execute(upkeep()[name], values).fetchall()
 
 
-ANSWERS: Answers = {q.FindEra: _find_era, q.Counts: _counts, q.TableFaults: _table_faults}
+ANSWERS: Answers = {u.FindEra: _find_era, u.Counts: _counts, u.TableFaults: _table_faults}
 WRITES: Writes = {w.SetDerived: _set_derived, w.RebuildTables: _rebuild_tables}
 
 

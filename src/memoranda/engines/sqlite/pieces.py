@@ -25,7 +25,7 @@ from memoranda.model.book_rows import (
 )
 from memoranda.model.records import Owner, RecordType
 from memoranda.model.values import utc_now
-from memoranda.storage import questions as q
+from memoranda.storage import upkeep_questions as u
 from memoranda.storage import writes as w
 from memoranda.storage.piece_rows import frame_of, job_of, records_of, rows_of_versions
 from memoranda.storage.rows import owner_of
@@ -35,21 +35,21 @@ _UPKEEP = json.dumps(OWN_UPKEEP)
 # ── answers ──────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def properties(on: Session, _: q.Properties | None = None) -> dict[str, bytes]:
+def properties(on: Session, _: u.Properties | None = None) -> dict[str, bytes]:
     """Return the named values of the book."""
     return dict(on.all("properties"))
 
 
-def _eras_after(on: Session, question: q.ErasAfter) -> list[bytes]:
+def _eras_after(on: Session, question: u.ErasAfter) -> list[bytes]:
     return [row[0] for row in on.all("eras_after", question.after, question.limit)]
 
 
-def _book_rows(on: Session, _: q.BookRows) -> BookFrame:
+def _book_rows(on: Session, _: u.BookRows) -> BookFrame:
     sets = tuple((row[1], row[2]) for row in on.all("vector_sets"))
     return BookFrame(sets, _jobs(on, 0), _spent(on, 0))
 
 
-def _era_frame(on: Session, question: q.EraFrame) -> Frame | None:
+def _era_frame(on: Session, question: u.EraFrame) -> Frame | None:
     row = on.one("era", question.era)
     if row is None:
         return None
@@ -66,7 +66,7 @@ def _spent(on: Session, owner: int) -> tuple[SpentPiece, ...]:
     return tuple(on.all("spent_of_owner", owner))
 
 
-def _pieces_after(on: Session, question: q.PiecesAfter) -> Sequence[Piece]:
+def _pieces_after(on: Session, question: u.PiecesAfter) -> Sequence[Piece]:
     after, limit = question.after, question.limit
     if question.kind is PieceKind.STONE:
         return [StonePiece(*row) for row in on.all("stone_pieces", after, limit)]
@@ -91,12 +91,12 @@ def _ids_after(on: Session, owner: int, after: bytes, limit: int) -> list[bytes]
     return sorted(found)[:limit]
 
 
-def _known_records(on: Session, question: q.KnownRecords) -> frozenset[UUID]:
+def _known_records(on: Session, question: u.KnownRecords) -> frozenset[UUID]:
     rows = on.many("known_records", [id.bytes for id in question.ids])
     return frozenset(UUID(bytes=row[0]) for row in rows)
 
 
-def _owners_of(on: Session, question: q.OwnersOf) -> list[Owner]:
+def _owners_of(on: Session, question: u.OwnersOf) -> list[Owner]:
     return [owner_of(*row) for row in on.all("owners_of_tenant", question.tenant)]
 
 
@@ -197,13 +197,13 @@ def _recount(on: Session, write: w.Recount) -> None:
 
 
 ANSWERS: Answers = {
-    q.Properties: properties,
-    q.ErasAfter: _eras_after,
-    q.BookRows: _book_rows,
-    q.EraFrame: _era_frame,
-    q.PiecesAfter: _pieces_after,
-    q.KnownRecords: _known_records,
-    q.OwnersOf: _owners_of,
+    u.Properties: properties,
+    u.ErasAfter: _eras_after,
+    u.BookRows: _book_rows,
+    u.EraFrame: _era_frame,
+    u.PiecesAfter: _pieces_after,
+    u.KnownRecords: _known_records,
+    u.OwnersOf: _owners_of,
 }
 
 WRITES: Writes = {

@@ -11,7 +11,7 @@ from memoranda.engines.sqlite.file.session import Answers, Row, Session, Writes
 from memoranda.errors import Corrupt
 from memoranda.model.records import Record
 from memoranda.model.vectors import EMBED, SetState, VectorSet
-from memoranda.storage import questions as q
+from memoranda.storage import upkeep_questions as u
 from memoranda.storage import writes as w
 from memoranda.storage.rows import record_of
 
@@ -23,12 +23,12 @@ class Place(NamedTuple):
     shelf: int
 
 
-def _passages_among(on: Session, question: q.PassagesAmong) -> dict[UUID, Place]:
+def _passages_among(on: Session, question: u.PassagesAmong) -> dict[UUID, Place]:
     rows = ((id, on.one("where_passage_is", id.bytes)) for id in question.ids)
     return {id: Place(*row) for id, row in rows if row is not None}
 
 
-def _stale_terms(on: Session, question: q.StaleTerms) -> list[Record]:
+def _stale_terms(on: Session, question: u.StaleTerms) -> list[Record]:
     return [record_of(row) for row in on.all("stale_terms", question.rule, question.limit)]
 
 
@@ -50,22 +50,22 @@ def _remark(on: Session, touched: Sequence[Place]) -> None:
         on.run("mark_record", marks[place.shelf], place.no)
 
 
-def _stored_set(row: Row) -> q.StoredSet:
+def _stored_set(row: Row) -> u.StoredSet:
     no, name, dimension, count, is_active, *_ = row
     state = SetState.ACTIVE if is_active else SetState.MAKING
-    return q.StoredSet(no, VectorSet(name, dimension, count, state))
+    return u.StoredSet(no, VectorSet(name, dimension, count, state))
 
 
-def _sets(on: Session, _: q.Sets) -> list[q.StoredSet]:
+def _sets(on: Session, _: u.Sets) -> list[u.StoredSet]:
     return [_stored_set(row) for row in on.all("vector_sets")]
 
 
-def _lock_set(on: Session, question: q.LockSet) -> q.StoredSet | None:
+def _lock_set(on: Session, question: u.LockSet) -> u.StoredSet | None:
     row = on.one("vector_set", question.name)
     return None if row is None else _stored_set(row)
 
 
-def _lacking(on: Session, question: q.Lacking) -> list[Record]:
+def _lacking(on: Session, question: u.Lacking) -> list[Record]:
     records: list[Record] = []
     found = on.one("vector_set", question.name)
     if found is None:
@@ -100,7 +100,7 @@ def _put_vectors(on: Session, write: w.PutVectors) -> None:
         _remark(on, [place for place, _ in write.vectors])
 
 
-def _through(on: Session, stored: q.StoredSet) -> int:
+def _through(on: Session, stored: u.StoredSet) -> int:
     """Return the record number up to which no vector is missing; it never decreases."""
     row = on.one("vector_set", stored.set.name)
     through: int = 0 if row is None else row[-1]
@@ -122,11 +122,11 @@ def _activate_set(on: Session, write: w.ActivateSet) -> None:
 
 
 ANSWERS: Answers = {
-    q.StaleTerms: _stale_terms,
-    q.PassagesAmong: _passages_among,
-    q.Sets: _sets,
-    q.LockSet: _lock_set,
-    q.Lacking: _lacking,
+    u.StaleTerms: _stale_terms,
+    u.PassagesAmong: _passages_among,
+    u.Sets: _sets,
+    u.LockSet: _lock_set,
+    u.Lacking: _lacking,
 }
 
 WRITES: Writes = {

@@ -12,7 +12,8 @@ from memoranda.model.memories import Memory, MemoryStatus
 from memoranda.model.records import Record
 from memoranda.storage.decide import memory_changes, other_changes, thread_changes, undo
 from memoranda.storage.decide.state import BatchState, Decision
-from memoranda.storage.questions import CountActive, CountRun, Deciding, OldestOwn, ask
+from memoranda.storage.questions import CountActive, CountRun, OldestOwn
+from memoranda.storage.use_case import Deciding, ask
 
 
 def check_run(state: BatchState) -> Deciding[None]:

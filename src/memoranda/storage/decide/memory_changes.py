@@ -16,7 +16,8 @@ from memoranda.model.messages import Episode, Message, Thread
 from memoranda.model.records import EVERYONE, Audience, Record, lowest, narrowest
 from memoranda.model.values import canonical, refused, request_digest
 from memoranda.storage.decide.state import BatchState
-from memoranda.storage.questions import Deciding, LastUserTurn, RestingOn, ask
+from memoranda.storage.questions import LastUserTurn, RestingOn
+from memoranda.storage.use_case import Deciding, ask
 from memoranda.text.scripts import comparable_text
 
 _AMENDABLE = frozenset({"pinned", "tags", "applies_when", "valid_from", "valid_to"})

@@ -25,7 +25,8 @@ from memoranda.model.profiles import Grounds, Key, ProfileDocument, of_change, s
 from memoranda.model.records import Record
 from memoranda.model.values import comparable
 from memoranda.storage.decide.state import BatchState
-from memoranda.storage.questions import Deciding, ErasedAmong, ErasedEras, PlaceTaken, ask
+from memoranda.storage.questions import ErasedAmong, ErasedEras, PlaceTaken
+from memoranda.storage.use_case import Deciding, ask
 
 #: The value of a field that is not there.
 _NOTHING = object()

@@ -14,7 +14,8 @@ from memoranda.model.ledger import USED, Entry, Ignored, Line, Receipt, ReceiptI
 from memoranda.model.messages import Thread
 from memoranda.model.records import Owner, Record, owner_digest_parts
 from memoranda.model.values import keyed
-from memoranda.storage.questions import Deciding, EndOf, Holders, Load, ThreadEnd, ask
+from memoranda.storage.questions import EndOf, Holders, Load, ThreadEnd
+from memoranda.storage.use_case import Deciding, ask
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,7 +32,7 @@ from memoranda.model.messages import (
 from memoranda.model.records import Audience, Limits, Record, lowest, narrowest
 from memoranda.model.values import new_id, refused
 from memoranda.storage.decide.state import BatchState
-from memoranda.storage.questions import Deciding
+from memoranda.storage.use_case import Deciding
 
 
 def cut(episode: Episode, limits: Limits) -> tuple[Episode, Overflow | None]:

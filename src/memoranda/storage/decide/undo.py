@@ -11,16 +11,8 @@ from memoranda.model.memories import Memory, MemoryStatus
 from memoranda.model.messages import Thread
 from memoranda.model.records import Record, RecordType
 from memoranda.storage.decide.state import BatchState
-from memoranda.storage.questions import (
-    Deciding,
-    EntriesAt,
-    Holders,
-    InThread,
-    PositionsTouching,
-    RestingOn,
-    VersionOf,
-    ask,
-)
+from memoranda.storage.questions import EntriesAt, Holders, InThread, PositionsTouching, RestingOn, VersionOf
+from memoranda.storage.use_case import Deciding, ask
 
 _FINAL = {
     Verb.APPEND: "messages cannot be undone; forget them by their ids",

@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 
 import asyncpg
 
-from memoranda.storage.questions import OwnerBase, Question, Write
-from memoranda.storage.statements import named_statements
+from memoranda.storage.sql_files import named_statements
+from memoranda.storage.use_case import OwnerBase, Question, Write
 
 
 class Statement(NamedTuple):

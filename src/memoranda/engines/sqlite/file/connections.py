@@ -18,7 +18,7 @@ from typing import Any
 
 from memoranda.engines.sqlite.file.faults import from_damage, from_sqlite, is_busy
 from memoranda.errors import StorageError, VersionMismatch
-from memoranda.storage.statements import named_statements
+from memoranda.storage.sql_files import named_statements
 
 
 @cache

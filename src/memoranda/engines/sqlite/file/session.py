@@ -8,7 +8,7 @@ from typing import Any
 
 from memoranda.engines.sqlite.file.connections import secret_of, sql
 from memoranda.model.records import Audience
-from memoranda.storage.questions import OwnerBase, Question, Write
+from memoranda.storage.use_case import OwnerBase, Question, Write
 
 Row = tuple[Any, ...]
 

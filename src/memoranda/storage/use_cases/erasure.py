@@ -14,31 +14,26 @@ from memoranda.model.records import WHOLE, Owner, Record
 from memoranda.model.values import keyed
 from memoranda.storage.decide.batch import held_gain
 from memoranda.storage.decide.state import Put
-from memoranda.storage.erasure_plan import (
+from memoranda.storage.questions import Base, PositionsTouching, Secret
+from memoranda.storage.rows import encode
+from memoranda.storage.upkeep_questions import (
+    AllRecords,
+    Belongings,
+    CountFilled,
+    JobsAbout,
+    OwnersOfEras,
+    OwnersOfRecords,
+    OwnJobs,
+)
+from memoranda.storage.use_case import Deciding, OwnerBase, Write, ask
+from memoranda.storage.use_cases.costs import unname_spending
+from memoranda.storage.use_cases.erasure_plan import (
     ErasurePlan,
     departure,
     plan_ageing,
     plan_erasure,
     plan_whole_erasure,
 )
-from memoranda.storage.questions import (
-    AllRecords,
-    Base,
-    Belongings,
-    CountFilled,
-    Deciding,
-    JobsAbout,
-    OwnerBase,
-    OwnersOfEras,
-    OwnersOfRecords,
-    OwnJobs,
-    PositionsTouching,
-    Secret,
-    Write,
-    ask,
-)
-from memoranda.storage.rows import encode
-from memoranda.storage.spending import unname_spending
 from memoranda.storage.writes import (
     BlankVersions,
     Bury,

@@ -20,8 +20,10 @@ from memoranda.storage.decide.state import (
     refuse_old_era,
     repeated,
 )
-from memoranda.storage.questions import Base, ByOperation, Deciding, OwnersOfRecords, Secret, ask
+from memoranda.storage.questions import Base, ByOperation, Secret
 from memoranda.storage.rows import encode
+from memoranda.storage.upkeep_questions import OwnersOfRecords
+from memoranda.storage.use_case import Deciding, ask
 from memoranda.storage.writes import PutJob, Reserve, StoreRecords
 
 

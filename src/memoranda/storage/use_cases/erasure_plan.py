@@ -16,7 +16,8 @@ from memoranda.model.messages import Episode, Message, Thread
 from memoranda.model.profiles import Key, ProfileDocument
 from memoranda.model.records import Owner, Record, RecordType, View
 from memoranda.storage.decide.state import load_all
-from memoranda.storage.questions import Aged, Deciding, InThread, OtherHolders, RestingOn, ask
+from memoranda.storage.questions import Aged, InThread, OtherHolders, RestingOn
+from memoranda.storage.use_case import Deciding, ask
 
 
 @dataclass(slots=True)

@@ -8,15 +8,8 @@ from uuid import UUID
 from memoranda.model.ledger import Entry
 from memoranda.model.query import HistoryStep
 from memoranda.model.records import Owner, View
-from memoranda.storage.questions import (
-    Deciding,
-    EntriesAfter,
-    EntriesAt,
-    FindOwner,
-    SeenVersion,
-    VersionsInView,
-    ask,
-)
+from memoranda.storage.questions import EntriesAfter, EntriesAt, FindOwner, SeenVersion, VersionsInView
+from memoranda.storage.use_case import Deciding, ask
 
 
 def history(owner: Owner, view: View, id: UUID) -> Deciding[list[HistoryStep]]:

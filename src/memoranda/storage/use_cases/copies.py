@@ -36,22 +36,17 @@ from memoranda.model.changes import JobState
 from memoranda.model.records import Owner
 from memoranda.model.values import moment
 from memoranda.model.vectors import EMBED, embed_job
-from memoranda.storage.questions import (
-    Base,
+from memoranda.storage.questions import Base, ByOperation, ErasedAmong, FindOwner
+from memoranda.storage.rows import owner_of
+from memoranda.storage.upkeep_questions import (
     BookRows,
-    ByOperation,
-    Deciding,
     EraFrame,
     ErasAfter,
-    ErasedAmong,
-    FindOwner,
     KnownRecords,
     PiecesAfter,
     Properties,
-    Write,
-    ask,
 )
-from memoranda.storage.rows import owner_of
+from memoranda.storage.use_case import Deciding, Write, ask
 from memoranda.storage.writes import EmptyBook, PutFrame, PutJob, PutPieces, Recount, SetProperty
 
 #: Pieces of one answer where all of an owner are read.

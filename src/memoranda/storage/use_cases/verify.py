@@ -14,16 +14,6 @@ from memoranda.model.ledger import Line
 from memoranda.model.messages import Message
 from memoranda.model.records import PASSAGE_TYPES, Audience, Owner, Record
 from memoranda.model.values import moment
-from memoranda.storage.questions import (
-    Counts,
-    Deciding,
-    ErasAfter,
-    FindEra,
-    OwnerBase,
-    PiecesAfter,
-    TableFaults,
-    ask,
-)
 from memoranda.storage.rows import (
     CLASS_OF,
     StoredRow,
@@ -32,6 +22,8 @@ from memoranda.storage.rows import (
     encode,
     load_entry_body,
 )
+from memoranda.storage.upkeep_questions import Counts, ErasAfter, FindEra, PiecesAfter, TableFaults
+from memoranda.storage.use_case import Deciding, OwnerBase, ask
 
 Progress = Callable[[int, int], None]
 

@@ -7,9 +7,10 @@ from typing import NamedTuple
 from uuid import UUID
 
 from memoranda.model.book_rows import Piece, PieceKind, RecordPiece
-from memoranda.storage.questions import Deciding, ErasAfter, FindEra, OwnerBase, PiecesAfter, ask
 from memoranda.storage.rows import StoredRow, audience_of, decode, encode
-from memoranda.storage.verify import PAGE, first_recorded
+from memoranda.storage.upkeep_questions import ErasAfter, FindEra, PiecesAfter
+from memoranda.storage.use_case import Deciding, OwnerBase, ask
+from memoranda.storage.use_cases.verify import PAGE, first_recorded
 from memoranda.storage.writes import Derived, RebuildTables, Recount, SetDerived
 
 

@@ -10,16 +10,9 @@ from memoranda.model.book_rows import SpentPiece
 from memoranda.model.changes import Job
 from memoranda.model.language_models import COUNTS, Spent, SpentFilter, Sums, price_of, steps_of
 from memoranda.model.records import Owner
-from memoranda.storage.questions import (
-    Deciding,
-    FindOwner,
-    OwnerBase,
-    SpentOf,
-    SpentRows,
-    SpentSum,
-    SpentWhere,
-    ask,
-)
+from memoranda.storage.questions import FindOwner
+from memoranda.storage.upkeep_questions import SpentOf, SpentRows, SpentSum, SpentWhere
+from memoranda.storage.use_case import Deciding, OwnerBase, ask
 from memoranda.storage.writes import AddSpent, DropSpent
 
 _DAY_BEFORE_ALL, _DAY_AFTER_ALL = "", "~"

@@ -9,8 +9,9 @@ from memoranda.model.passages import Use
 from memoranda.model.records import Owner, View
 from memoranda.model.vectors import Embedding, SetState, VectorSet, check_packed
 from memoranda.storage import questions as q
+from memoranda.storage import upkeep_questions as u
 from memoranda.storage import writes as w
-from memoranda.storage.questions import Deciding, ask
+from memoranda.storage.use_case import Deciding, ask
 
 
 def note_use(owner: Owner, view: View, uses: Mapping[UUID, Use]) -> Deciding[int]:
@@ -23,7 +24,7 @@ def note_use(owner: Owner, view: View, uses: Mapping[UUID, Use]) -> Deciding[int
 
 def put_terms(rule: int, terms: Mapping[UUID, bytes]) -> Deciding[int]:
     """Store recomputed terms of the passages that still exist; returns how many there are."""
-    there = yield from ask(q.PassagesAmong(list(terms)))
+    there = yield from ask(u.PassagesAmong(list(terms)))
     if there:
         yield w.PutTerms(rule, [(key, terms[id]) for id, key in there.items()])
     return len(there)
@@ -31,7 +32,7 @@ def put_terms(rule: int, terms: Mapping[UUID, bytes]) -> Deciding[int]:
 
 def list_sets() -> Deciding[list[VectorSet]]:
     """Return all sets of vectors, the active one first."""
-    return [found.set for found in (yield from ask(q.Sets()))]
+    return [found.set for found in (yield from ask(u.Sets()))]
 
 
 def find_set(embedding: Embedding) -> Deciding[VectorSet | None]:
@@ -54,10 +55,10 @@ def begin_set(embedding: Embedding) -> Deciding[VectorSet]:
 def put_vectors(embedding: Embedding, vectors: Mapping[UUID, bytes]) -> Deciding[int]:
     """Store vectors of passages that still exist, if the set does too; returns how many."""
     check_packed(embedding, vectors.values())
-    found = yield from ask(q.LockSet(embedding.name))
+    found = yield from ask(u.LockSet(embedding.name))
     if found is None:
         return 0
-    there = yield from ask(q.PassagesAmong(list(vectors)))
+    there = yield from ask(u.PassagesAmong(list(vectors)))
     if there:
         yield w.PutVectors(found, [(key, vectors[id]) for id, key in there.items()])
     return len(there)
@@ -65,11 +66,11 @@ def put_vectors(embedding: Embedding, vectors: Mapping[UUID, bytes]) -> Deciding
 
 def switch_set(embedding: Embedding) -> Deciding[bool]:
     """Make a set the active one, which recall reads, and delete all others; False if there is no such set."""
-    chosen = yield from ask(q.LockSet(embedding.name))
+    chosen = yield from ask(u.LockSet(embedding.name))
     if chosen is None:
         return False
     if not chosen.is_active:
-        for other in (yield from ask(q.Sets())):
+        for other in (yield from ask(u.Sets())):
             if other.key != chosen.key:
                 yield w.RemoveSet(other)
         yield w.ActivateSet(chosen)
@@ -78,7 +79,7 @@ def switch_set(embedding: Embedding) -> Deciding[bool]:
 
 def drop_set(embedding: Embedding) -> Deciding[bool]:
     """Delete a set that is not active; False if there is none, or it is the active one."""
-    found = yield from ask(q.LockSet(embedding.name))
+    found = yield from ask(u.LockSet(embedding.name))
     if found is None or found.is_active:
         return False
     yield w.RemoveSet(found)

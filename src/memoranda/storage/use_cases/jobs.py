@@ -13,8 +13,9 @@ from memoranda.model.book_rows import JobPiece
 from memoranda.model.changes import Job, JobDraft, JobState, told
 from memoranda.model.language_models import Spent
 from memoranda.model.values import due_at, micros, moment, new_id
-from memoranda.storage.questions import ArePresent, Deciding, DueJob, DueKind, JobAt, JobRow, JobsIn, Now, ask
-from memoranda.storage.spending import note_spent
+from memoranda.storage.upkeep_questions import ArePresent, DueJob, DueKind, JobAt, JobRow, JobsIn, Now
+from memoranda.storage.use_case import Deciding, ask
+from memoranda.storage.use_cases.costs import note_spent
 from memoranda.storage.writes import DropJobs, ForgetKept, KeepAnswer, PutJob, SaveJob
 
 #: Seconds that are longer than any wait; in microseconds they still fit into a column.
