@@ -240,10 +240,7 @@ class Maintenance(Protocol):
         """Compare every record with the ledger and return the findings."""
 
     async def rebuild(self, progress: Callable[[int, int], None] | None = None) -> Mapping[str, int]:
-        """Recompute everything that code derives from stored records, except terms.
-
-        It commits some records at a time. If it is interrupted, what it did stays, and it is run again.
-        """
+        """Recompute everything that code derives from stored records, except terms; commits some records at a time."""
 
     async def facts(self) -> BookFacts:
         """Return facts about the book and its content."""

@@ -1,4 +1,4 @@
-"""The questions of a batch, and of reads, which an engine answers inside one transaction."""
+"""Questions that batches and reads ask; an engine answers them inside one transaction."""
 
 from __future__ import annotations
 
@@ -206,7 +206,7 @@ class CountRecords(Question[int]):
 
 
 class SeenVersion(NamedTuple):
-    """One version of a record, and the position of the ledger entry that wrote it."""
+    """A version, and the position of the ledger entry that wrote it."""
 
     version: int
     position: int
@@ -217,7 +217,7 @@ class SeenVersion(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class VersionsInView(Question[list[SeenVersion]]):
-    """Every version of a record, oldest first, also those with other readers; none if the view may not see the record."""
+    """All versions of one record, oldest first, also those with other readers; empty if the view may not see the record."""
 
     owner: Owner
     view: View

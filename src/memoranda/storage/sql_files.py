@@ -1,4 +1,4 @@
-"""Reads the files of named SQL statements that stand beside an engine's code."""
+"""A reader of the files of named SQL statements in an engine's folder."""
 
 from __future__ import annotations
 

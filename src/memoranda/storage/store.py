@@ -1,4 +1,4 @@
-"""The ports of an engine, written once: each call is a use case over the questions that the engine answers."""
+"""Every port of an engine, written once: each call runs a use case, and the engine answers its questions."""
 
 from __future__ import annotations
 

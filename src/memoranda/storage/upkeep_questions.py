@@ -58,7 +58,7 @@ class BookRows(Question[BookFrame]):
 
 @dataclass(frozen=True, slots=True)
 class KnownRecords(Question[frozenset[UUID]]):
-    """Those of the given ids that records of this book have, whoever their owner is."""
+    """Those of the given ids that this book has, with any owner."""
 
     ids: tuple[UUID, ...]
 
@@ -214,7 +214,7 @@ class Counts(Question[BookCounts]):
 
 @dataclass(frozen=True, slots=True)
 class TableFaults(Question[list[tuple[str, object]]]):
-    """What the engine's checks of whole tables found: the name of a check in ``TABLE_FAULTS``, and the row's name."""
+    """The faults in whole tables, each as the name of a check in ``TABLE_FAULTS`` and the name of a row."""
 
 
 # ── terms and vectors: these questions are about all owners ──────────────────────────────────────────────────────────

@@ -98,7 +98,7 @@ class PutFrame(Write):
 
 @dataclass(frozen=True, slots=True)
 class PutPieces(Write):
-    """Store pieces of an era, or tombstones; those that the book has are skipped, and so are vectors of unknown sets."""
+    """Store pieces of an era, or tombstones. Pieces that the book has, and vectors of unknown sets, are skipped."""
 
     era: bytes
     pieces: Sequence[Piece]
@@ -106,7 +106,7 @@ class PutPieces(Write):
 
 @dataclass(frozen=True, slots=True)
 class Recount(Write):
-    """Count anew all that is derived from the rows of an era, or of the whole book."""
+    """Count the rows of an era, or of the whole book, again, and store the counts."""
 
     #: None: the whole book.
     era: bytes | None
@@ -227,7 +227,7 @@ class PutTerms(Write):
 
 @dataclass(frozen=True, slots=True)
 class AddSet(Write):
-    """Add an empty set of vectors, which lacks all passages."""
+    """Add an empty set of vectors."""
 
     embedding: Embedding
     is_active: bool

@@ -59,7 +59,7 @@ def _faults(tables: Tables) -> Iterator[tuple[str, object]]:
 
 
 def _resting(tables: Tables) -> dict[UUID, set[UUID]]:
-    """Return the records that rest on each source."""
+    """Return the records that cite each source."""
     found: dict[UUID, set[UUID]] = {}
     for kept in tables.records.values():
         for source in kept.sources:

@@ -1,1 +1,1 @@
-"""The use cases of an engine, each written once over questions and writes."""
+"""Use cases of the store, each written once over questions and writes."""

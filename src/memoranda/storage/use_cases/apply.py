@@ -82,7 +82,7 @@ def _named_by(puts: Iterable[Put]) -> set[Owner]:
 
 
 def _owners_of_sources(puts: Iterable[Put]) -> Deciding[set[Owner]]:
-    """Return the owners of what imported records rest on; only these may have sources of another owner."""
+    """Return the owners of the sources of imported records; only an import may have sources of another owner."""
     ids = {id for put in puts for id in put.record.rests_on()} - {put.record.id for put in puts}
     return set((yield from ask(OwnersOfRecords(tuple(sorted(ids))))).values()) if ids else set()
 

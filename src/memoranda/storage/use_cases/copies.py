@@ -106,7 +106,7 @@ def _has_owners() -> Deciding[bool]:
 
 
 def pieces(kind: PieceKind, era: bytes, after: bytes, limit: int) -> Deciding[list[Piece]]:
-    """Return an era's next pieces, without records and versions that stand on no shelf, which ``verify`` reports."""
+    """Return the next pieces of an era, without those on no shelf, which ``verify`` reports."""
     while page := (yield from ask(PiecesAfter(kind, era, after, limit))):
         if found := [_on_shelves(piece) for piece in page if getattr(piece, "readers", None) != NOWHERE]:
             return found
@@ -115,7 +115,7 @@ def pieces(kind: PieceKind, era: bytes, after: bytes, limit: int) -> Deciding[li
 
 
 def _on_shelves(piece: Piece) -> Piece:
-    """Return a piece without the versions that stand on no shelf."""
+    """Return a piece without its versions on no shelf."""
     if not isinstance(piece, RecordPiece) or all(version.readers != NOWHERE for version in piece.earlier):
         return piece
     return piece._replace(earlier=tuple(version for version in piece.earlier if version.readers != NOWHERE))

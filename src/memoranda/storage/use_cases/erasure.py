@@ -56,7 +56,7 @@ Upkeep = Callable[[Erasures], Sequence[JobDraft]]
 
 @dataclass(frozen=True, slots=True)
 class _Loss:
-    """What one owner loses by an erasure."""
+    """The records that one owner loses by an erasure, and those that lose a source."""
 
     base: OwnerBase
     erased: dict[UUID, Record]

@@ -1,4 +1,4 @@
-"""The history of a record, and the ledger of an owner, as a caller reads them."""
+"""Reads the history of a record, and the ledger of an owner."""
 
 from __future__ import annotations
 

@@ -41,7 +41,7 @@ def find_set(embedding: Embedding) -> Deciding[VectorSet | None]:
 
 
 def begin_set(embedding: Embedding) -> Deciding[VectorSet]:
-    """Return the set of an embedding, made empty if there is none; no passage may be stored at the same time."""
+    """Return an embedding's set; make an empty one if there is none. No passage may be stored at the same time."""
     sets = yield from list_sets()
     for found in sets:
         if found.name == embedding.name:

@@ -54,7 +54,7 @@ TABLE_FAULTS = {
 
 
 class Written(NamedTuple):
-    """One stored version of a record, with the ledger position that wrote it."""
+    """A stored version, with the ledger position that wrote it."""
 
     id: UUID
     type: str
