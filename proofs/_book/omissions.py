@@ -63,6 +63,10 @@ OMISSIONS: dict[str, Omission] = {
     "digests in the ledger": _skipping(
         erasure._take_away, "tuple(loss.erased), tuple(loss.stripped)", "(), tuple(loss.stripped)"
     ),
+    "digests of what stays in the ledger": _skipping(
+        erasure._take_away, "tuple(loss.erased), tuple(loss.stripped)", "tuple(loss.erased), ()"
+    ),
+    "the count of memories": _never("move_held"),
     "actors in the ledger": _skipping(erasure._take_away, "yield ScrubLedger(base)"),
     "the owner's name": _instead(
         "end_era", "UPDATE owners SET id = id || '', erased_at = ?, held = 0 WHERE no = ?"

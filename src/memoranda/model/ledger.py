@@ -137,19 +137,17 @@ class Entry:
 
     def scrubbed(self, gone: frozenset[UUID] | None, stripped: frozenset[UUID] = frozenset()) -> Entry:
         """Return the entry without the digests of erased records (None: of all) and of stripped ones, which stay."""
+
+        def is_touched(id: UUID | None) -> bool:
+            return gone is None or id in gone or id in stripped
+
         lines = tuple(
-            replace(line, hash=None, erased=True) if gone is None or line.id in gone else line
+            replace(line, hash=None, erased=line.id not in stripped) if is_touched(line.id) else line
             for line in self.lines
         )
-        if gone is None:
-            ignored = tuple(replace(part, field=None) for part in self.ignored)
-            return replace(self, lines=lines, ignored=ignored, actor=Actor(self.actor.kind))
-        lines = tuple(replace(line, hash=None) if line.id in stripped else line for line in lines)
-        ignored = tuple(
-            replace(part, field=None) if part.id in gone or part.id in stripped else part
-            for part in self.ignored
-        )
-        return replace(self, lines=lines, ignored=ignored)
+        ignored = tuple(replace(part, field=None) if is_touched(part.id) else part for part in self.ignored)
+        actor = Actor(self.actor.kind) if gone is None else self.actor
+        return replace(self, lines=lines, ignored=ignored, actor=actor)
 
 
 def aged_of(entry: Entry) -> dict[UUID, UUID]:
