@@ -13,13 +13,14 @@ from uuid import UUID
 from pydantic_core import from_json
 
 from memoranda.errors import Corrupt, InvalidInput
+from memoranda.model.changes import JobDraft
 from memoranda.model.experience_lines import ExperienceLine
 from memoranda.model.ledger import STORED_VERBS, Actor, Entry, Ignored, Line, Verb
 from memoranda.model.memories import Cardinality, Cited, Memory, MemoryStatus
 from memoranda.model.messages import Episode, Message, Overflow, Thread
 from memoranda.model.profiles import Agent, Key, ProfileDocument, Schema
 from memoranda.model.records import Audience, AudienceKind, Owner, Record, RecordType, Trust, View
-from memoranda.model.values import canonical, keyed, micros, moment
+from memoranda.model.values import canonical, due_at, keyed, micros, moment, new_id
 
 CLASS_OF: dict[str, type[Record]] = {
     cls.type.value: cls
@@ -243,21 +244,6 @@ _SHAPES = {
 }
 
 
-def portable(record: Record) -> dict[str, Any]:
-    """Return a record as a JSON-ready object for a line of an export."""
-    body: dict[str, Any] = json.loads(record.model_dump_json(exclude={"owner"}, exclude_defaults=True))
-    body["id"] = str(record.id)
-    body["version"] = record.version
-    body["recorded_at"] = record.recorded_at.isoformat()
-    return {"type": record.type.value, **body}
-
-
-def from_portable(line: dict[str, Any], owner: Owner) -> Record:
-    """Build a record from the object in a line of an export; raises pydantic's ValidationError if it is invalid."""
-    fields = {name: value for name, value in line.items() if name != "type"}
-    return CLASS_OF[RecordType(line.get("type", "")).value].model_validate({**fields, "owner": owner})
-
-
 _FIRST, _LAST = bytes(16), b"\xff" * 16
 
 
@@ -392,3 +378,22 @@ def load_entry_body(body: str) -> tuple[tuple[Line, ...], tuple[Ignored, ...], d
 
 def _hex(value: bytes | None) -> str | None:
     return None if value is None else value.hex()
+
+
+#: Seconds that are longer than any wait; in microseconds they still fit into a column.
+_LONGEST_WAIT = 1e12
+
+
+def job_columns(draft: JobDraft, at: datetime, id: UUID | None) -> dict[str, Any]:
+    """Return the parameters of the statement that adds a job, except its owner and records."""
+    wait = draft.max_wait
+    return {
+        "id": (id or new_id()).bytes,
+        "kind": draft.kind,
+        "key": draft.key,
+        "payload": json.dumps(draft.payload, ensure_ascii=False),
+        "at": micros(at),
+        "run_at": micros(due_at(at, draft.delay)),
+        "max_wait": None if wait is None else int(min(wait, _LONGEST_WAIT) * 1_000_000),
+        "insists": draft.insists,
+    }

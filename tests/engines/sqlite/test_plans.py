@@ -27,6 +27,7 @@ WHOLE_TABLES = {
     "recount_held_of_all",
     "recount_vector_sets",
     "tables_of_content",
+    "backups",
 }
 
 

@@ -12,8 +12,7 @@ import pytest
 
 from memoranda.engines.sqlite import engine as engines
 from memoranda.engines.sqlite.engine import SqliteEngine
-from memoranda.engines.sqlite.file.connections import upkeep
-from memoranda.engines.sqlite.file.session import Session
+from memoranda.engines.sqlite.file.connections import Session, upkeep
 from memoranda.errors import StorageError
 from memoranda.storage.use_case import Deciding, run
 from memoranda.storage.use_cases.rebuild import Place, rebuild_some, rebuild_tables

@@ -12,8 +12,7 @@ from memoranda.model.changes import JobDraft
 from memoranda.model.values import micros
 from memoranda.storage import upkeep_questions as u
 from memoranda.storage import writes as w
-from memoranda.storage.rows import owner_of
-from memoranda.storage.use_cases.jobs import put_values
+from memoranda.storage.rows import job_columns, owner_of
 
 #: Microseconds: a caller's clock that differs less from the server's is taken for a clock that is a little wrong.
 _NEAR = 3_600_000_000
@@ -22,7 +21,7 @@ _NEAR = 3_600_000_000
 async def put(session: Session, owner_no: int, draft: JobDraft, at: datetime, id: UUID | None = None) -> None:
     """Add a job, or postpone the waiting one of that kind and key, which gets the new payload and records."""
     records = [id.bytes for id in draft.records]
-    await session.run("put_job", **put_values(draft, at, id), owner=owner_no, records=records)
+    await session.run("put_job", **job_columns(draft, at, id), owner=owner_no, records=records)
 
 
 def piece_of(row: Row) -> JobPiece:

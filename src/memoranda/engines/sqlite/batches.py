@@ -7,8 +7,7 @@ from typing import cast
 from uuid import UUID
 
 from memoranda.engines.sqlite import jobs
-from memoranda.engines.sqlite.file.connections import sql
-from memoranda.engines.sqlite.file.session import Answers, Session, Writes
+from memoranda.engines.sqlite.file.connections import Answers, Session, Writes, sql
 from memoranda.errors import Conflict
 from memoranda.model.ledger import Entry, aged_of
 from memoranda.model.memories import Memory

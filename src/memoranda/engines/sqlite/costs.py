@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from memoranda.engines.sqlite.batches import number_of
-from memoranda.engines.sqlite.file.session import Answers, Row, Session, Writes
+from memoranda.engines.sqlite.file.connections import Answers, Row, Session, Writes
 from memoranda.model.language_models import PRICE_DECIMALS
 from memoranda.model.records import Owner
 from memoranda.storage import upkeep_questions as u

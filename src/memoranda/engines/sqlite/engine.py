@@ -21,14 +21,13 @@ from memoranda.engines.sqlite import (
     reads,
     vector_sets,
 )
-from memoranda.engines.sqlite.file.connections import has_secret, make_secret, sql
+from memoranda.engines.sqlite.file.connections import Answers, Session, Writes, has_secret, make_secret, sql
 from memoranda.engines.sqlite.file.faults import refuse_moved
 from memoranda.engines.sqlite.file.migrations import book_migrations
-from memoranda.engines.sqlite.file.session import Answers, Session, Writes
 from memoranda.engines.sqlite.file.sqlite_file import SqliteFile
 from memoranda.errors import StorageError
 from memoranda.model.book_facts import BookFacts
-from memoranda.model.book_rows import Arrival, refuse_marked
+from memoranda.model.book_rows import Arrival, refusal
 from memoranda.model.changes import JobDraft
 from memoranda.model.ledger import ErasureReceipt, Erasures, Scrubbed
 from memoranda.model.values import utc_now
@@ -133,25 +132,16 @@ class SqliteEngine(Store):
     ) -> A:
         def work(connection: sqlite3.Connection) -> A:
             on = Session(connection)
-            if guarded:
-                refuse_marked(pieces.properties(on))
-            else:
+            if not guarded:
                 refuse_moved(self._file.path, self._file.found)
+            elif marks := on.all("marks"):
+                raise refusal(dict(marks))
             found, writes = run(make(), partial(_answer, on))
             for write in writes:
                 _WRITES[type(write)](on, write)
             return found
 
         return await self._file.write(work)
-
-    async def _write(self, work: Callable[[sqlite3.Connection], A]) -> A:
-        """Write unless the book is marked as copied, moved or an unfinished copy."""
-
-        def guarded(connection: sqlite3.Connection) -> A:
-            refuse_marked(pieces.properties(Session(connection)))
-            return work(connection)
-
-        return await self._file.write(guarded)
 
     # ── erasure ──────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -224,9 +214,9 @@ class SqliteEngine(Store):
     async def backup(self, target: Path, progress: Callable[[int, int], None] | None = None) -> None:
         # Stored first, so that forgetting knows of the backup even if this process is killed.
         path = str(target.resolve())
-        await self._write(lambda c: maintenance.note_backup(c, path, utc_now(), made=False))
+        await self.write(lambda: maintenance.note_backup(path, utc_now(), made=False))
         await self._file.backup(target, progress)
-        await self._write(lambda c: maintenance.note_backup(c, path, utc_now(), made=True))
+        await self.write(lambda: maintenance.note_backup(path, utc_now(), made=True))
 
     async def erasures(self) -> Erasures:
         return await self.read(lambda: ask(PastErasures()))

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from uuid import UUID
 
 from memoranda.engines.sqlite.batches import number_of
-from memoranda.engines.sqlite.file.session import Answers, Session, Writes
+from memoranda.engines.sqlite.file.connections import Answers, Session, Writes
 from memoranda.model.changes import JobDraft
 from memoranda.model.ledger import Entry, Erasures, Verb
 from memoranda.model.records import PASSAGE_TYPES, Owner, Record

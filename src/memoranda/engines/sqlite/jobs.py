@@ -10,16 +10,14 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from memoranda.engines.sqlite.file.connections import sql
-from memoranda.engines.sqlite.file.session import Answers, Row, Session, Writes
+from memoranda.engines.sqlite.file.connections import Answers, Row, Session, Writes, sql
 from memoranda.model.book_rows import JobPiece
 from memoranda.model.changes import JobDraft, told
 from memoranda.model.values import micros
 from memoranda.model.vectors import EMBED, embed_job
 from memoranda.storage import upkeep_questions as u
 from memoranda.storage import writes as w
-from memoranda.storage.rows import owner_of
-from memoranda.storage.use_cases.jobs import put_values
+from memoranda.storage.rows import job_columns, owner_of
 
 
 def put(
@@ -27,7 +25,7 @@ def put(
 ) -> None:
     """Add a job, or postpone the waiting one of that kind and key, which gets the new payload and records."""
     records = json.dumps([id.hex for id in draft.records])
-    values = {**put_values(draft, at, id), "owner": owner_no, "records": records}
+    values = {**job_columns(draft, at, id), "owner": owner_no, "records": records}
     connection.execute(sql("put_job"), values)
 
 

@@ -5,23 +5,32 @@ from __future__ import annotations
 import glob
 import os
 import sqlite3
+from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 from uuid import UUID
 
-from memoranda.engines.sqlite.file.connections import sql, upkeep
-from memoranda.engines.sqlite.file.session import Answers, Session, Writes
+from memoranda.engines.sqlite.file.connections import Answers, Session, Writes, sql, upkeep
 from memoranda.model.values import micros
 from memoranda.storage import upkeep_questions as u
 from memoranda.storage import writes as w
 from memoranda.storage.rows import owner_of
-from memoranda.storage.use_case import OwnerBase
+from memoranda.storage.use_case import Deciding, OwnerBase, Write
 from memoranda.storage.use_cases.verify import TABLE_FAULTS
 from memoranda.text.terms import RULE
 
 #: Microseconds after which a backup that was begun and has no file is taken for abandoned.
 _LONGEST_BACKUP = 24 * 3600 * 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class NoteBackup(Write):
+    """Store the path of a backup, and if it is complete."""
+
+    path: str
+    at: int
+    made: bool
 
 
 def _find_era(on: Session, question: u.FindEra) -> OwnerBase | None:
@@ -57,22 +66,30 @@ def _rebuild_tables(on: Session, _: w.RebuildTables) -> None:
             _all(on, name)
 
 
+def _note_backup(on: Session, write: NoteBackup) -> None:
+    on.run("note_backup", write.path, write.at, write.made)
+
+
 def _all(on: Session, name: str, *values: object) -> list[tuple[Any, ...]]:
     return on.connection.execute(upkeep()[name], values).fetchall()
 
 
 ANSWERS: Answers = {u.FindEra: _find_era, u.Counts: _counts, u.TableFaults: _table_faults}
-WRITES: Writes = {w.SetDerived: _set_derived, w.RebuildTables: _rebuild_tables}
+WRITES: Writes = {
+    w.SetDerived: _set_derived,
+    w.RebuildTables: _rebuild_tables,
+    NoteBackup: _note_backup,
+}
 
 
-def note_backup(connection: sqlite3.Connection, path: str, at: datetime, *, made: bool) -> None:
+def note_backup(path: str, at: datetime, *, made: bool) -> Deciding[None]:
     """Store the path of a backup that was made, or is being made."""
-    connection.execute(sql("note_backup"), (path, micros(at), int(made)))
+    yield NoteBackup(path, micros(at), made)
 
 
 def backups(connection: sqlite3.Connection, now: datetime) -> list[str]:
     """Return the paths of backups that exist, and of those that may be in the making."""
-    rows = connection.execute(upkeep()["backups"]).fetchall()
+    rows = connection.execute(sql("backups")).fetchall()
     recent = micros(now) - _LONGEST_BACKUP
     return [path for path, at, made in rows if os.path.exists(path) or (not made and at > recent)]
 

@@ -9,7 +9,7 @@ from uuid import UUID
 
 from memoranda.engines.sqlite import jobs
 from memoranda.engines.sqlite.erasure import SCRUB
-from memoranda.engines.sqlite.file.session import Answers, Session, Writes
+from memoranda.engines.sqlite.file.connections import Answers, Session, Writes
 from memoranda.model.book_rows import (
     OWN_UPKEEP,
     BookFrame,

@@ -555,6 +555,9 @@ DELETE FROM jobs WHERE owner = ?
 
 -- ── moving ───────────────────────────────────────────────────────────────────────────────────────────────────────
 
+-- name: marks
+SELECT name, value FROM book WHERE name IN ('departure', 'arrival')
+
 -- name: properties
 SELECT name, value FROM book WHERE name IN ('secret', 'departure', 'arrival', 'made_by')
 
@@ -661,6 +664,9 @@ UPDATE owners SET held = (SELECT count(*) FROM records WHERE owner = owners.no A
 -- name: recount_vector_sets
 UPDATE vector_sets SET through = 0,
     count = (SELECT count(*) FROM vectors WHERE place > (no << 40) AND place < (no + 1) << 40)
+
+-- name: backups
+SELECT path, at, made FROM backups ORDER BY at
 
 -- name: note_backup
 INSERT OR REPLACE INTO backups (path, at, made) VALUES (?, ?, ?)

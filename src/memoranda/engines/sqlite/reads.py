@@ -11,8 +11,7 @@ from itertools import islice
 from typing import Any, NamedTuple
 from uuid import UUID
 
-from memoranda.engines.sqlite.file.connections import sql
-from memoranda.engines.sqlite.file.session import MANY, Answers, Row, Session
+from memoranda.engines.sqlite.file.connections import MANY, Answers, Row, Session, sql
 from memoranda.model.ledger import Entry
 from memoranda.model.passages import PassageRows, Shelf, ShelfDelta, Sight, Use, cited_by, usable_mark
 from memoranda.model.query import Filter, Page

@@ -73,5 +73,3 @@ SELECT (SELECT count(*) FROM owners WHERE erased_at IS NULL AND position > 0), (
 
 -- ── backups ──────────────────────────────────────────────────────────────────────────────────────────────────────────
 
--- name: backups
-SELECT path, at, made FROM backups ORDER BY at

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 from uuid import UUID
 
-from memoranda.engines.sqlite.file.session import Answers, Row, Session, Writes
+from memoranda.engines.sqlite.file.connections import Answers, Row, Session, Writes
 from memoranda.errors import Corrupt
 from memoranda.model.records import Record
 from memoranda.model.vectors import EMBED, SetState, VectorSet

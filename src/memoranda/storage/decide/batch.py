@@ -9,9 +9,8 @@ from memoranda.errors import InvalidInput, LimitReached
 from memoranda.model import changes as c
 from memoranda.model.ledger import Verb
 from memoranda.model.memories import Memory, MemoryStatus
-from memoranda.model.records import Record
 from memoranda.storage.decide import memory_changes, other_changes, thread_changes, undo
-from memoranda.storage.decide.state import BatchState, Decision
+from memoranda.storage.decide.state import BatchState, Decision, held_gain
 from memoranda.storage.questions import CountActive, CountRun, OldestOwn
 from memoranda.storage.use_case import Deciding, ask
 
@@ -60,13 +59,6 @@ def check_cap(state: BatchState) -> Deciding[None]:
             field="memories_per_owner",
         )
     _evict(state, leaving)
-
-
-def held_gain(before: Record | None, after: Record | None) -> int:
-    """Return the difference that a write makes to the owner's count of active memories: -1, 0 or 1."""
-    was = isinstance(before, Memory) and before.active
-    now = isinstance(after, Memory) and after.active
-    return int(now) - int(was)
 
 
 def _evict(state: BatchState, leaving: Iterable[Memory]) -> None:

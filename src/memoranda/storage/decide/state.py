@@ -11,6 +11,7 @@ from memoranda.errors import Conflict, Erased, NotFound, OperationReused, Stale
 from memoranda.model.changes import Batch, JobDraft
 from memoranda.model.language_models import Usage
 from memoranda.model.ledger import USED, Entry, Ignored, Line, Receipt, ReceiptItem, Verb
+from memoranda.model.memories import Memory
 from memoranda.model.messages import Thread
 from memoranda.model.records import Owner, Record, owner_digest_parts
 from memoranda.model.values import keyed
@@ -72,6 +73,13 @@ def load_all(ids: Iterable[UUID]) -> Deciding[dict[UUID, Record]]:
     if not wanted:
         return {}
     return (yield from ask(Load(wanted)))
+
+
+def held_gain(before: Record | None, after: Record | None) -> int:
+    """Return the difference that a write makes to the owner's count of active memories: -1, 0 or 1."""
+    was = isinstance(before, Memory) and before.active
+    now = isinstance(after, Memory) and after.active
+    return int(now) - int(was)
 
 
 @dataclass(slots=True)

@@ -14,11 +14,11 @@ from memoranda.model.book_rows import StonePiece
 from memoranda.model.ledger import Entry, Line, Verb
 from memoranda.model.messages import Message
 from memoranda.model.passages import Use
-from memoranda.model.records import Owner, RecordType
+from memoranda.model.records import Owner, Record, RecordType
 from memoranda.model.values import Value, refused
 from memoranda.storage.export.forms import BookLine, EndLine, EntryLine, OwnerLine, UseLine, VersionLine
 from memoranda.storage.export.owner_data import LARGEST, Blank, BookDump, DumpedVersion, EndedEra, OwnerDump
-from memoranda.storage.rows import CLASS_OF, from_portable
+from memoranda.storage.rows import CLASS_OF
 
 _Form = TypeVar("_Form", bound=Value)
 
@@ -124,7 +124,7 @@ class _Parsing:
         if line.record.get("type") not in list(CLASS_OF):
             raise broken(item, "record.type: no record is of this type", "record.type")
         try:
-            record = from_portable(line.record, self._owner)
+            record = _from_portable(line.record, self._owner)
         except ValidationError as exc:
             error = refused(exc, at="record")
             raise broken(item, str(error), error.field or "record") from None
@@ -237,3 +237,9 @@ def _steps(line: Line) -> bool:
     if line.verb is Verb.IMPORT and line.before == 0:
         return line.after > 0
     return line.after == line.before + 1
+
+
+def _from_portable(line: dict[str, Any], owner: Owner) -> Record:
+    """Build a record from the object in a line of an export; raises pydantic's ValidationError if it is invalid."""
+    fields = {name: value for name, value in line.items() if name != "type"}
+    return CLASS_OF[RecordType(line.get("type", "")).value].model_validate({**fields, "owner": owner})

@@ -14,7 +14,7 @@ from memoranda.model.ledger import Entry
 from memoranda.model.records import Owner, Record, RecordType
 from memoranda.model.values import moment
 from memoranda.storage.export.owner_data import BookDump
-from memoranda.storage.rows import StoredRow, audience_of, decode, dump_entry, entry_of, owner_of, portable
+from memoranda.storage.rows import StoredRow, audience_of, decode, dump_entry, entry_of, owner_of
 
 
 def owner_lines(whole: OwnerPieces, *, private: bool) -> Iterator[dict[str, Any]]:
@@ -64,7 +64,7 @@ def _record_lines(piece: RecordPiece, owner: Owner) -> Iterator[dict[str, Any]]:
 
 
 def _version_line(kind: str, record: Record, position: int) -> dict[str, Any]:
-    return {"line": kind, "position": position, "record": portable(record)}
+    return {"line": kind, "position": position, "record": _portable(record)}
 
 
 def _entry_line(entry: Entry, *, private: bool) -> dict[str, Any]:
@@ -98,3 +98,12 @@ def book_line(book: BookDump) -> dict[str, Any]:
         ],
         "tombstones": [[digest.hex(), at] for digest, at in book.tombstones],
     }
+
+
+def _portable(record: Record) -> dict[str, Any]:
+    """Return a record as a JSON-ready object for a line of an export."""
+    body: dict[str, Any] = json.loads(record.model_dump_json(exclude={"owner"}, exclude_defaults=True))
+    body["id"] = str(record.id)
+    body["version"] = record.version
+    body["recorded_at"] = record.recorded_at.isoformat()
+    return {"type": record.type.value, **body}

@@ -11,9 +11,10 @@ from memoranda.model.experience_lines import ExperienceLine
 from memoranda.model.ledger import Entry, Receipt
 from memoranda.model.profiles import Key
 from memoranda.model.records import Owner
-from memoranda.storage.decide.batch import decide_batch, held_gain
+from memoranda.storage.decide.batch import decide_batch
 from memoranda.storage.decide.state import (
     Put,
+    held_gain,
     operation_digest,
     operation_of,
     receipt_of,

@@ -12,8 +12,7 @@ from memoranda.model.changes import JobDraft
 from memoranda.model.ledger import Actor, Entry, ErasureReceipt, Erasures, Line, Target, Verb
 from memoranda.model.records import WHOLE, Owner, Record
 from memoranda.model.values import keyed
-from memoranda.storage.decide.batch import held_gain
-from memoranda.storage.decide.state import Put
+from memoranda.storage.decide.state import Put, held_gain
 from memoranda.storage.questions import Base, PositionsTouching, Secret
 from memoranda.storage.rows import encode
 from memoranda.storage.upkeep_questions import (

@@ -6,20 +6,16 @@ import json
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
-from typing import Any
 from uuid import UUID
 
 from memoranda.model.book_rows import JobPiece
 from memoranda.model.changes import Job, JobDraft, JobState, told
 from memoranda.model.language_models import Spent
-from memoranda.model.values import due_at, micros, moment, new_id
+from memoranda.model.values import due_at, micros, moment
 from memoranda.storage.upkeep_questions import ArePresent, DueJob, DueKind, JobAt, JobRow, JobsIn, Now
 from memoranda.storage.use_case import Deciding, ask
 from memoranda.storage.use_cases.costs import note_spent
 from memoranda.storage.writes import DropJobs, ForgetKept, KeepAnswer, PutJob, SaveJob
-
-#: Seconds that are longer than any wait; in microseconds they still fit into a column.
-_LONGEST_WAIT = 1e12
 
 _WAITING, _LEASED, _DEAD = JobState.WAITING.value, JobState.LEASED.value, JobState.DEAD.value
 
@@ -51,21 +47,6 @@ def job_of(row: JobRow) -> Job:
 def put_job(draft: JobDraft, at: datetime) -> Deciding[None]:
     """Add a job of the book's own upkeep."""
     yield PutJob(None, draft, at)
-
-
-def put_values(draft: JobDraft, at: datetime, id: UUID | None) -> dict[str, Any]:
-    """Return the parameters of the statement that adds a job, except its owner and records."""
-    wait = draft.max_wait
-    return {
-        "id": (id or new_id()).bytes,
-        "kind": draft.kind,
-        "key": draft.key,
-        "payload": json.dumps(draft.payload, ensure_ascii=False),
-        "at": micros(at),
-        "run_at": micros(due_at(at, draft.delay)),
-        "max_wait": None if wait is None else int(min(wait, _LONGEST_WAIT) * 1_000_000),
-        "insists": draft.insists,
-    }
 
 
 def find_due(kinds: Sequence[str], at: datetime) -> Deciding[str | None]:
