@@ -38,23 +38,14 @@ class RehearsingEngine(InMemoryEngine):
         #: Pairs of an owner, and another one that has records which name the first.
         self.reserved: set[tuple[Owner, Owner | None]] = set()
 
-    async def read(self, make: Callable[[], Deciding[A]], *, whole: bool = False, long: bool = False) -> A:
+    async def read(self, make: Callable[[], Deciding[A]], **_: Any) -> A:
         with self._lock:
             first = run(make(), partial(answer, Session.of(self._tables)))[0]
             again = run(make(), partial(answer, Session.of(self._tables)))[0]
             assert plain(first) == plain(again), "a use case that reads gave another result the second time"
             return again
 
-    async def write(
-        self,
-        make: Callable[[], Deciding[A]],
-        *,
-        alone: bool = False,
-        long: bool = False,
-        repeatable: bool = False,
-        guarded: bool = True,
-        patience: float | None = None,
-    ) -> A:
+    async def write(self, make: Callable[[], Deciding[A]], *, guarded: bool = True, **_: Any) -> A:
         with self._lock:
             if guarded:
                 refuse_marked(self._tables.properties)

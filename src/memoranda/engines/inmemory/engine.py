@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from functools import partial
 from typing import Any, TypeVar
@@ -20,7 +19,7 @@ from memoranda.engines.inmemory import (
     reads,
     vector_sets,
 )
-from memoranda.engines.inmemory.tables import Answers, Checks, Session, Tables, Writes
+from memoranda.engines.inmemory.tables import Answers, Session, Tables, Writes
 from memoranda.model.book_facts import BookFacts
 from memoranda.model.book_rows import refuse_marked
 from memoranda.model.ledger import Scrubbed
@@ -29,26 +28,9 @@ from memoranda.storage.use_case import Deciding, Question, Write, run
 
 A = TypeVar("A")
 
-_ANSWERS: Answers = {
-    **batches.ANSWERS,
-    **vector_sets.ANSWERS,
-    **reads.ANSWERS,
-    **pieces.ANSWERS,
-    **costs.ANSWERS,
-    **jobs.ANSWERS,
-    **maintenance.ANSWERS,
-    **erasure.ANSWERS,
-}
-_WRITES: Writes = {
-    **batches.WRITES,
-    **vector_sets.WRITES,
-    **costs.WRITES,
-    **jobs.WRITES,
-    **pieces.WRITES,
-    **maintenance.WRITES,
-    **erasure.WRITES,
-}
-_CHECKS: Checks = {**batches.CHECKS}
+_PARTS = (batches, vector_sets, reads, pieces, costs, jobs, maintenance, erasure)
+_ANSWERS: Answers = {asked: function for part in _PARTS for asked, function in part.ANSWERS.items()}
+_WRITES: Writes = {given: function for part in _PARTS for given, function in part.WRITES.items()}
 
 
 def answer(on: Session, question: Question[Any]) -> Any:
@@ -59,8 +41,8 @@ def answer(on: Session, question: Question[Any]) -> Any:
 def carry_out(on: Session, writes: Sequence[Write]) -> None:
     """Carry out all writes or, if a check refuses one of them, none."""
     for write in writes:
-        if type(write) in _CHECKS:
-            _CHECKS[type(write)](on, write)
+        if (check := batches.CHECKS.get(type(write))) is not None:
+            check(on, write)
     for write in writes:
         _WRITES[type(write)](on, write)
 
@@ -77,31 +59,17 @@ class InMemoryEngine(Store):
         # Held for one call at a time. No call awaits while it holds the lock, so tasks cannot interleave; threads wait for it.
         self._lock = threading.Lock()
 
-    @contextmanager
-    def _writing(self) -> Iterator[None]:
-        """Hold the lock, and raise if the book is marked as copied, moved or an unfinished copy."""
-        with self._lock:
-            refuse_marked(self._tables.properties)
-            yield
-
     async def close(self) -> None:
         """Do nothing: the engine has no files and no connections."""
 
-    async def read(self, make: Callable[[], Deciding[A]], *, whole: bool = False, long: bool = False) -> A:
+    async def read(self, make: Callable[[], Deciding[A]], **_: Any) -> A:
         with self._lock:
             return run(make(), partial(answer, Session.of(self._tables)))[0]
 
-    async def write(
-        self,
-        make: Callable[[], Deciding[A]],
-        *,
-        alone: bool = False,
-        long: bool = False,
-        repeatable: bool = False,
-        guarded: bool = True,
-        patience: float | None = None,
-    ) -> A:
-        with self._writing() if guarded else self._lock:
+    async def write(self, make: Callable[[], Deciding[A]], *, guarded: bool = True, **_: Any) -> A:
+        with self._lock:
+            if guarded:
+                refuse_marked(self._tables.properties)
             on = Session.of(self._tables)
             found, writes = run(make(), partial(answer, on))
             carry_out(on, writes)

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import Any
 from uuid import UUID
 
-from memoranda.engines.inmemory.tables import Answers, Era, Kept, Session
+from memoranda.engines.inmemory.tables import Answers, Era, Kept, Session, Writes
 from memoranda.model.ledger import Entry
 from memoranda.model.passages import PassageRows, Shelf, ShelfDelta, Sight, Use, cited_by, usable_mark
 from memoranda.model.query import Filter, Page
@@ -187,3 +187,4 @@ ANSWERS: Answers = {
     q.MostUsed: _most_used,
     q.MemoriesInView: _memories,
 }
+WRITES: Writes = {}

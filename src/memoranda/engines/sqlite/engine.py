@@ -49,25 +49,9 @@ UNSEEN = (
 
 A = TypeVar("A")
 
-_ANSWERS: Answers = {
-    **batches.ANSWERS,
-    **vector_sets.ANSWERS,
-    **reads.ANSWERS,
-    **pieces.ANSWERS,
-    **costs.ANSWERS,
-    **jobs.ANSWERS,
-    **maintenance.ANSWERS,
-    **erasure.ANSWERS,
-}
-_WRITES: Writes = {
-    **batches.WRITES,
-    **vector_sets.WRITES,
-    **costs.WRITES,
-    **jobs.WRITES,
-    **pieces.WRITES,
-    **maintenance.WRITES,
-    **erasure.WRITES,
-}
+_PARTS = (batches, vector_sets, reads, pieces, costs, jobs, maintenance, erasure)
+_ANSWERS: Answers = {asked: function for part in _PARTS for asked, function in part.ANSWERS.items()}
+_WRITES: Writes = {given: function for part in _PARTS for given, function in part.WRITES.items()}
 
 
 def _answer(on: Session, question: Question[Any]) -> Any:
@@ -114,22 +98,13 @@ class SqliteEngine(Store):
     async def close(self) -> None:
         await self._file.close()
 
-    async def read(self, make: Callable[[], Deciding[A]], *, whole: bool = False, long: bool = False) -> A:
+    async def read(self, make: Callable[[], Deciding[A]], **_: Any) -> A:
         def work(connection: sqlite3.Connection) -> A:
             return run(make(), partial(_answer, Session(connection)))[0]
 
         return await self._file.read(work)
 
-    async def write(
-        self,
-        make: Callable[[], Deciding[A]],
-        *,
-        alone: bool = False,
-        long: bool = False,
-        repeatable: bool = False,
-        guarded: bool = True,
-        patience: float | None = None,
-    ) -> A:
+    async def write(self, make: Callable[[], Deciding[A]], *, guarded: bool = True, **_: Any) -> A:
         def work(connection: sqlite3.Connection) -> A:
             on = Session(connection)
             if not guarded:

@@ -26,7 +26,7 @@ _LONGEST_BACKUP = 24 * 3600 * 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class NoteBackup(Write):
-    """Store the path of a backup, and if it is complete."""
+    """Store the path of a backup that was made, or is being made."""
 
     path: str
     at: int

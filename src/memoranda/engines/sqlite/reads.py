@@ -11,7 +11,7 @@ from itertools import islice
 from typing import Any, NamedTuple
 from uuid import UUID
 
-from memoranda.engines.sqlite.file.connections import MANY, Answers, Row, Session, sql
+from memoranda.engines.sqlite.file.connections import MANY, Answers, Row, Session, Writes, sql
 from memoranda.model.ledger import Entry
 from memoranda.model.passages import PassageRows, Shelf, ShelfDelta, Sight, Use, cited_by, usable_mark
 from memoranda.model.query import Filter, Page
@@ -256,3 +256,4 @@ ANSWERS: Answers = {
     q.MostUsed: _most_used,
     q.MemoriesInView: _memories,
 }
+WRITES: Writes = {}
