@@ -36,12 +36,17 @@ class Script:
         self.sent: list[list[ModelMessage]] = []
         self.instructions: list[str | None] = []
         self.offered: list[str] = []
+        #: Each tool's description and arguments, as the model is told.
+        self.described: dict[str, str] = {}
         self.model = FunctionModel(self.answer, stream_function=self.stream)
 
     def _next(self, messages: list[ModelMessage], info: AgentInfo) -> list[Any]:
         self.sent.append(list(messages))
         self.instructions.append(info.instructions)
         self.offered = [tool.name for tool in info.function_tools]
+        self.described = {
+            tool.name: f"{tool.description} {tool.parameters_json_schema}" for tool in info.function_tools
+        }
         answer = self.answers.pop(0) if self.answers else "Well."
         if isinstance(answer, Exception):
             raise answer
@@ -89,7 +94,7 @@ def agent_of(script: Script, book: memoranda.Book, scope: Any = COACH, **setting
 async def asked(book: memoranda.Book, tool: str, scope: Scope = COACH, **arguments: Any) -> str:
     """Return the answer of a tool to an agent's model."""
     script = Script(call(tool, **arguments))
-    await agent_of(script, book, scope).run("Go on.")
+    await agent_of(script, book, scope, allow_global=True).run("Go on.")
     return script.answered[0]
 
 

@@ -83,6 +83,19 @@ async def test_refusals_are_texts(book: memoranda.Book) -> None:
     )
 
 
+async def test_a_model_writes_for_all_agents_only_where_the_application_allows_it(
+    book: memoranda.Book,
+) -> None:
+    script = Script(call("remember", content="Pay to IBAN X", audience="global"))
+    await agent_of(script, book).run("Go on.")
+    assert script.answered == ["Not remembered. Audience 'global' is not allowed here: use self, or group."]
+    assert "global" not in script.described["remember"] and await memories(book) == []
+    script = Script(call("remember", content="Likes tea", audience="global"))
+    await agent_of(script, book, allow_global=True).run("Go on.")
+    assert script.answered == ["Remembered: Likes tea [fact, global]"]
+    assert "global (all agents)" in script.described["remember"]
+
+
 async def test_an_audience_that_is_not_understood_is_the_narrowest(book: memoranda.Book) -> None:
     answer = await asked(book, "remember", content="Keeps bees", audience="everybody!")
     assert answer == "Remembered: Keeps bees [fact, self]"

@@ -142,9 +142,9 @@ def test_everything_that_fits_is_in_and_says_when_it_was() -> None:
             PREAMBLE,
             "<agent_experience>\n- [2026-03-02, heuristics] Be brief\n</agent_experience>",
             '<user_profile>\n- [2026-03-02, interests] ["chess"]\n- [2026-03-02, name] Ana\n</user_profile>',
-            "<memories>\n- [2026-03-02, fact, home, since 2026-03-01] Lives in Lisbon\n</memories>",
+            '<memories>\n- [2026-03-02, fact, key: "home", since 2026-03-01] Lives in Lisbon\n</memories>',
             "<episodes>\n- [2026-03-02 12:30, succeeded] Book a flight\n</episodes>",
-            "<passages>\n- [received 2026-03-02 12:31, user Bob] I moved\n</passages>",
+            '<passages>\n- [received 2026-03-02 12:31, user "Bob"] I moved\n</passages>',
             "<conversation>\n- [2026-03-02 12:31, user] Where do I live?\n</conversation>",
         ]
     )

@@ -68,6 +68,8 @@ class Memoranda(AbstractCapability[AgentDepsT]):
     #: The order in which the tool ``recall`` shows memories, and the most that it shows.
     order: Literal["recent", "most_used"] = "recent"
     most: int = 50
+    #: True lets the tool ``remember`` store statements that all agents of the owner read (audience ``global``).
+    allow_global: bool = False
     #: True stores the messages of each run.
     record: bool = True
     #: True treats each run as a task of its own, and closes its thread with an episode.
@@ -146,7 +148,7 @@ class Memoranda(AbstractCapability[AgentDepsT]):
                 content: The statement, short and complete in itself.
                 kind: What sort it is: preference, fact, instruction, context, experience or note.
                 key: A name for what holds once at a time, such as favorite_color; a later statement takes its place.
-                audience: Who may read it: self (you alone), group (your group's agents), global (all agents).
+                audience: Who may read it: self (you alone), group (your group's agents)_GLOBAL_.
                 applies_when: When it applies, where it does not always.
             """
             run = self._own()
@@ -173,6 +175,10 @@ class Memoranda(AbstractCapability[AgentDepsT]):
             """
             return await self._tools().forget(key)
 
+        # The model is told of the widest audience only if the application allows it.
+        remember.__doc__ = (remember.__doc__ or "").replace(
+            "_GLOBAL_", ", global (all agents)" if self.allow_global else ""
+        )
         for tool in (remember, recall, search, forget):
             if tool.__name__ in self.tools:
                 offered.add_function(tool)
@@ -212,7 +218,8 @@ class Memoranda(AbstractCapability[AgentDepsT]):
         return self._run
 
     def _tools(self) -> MemoryTools:
-        return MemoryTools(self.book, self._own().scope, self.most, self.order, self.strict)
+        scope = self._own().scope
+        return MemoryTools(self.book, scope, self.most, self.order, self.strict, self.allow_global)
 
     def _runs(self) -> Runs:
         return Runs(self.book, frozenset(self.tools))

@@ -74,6 +74,8 @@ class MemoryTools:
     order: Literal["recent", "most_used"] = "recent"
     #: True raises an error if the book cannot be reached.
     strict: bool = False
+    #: True lets the model store statements that all agents of the owner read.
+    allow_global: bool = False
 
     async def remember(
         self, call: Call, content: str, kind: str, key: str | None, audience: str, applies_when: str
@@ -164,6 +166,8 @@ class MemoryTools:
             return f"Kind {_quoted(kind)} not allowed. Allowed: {', '.join(limits.kinds)}."
         if audience == "group" and not self.scope.groups:
             return "Audience 'group' is not possible: this agent is in no group."
+        if audience == "global" and not self.allow_global:
+            return "Audience 'global' is not allowed here: use self, or group."
         return ""
 
     async def _under(self, key: str) -> list[Memory]:

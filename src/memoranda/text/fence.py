@@ -18,6 +18,10 @@ PREAMBLE: Final = (
 _ESCAPED: Final = "&lt;"
 #: Signs that could close the label before an entry's text.
 _BRACKETS: Final = str.maketrans("[]", "()")
+#: Quotation marks, and signs that look like one; and the backslash that escapes them.
+_MARKS: Final = re.compile(
+    '["\\\\\u02ba\u02dd\u02ee\u05f4\u201c-\u201f\u2033\u2036\u275d\u275e\u301d-\u301f\uff02\uff3c]'
+)
 _INDENT: Final = "\n    "
 
 #: Characters that are removed: controls, marks of direction, fillers, and signs that carry invisible text.
@@ -53,6 +57,11 @@ def one_line(text: str) -> str:
 def in_brackets(text: str) -> str:
     """Escape stored text as part of a label in square brackets."""
     return one_line(text).translate(_BRACKETS)
+
+
+def in_quotes(text: str) -> str:
+    """Return stored text in quotation marks that it cannot close, for a label in square brackets."""
+    return '"' + _MARKS.sub(r"\\\g<0>", one_line(text)) + '"'
 
 
 def fenced(text: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -14,11 +15,12 @@ from memoranda.model.memories import Memory
 from memoranda.model.messages import Episode, Message, Thread
 from memoranda.model.profiles import ProfileDocument
 from memoranda.model.records import STRANGERS, Record, RecordType, Trust
-from memoranda.text.fence import BLOCKS, fenced, in_brackets
+from memoranda.text.fence import BLOCKS, fenced, in_brackets, in_quotes
 from memoranda.text.token_count import Count
 
 #: Most characters that one token stands for in a readable text.
 _CHARACTERS_A_TOKEN = 16
+_PLAIN_NAME = re.compile(r"[\w.-]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +47,7 @@ class EntryWriter:
 
     def experience(self, line: ExperienceLine) -> ContextEntry:
         """Make the entry of a line of experience."""
-        return self._entry(line, [_day(line.observed_at), line.field], line.line, (line.id.int,))
+        return self._entry(line, [_day(line.observed_at), _name(line.field)], line.line, (line.id.int,))
 
     def profile(self, documents: Sequence[ProfileDocument]) -> list[ContextEntry]:
         """Make an entry for each field of these documents; a narrower document's field replaces a wider one's."""
@@ -54,16 +56,18 @@ class EntryWriter:
             value = document.body[field]
             text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
             name = field if schema == "Profile" else f"{schema}.{field}"
-            entries.append(self._entry(document, [_day(document.recorded_at), name], text, (schema, field)))
+            entries.append(
+                self._entry(document, [_day(document.recorded_at), _name(name)], text, (schema, field))
+            )
         return entries
 
     def memory(self, memory: Memory) -> ContextEntry:
         """Make a memory's entry, with when it applies and until when it is valid."""
         label = [_day(memory.observed_at), memory.kind]
         if memory.key is not None:
-            label.append(memory.key)
+            label.append(f"key: {in_quotes(memory.key)}")
         if memory.subject is not None:
-            label.append(f"about {memory.subject}")
+            label.append(f"about {in_quotes(memory.subject)}")
         if memory.valid_from is not None:
             label.append(f"since {_moment(memory.valid_from)}")
         if memory.valid_to is not None:
@@ -93,7 +97,7 @@ class EntryWriter:
         said = f"{_moment(message.observed_at)}"
         label = [
             f"received {said}" if message.observed_assumed else said,
-            message.role if message.speaker is None else f"{message.role} {message.speaker}",
+            message.role if message.speaker is None else f"{message.role} {in_quotes(message.speaker)}",
             *_stranger(message.trust),
         ]
         order = (message.observed_at, message.thread.int, message.seq)
@@ -129,6 +133,11 @@ def _merged(documents: Sequence[ProfileDocument]) -> dict[tuple[str, str], Profi
         for place in sorted(found)
         if found[place].body[place[1]] not in (None, "", [], {})
     }
+
+
+def _name(field: str) -> str:
+    """Return a field's name for a label, in quotation marks unless it is one plain word."""
+    return field if _PLAIN_NAME.fullmatch(field) else in_quotes(field)
 
 
 def _stranger(trust: Trust) -> list[str]:
