@@ -60,6 +60,9 @@ _BY_STATEMENT = {
             "take_away_uses",
         ),
         *(
+            "where_are",
+            "belongings",
+            "count_filled",
             "take_away_links",
             "take_away_records",
             "place_taken",

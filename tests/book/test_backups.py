@@ -18,6 +18,8 @@ from memoranda.model.ledger import Actor, Target
 from memoranda.model.records import WHOLE
 from memoranda.model.values import utc_now
 from memoranda.ports import Engine
+from memoranda.storage import store
+from memoranda.storage.use_cases.erasure import erase
 
 
 async def opened(path: Path) -> Engine:
@@ -113,6 +115,31 @@ async def test_a_restored_backup_lacks_what_was_erased_since(tmp_path: Path) -> 
         assert [owner.id for owner in await restored.owners()] == ["ana"]
     with pytest.raises(InvalidInput, match="target"):
         await restore(opened, tmp_path / "copy.db", tmp_path / "restored.db", at=utc_now())
+
+
+async def test_a_restore_that_is_interrupted_leaves_no_book_and_can_be_made_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with memoranda.open(tmp_path / "book.db") as book:
+        ids = [(await book.remember(who, "Has a blue canary", agent="coach")).id for who in ("ana", "ben")]
+        await book.backup(tmp_path / "copy.db")
+        for who, id in zip(("ana", "ben"), ids, strict=True):
+            await book.forget(who, id, agent="coach")
+    erased: list[str] = []
+
+    def interrupted(target: Target, *rest: object) -> object:
+        erased.append(target.owner.id)
+        if len(erased) == 2:
+            raise StorageError("no more")
+        return erase(target, *rest)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(store, "erase", interrupted)
+    with pytest.raises(StorageError, match="no more"):
+        await restore(opened, tmp_path / "copy.db", tmp_path / "restored.db", at=utc_now())
+    assert (erased, list(tmp_path.glob("restored*"))) == (["ana", "ben"], [])
+    monkeypatch.undo()
+    assert await restore(opened, tmp_path / "copy.db", tmp_path / "restored.db", at=utc_now()) == 2
+    assert "restored.db" not in found(tmp_path, "canary")
 
 
 async def test_a_torn_note_neither_stops_a_restore_nor_swallows_the_next(tmp_path: Path) -> None:
