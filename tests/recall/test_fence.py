@@ -135,11 +135,36 @@ def test_no_mixture_of_delimiters_breaks_the_frame(text: str) -> None:
         "Lives in Lisbon & likes tea > coffee",
         "‹bonjour› and 〈红楼梦〉 and 《memories》",
         "👩\u200d👩\u200d👧 می\u200cخواهم ☕\ufe0f",
+        "👩🏽\u200d🦰 ❤\ufe0f\u200d🔥 🏴\u200d☠\ufe0f 1\ufe0f\u20e3 ☎\ufe0e",
+        "क्\u200dष न्\u200d ශ්\u200dරී",
         "naïve café — “quoted”",
     ],
 )
 def test_harmless_text_stays_as_it_is(text: str) -> None:
     assert fenced(text) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("a" + "\u200d\u200c" * 40 + "b", "ab"),
+        ("t\u200de\u200ca\ufe0f", "tea"),
+        ("☕" + "\ufe0f\ufe0e" * 40 + " hot", "☕\ufe0f hot"),
+        ("👩" + "\u200d" * 9 + "👧", "👩\u200d👧"),
+        ("❤\ufe0f" + "\u200d" * 9 + "🔥", "❤\ufe0f\u200d🔥"),
+        ("می" + "\u200c\u200d" * 9 + "خواهم", "می\u200cخواهم"),
+        ("\u200d tea \u200c", "tea"),
+        ("3\ufe0f4\ufe0e", "34"),
+        ("tea\U0001d173\U0001d17a\U0001bca0\U0001bca3 time", "tea time"),
+        ("a\u200b\u200d\u200b\u200db", "ab"),
+    ],
+)
+def test_joiners_that_carry_invisible_text_are_removed(text: str, shown: str) -> None:
+    assert fenced(text) == shown
+
+
+def test_a_long_run_of_joiners_costs_little() -> None:
+    assert fenced("x" + "\u200d" * 1_000_000 + "☕\ufe0f" * 100_000).count("\ufe0f") == 100_000
 
 
 @pytest.mark.parametrize(

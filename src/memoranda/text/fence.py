@@ -25,11 +25,24 @@ _MARKS: Final = re.compile(
 _INDENT: Final = "\n    "
 
 #: Characters that are removed: controls, marks of direction, fillers, and signs that carry invisible text.
-#: Joiners stay: emoji and some scripts need them.
 _UNSEEN: Final = re.compile(
     "[\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u200e\u200f"
-    "\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0d\ufeff\uffa0\ufff0-\ufffb\U000e0000-\U000e0fff]"
+    "\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0d\ufeff\uffa0\ufff0-\ufffb\U0001bca0-\U0001bca3"
+    "\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
 )
+#: Joiners and variation selectors: scripts and emoji need single ones, and a run of them can carry invisible text.
+_JOINERS: Final = re.compile("[\u200c\u200d\ufe0e\ufe0f]+")
+_JOINER, _SELECTORS, _KEYCAP = "\u200d", ("\ufe0e", "\ufe0f"), "\u20e3"
+#: Letters and marks of scripts that use joiners: Arabic, Syriac, the scripts of India, Myanmar, Khmer, Mongolian …
+_JOINED: Final = re.compile(
+    "[\u0600-\u109f\u1700-\u1cff\ua800-\uabff\ufb50-\ufdff\ufe70-\ufefc\U00010a00-\U00011fff\U0001e900-\U0001e95f]"
+)
+_EMOJI: Final = re.compile(
+    "[\u00a9\u00ae\u203c\u2049\u2122\u2139\u2190-\u21ff\u2300-\u23ff\u24c2\u25a0-\u27bf\u2900-\u297f\u2b00-\u2bff"
+    "\u3030\u303d\u3297\u3299\U0001f000-\U0001faff]"
+)
+#: The combining class of a sign that removes a vowel; a joiner may follow it at the end of a word.
+_VIRAMA: Final = 9
 #: Everything that some program treats as the end of a line.
 _LINE_ENDS: Final = re.compile("\r\n|[\n\r\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
 #: Signs that open a tag or look like one that does; and quotation marks of some languages that may.
@@ -69,10 +82,29 @@ def fenced(text: str) -> str:
     if text.isascii() and text.isprintable():
         return text.replace("<", _ESCAPED)
     text = _UNSEEN.sub("", _LINE_ENDS.sub("\n", text))
+    text = _JOINERS.sub(_needed, text)
     text = _OPENING.sub(_ESCAPED, text)
     text = _QUOTES.sub(lambda found: _quoted(found, text), text)
     lines = [line.rstrip() for line in text.strip().split("\n")]
     return _INDENT.join(line for line in lines if line)
+
+
+def _needed(found: re.Match[str]) -> str:
+    """Return the joiners of a run that belong between its neighbours: one, or a selector and a joiner between emoji."""
+    run, text = found.group(), found.string
+    before, after = text[found.start() - 1 : found.start()], text[found.end() : found.end() + 1]
+    emoji = _EMOJI.fullmatch(before) is not None
+    between = emoji and _EMOJI.fullmatch(after) is not None
+    if run[0] in _SELECTORS:
+        if not emoji and not (after == _KEYCAP and before in tuple("#*0123456789")):
+            return ""
+        return run[:2] if between and run[1:2] == _JOINER else run[0]
+    if between:
+        return run[0] if run[0] == _JOINER else ""
+    joined = _JOINED.fullmatch(before) and (
+        _JOINED.fullmatch(after) or unicodedata.combining(before) == _VIRAMA
+    )
+    return run[0] if joined else ""
 
 
 def _quoted(found: re.Match[str], text: str) -> str:
