@@ -134,3 +134,39 @@ async def test_a_user_who_may_ask_for_a_checkpoint_completes_it(postgres: Place)
     await administrator.close()
     assert len(await Pen(engine, BEN).scan()) == 1
     await engine.close()
+
+
+async def test_forgetting_again_is_pending_until_a_scrub_that_began_after_it_is_complete(
+    postgres: Place, monkeypatch: pytest.MonkeyPatch
+):
+    if not postgres.administrator:
+        pytest.skip("only on a server of the tests' own")
+    administrator = await asyncpg.connect(postgres.administrator)
+    await administrator.execute("GRANT pg_checkpoint TO reader_and_writer")
+    place = postgres.new_book()
+    engine, second = await PostgresEngine.open(place), await PostgresEngine.open(place)
+    pen, other = Pen(engine), Pen(second, BEN)
+    memory, theirs = await pen.remember("tea"), await other.remember("cake")
+    assert (await pen.erase(memory)).state == "pending"
+    rewrite = scrub._Scrubbing._rewrite
+
+    async def meanwhile(self: scrub._Scrubbing, tables: Any) -> None:
+        await rewrite(self, tables)
+        if "records" in tables:
+            await other.erase(theirs)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(scrub._Scrubbing, "_rewrite", meanwhile)
+        assert (await engine.scrub()).complete
+    # The other erasure came after the beginning of that scrub.
+    assert "dead rows" in (await other.erase(theirs)).pending_because
+    assert (await engine.scrub()).complete
+    assert [(await p.erase(id)).state for p, id in ((pen, memory), (other, theirs))] == ["complete"] * 2
+    # A book of before there were marks.
+    forgotten = "DELETE FROM properties WHERE name IN ('erased', 'scrubbed')"
+    await engine.server.write(lambda s: s.run_text(forgotten))
+    assert (await pen.erase(memory)).state == "pending"
+    await administrator.execute("REVOKE pg_checkpoint FROM reader_and_writer")
+    await administrator.close()
+    await engine.close()
+    await second.close()

@@ -35,7 +35,7 @@ from memoranda.storage import questions as q
 from memoranda.storage import upkeep_questions as u
 from memoranda.storage.rows import owner_of
 from memoranda.storage.upkeep_questions import BookCounts, BookRows, Counts, EraFrame, ErasAfter, OwnersOf
-from memoranda.storage.use_case import Deciding, ask
+from memoranda.storage.use_case import Deciding, Write, ask
 from memoranda.storage.use_cases import copies, jobs, vector_sets
 from memoranda.storage.use_cases.apply import apply_batch, find_operation
 from memoranda.storage.use_cases.costs import list_spent, note_spent, sum_spent
@@ -304,10 +304,17 @@ class Store(ABC):
         await self.write(lambda: bury(past.records, at))
         return removed
 
-    def upkeep_of(self, erasures: Erasures) -> Sequence[JobDraft]:
-        """Return the jobs that are added with an erasure; ``erasures`` is what earlier copies of the book do not know."""
+    def upkeep_of(self, erasures: Erasures, at: datetime) -> Sequence[Write]:
+        """Return what is written with an erasure, about the files that still contain its rows: jobs, or a mark.
+
+        ``erasures`` is what earlier copies of the book do not know.
+        """
         return ()
 
     async def finish_erasure(self, receipt: ErasureReceipt, *, changed: bool) -> ErasureReceipt:
-        """Clear the files of erased data after the commit, as far as that is done at once, and say in the receipt what is left."""
+        """Clear the files of erased data after the commit, as far as that is done at once, and say in the receipt what is left.
+
+        Also if nothing ``changed``: the caller may ask again because an earlier answer was lost, and the receipt says
+        ``complete`` only if the files contain nothing of earlier erasures, either.
+        """
         return receipt

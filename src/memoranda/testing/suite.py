@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 
 import pytest
@@ -18,6 +19,13 @@ class Suite:
     async def open_engine(self, folder: Path) -> Engine:
         """Return an engine with an empty book, which may store its files in ``folder``."""
         raise NotImplementedError
+
+    def read_elsewhere(self, engine: Engine) -> AbstractContextManager[object]:
+        """Return a context in which another program reads the book's files, so that they cannot be cleared.
+
+        Override it if a reader prevents clearing.
+        """
+        return nullcontext()
 
     @pytest_asyncio.fixture
     async def engine(self, tmp_path: Path) -> AsyncIterator[Engine]:

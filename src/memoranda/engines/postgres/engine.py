@@ -24,9 +24,10 @@ from memoranda.engines.postgres.large.shelves import LargeShelves
 from memoranda.engines.postgres.reads import ShelfState
 from memoranda.engines.postgres.server.server import Server
 from memoranda.engines.postgres.server.session import Answers, Session, Writes, upkeep
+from memoranda.errors import StorageError
 from memoranda.model.book_facts import BookFacts, ServerFacts
 from memoranda.model.changes import Job
-from memoranda.model.ledger import ErasureReceipt, Scrubbed
+from memoranda.model.ledger import ErasureReceipt, Erasures, Scrubbed
 from memoranda.storage.store import Store
 from memoranda.storage.use_case import Deciding, Write
 
@@ -151,8 +152,15 @@ class PostgresEngine(Store):
 
     # ── erasure ──────────────────────────────────────────────────────────────────────────────────────────────────
 
+    def upkeep_of(self, erasures: Erasures, at: datetime) -> list[Write]:
+        return [scrub.mark_erasure()]
+
     async def finish_erasure(self, receipt: ErasureReceipt, *, changed: bool) -> ErasureReceipt:
-        pending = scrub.PENDING if changed else ""
+        try:
+            pending = scrub.PENDING if changed or await scrub.is_needed(self._server) else ""
+        except StorageError as exc:
+            # The erasure itself is committed.
+            pending = f"{scrub.PENDING}; the server did not say more: {exc}"
         state = "pending" if pending else "complete"
         return replace(receipt, state=state, pending_because=pending, unchecked=UNSEEN)
 

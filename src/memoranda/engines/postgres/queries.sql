@@ -757,6 +757,15 @@ SELECT name, value FROM properties WHERE name IN ('secret', 'departure', 'arriva
 -- name: set_property
 INSERT INTO properties (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value
 
+-- name: last_erasure
+SELECT coalesce((SELECT value FROM properties WHERE name = 'erased'), ''::bytea)
+
+-- Books erased without a mark before there was one; they need a scrub, too.
+-- name: needs_scrub
+SELECT coalesce(e.value, ''::bytea) IS DISTINCT FROM s.value AND (e.value IS NOT NULL
+    OR EXISTS (SELECT 1 FROM tombstones) OR EXISTS (SELECT 1 FROM owners WHERE erased_at IS NOT NULL))
+FROM (SELECT 1) AS one LEFT JOIN properties AS e ON e.name = 'erased' LEFT JOIN properties AS s ON s.name = 'scrubbed'
+
 -- name: remove_property
 DELETE FROM properties WHERE name = ?
 

@@ -11,6 +11,8 @@ from memoranda.engines.postgres.server.server import Server
 from memoranda.engines.postgres.server.session import Session
 from memoranda.errors import Busy, StorageError
 from memoranda.model.ledger import Scrubbed
+from memoranda.model.values import new_id
+from memoranda.storage.writes import SetProperty
 
 PENDING = "dead rows: the server's files still contain the removed rows until its tables are rewritten (forget --scrub)"
 _HELD = (
@@ -43,10 +45,26 @@ WHERE n.nspname = ? AND c.relkind = 'r' AND c.relname = coalesce(?::text, c.reln
 """
 
 
+def mark_erasure() -> SetProperty:
+    """Return the write that marks an erasure: the mark stays until a complete scrub that began after it is noted."""
+    return SetProperty("erased", new_id().bytes)
+
+
+async def is_needed(server: Server) -> bool:
+    """True if the files may contain erased rows: something was erased since the last complete scrub began."""
+    (row,) = await server.read(lambda s: s.all("needs_scrub"), whole=True)
+    return bool(row[0])
+
+
 async def scrub(server: Server) -> Scrubbed:
     """Rewrite the tables one at a time without erased rows, and request a checkpoint."""
     try:
-        return await _Scrubbing(server, await server.write(_present)).run()
+        erased = await server.read(lambda s: s.value("last_erasure"), whole=True)
+        done = await _Scrubbing(server, await server.write(_present)).run()
+        if done.complete:
+            # The mark as it was at the beginning: another process may have erased more since.
+            await server.write(lambda s: s.run("set_property", "scrubbed", erased), guarded=False)
+        return done
     except Busy:
         return Scrubbed(_BUSY)
 

@@ -28,12 +28,11 @@ from memoranda.engines.sqlite.file.sqlite_file import SqliteFile
 from memoranda.errors import StorageError
 from memoranda.model.book_facts import BookFacts
 from memoranda.model.book_rows import Arrival, refusal
-from memoranda.model.changes import JobDraft
 from memoranda.model.ledger import ErasureReceipt, Erasures, Scrubbed
 from memoranda.model.values import utc_now
 from memoranda.storage.store import Store
 from memoranda.storage.upkeep_questions import PastErasures
-from memoranda.storage.use_case import Deciding, Question, ask, run
+from memoranda.storage.use_case import Deciding, Question, Write, ask, run
 
 #: A file up to this size is cleared of erased content before ``erase`` returns; the worker clears a larger one.
 SCRUB_AT_ONCE_BYTES = 256 * 1024 * 1024
@@ -120,17 +119,17 @@ class SqliteEngine(Store):
 
     # ── erasure ──────────────────────────────────────────────────────────────────────────────────────────────────
 
-    def upkeep_of(self, erasures: Erasures) -> list[JobDraft]:
-        return erasure.upkeep_of(erasures)
+    def upkeep_of(self, erasures: Erasures, at: datetime) -> list[Write]:
+        return erasure.upkeep_of(erasures, at)
 
     async def finish_erasure(self, receipt: ErasureReceipt, *, changed: bool) -> ErasureReceipt:
         pending = ""
-        if changed:
-            try:
+        try:
+            if changed or await self._waiting_scrub() is not None:
                 pending = await self._clear()
-            except StorageError as exc:
-                # The erasure itself is committed; the worker continues the clearing.
-                pending = f"clearing the file failed, and the worker tries again: {exc}"
+        except StorageError as exc:
+            # The erasure itself is committed; the worker continues the clearing.
+            pending = f"clearing the file failed, and the worker tries again: {exc}"
         return replace(
             receipt,
             state="pending" if pending else "complete",
@@ -147,13 +146,20 @@ class SqliteEngine(Store):
 
     async def scrub(self) -> Scrubbed:
         """Rewrite the file and empty its log: deleted rows may still have copies in unused parts of pages."""
+        waiting = await self._waiting_scrub()
         if not await self._file.checkpoint():
             return Scrubbed(_READ_ELSEWHERE)
         await self._file.rewrite()
         if not await self._file.checkpoint():
             return Scrubbed(_READ_ELSEWHERE)
-        await self._file.write(lambda c: c.execute("DELETE FROM jobs WHERE owner = 0 AND kind = 'scrub'"))
+        if waiting is not None:
+            # Only as it was at the beginning: another process may have erased more since.
+            await self._file.write(lambda c: c.execute(sql("end_scrub"), waiting))
         return Scrubbed()
+
+    async def _waiting_scrub(self) -> tuple[bytes, int] | None:
+        """Return the id and the generation of the job that clears the file; None if there is nothing to clear."""
+        return await self._file.read(lambda c: c.execute(sql("scrub_waiting")).fetchone())
 
     # ── keeping ──────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -179,7 +185,7 @@ class SqliteEngine(Store):
 
     async def arrive(self, arrival: Arrival, secret: bytes) -> bool:
         is_copy = await super().arrive(arrival, secret)
-        if is_copy and await self._file.read(lambda c: c.execute(sql("scrub_waiting")).fetchone()):
+        if is_copy and await self._waiting_scrub() is not None:
             # What was forgotten since an earlier run copied it leaves the file with the rest of that copy.
             await self.scrub()
         return is_copy

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterable
+from datetime import datetime
 from uuid import UUID
 
 from memoranda.engines.sqlite.batches import number_of
@@ -16,18 +17,20 @@ from memoranda.model.values import micros, new_id
 from memoranda.storage import upkeep_questions as u
 from memoranda.storage import writes as w
 from memoranda.storage.rows import dump_entry, entry_of, load_entry_body, owner_of, record_of
+from memoranda.storage.use_case import Write
 
 #: The job that clears the file of erased content; it is added in the commit of the erasure.
 SCRUB = JobDraft(kind="scrub", key="file")
 
 
-def upkeep_of(erasures: Erasures) -> list[JobDraft]:
+def upkeep_of(erasures: Erasures, at: datetime) -> list[Write]:
     """Return the jobs of an erasure; one notes it beside the book's backups, so that a restored one is erased too."""
     payload: dict[str, object] = {"records": [str(id) for id in erasures.records]}
     if erasures.eras:
         payload = {"era": str(erasures.eras[0])}
     noted = erasures.eras or erasures.records
-    return [SCRUB, JobDraft(kind="note", key=new_id().hex, payload=payload)] if noted else [SCRUB]
+    drafts = [SCRUB, JobDraft(kind="note", key=new_id().hex, payload=payload)] if noted else [SCRUB]
+    return [w.PutJob(None, draft, at) for draft in drafts]
 
 
 _BELONGINGS = ("versions", "terms", "uses", "vectors", "links")

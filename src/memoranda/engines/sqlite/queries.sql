@@ -571,7 +571,10 @@ DELETE FROM book WHERE name = ?
 SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT IN ('book', 'backups') AND name NOT LIKE 'sqlite_%'
 
 -- name: scrub_waiting
-SELECT 1 FROM jobs WHERE owner = 0 AND kind = 'scrub'
+SELECT id, generation FROM jobs WHERE owner = 0 AND kind = 'scrub'
+
+-- name: end_scrub
+DELETE FROM jobs WHERE id = ? AND generation = ?
 
 -- name: eras_after
 SELECT era FROM owners WHERE era > ? ORDER BY era LIMIT ?

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
-from memoranda.model.changes import JobDraft
 from memoranda.model.ledger import Actor, Entry, ErasureReceipt, Erasures, Line, Target, Verb
 from memoranda.model.records import WHOLE, Owner, Record
 from memoranda.model.values import keyed
@@ -40,7 +39,6 @@ from memoranda.storage.writes import (
     EndEra,
     ForgetKept,
     Leaving,
-    PutJob,
     RemoveRecords,
     ScrubDigests,
     ScrubLedger,
@@ -48,9 +46,9 @@ from memoranda.storage.writes import (
     StoreRecords,
 )
 
-#: Returns the jobs that an engine adds with an erasure, given the erasure that earlier copies of the book lack. That is
-#: empty for a removal by age, which copies need not repeat.
-Upkeep = Callable[[Erasures], Sequence[JobDraft]]
+#: Returns what an engine writes with an erasure, given its time and the erasure that earlier copies of the book lack. That
+#: is empty for a removal by age, which copies need not repeat.
+Upkeep = Callable[[Erasures, datetime], Sequence[Write]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,8 +120,7 @@ def _carry_out(
     yield StoreRecords(base, (), (), _entry(base.era, position, target, plan, removed, at))
     if target.everything:
         yield EndEra(base, at)
-    for draft in upkeep(_lacked_by_copies(base.era, target, plan)):
-        yield PutJob(None, draft, at)
+    yield from upkeep(_lacked_by_copies(base.era, target, plan), at)
     for other in others:
         yield from _take_away(other, at)
     return removed

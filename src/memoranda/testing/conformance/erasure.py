@@ -286,3 +286,17 @@ class ErasureSuite(Suite):
         assert packed("tea") not in [
             row.terms for shelf in (await Follower(engine).follow()).values() for row in shelf.values()
         ]
+
+    async def test_forgetting_again_is_pending_as_long_as_the_first_forgetting_is(
+        self, engine: Engine
+    ) -> None:
+        pen = Pen(engine)
+        memory = await pen.remember("tea")
+        with self.read_elsewhere(engine):
+            first = await pen.erase(memory)
+            again = await pen.erase(memory)
+        assert (again.state, bool(again.pending_because)) == (first.state, first.state == "pending")
+        cleared = await engine.scrub()
+        after = await pen.erase(memory)
+        assert after.state == ("complete" if cleared.complete else "pending")
+        assert dict(after.removed) == {}
