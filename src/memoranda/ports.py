@@ -364,6 +364,9 @@ class MakesVectors(Protocol):
     async def check(self) -> None:
         """Raise the embedder's error if it is known to fail; no vector is computed to find out."""
 
+    def stop(self) -> None:
+        """Wait for the embedder no longer than a moment from now on, because the book closes."""
+
     async def close(self) -> None:
         """Release its resources."""
 

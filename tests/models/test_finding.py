@@ -11,21 +11,10 @@ import pytest
 from pydantic_ai.models.test import TestModel
 
 from memoranda.errors import InvalidInput
-from memoranda.model.language_models import ModelAnswer, ModelRequest
 from memoranda.models import DEFAULT, ModelsSettings, RemoteModels, find
 from memoranda.settings import settings
+from tests.fakes.scripted_models import ScriptedModels
 from tests.models.questions import question
-
-
-class OwnModels:
-    async def ask(self, request: ModelRequest) -> ModelAnswer:
-        return ModelAnswer(text="{}", value={"task": request.task})
-
-    def named(self, task: str) -> str:
-        return "own"
-
-    async def close(self) -> None:
-        pass
 
 
 @pytest.mark.parametrize("wish", [None, "none"])
@@ -33,9 +22,13 @@ def test_without_a_wish_there_is_no_model(wish: str | None) -> None:
     assert find(wish) is None
 
 
-def test_models_of_ones_own_are_taken_as_they_are() -> None:
-    own = OwnModels()
-    assert find(own) is own
+async def test_models_of_ones_own_are_taken_and_closed_by_the_book() -> None:
+    own = ScriptedModels([{"by": "own"}])
+    found = find(own)
+    assert found is not None and found.named("memories") == "scripted:scripted"
+    assert (await found.ask(question())).value == {"by": "own"}
+    await found.close()
+    assert own.closed
 
 
 async def test_a_wish_counts_before_the_settings_and_none_of_them_is_asked_for_by_name() -> None:

@@ -6,8 +6,8 @@ from memoranda.book.admin.backup_files import NOTE, note_erasure
 from memoranda.capabilities import LargeShelfIndex, SearchesLargeShelves
 from memoranda.door import pack_terms
 from memoranda.embedding import VectorMaker
-from memoranda.errors import Busy
-from memoranda.model.changes import FOLLOW, Job, JobDraft
+from memoranda.errors import Busy, EmbedderDown
+from memoranda.model.changes import FOLLOW, Job, JobDraft, Postponed
 from memoranda.model.vectors import EMBED
 from memoranda.ports import Clock, Engine
 from memoranda.text.terms import RULE
@@ -34,7 +34,13 @@ def embedding(engine: Engine, clock: Clock, maker: VectorMaker) -> Handler:
 
     async def embed(job: Job) -> None:
         if job.key == maker.embedding.name:
-            await maker.catch_up()
+            try:
+                await maker.catch_up()
+            except EmbedderDown as down:
+                if not maker.stopped:
+                    raise
+                # The book closes: this is no failed attempt.
+                raise Postponed(str(down), until=clock()) from down
         else:
             # It is for another embedding: leave it to a process with that embedder.
             await engine.put(JobDraft(kind=job.kind, key=job.key, delay=_OTHERS_SECONDS), clock())

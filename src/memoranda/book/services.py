@@ -145,9 +145,11 @@ class Embeddings:
             self.working = asyncio.create_task(self._worker.run(self._stop))
 
     def stop(self) -> None:
-        """Stop the worker after its current job."""
+        """Stop the worker after its current job, and wait no longer for an embedder that does not answer."""
         self._wanted = False
         self._stop.set()
+        if self.maker is not None:
+            self.maker.stop()
 
     async def close(self) -> None:
         """Close the embedder."""

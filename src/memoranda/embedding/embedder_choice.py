@@ -36,7 +36,7 @@ class EmbeddingSettings(Value):
     cache_bytes: int = Field(default=16_777_216, ge=0)
     #: The dimension of a provider's vectors; by default the provider is asked.
     dimension: int | None = Field(default=None, ge=1, le=LARGEST_DIMENSION)
-    #: The longest time for a provider's answer, in seconds.
+    #: The longest time for one answer of a provider or of an application's own embedder, in seconds.
     timeout_seconds: float = Field(default=10.0, gt=0, le=86_400, allow_inf_nan=False)
 
 
@@ -72,7 +72,9 @@ async def _found(choice: Any, chosen: EmbeddingSettings) -> CachedEmbedder | NoE
     if choice is None:
         return NoEmbedder("words alone were asked for", asked=True)
     if isinstance(choice, Embedder):
-        return CachedEmbedder(choice, chosen.cache_bytes, closes=False)
+        # Our own embedders end by themselves; large batches of the local model may take longer.
+        seconds = None if isinstance(choice, (LocalEmbedder, RemoteEmbedder)) else chosen.timeout_seconds
+        return CachedEmbedder(choice, chosen.cache_bytes, closes=False, seconds=seconds)
     found: Embedder
     if isinstance(choice, str) and choice == AUTO:
         if (problem := _problem(chosen.weights)) and chosen.weights is None:

@@ -5,19 +5,26 @@ from __future__ import annotations
 import asyncio
 import os
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from hashlib import blake2b
-from typing import Protocol, runtime_checkable
+from typing import Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
-from memoranda.errors import EmbeddingFailed
+from memoranda.errors import EmbedderDown, EmbeddingFailed
 from memoranda.model.records import Record
 from memoranda.model.vectors import Embedding, pack_vectors
 from memoranda.ports import Embedder, VectorSets
+from memoranda.time_limits import TimeLimit, TookTooLong
 
 Floats = NDArray[np.float32]
+T = TypeVar("T")
+
+#: Seconds without questions after an answer that did not come: recall by words does not wait for it each time.
+_PAUSE_SECONDS = 5.0
+#: Seconds that an answer may take once the book closes.
+_LAST_SECONDS = 1.0
 
 #: Bytes of an entry besides its numbers: key, array, and the position in the order.
 _ENTRY_BYTES = 320
@@ -35,8 +42,13 @@ class Checkable(Protocol):
 class CachedEmbedder:
     """An embedder with a cache. Each tenant has its own, so that none can find out what another asked."""
 
-    def __init__(self, embedder: Embedder, limit: int, *, closes: bool = True) -> None:
+    def __init__(
+        self, embedder: Embedder, limit: int, *, closes: bool = True, seconds: float | None = None
+    ) -> None:
         self.embedder = embedder
+        #: The time limit for one answer; None where the embedder has its own.
+        self._time = None if seconds is None else TimeLimit(seconds)
+        self._down_until = float("-inf")
         #: The embedding of its vectors; only vectors of one embedding can be compared.
         self.embedding: Embedding = embedder.embedding
         # The application closes an embedder that it passed itself: others may use it.
@@ -59,7 +71,9 @@ class CachedEmbedder:
         missing = {key: text for key, text in zip(keys, texts, strict=True) if key not in known}
         if missing:
             era = self._era
-            made = self._checked(await self.embedder.passages(list(missing.values())), len(missing))
+            made = self._checked(
+                await self._answer(self.embedder.passages(list(missing.values()))), len(missing)
+            )
             known |= zip(missing, made, strict=True)
             self._keep({key: known[key] for key in missing}, era)
         found = np.empty((len(texts), self.embedding.dimension), dtype=np.float32)
@@ -73,15 +87,24 @@ class CachedEmbedder:
         if (kept := self._entries.get(key)) is not None:
             self._entries.move_to_end(key)
             return kept
+        if asyncio.get_running_loop().time() < self._down_until:
+            raise EmbedderDown(
+                f"{self.embedding.name} did not answer a moment ago; it will be asked again after a short pause"
+            )
         era = self._era
-        made = self._checked(await self.embedder.query(text))
+        made = self._checked(await self._answer(self.embedder.query(text)))
         self._keep({key: made}, era)
         return made
 
     async def check(self) -> None:
         """Raise an error if the embedder is known not to work; it makes no vectors to find out."""
         if isinstance(self.embedder, Checkable):
-            await self.embedder.check()
+            await self._answer(self.embedder.check())
+
+    def stop(self) -> None:
+        """Wait for answers no longer than a moment from now on."""
+        if self._time is not None:
+            self._time.shorten(_LAST_SECONDS)
 
     def clear(self) -> None:
         """Drop every cached vector, also those being made: after an erasure no vector of an erased text may stay."""
@@ -97,6 +120,16 @@ class CachedEmbedder:
     @property
     def _entry(self) -> int:
         return self.embedding.dimension * 4 + _ENTRY_BYTES
+
+    async def _answer(self, call: Awaitable[T]) -> T:
+        """Return what the embedder answers; raise ``EmbedderDown`` if it takes too long."""
+        if self._time is None:
+            return await call
+        try:
+            return await self._time.wait(call)
+        except TookTooLong as exc:
+            self._down_until = asyncio.get_running_loop().time() + _PAUSE_SECONDS
+            raise EmbedderDown(f"{self.embedding.name} gave {exc}") from exc
 
     def _checked(self, made: Floats, *rows: int) -> Floats:
         """Return the vectors that an embedder made; raise if their number, dimension or values are wrong."""
@@ -140,6 +173,8 @@ class VectorMaker:
         self._vectors = vectors
         self.embedder = embedder
         self._turn = asyncio.Lock()
+        #: True once the book closes.
+        self.stopped = False
 
     @property
     def embedding(self) -> Embedding:
@@ -191,6 +226,12 @@ class VectorMaker:
         """Raise an error if the embedder is known not to work; it makes no vectors to find out."""
         if isinstance(self.embedder, Checkable):
             await self.embedder.check()
+
+    def stop(self) -> None:
+        """Wait for the embedder no longer than a moment from now on, because the book closes."""
+        self.stopped = True
+        if isinstance(self.embedder, CachedEmbedder):
+            self.embedder.stop()
 
     async def close(self) -> None:
         """Close the embedder, unless the application passed it."""

@@ -9,6 +9,7 @@ from pydantic import Field
 
 from memoranda.errors import InvalidInput
 from memoranda.model.values import Value
+from memoranda.models.own_models import OwnModels
 from memoranda.models.providers import RemoteModels
 from memoranda.ports import Models
 
@@ -44,7 +45,7 @@ def find(choice: Any = None, settings: ModelsSettings | None = None) -> Models |
     if choice is None or choice == NONE:
         return None
     if isinstance(choice, Models):
-        return choice
+        return OwnModels(choice, chosen.timeout_seconds)
     by_task = dict(choice) if isinstance(choice, Mapping) else {DEFAULT: choice}
     if DEFAULT not in by_task:
         raise InvalidInput(

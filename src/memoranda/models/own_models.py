@@ -1,0 +1,44 @@
+"""Language models of an application's own: calls within a time limit, and errors without their texts."""
+
+from __future__ import annotations
+
+from memoranda.errors import ModelDown, ModelFailed
+from memoranda.model.language_models import ModelAnswer, ModelRequest
+from memoranda.ports import Models
+from memoranda.time_limits import TimeLimit, TookTooLong
+
+#: The longest time for closing, in seconds.
+_CLOSING_SECONDS = 10.0
+
+
+class OwnModels:
+    """The ``Models`` that an application passed. One that does not answer in time is down."""
+
+    def __init__(self, models: Models, seconds: float) -> None:
+        self.models = models
+        self._limit = TimeLimit(seconds)
+
+    async def ask(self, request: ModelRequest) -> ModelAnswer:
+        """Ask once; every exception that is none of ours becomes ``ModelFailed``, which names its class only."""
+        name = self.named(request.task)
+        try:
+            return await self._limit.wait(self.models.ask(request))
+        except TookTooLong as exc:
+            raise ModelDown(f"{name} gave {exc}") from exc
+        except ModelFailed:
+            raise
+        except Exception as exc:
+            # The text may quote what the model was shown, and the error is stored with the job.
+            raise ModelFailed(f"{name} raised {type(exc).__name__}") from exc
+
+    def named(self, task: str) -> str:
+        """Return the provider and name of the model that is used for a task."""
+        return self.models.named(task)
+
+    async def close(self) -> None:
+        """Close the application's models, and do not wait for long."""
+        self._limit.shorten(_CLOSING_SECONDS)
+        try:
+            await self._limit.wait(self.models.close())
+        except TookTooLong:
+            return
