@@ -9,7 +9,7 @@ from uuid import UUID
 
 from pydantic import Field, field_validator, model_validator
 
-from memoranda.model.records import AudienceKind, Record, RecordType, Trust, past_of
+from memoranda.model.records import AudienceKind, Record, RecordType, Trust, past_of, slot_of
 from memoranda.model.values import Data, FilledText, Moment, Name, Text, Value
 
 #: Characters of a quote that a note carries.
@@ -71,7 +71,7 @@ class Memory(Record):
     #: Whom or what it is about; the owner where it is not said.
     subject: Name | None = None
     cardinality: Cardinality = Cardinality.MANY
-    #: With a key, one holds at a time, for its owner and audience.
+    #: With a key, one holds at a time, for its owner, audience and agent.
     key: Name | None = None
     #: When it applies, and what to beware of.
     applies_when: Text = ""
@@ -124,11 +124,18 @@ class Memory(Record):
         return self.status is MemoryStatus.ACTIVE and not self.withdrawn
 
     def identity(self) -> tuple[Any, ...] | None:
-        """Return key, kind of audience and agent (none in a global audience); None if inactive or without a key."""
+        """Return key, audience and agent (none in a global audience); None if inactive or without a key."""
         if self.key is None or not self.active:
             return None
         agent = None if self.audience.kind is AudienceKind.GLOBAL else self.agent
-        return (self.key, self.audience.kind.value, agent)
+        return (self.key, self.audience.kind.value, agent, *self.audience.groups)
+
+    def slots(self) -> tuple[bytes, ...]:
+        identity = self.identity()
+        if identity is None or not self.audience.groups:
+            return super().slots()
+        # Older books stored a group's key without the names of the groups.
+        return (*super().slots(), slot_of(self.type, *identity[:3]))
 
     def rests_on(self) -> tuple[UUID, ...]:
         return (*self.stands_on(), *self.past)

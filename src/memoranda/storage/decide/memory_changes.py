@@ -51,7 +51,7 @@ def remember(state: BatchState, change: Remember) -> Deciding[list[Pair]]:
         return []
     run = yield from _run(memory, change.run)
     losers = list(memory.supersedes)
-    holder = yield from state.holder(memory.slot())
+    holder = yield from state.holder(memory)
     if holder is not None and holder.id not in losers:
         losers.append(holder.id)
     state.make(memory.changed(supersedes=()), Verb.REMEMBER, terms=change.terms, run=run)
@@ -261,7 +261,7 @@ def change_audience(state: BatchState, change: ChangeAudience) -> Deciding[None]
         state.ignore("unchanged", memory.id)
         return
     changed = memory.changed(audience=change.audience)
-    holder = yield from state.holder(changed.slot())
+    holder = yield from state.holder(changed)
     if holder is not None and holder.id != memory.id:
         raise Conflict(
             f"audience: memory {holder.id} holds the key {memory.key!r} there; supersede it or change the key"

@@ -42,7 +42,7 @@ def patch_profile(state: BatchState, change: PatchProfile) -> Deciding[None]:
     fresh = ProfileDocument(
         id=change.id, owner=batch.owner, audience=change.audience, schema_name=change.schema_name
     )
-    held = yield from state.holder(fresh.slot())
+    held = yield from state.holder(fresh)
     document = held if isinstance(held, ProfileDocument) else fresh
     for source in change.sources:
         ground = yield from state.need(source, Record, "sources")
@@ -104,7 +104,7 @@ def _same(one: ProfileDocument, other: ProfileDocument) -> bool:
 def put_named(state: BatchState, change: PutNamed) -> Deciding[None]:
     """Make an agent, a schema or a service key, or replace the one of that name."""
     record = change.record
-    held = yield from state.holder(record.slot())
+    held = yield from state.holder(record)
     if held is None:
         state.make(record, Verb.PUT)
         return
@@ -140,7 +140,7 @@ def import_record(state: BatchState, change: Import) -> Deciding[None]:
     if present is not None:
         state.ignore("present" if present == record else "differs", record.id)
         return
-    if (yield from state.holder(record.slot())) is not None:
+    if (yield from state.holder(record)) is not None:
         state.ignore("taken", record.id)
         return
     grounded = yield from _grounded(state, record)
@@ -206,7 +206,7 @@ def add(state: BatchState, change: AddExperience) -> Deciding[None]:
     if len(evidence) < len(line.evidence) and not line.outlives(evidence):
         state.ignore("erased", line.id)
         return
-    held = yield from state.holder(line.slot())
+    held = yield from state.holder(line)
     if not isinstance(held, ExperienceLine):
         state.make(line.changed(evidence=_bounded(evidence)), Verb.ADD)
         return

@@ -75,6 +75,16 @@ def load_all(ids: Iterable[UUID]) -> Deciding[dict[UUID, Record]]:
     return (yield from ask(Load(wanted)))
 
 
+def holders(records: Iterable[Record]) -> Deciding[dict[bytes, Record]]:
+    """Return the stored records that have the unique keys or names of these records now, by slot."""
+    slots = tuple(slot for record in records for slot in record.slots())
+    found = (yield from ask(Holders(slots))) if slots else {}
+    # A row of an older book stands under a digest that records of other groups share.
+    return {
+        slot: record for record in found.values() if (slot := record.slot()) in slots and slot is not None
+    }
+
+
 def held_gain(before: Record | None, after: Record | None) -> int:
     """Return the difference that a write makes to the owner's count of active memories: -1, 0 or 1."""
     was = isinstance(before, Memory) and before.active
@@ -172,14 +182,15 @@ class BatchState:
         put = self._puts.get(id)
         return put is not None and put.before is None
 
-    def holder(self, slot: bytes | None) -> Deciding[Record | None]:
-        """Return the record that has a unique key or name (its slot's digest), even one that the view may not see."""
+    def holder(self, of: Record) -> Deciding[Record | None]:
+        """Return the record that has this one's unique key or name now, even one that the view may not see."""
+        slot = of.slot()
         if slot is None:
             return None
         taken = self._puts.get(self._slots[slot]) if slot in self._slots else None
         if taken is not None and taken.record.slot() == slot:
             return taken.record
-        stored = (yield from ask(Holders((slot,)))).get(slot)
+        stored = (yield from holders((of,))).get(slot)
         if stored is None or stored.id in self._puts:
             return None
         self.loaded[stored.id] = stored

@@ -102,7 +102,7 @@ def open_thread(state: BatchState, change: OpenThread) -> Deciding[None]:
             "audience: this view could not read the thread; choose an audience that includes this view",
             field="audience",
         )
-    held = yield from state.holder(thread.slot())
+    held = yield from state.holder(thread)
     if held is None:
         state.make(thread, Verb.OPEN)
     elif held.audience.readable_by(state.batch.view):

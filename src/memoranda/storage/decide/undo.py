@@ -10,8 +10,8 @@ from memoranda.model.ledger import Entry, Line, Verb
 from memoranda.model.memories import Memory, MemoryStatus
 from memoranda.model.messages import Thread
 from memoranda.model.records import Record, RecordType
-from memoranda.storage.decide.state import BatchState
-from memoranda.storage.questions import EntriesAt, Holders, InThread, PositionsTouching, RestingOn, VersionOf
+from memoranda.storage.decide.state import BatchState, holders
+from memoranda.storage.questions import EntriesAt, InThread, PositionsTouching, RestingOn, VersionOf
 from memoranda.storage.use_case import Deciding, ask
 
 _FINAL = {
@@ -176,7 +176,7 @@ def _check_slots(state: BatchState) -> Deciding[None]:
     """Raise ``Conflict`` if a restored record's key or name is used by another record now."""
     puts = state.puts()
     slots = {put.record.slot(): put.record for put in puts if put.record.slot() is not None}
-    held = yield from ask(Holders(tuple(slot for slot in slots if slot is not None)))
+    held = yield from holders(slots.values())
     moved = {put.record.id for put in puts}
     for slot, holder in held.items():
         if holder.id not in moved:

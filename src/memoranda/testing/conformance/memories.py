@@ -68,10 +68,12 @@ class MemorySuite(Suite):
             {"agent": "b", "audience": FOR_B},
             {"agent": "a", "audience": Audience.of_groups(["g"])},
             {"agent": "b", "audience": Audience.of_groups(["g"])},
+            {"agent": "a", "audience": Audience.of_groups(["h"])},
+            {"agent": "a", "audience": Audience.of_groups(["g", "h"])},
         ]
         ids = [await pen.remember("likes tea", key="drink", **home) for home in homes]
         ids.append(await other.remember("likes tea", key="drink"))
-        assert [(await pen.read(id)).active for id in ids[:-1]] == [True] * 5
+        assert [(await pen.read(id)).active for id in ids[:-1]] == [True] * 7
         assert (await other.read(ids[-1])).active
         shared = await pen.remember("likes gin", key="drink", agent="b", audience=EVERYONE)
         assert (await pen.read(shared)).supersedes == (ids[0],)
