@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import memoranda
 from memoranda.model.memories import Memory
+from tests.conftest import HandClock
 
 
 async def standing(book: memoranda.Book, **who: object) -> set[str]:
@@ -32,3 +33,34 @@ async def test_one_group_does_not_replace_what_another_keeps_under_the_same_key(
     undone = await book.undo("bea", red.position + 1, agent="pm", groups=["red"])
     assert len(undone.items) == 2
     assert (await book.verify()).faults == ()
+
+
+# ── what an agent concludes ──────────────────────────────────────────────────────────────────────────────────────
+
+
+async def test_what_an_agent_concludes_from_a_global_message_is_its_own(book: memoranda.Book) -> None:
+    thread = await book.thread("bea", agent="a1", audience="global")
+    said = (await thread.append("user", "I had wine at lunch again")).id
+    await book.remember("bea", "Perhaps an alcoholic", agent="a2", sources=[said])
+    assert await standing(book, agent="a3") == set()
+    assert await standing(book, agent="a2") == {"Perhaps an alcoholic"}
+    await book.remember("bea", "Drinks wine", agent="a2", sources=[said], audience="global")
+    assert await standing(book, agent="a3") == {"Drinks wine"}
+
+
+async def test_what_an_agent_remembers_in_a_global_or_a_groups_thread_is_its_own(
+    book: memoranda.Book,
+) -> None:
+    await (await book.thread("bea", agent="a1", audience="global")).remember("Seems unhappy at work")
+    mine = await book.thread("bea", agent="a1", groups=["blue"], audience="group")
+    await mine.remember("Avoids the red team")
+    assert await standing(book, agent="a2", groups=["blue"]) == set()
+    assert await standing(book, agent="a1") == {"Seems unhappy at work", "Avoids the red team"}
+
+
+async def test_what_is_formed_has_the_audience_of_its_thread(book: memoranda.Book, clock: HandClock) -> None:
+    thread = await book.thread("bea", agent="a1", audience="global")
+    await thread.append("user", "I live in Boston.")
+    clock.advance(hours=1)
+    await book.worker.drain()
+    assert await standing(book, agent="a2") == {"Lives in Boston"}

@@ -333,7 +333,9 @@ class Services:
     ) -> Receipt:
         """Write statements through the door (the checks that every write passes): all or none."""
         waiting = as_wait(wait_for)
-        readers, now = as_audience(audience, view), self.door.clock()
+        # Also if all agents may read its sources or its thread.
+        own = None if view.agent is None else Audience.of_agent(view.agent)
+        readers, now = as_audience(audience, view) or own, self.door.clock()
         memories = each(statements, "statements", lambda draft: memory_of(draft, owner, view.agent, now))
         if not memories:
             raise InvalidInput("statements: none given; give at least one", field="statements")

@@ -199,7 +199,7 @@ class Remember:
 
     memory: Memory
     terms: bytes = b""
-    #: None: as narrow as its sources, its thread, or its agent.
+    #: None: as narrow as its sources or its thread; without either, its agent. Verbs of agents always name it.
     audience: Audience | None = None
     #: The run that it is written in; None: the thread's current turn, or this call alone.
     run: str | None = None

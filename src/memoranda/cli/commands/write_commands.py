@@ -186,7 +186,7 @@ _HOW = ("audience", "run", "operation", "expect", "source_file", "wait")
 @click.option(
     "--audience",
     type=click.Choice(["self", "group", "global"]),
-    help="Who may read it [default: the narrowest audience of its sources, its thread and its agent].",
+    help="Who may read it [default: self with --agent; else the narrowest audience of its sources and thread].",
 )
 @click.option(
     "--run", metavar="ID", help="The run that writes it; a run may write only a limited number of records."
