@@ -95,10 +95,7 @@ class Passages(Protocol):
     async def since(
         self, owner: Owner, view: View, cached: Callable[[int], int | None]
     ) -> list[tuple[Shelf, ShelfDelta]]:
-        """Return the shelves that the view may read, each with its changes since the caller's revision.
-
-        ``cached(number)`` returns the revision of a shelf that the caller has cached, or None.
-        """
+        """Return the shelves that the view may read, each with its changes since the revision ``cached(number)``."""
 
 
 # ── Terms and use: written in batches, without a ledger entry ─────────────────────────────────────────────────────
@@ -302,10 +299,7 @@ class Moves(Protocol):
         """Return all pieces of an owner, read at one moment; None if the owner has no era."""
 
     async def arrive(self, arrival: Arrival, secret: bytes) -> bool:
-        """Become an empty, unfinished copy, or stay the copy with this id; an earlier copy of the same book is emptied.
-
-        Returns False if this book has content or is the book itself.
-        """
+        """Become an empty, unfinished copy, emptying an earlier one; False if the book has content or is the source."""
 
     async def lay_book(self, copy: str, frame: BookFrame) -> None:
         """Write the rows that belong to no owner, unless the book has them already."""

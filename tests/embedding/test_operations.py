@@ -167,6 +167,42 @@ class TestChangingTheModel:
             with pytest.raises(EmbeddingFailed, match="open it again"):
                 await by_meaning(old, "insects")
 
+    @pytest.mark.parametrize("first", ["recall", "facts"])
+    async def test_a_book_that_was_open_says_that_another_changed_the_model_and_takes_its_own_up_again(
+        self, path: Path, first: str
+    ) -> None:
+        async with opened(path, Topics()) as old, opened(path, Larger()) as new:
+            await old.remember("ana", "Keeps bees", wait_for="embedded")
+            assert (await old.recall("ana", "hive")).no_vectors_because == ""
+            await new.reembed()
+            if first == "recall":
+                hits = await old.recall("ana", "bees")
+                assert "open it again with that model" in hits.no_vectors_because
+                assert "test/larger/4" in hits.no_vectors_because
+            assert "test/larger/4" in (await vectors(old))["no_vectors_because"]
+            assert "test/larger/4" in (await old.recall("ana", "bees")).no_vectors_because
+            assert "test/larger/4" in (await old.remember("ana", "Drinks tea")).no_vectors_because
+            vector = Topics.of("hive").tolist()
+            assert (await old.recall("ana", "hive", vector=vector)).no_vectors_because != ""
+            async with opened(path, Topics()) as third:
+                await third.reembed()
+            if first == "facts":
+                assert (await vectors(old))["no_vectors_because"] == ""
+            hits = await old.recall("ana", "hive")
+            assert (hits[0].text, hits.no_vectors_because) == ("Keeps bees", "")
+            assert (await vectors(old))["no_vectors_because"] == ""
+            assert (await new.recall("ana", "hive")).no_vectors_because != ""
+
+    async def test_a_book_opened_before_its_model_s_vectors_were_made_finds_by_them(self, path: Path) -> None:
+        async with opened(path, Topics()) as book:
+            await book.remember("ana", "Keeps bees", wait_for="embedded")
+        async with opened(path, Larger(), worker=None) as waiting:
+            assert "reembed" in (await waiting.recall("ana", "hive")).no_vectors_because
+            async with opened(path, Larger()) as other:
+                await other.reembed()
+            assert await by_meaning(waiting, "hive") == ["Keeps bees"]
+            assert waiting.embeddings.working is not None and waiting.no_vectors_because == ""
+
     async def test_without_an_embedder_there_is_nothing_to_change_to(self, path: Path) -> None:
         async with opened(path, None) as book:
             with pytest.raises(EmbeddingFailed, match="has no embedder"):

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import date
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import Literal, Self, Unpack
@@ -15,7 +16,6 @@ from memoranda import telemetry
 from memoranda.book.admin.backup_files import Backups, OpenCopy
 from memoranda.book.admin.transfer import ImportReport, Transfer
 from memoranda.book.input import (
-    BY_MEANING,
     Only,
     Who,
     as_actor,
@@ -241,9 +241,8 @@ class Book(Statements):
         why_not = as_explained(explain)
         maker = self.embeddings.maker
         asked = None if vector is None else as_vector(vector, maker)
-        if chosen in BY_MEANING:
-            asked = await self.embeddings.of_question(question, asked, needed=chosen == "meaning")
-        found = await self.finder.find(
+        find = partial(
+            self.finder.find,
             party,
             view,
             question,
@@ -251,15 +250,12 @@ class Book(Statements):
             types=wanted,
             only=as_filter(wanted, only or {}),
             mode=chosen,
-            vector=asked,
             vectors=maker.embedding.name if maker is not None else "",
             pinned_first=as_flag(pinned_first, "pinned_first"),
             why_not=why_not,
             now=self.door.clock(),
         )
-        if chosen in BY_MEANING and asked is None:
-            found.no_vectors_because = self.embeddings.no_vectors_because or self.embeddings.failing
-        return found
+        return await self.embeddings.search(find, question, asked, chosen)
 
     async def embed(self, progress: Callable[[int], None] | None = None) -> int:
         """Compute the missing vectors of passages now and return how many were made; without an embedder none are."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Any, Final, Literal, TypeAlias
@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memoranda.book.input import (
+    BY_MEANING,
     as_actor,
     as_audience,
     as_limit,
@@ -30,7 +31,7 @@ from memoranda.formation.formation_settings import FormingSettings, agent_named
 from memoranda.model.book_facts import BookFacts
 from memoranda.model.changes import Change, Expect, JobDraft, Remember
 from memoranda.model.ledger import Receipt, Verb
-from memoranda.model.query import Filter
+from memoranda.model.query import Filter, Hits
 from memoranda.model.records import PASSAGE_TYPES, WHOLE, Audience, Owner, OwnerKind, Record, View
 from memoranda.model.vectors import SetState
 from memoranda.ports import Engine, MakesVectors, Records
@@ -218,11 +219,33 @@ class Embeddings:
 
     # ── asking ───────────────────────────────────────────────────────────────────────────────────────────────────
 
+    async def search(
+        self,
+        find: Callable[..., Awaitable[Hits]],
+        question: str,
+        given: NDArray[np.float32] | None,
+        mode: str,
+    ) -> Hits:
+        """Return what ``find`` finds with the question's vector, and why no vectors were compared if none were."""
+        if mode not in BY_MEANING:
+            found = await find()
+            self.note_read(found.reads)
+            return found
+        vector = await self.of_question(question, given, needed=mode == "meaning")
+        found = await find(vector=vector)
+        if self.note_read(found.reads):
+            # Another process has switched the book to this process's embedding: find by meaning at once.
+            vector = await self.of_question(question, given, needed=False)
+            found = await find(vector=vector)
+        if vector is None or self.no_vectors_because:
+            found.no_vectors_because = self.no_vectors_because or self.failing
+        return found
+
     async def of_question(
         self, question: str, given: NDArray[np.float32] | None, *, needed: bool
     ) -> NDArray[np.float32] | None:
         """Return the vector of a question; None if there is none, which is an error only if it is ``needed``."""
-        if needed and (why := self.no_vectors_because or await self._unread()):
+        if needed and (why := await self._unread()):
             raise EmbeddingFailed(f"mode: recall by meaning is not possible here: {why}")
         if given is not None or self.maker is None or self.no_vectors_because:
             return given
@@ -245,18 +268,33 @@ class Embeddings:
             except EmbeddingFailed as exc:
                 self.failing = str(exc)
 
+    def note_read(self, name: str) -> bool:
+        """Note which set the book reads, since another process may have changed it; True if it is ours again."""
+        mine = "" if self.maker is None else self.maker.embedding.name
+        if not mine or not name or (name == mine) is (not self.no_vectors_because):
+            return False
+        if name == mine:
+            self.no_vectors_because = ""
+            _log.info("recall uses words and meaning again, with %s", mine)
+            if self._wanted:
+                self.start()
+            return True
+        why = f"the book has vectors of {name} now, not of {mine}; open it again with that model"
+        self.no_vectors_because = why
+        _log.warning("recall uses words alone: %s", why)
+        return False
+
     async def _unread(self) -> str:
-        """Return why recall reads no vectors of this embedding, or an empty text; another process may have changed the model."""
+        """Return why recall reads no vectors of this embedding, or an empty text, as the book is now."""
         sets = await self._engine.vector_sets()
-        name = "" if self.maker is None else self.maker.embedding.name
-        if any(one.state is SetState.ACTIVE and one.name == name for one in sets):
-            return ""
-        return f"the book has no vectors of {name} now; open it again"
+        self.note_read(next((one.name for one in sets if one.state is SetState.ACTIVE), ""))
+        return self.no_vectors_because
 
     async def facts(self, found: BookFacts) -> BookFacts:
         """Return the facts of the book, with the state of its vectors added."""
         sets = await self._engine.vector_sets()
         active = next((one for one in sets if one.state is SetState.ACTIVE), None)
+        self.note_read("" if active is None else active.name)
         passages = _passages(found)
         have = 0 if active is None else active.count
         vectors: dict[str, Any] = {

@@ -213,6 +213,8 @@ class Hits(list[Hit]):
     no_vectors_because: str = ""
     #: The ids named in ``explain`` that are no hits, each with the reason.
     missing: tuple[MissingHit, ...] = ()
+    #: The name of the set of vectors that the book reads; empty if no passage told.
+    reads: str = ""
 
 
 def place_of(cursor: str | None) -> int | None:

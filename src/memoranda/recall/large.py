@@ -139,6 +139,7 @@ class LargeShelfSearch:
         known = await self._measured(owner, view, large)
         only = asked.conditions
         shelves = tuple(large)
+        asked.reads = known.measured.vectors or asked.reads
         if asked.question.vector is not None and known.measured.vectors != asked.vectors:
             asked.question = replace(asked.question, vector=None)
         limit = max(CANDIDATES, _CANDIDATES_A_HIT * asked.limit)

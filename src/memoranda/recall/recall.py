@@ -111,6 +111,7 @@ class Recall:
         telemetry.count("recalls")
         found = Hits(hits)
         found.missing = missing
+        found.reads = request.reads
         return found
 
     def clear(self) -> None:

@@ -282,6 +282,8 @@ class SearchRequest:
     #: The matches, best first, and whether there are more.
     found: list[tuple[UUID, Match]] = made(default_factory=list)
     more: bool = False
+    #: The name of the set of vectors that the book reads; empty if no passage told.
+    reads: str = ""
 
     def search(self, shelves: Sequence[ShelfIndex]) -> None:
         """Search these shelves' indexes and store the matches in ``found``."""
@@ -312,7 +314,10 @@ class SearchRequest:
 
     def comparable(self, shelves: Sequence[ShelfIndex]) -> SearchRequest:
         """Return this request; without its vector if the vectors of these shelves cannot be compared with it."""
-        if any(shelf.vectors not in ("", self.vectors) for shelf in shelves):
+        names = {shelf.vectors for shelf in shelves} - {""}
+        others = names - {self.vectors}
+        self.reads = min(others or names, default="")
+        if others:
             # Recall has switched to another embedding's set: search by words until the caller has that embedder.
             return replace(self, question=replace(self.question, vector=None))
         return self
