@@ -30,20 +30,20 @@ async def forget(s: Session) -> None:
     )
     before = s.truth.belongings()
     answer = await s.told(s.book(party).forget(party, ids, **who(view)), party, view, "forget")
-    if isinstance(answer, MemorandaError):
-        if not (foreign and isinstance(answer, NotAllowed)):
-            raise Leak(f"forget of {ids} by {party.parts} as {view}: {answer}")
-        return
-    if foreign:
-        raise Leak(f"{party.parts} as {view} forgot what others wrote")
     # What was undone may still be forgotten, by whom it was visible to.
     withdrawn = {id for id in ids if s.oracle.records[id].status == "withdrawn"}
-    if {*answer.not_found} - withdrawn != {*ids} - seen - withdrawn:
-        raise Leak(
-            f"forget by {party.parts} as {view} knows {set(ids) - set(answer.not_found)}, and sees {seen}"
+    unseen = {*ids} - seen - withdrawn
+    if isinstance(answer, MemorandaError):
+        expected = (foreign and isinstance(answer, NotAllowed)) or (
+            bool(unseen | withdrawn) and isinstance(answer, NotFound)
         )
+        if not expected or s.truth.belongings() != before:
+            raise Leak(f"forget of {ids} by {party.parts} as {view}: {answer}")
+        return
+    if foreign or unseen or answer.repeated:
+        raise Leak(f"{party.parts} as {view} forgot what others wrote, or what it does not see: {unseen}")
     check_counts(answer, before, s.truth.belongings())
-    let_go(s, answer, party, {*ids} - {*answer.not_found})
+    let_go(s, answer, party, {*ids})
 
 
 def check_counts(answer: ErasureReceipt, before: dict[str, int], after: dict[str, int]) -> None:

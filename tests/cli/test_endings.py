@@ -96,7 +96,7 @@ def test_what_left_the_book_is_still_forgotten_from_its_backups(shell: Shell) ->
     assert b"canary" not in (shell.folder / "copy.db").read_bytes()
     said = again.stdout
     assert "forgotten for good" not in said
-    assert f"not in the book, or not visible in this view:\n  {canary}" in said
+    assert f"forgotten before:\n  {canary}" in said
     assert f"backups rewritten without everything that was ever erased:\n  {shell.folder / 'copy.db'}" in said
 
 
@@ -107,14 +107,21 @@ def test_the_answer_for_programs_names_the_rewritten_backups(shell: Shell) -> No
     again = json.loads(
         shell.run("forget", "ana", canary, "--as-owner", "--backups", "--yes", "--json").stdout
     )
-    assert (first["rewritten"], first["not_found"]) == ([], [])
-    assert (again["rewritten"], again["not_found"]) == ([str(shell.folder / "copy.db")], [canary])
+    assert (first["rewritten"], first["repeated"]) == ([], [])
+    assert (again["rewritten"], again["repeated"]) == ([str(shell.folder / "copy.db")], [canary])
 
 
-def test_what_is_nowhere_is_not_found(shell: Shell) -> None:
-    gone = shell.remember("Has a blue canary")
-    shell.run("forget", "ana", gone, "--as-owner", "--yes")
-    assert shell.run("forget", "ana", gone, "--as-owner", "--backups", "--yes").returncode == 3
+def test_what_is_nowhere_or_not_for_this_view_is_not_found_and_nothing_is_forgotten(shell: Shell) -> None:
+    mine, there = shell.remember("Has a blue canary"), shell.remember("Keeps bees")
+    nowhere = "0192f0c1-0000-7000-8000-000000000000"
+    for wrong in (["ana", there, nowhere, "--as-owner"], ["ben", there, "--as-owner"]):
+        done = shell.run("forget", *wrong, "--yes")
+        assert done.returncode == 3, done.stderr
+        assert "nothing was forgotten" in done.stderr
+    assert "Keeps bees" in shell.remembered()
+    assert shell.run("forget", "ana", mine, "--as-owner", "--yes").returncode == 0
+    again = shell.run("forget", "ana", mine, "--yes")
+    assert (again.returncode, "forgotten before" in again.stdout) == (0, True), again.stderr
 
 
 # ── streams ──────────────────────────────────────────────────────────────────────────────────────────────────────

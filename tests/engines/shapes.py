@@ -23,7 +23,7 @@ def difference(one: Any, two: Any) -> str:
 
 def erasure(receipt: ErasureReceipt) -> tuple[Any, ...]:
     """What an erasure says in the same words everywhere."""
-    parts = (receipt.kept, receipt.not_found, receipt.ids, receipt.superseded)
+    parts = (receipt.kept, receipt.repeated, receipt.ids, receipt.superseded)
     return (receipt.removed, *map(sorted, parts), receipt.era is None)
 
 

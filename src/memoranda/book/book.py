@@ -387,7 +387,10 @@ class Book(Statements):
         **who: Unpack[Who],
     ) -> ErasureReceipt:
         """Erase memories, messages, episodes or threads by id, with everything derived only from them, or
-        ``everything`` of the owner. ``backups`` rewrites the book's own backups without it."""
+        ``everything`` of the owner. ``backups`` rewrites the book's own backups without it.
+
+        Ids that were erased before are ``repeated`` in the receipt. Raise ``NotFound`` for an id that never was or that the
+        view may not see; then nothing is erased."""
         party, view = as_owner(owner, self.tenant), as_view(who)
         wanted = as_ids(ids)
         if everything == bool(wanted):

@@ -231,8 +231,8 @@ class ErasureReceipt:
     still_in: tuple[str, ...] = ()
     #: What cannot be seen from here.
     unchecked: tuple[str, ...] = ()
-    #: Ids that were asked for and are not there for this view.
-    not_found: tuple[UUID, ...] = ()
+    #: Ids that were asked for and had been erased before; ``state`` is of that erasure, too.
+    repeated: tuple[UUID, ...] = ()
     #: Every record that went, by id.
     ids: tuple[UUID, ...] = ()
     #: The era that ended, where everything went.

@@ -108,9 +108,9 @@ class Backups:
     async def _rewrite(self, backup: Path, target: Target, receipt: ErasureReceipt) -> bool:
         """Replace a backup by one without what was erased; False if that failed."""
         fresh = _rewriting(backup)
-        gone = replace(
-            target, view=WHOLE, actor=Actor("system"), ids=() if target.everything else receipt.ids
-        )
+        noted = noted_erasures(backup)
+        # Also removes what was forgotten earlier without rewriting the backups.
+        gone = replace(noted, records=(*noted.records, *receipt.ids, *receipt.repeated))
         async with _alone_with(backup):
             # A killed rewriting leaves a file behind.
             _clear(fresh)
@@ -118,15 +118,13 @@ class Backups:
                 await asyncio.to_thread(_copy, backup, fresh)
                 engine = await self._open_copy(fresh)
                 try:
-                    done = await engine.erase(gone, receipt.at)
-                    # Also removes what was forgotten earlier without rewriting the backups.
                     assert isinstance(engine, CopiesItself)
-                    await engine.reapply(noted_erasures(backup), receipt.at)
+                    if target.everything:
+                        await engine.erase(replace(target, view=WHOLE, actor=Actor("system")), receipt.at)
+                    await engine.reapply(gone, receipt.at)
                 finally:
                     await engine.close()
                 await self.prove(fresh)
-                if done.state != "complete":
-                    return False
                 await asyncio.to_thread(_swap, fresh, backup)
             except (MemorandaError, OSError):
                 return False

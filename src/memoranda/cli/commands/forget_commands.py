@@ -16,7 +16,7 @@ from memoranda.cli.output.json_text import json_value
 from memoranda.cli.output.printer import Column, Printer
 from memoranda.cli.output.record_tables import print_records
 from memoranda.cli.session import Session, confirm
-from memoranda.errors import NotFound, StorageError
+from memoranda.errors import StorageError
 from memoranda.model.ledger import ErasureReceipt, Scrubbed
 from memoranda.model.records import Owner
 from memoranda.ports import CopiesItself
@@ -45,9 +45,10 @@ def forget_command(
 ) -> None:
     """Erase memories, messages, episodes or threads by id, with everything that comes from them alone.
 
-    This cannot be undone. The receipt counts what was removed from each place, and names the places that may still
-    contain it. On a server, removed rows stay in its files as dead rows until --scrub rewrites every table; a table
-    is locked while it is rewritten.
+    This cannot be undone. If an id is not there for this view, nothing is erased; ids that were erased before are
+    listed as such. The receipt counts what was removed from each place, and names the places that may still contain
+    it. On a server, removed rows stay in its files as dead rows until --scrub rewrites every table; a table is
+    locked while it is rewritten.
     """
     if party is None and scrub and not how["everything"]:
         if how["backups"]:
@@ -109,8 +110,10 @@ async def _forget(
             question = f"Erase everything that the book holds of {party}?"
         else:
             found = await _found(session, book, party, as_ids(words), who, quiet=yes)
-            question = f"Erase {_named(party, as_ids(words), found, copies)}, with everything that comes from it alone?"
-        confirm(f"{question} This cannot be undone.", yes=yes)
+            named = _named(party, as_ids(words), found, copies)
+            question = f"Erase {named}, with everything that comes from it alone?" if named else ""
+        if question:
+            confirm(f"{question} This cannot be undone.", yes=yes)
         receipt = await book.forget(party, words, **how, **who)
         if scrub:
             cleared = await _scrubbed(book)
@@ -142,10 +145,8 @@ async def _found(
 
 
 def _named(party: Owner, ids: Sequence[UUID], found: Collection[UUID], copies: Sequence[str]) -> str:
-    """Describe what is to be erased; ids that the book does not have may still be in its backups."""
+    """Describe what is to be erased, which may be nothing; what was erased before may still be in the book's backups."""
     missing = ", ".join(str(id) for id in ids if id not in found)
-    if not found and not copies:
-        raise NotFound(f"this view sees no record {missing}: check the id, or add --agent or --as-owner")
     named = [f"{len(found)} {'record' if len(found) == 1 else 'records'} of {party}"] if found else []
     if missing and copies:
         named.append(f"{missing} in the backups, if they contain it")
@@ -160,8 +161,8 @@ def print_erasure(printer: Printer, done: Forgotten) -> None:
         rows = [[place, str(number)] for place, number in receipt.removed.items()]
         printer.table([Column("PLACE"), Column("REMOVED", right=True)], rows)
     else:
-        printer.say(f"the book holds none of this for {receipt.owner}; nothing was erased", "warning")
-    _print_lines(printer, "not in the book, or not visible in this view:", receipt.not_found, "warning")
+        printer.say(f"the book holds none of this for {receipt.owner}; nothing more was erased", "warning")
+    _print_lines(printer, "forgotten before:", receipt.repeated)
     _print_lines(
         printer, "backups rewritten without everything that was ever erased:", done.rewritten, "good"
     )

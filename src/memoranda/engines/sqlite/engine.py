@@ -25,7 +25,7 @@ from memoranda.engines.sqlite.file.connections import Answers, Session, Writes, 
 from memoranda.engines.sqlite.file.faults import refuse_moved
 from memoranda.engines.sqlite.file.migrations import book_migrations
 from memoranda.engines.sqlite.file.sqlite_file import SqliteFile
-from memoranda.errors import StorageError
+from memoranda.errors import Busy, StorageError
 from memoranda.model.book_facts import BookFacts
 from memoranda.model.book_rows import Arrival, refusal
 from memoranda.model.ledger import ErasureReceipt, Erasures, Scrubbed
@@ -204,7 +204,10 @@ class SqliteEngine(Store):
 
     async def reapply(self, erasures: Erasures, at: datetime) -> int:
         removed = await self.repeat_erasures(erasures, at)
-        await self.scrub()
+        if not (done := await self.scrub()).complete:
+            raise Busy(
+                f"{self._path} may still contain what was erased from it: {done.pending_because}; do it again"
+            )
         return removed
 
     async def known_backups(self) -> tuple[str, ...]:

@@ -8,11 +8,12 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
+from memoranda.errors import NotFound
 from memoranda.model.ledger import Actor, Entry, ErasureReceipt, Erasures, Line, Target, Verb
 from memoranda.model.records import WHOLE, Owner, Record
 from memoranda.model.values import keyed
 from memoranda.storage.decide.state import Put, held_gain
-from memoranda.storage.questions import Base, PositionsTouching, Secret
+from memoranda.storage.questions import Base, EntriesAfter, ErasedAmong, PositionsTouching, Secret
 from memoranda.storage.rows import encode
 from memoranda.storage.upkeep_questions import (
     AllRecords,
@@ -50,6 +51,9 @@ from memoranda.storage.writes import (
 #: is empty for a removal by age, which copies need not repeat.
 Upkeep = Callable[[Erasures, datetime], Sequence[Write]]
 
+#: Ledger entries that are read at a time.
+_ENTRIES = 1000
+
 
 @dataclass(frozen=True, slots=True)
 class _Loss:
@@ -63,11 +67,20 @@ class _Loss:
 
 
 def erase(target: Target, at: datetime, upkeep: Upkeep) -> Deciding[ErasureReceipt]:
-    """Erase a target, and all records that have no other source."""
+    """Erase a target, and all records that have no other source.
+
+    Raise ``NotFound`` for an id that is not there for the view, unless its record was erased from this owner's ledger before.
+    """
     base = yield from ask(Base(target.owner))
     if base.era is None:
-        return ErasureReceipt(target.owner, at, {}, (), "complete", not_found=target.ids)
+        _refuse_unknown(() if target.ageing else target.ids)
+        return ErasureReceipt(target.owner, at, {}, (), "complete")
     plan = yield from _plan(target)
+    repeated: tuple[UUID, ...] = ()
+    if plan.unknown and not target.ageing:
+        before = yield from _erased_before(plan.unknown)
+        repeated = tuple(id for id in dict.fromkeys(plan.unknown) if id in before)
+        _refuse_unknown([id for id in plan.unknown if id not in before])
     removed: Counter[str] = Counter()
     if plan.doomed or plan.aged or target.everything:
         removed = yield from _carry_out(base, target, plan, at, upkeep)
@@ -77,11 +90,34 @@ def erase(target: Target, at: datetime, upkeep: Upkeep) -> Deciding[ErasureRecei
         removed=dict(+removed),
         kept=tuple(plan.stripped),
         state="complete",
-        not_found=tuple(plan.unknown),
+        repeated=repeated,
         ids=tuple(plan.doomed),
         era=base.era if target.everything else None,
         superseded=tuple(plan.superseded),
     )
+
+
+def _erased_before(ids: Sequence[UUID]) -> Deciding[frozenset[UUID]]:
+    """Return those of the ids whose records were erased from this owner's present ledger."""
+    left = set((yield from ask(ErasedAmong(tuple(ids)))))
+    found: set[UUID] = set()
+    after = 0
+    # Another owner's tombstones tell nothing here, so the owner's own ledger must name the id, too.
+    while left and (entries := (yield from ask(EntriesAfter(after, _ENTRIES)))):
+        erased = {line.id for entry in entries for line in entry.lines if line.erased} & left
+        found |= erased
+        left -= erased
+        after = entries[-1].position
+    return frozenset(found)
+
+
+def _refuse_unknown(ids: Sequence[UUID]) -> None:
+    if ids:
+        named = ", ".join(str(id) for id in ids)
+        raise NotFound(
+            f"ids: this view sees no record {named}, and nothing was forgotten: check the owner and the ids, or name "
+            "the agent that wrote it (the person sees everything with view='owner')"
+        )
 
 
 def _plan(target: Target) -> Deciding[ErasurePlan]:

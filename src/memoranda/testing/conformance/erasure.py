@@ -56,7 +56,7 @@ class ErasureSuite(Suite):
             "memory": 2,
             "terms": 3,
         }
-        assert (receipt.kept, receipt.not_found, receipt.owner, receipt.at) == ((), (), pen.owner, pen.now)
+        assert (receipt.kept, receipt.repeated, receipt.owner, receipt.at) == ((), (), pen.owner, pen.now)
         for id in (tea, likes, buy):
             assert await engine.history(pen.owner, WHOLE, id) == []
 
@@ -135,22 +135,51 @@ class ErasureSuite(Suite):
         assert (await pen.read(old)).status == "superseded"
         assert (await pen.read(await pen.remember("likes rum", key="drink"))).supersedes == ()
 
-    async def test_what_is_not_there_for_this_view_is_named_and_nothing_happens(self, engine: Engine) -> None:
+    async def test_what_is_not_there_for_this_view_is_refused_and_nothing_is_forgotten(
+        self, engine: Engine
+    ) -> None:
         pen, other = Pen(engine), Pen(engine, BEN)
         theirs, hidden, nowhere = (
             await other.remember("ben's"),
             await pen.remember("a's", agent="a"),
             new_id(),
         )
+        own = await pen.remember("b's", agent="b", audience=EVERYONE)
         ledgers = (len(await pen.ledger()), len(await other.ledger()))
-        receipt = await pen.erase(theirs, hidden, nowhere, view=AT_B)
-        assert (set(receipt.not_found), dict(receipt.removed)) == ({theirs, hidden, nowhere}, {})
+        for id in (theirs, hidden, nowhere):
+            with pytest.raises(NotFound, match=str(id)):
+                await pen.erase(own, id, view=AT_B)
         assert (await other.read(theirs)).active
-        assert (await pen.read(hidden)).active
+        assert [(await pen.read(id)).active for id in (hidden, own)] == [True, True]
         assert (len(await pen.ledger()), len(await other.ledger())) == ledgers
         nobody = Pen(engine, Owner(id="nobody"))
-        assert (await nobody.erase(theirs)).not_found == (theirs,)
+        with pytest.raises(NotFound):
+            await nobody.erase(theirs)
         assert await nobody.ledger() == []
+
+    async def test_what_was_forgotten_before_is_named_to_any_view_of_its_owner_and_to_no_other(
+        self, engine: Engine
+    ) -> None:
+        pen, other = Pen(engine), Pen(engine, BEN)
+        await other.remember("ben's")
+        thread = await pen.open(audience=FOR_A)
+        (said,) = await pen.say(thread, "tea", audience=FOR_A)
+        derived = await pen.remember("likes tea", sources=(said,), agent="a")
+        stays = await pen.remember("b's", agent="b", audience=EVERYONE)
+        await pen.erase(said)
+        for view in (WHOLE, AT_A, AT_B, View()):
+            again = await pen.erase(said, derived, said, view=view)
+            assert (again.repeated, again.ids, dict(again.removed)) == ((said, derived), (), {})
+        with pytest.raises(NotFound):
+            await other.erase(said)
+        last = await pen.erase(said, stays, view=AT_B)
+        assert (last.repeated, last.ids) == ((said,), (stays,))
+        await pen.erase_all()
+        with pytest.raises(NotFound):
+            await pen.erase(said)
+        await pen.remember("starts again")
+        with pytest.raises(NotFound):
+            await pen.erase(said)
 
     async def test_an_agent_forgets_for_good_only_what_is_its_own(self, engine: Engine) -> None:
         pen = Pen(engine)
@@ -268,7 +297,7 @@ class ErasureSuite(Suite):
         pen = Pen(engine)
         memory = await pen.remember("tea")
         assert (await pen.erase(memory, memory)).removed["memory"] == 1
-        assert (await pen.erase(memory)).not_found == (memory,)
+        assert (await pen.erase(memory)).repeated == (memory,)
         assert [line.verb for entry in await pen.ledger() for line in entry.lines] == [
             Verb.REMEMBER,
             Verb.ERASE,

@@ -291,7 +291,7 @@ class AgeingSuite(Suite):
         follower = Follower(engine)
         await follower.follow()
         receipt = await aged(pen, one, two, three, memory, new_id())
-        assert (set(receipt.ids), receipt.kept, len(receipt.not_found)) == ({one, two}, (), 3)
+        assert (set(receipt.ids), receipt.kept, receipt.repeated) == ({one, two}, (), ())
         assert (receipt.removed["message"], receipt.removed["terms"]) == (2, 2)
         assert [await pen.read(id) for id in (thread, memory, profile)] == stands
         assert [await pen.find(id) for id in (one, two)] == [None, None]
@@ -318,7 +318,7 @@ class AgeingSuite(Suite):
         await pen.write(MarkFormed(thread, 2))
         await aged(pen, one, two)
         receipt = await pen.erase(one)
-        assert (receipt.not_found, receipt.kept, receipt.ids) == ((), (memory,), (profile,))
+        assert (receipt.repeated, receipt.kept, receipt.ids) == ((), (memory,), (profile,))
         assert (await pen.read(memory)).quotes == quotes[1:]
         said = a_message(pen.owner, thread, "tea", id=one, seq=1)
         assert (await pen.write(Import(said, packed("tea")))).ignored[0].code == "erased"
