@@ -18,6 +18,7 @@ SAID = (
     "please keep answers short and show the code before you explain it",
     'she always says "purple monkey dishwasher" when it fails',
     "Could you give me three options for dinner, and ask before you order?",
+    "my sister is called Zephyrine Quill, her birthday is 1971-01-05 and her client number is 88213",
 )
 PROFILE = {
     "name": "Anna Schmidt",
@@ -96,6 +97,21 @@ IDENTIFYING = (
     "When it says “purple monkey dishwasher”, restart.",
     "Hazelnuts must be left out.",
     "hazelnut must be left out.",
+    "Tell 2ephyrine first.",
+    "Client 882l3 must be asked first.",
+    "Client 8B213 must be asked first.",
+    "Tell Zeph first.",
+    "zeph wants lists.",
+    "Tell Zep first.",
+    "Mrs Q. wants the code first.",
+    "Frau Q möchte Listen.",
+    "Ask the client ending 213.",
+    "Ask the client whose number ends in two one three.",
+    "People born on the fifth of january seventy-one want lists.",
+    "Congratulate on January 5th.",
+    "Am fünften Januar gratulieren.",
+    "Dê parabéns em cinco de janeiro.",
+    "Congratulate on 05.01.",
 )
 
 HARMLESS = (
@@ -133,4 +149,11 @@ HARMLESS = (
     "Prefer Markdown tables for comparisons.",
     "Offer a shorter version when an answer is long.",
     "Translate error messages before quoting them.",
+    "Ask for the last four digits only.",
+    "Address people as Mr or Mrs only if they do.",
+    "Start with the 3 options that end soonest.",
+    "On the first of May offices are closed.",
+    "Reports for March are due in April.",
+    "Say which of the 10s and 20s are estimates.",
+    "Read the first 500 lines before the last.",
 )

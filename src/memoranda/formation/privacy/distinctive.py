@@ -10,6 +10,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Final
 
+from memoranda.formation.privacy.dates import dates
 from memoranda.formation.privacy.numerals import numbers
 from memoranda.text.scripts import folded, normalised, script_of
 from memoranda.text.stopwords import STOP_WORDS
@@ -35,6 +36,15 @@ _CONTACTS: Final = re.compile(
     r"|\b[a-z0-9-]+\.(?:com|org|net|de|io|co|uk|eu|br|pt|jp|fr|es|it|info|dev|app)\b",
     re.IGNORECASE,
 )
+_TITLED: Final = re.compile(
+    r"\b(?:dr|mr|mrs|ms|miss|prof|herrn?|frau|senhora?|sra?|dona|señora?|mme|mlle|madame|monsieur)\.?\s+([^\W\d_])(?!\w)",
+    re.IGNORECASE,
+)
+_PARTIAL: Final = re.compile(
+    r"\b(?:end(?:s|ing|ed)?|start(?:s|ing|ed)?|begin(?:s|ning)?|last|first|final|digits?|endet|endend|beginnt|ziffern?"
+    r"|letzten?|ersten?|termina|terminad[ao]|começa|últimos|finit|commence|derniers)\b",
+    re.IGNORECASE,
+)
 _INITIALS: Final = re.compile(r"(?<!\w)(?:[^\W\d_]\.[\s-]?){1,4}[^\W\d_](?:\.|(?!\w))")
 _HONORIFIC: Final = re.compile(
     r"([\u30a0-\u30ff\u3400-\u9fff]{1,6}|[\u3041-\u309f]{2,4})(?:さん|さま|様|君|くん|ちゃん|氏|先生)"
@@ -48,7 +58,7 @@ _LOOKALIKES: Final = str.maketrans(
     "авеёіјкмнорстухѕԁԛԝһьαβεηικνορτυχγοոսցհքօɑɡɩʋᴀᴇᴏ",
     "abeeijkmhopctyxsdqwhbabenikvoptuxyonughpoagivaeo",
 )
-_LEET: Final = str.maketrans("013457$@!8", "oieastsaib")
+_LEET: Final = str.maketrans("0123456789$@!", "oizeasgtbgsai")
 
 
 def visible_text(text: str) -> str:
@@ -139,7 +149,12 @@ class LineFeatures:
     #: Adjacent words joined into one.
     joined: frozenset[str] = frozenset()
     numbers: frozenset[str] = frozenset()
+    #: The numbers may be the beginning or end of longer ones: "ending 213".
+    partial_numbers: bool = False
+    dates: frozenset[tuple[int, int]] = frozenset()
     initials: frozenset[str] = frozenset()
+    #: Single letters after a title, as in "Mrs Q."
+    titled_initials: frozenset[str] = frozenset()
     #: Names before a Japanese honorific, and other runs of characters in scripts without spaces.
     honorific_names: frozenset[str] = frozenset()
     runs: frozenset[str] = frozenset()
@@ -162,6 +177,9 @@ def features_of(line: str) -> LineFeatures:
         quoted=frozenset(word.key for quote in _QUOTES.findall(text) for word in words_of(" ".join(quote))),
         joined=joined_words(keys),
         numbers=digits,
+        partial_numbers=_PARTIAL.search(text) is not None,
+        dates=dates(text),
+        titled_initials=frozenset(map(word_key, _TITLED.findall(text))),
         initials=_initials(text),
         honorific_names=frozenset(_HONORIFIC.findall(text)) - {"お客", "客", "皆", "奥", "お子"} - _ROLES,
         runs=unspaced_runs(text),

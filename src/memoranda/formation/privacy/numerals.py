@@ -39,6 +39,10 @@ _HAN_PLACES: Final = {"十": 10, "百": 100, "千": 1000}
 
 _DIGITS: Final = re.compile(r"\d(?:[\s().,\-/:+]{0,3}\d)*")
 _WORD: Final = re.compile(r"[^\W\d_]+")
+#: Numbers in which letters stand for digits.
+_MIXED: Final = re.compile(r"(?<![^\W_])(?=\d*[a-z])[\doilzsbgq]{3,}(?![^\W_])")
+_TWINS: Final = (str.maketrans("oilzsbgq", "01125899"), str.maketrans("oilzsbgq", "01125669"))
+_MOSTLY_DIGITS: Final = 3
 _HAN_RUN: Final = re.compile(r"[〇零一二三四五六七八九十百千]{2,}")
 #: A single digit identifies nobody.
 _FEWEST: Final = 2
@@ -60,7 +64,8 @@ _VALUES: Final = _values()
 
 
 @lru_cache(maxsize=16_384)
-def _value(word: str) -> int | None:
+def word_value(word: str) -> int | None:
+    """Return the value of a number word; None for other words."""
     plain = folded(word.casefold())
     return _VALUES.get(plain, _LARGE.get(plain, _LARGER.get(plain)))
 
@@ -71,6 +76,9 @@ def numbers(text: str) -> frozenset[str]:
     for run in _DIGITS.findall(text):
         parts = ["".join(map(_digit, part)) for part in re.findall(r"\d+", run)]
         found |= {*parts, "".join(parts)}
+    for mixed in _MIXED.findall(text.casefold()):
+        if sum(map(str.isdigit, mixed)) >= _MOSTLY_DIGITS:
+            found |= {mixed.translate(table) for table in _TWINS}
     for spelled in _spelled(text):
         found |= {"".join(map(str, _paired(spelled))), str(_summed(spelled))}
     for run in _HAN_RUN.findall(text):
@@ -87,7 +95,7 @@ def _spelled(text: str) -> Iterator[list[int]]:
     """Yield runs of adjacent number words, as values."""
     run: list[int] = []
     for word in _WORD.findall(text):
-        value = _value(word)
+        value = word_value(word)
         if value is not None:
             run.append(value)
         elif run and word.casefold() not in _BETWEEN:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
+from memoranda.formation.privacy.dates import dates
 from memoranda.formation.privacy.distinctive import (
     RARE,
     STOPS,
@@ -35,7 +36,7 @@ _INTRODUCED: Final = re.compile(
     r"|me chamo|chamo-me|chama-se|meu nome é|me llamo|mi nombre es|je m'appelle)\s+((?:[^\W\d_][\w'’.-]*[ ]?){1,3})"
     r"|\b(?:dr|mr|mrs|ms|prof|herrn?|frau|senhora?|sra?|dona|señora?)\.? ([^\W\d_][\w'’-]*)"
     r"|\bmy (?:wife|husband|partner|girlfriend|boyfriend|son|daughter|brother|sister|mother|father|mum|mom|dad|boss"
-    r"|friend|colleague|cat|dog|doctor|therapist|neighbou?r)(?:'s name)?(?: is| called| named)?,? ([^\W\d_][\w'’-]*)",
+    r"|friend|colleague|cat|dog|doctor|therapist|neighbou?r)(?:'s name)?(?: is)?(?: called| named)?,? ((?:[^\W\d_][\w'’-]*[ ]?){1,2})",
     re.IGNORECASE,
 )
 _INTRODUCED_SELF: Final = re.compile(
@@ -52,6 +53,8 @@ _ACCOUNT: Final = frozenset(
 _ONESELF: Final = frozenset({"user", "me", "i", "myself"})
 #: A shorter name inside another word is a coincidence.
 _INSIDE: Final = 5
+#: Short forms of names have at least so many letters; one less with a capital inside a sentence.
+_SHORT_FORM: Final = 4
 #: Longer values are texts, not names.
 _SHORT: Final = 60
 #: Fewer digits inside a longer number are a coincidence.
@@ -73,6 +76,7 @@ class Traces:
         self._named: set[str] = set()
         self._joined: set[str] = set()
         self._numbers: set[str] = set()
+        self._dates: set[tuple[int, int]] = set()
         self._runs: set[str] = set()
         self._said: set[tuple[str, ...]] = set()
         self._wanted_joined = frozenset(word.key for line in lines for word in line.words)
@@ -159,6 +163,7 @@ class Traces:
         self._named.update(word.key for word in found if word.named)
         self._joined |= joined_words(keys) & self._wanted_joined
         self._numbers |= numbers(text)
+        self._dates |= dates(text)
         if self._sequences:
             self._said |= word_sequences(keys) & self._sequences
         if not text.isascii():
@@ -188,7 +193,11 @@ class Traces:
             return True
         if not self._runs.isdisjoint(line.runs) or any(name in line.text for name in self._unspaced_own):
             return True
-        if any(self._has_number(number) for number in line.numbers):
+        if any(self._has_number(number, partial=line.partial_numbers) for number in line.numbers):
+            return True
+        if not self._dates.isdisjoint(line.dates) or any(
+            name.startswith(initial) for initial in line.titled_initials for name in self._own
+        ):
             return True
         if any(len(one) > len("an") and one in self._own and one not in STOPS for one in line.joined):
             return True
@@ -196,8 +205,13 @@ class Traces:
             return True
         return any(self._reveals_word(word, quoted=word.key in line.quoted) for word in line.words)
 
-    def _has_number(self, number: str) -> bool:
+    def _has_number(self, number: str, *, partial: bool) -> bool:
         if number in self._numbers:
+            return True
+        if partial and any(
+            len(one) > len(number) and (one.startswith(number) or one.endswith(number))
+            for one in self._numbers
+        ):
             return True
         if len(number) < _PART_OF_NUMBER:
             return False
@@ -212,6 +226,9 @@ class Traces:
             return True
         if word.is_ordinary and not quoted:
             return False
+        shortest = _SHORT_FORM - word.named
+        if len(word.key) >= shortest and any(name.startswith(word.key) for name in self._own):
+            return True
         if word.key in self._joined:
             return True
         if quoted and not word.is_ordinary and word.key in self._words:
