@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import memoranda
-from memoranda import Corrupt, InvalidInput, Owner, StorageError
+from memoranda import Busy, Corrupt, InvalidInput, Owner, StorageError
 from memoranda.assembly import open_engine
 from memoranda.book.admin.backup_files import Backups, noted_erasures, restore
 from memoranda.model.ledger import Actor, Target
@@ -255,3 +255,22 @@ async def test_what_cannot_be_read_is_told_as_damage(tmp_path: Path, damage: str
             await book.history("ana", told.id, agent="helper")
         with pytest.raises(Corrupt, match="restore a backup"):
             await book.forget("ana", everything=True, view="owner")
+
+
+async def test_what_fails_after_forgetting_is_left_to_do_and_not_raised(
+    book: memoranda.Book, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told = await book.remember("ana", "Has a blue canary", agent="coach")
+    await book.backup(tmp_path / "copy.db")
+
+    async def busy(*_: object) -> None:
+        raise Busy("the book is held by another process")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(book.engine, "lease", busy)
+        patch.setattr(book.engine, "known_backups", busy)
+        receipt = await book.forget("ana", told.id, agent="coach", backups=True)
+    assert (receipt.ids, receipt.left_to_do.count("held by another process")) == ((told.id,), 2)
+    again = await book.forget("ana", told.id, agent="coach", backups=True)
+    assert (again.repeated, again.still_in, again.left_to_do) == ((told.id,), (), "")
+    assert found(tmp_path, "canary") == set()

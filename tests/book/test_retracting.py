@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import memoranda
-from memoranda.errors import InvalidInput, NotFound
+from memoranda.errors import Busy, InvalidInput, NotFound
 from memoranda.model.memories import Memory
 
 
@@ -116,3 +116,36 @@ async def test_a_repeated_request_is_applied_once(book):
     first = await book.retract_source("ana", wrong, operation="x", view="owner")
     again = await book.retract_source("ana", wrong, operation="x", view="owner")
     assert (again.position, again.items, again.repeated) == (first.position, first.items, True)
+
+
+async def test_what_fails_after_the_commit_is_left_to_do_and_the_same_call_does_it(book, monkeypatch):
+    thread = await book.thread("ana", agent="guide", audience="global")
+    wrong = (await thread.append("user", "Be brief")).id
+    line = (await book.experience.add("guide", "heuristics", "Keep it short", evidence={"ana": [wrong]})).id
+    busy = True
+    owners = book.engine.owners
+
+    async def busy_then_not(tenant):
+        if busy:
+            raise Busy("the book is held by another process")
+        return await owners(tenant)
+
+    monkeypatch.setattr(book.engine, "owners", busy_then_not)
+
+    async def serving():
+        return [each.id for each in await book.experience.list("guide", for_user="ana")]
+
+    receipt = await book.retract_source("ana", wrong, view="owner")
+    assert receipt.position > 0 and "held by another process" in receipt.left_to_do
+    assert await serving() == [line]
+    busy = False
+    operation = receipt.left_to_do.split("operation=")[1].strip("'")
+    again = await book.retract_source("ana", wrong, view="owner", operation=operation)
+    assert (again.repeated, again.left_to_do, await serving()) == (True, "", [])
+    busy = True
+    undone = await book.undo("ana", receipt.position, view="owner")
+    assert undone.left_to_do and await serving() == []
+    busy = False
+    operation = undone.left_to_do.split("operation=")[1].strip("'")
+    assert (await book.undo("ana", receipt.position, view="owner", operation=operation)).left_to_do == ""
+    assert await serving() == [line]

@@ -183,6 +183,8 @@ class Receipt:
     state: Literal["stored", "embedded"] = field(default="stored", compare=False)
     #: Why passages of this write have no vectors, and are found by their words alone; empty where nothing is amiss.
     no_vectors_because: str = field(default="", compare=False)
+    #: What failed after the commit, and how to complete it; empty if nothing is left.
+    left_to_do: str = field(default="", compare=False)
     #: What language models used for it.
     usage: Usage = field(default_factory=Usage)
     #: The same request had been applied before; this is its first receipt.
@@ -239,6 +241,8 @@ class ErasureReceipt:
     era: UUID | None = None
     #: Older statements that what went had superseded; they stay until they are forgotten too.
     superseded: tuple[UUID, ...] = ()
+    #: What failed after the commit, and how to complete it; empty if nothing is left.
+    left_to_do: str = ""
 
 
 @dataclass(frozen=True, slots=True)

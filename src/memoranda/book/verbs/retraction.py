@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Awaitable, Iterable
+from dataclasses import replace
 from uuid import UUID
 
 from memoranda.book.services import Services
+from memoranda.errors import MemorandaError
 from memoranda.model.changes import Change, DoubtEvidence, RetractSource
 from memoranda.model.experience_lines import ExperienceLine
 from memoranda.model.ledger import Actor, Entry, Receipt
@@ -20,6 +22,16 @@ _AT_A_TIME = 1000
 _ID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 #: Undone, and the undoing undone, and so on: as far as that is followed back.
 _MOST_TURNS = 100
+
+
+async def _completed(receipt: Receipt, following: Awaitable[None], named: str) -> Receipt:
+    """Return the receipt after agents' lines were changed; an error is told in it, because the operation is committed."""
+    try:
+        await following
+    except MemorandaError as exc:
+        left = f"agents' experience does not follow this yet ({exc}): make the same call again with operation={named!r}"
+        return replace(receipt, left_to_do=left)
+    return receipt
 
 
 class Retracting:
@@ -36,11 +48,17 @@ class Retracting:
         # It has an id in any case: an operation that only agents' lines follow is in the ledger, too, to be undone.
         named = operation or f"retract from {new_id()}"
         receipt = await self._services.write(owner, view, [RetractSource(source, reason)], request, named)
-        await self._follow(owner, {source, *receipt.ids(RecordType.MEMORY)}, faulty=True)
-        return receipt
+        following = self._follow(owner, {source, *receipt.ids(RecordType.MEMORY)}, faulty=True)
+        return await _completed(receipt, following, named)
 
-    async def undone(self, owner: Owner, position: int) -> None:
-        """After an operation was undone, restore or withdraw its records as evidence of agents' experience."""
+    async def undone(self, owner: Owner, receipt: Receipt, named: str) -> Receipt:
+        """After an operation was undone, restore or withdraw its records as evidence of agents' experience.
+
+        Return the receipt. ``named`` is the id of the operation that undid it.
+        """
+        return await _completed(receipt, self._undone(owner, receipt.position), named)
+
+    async def _undone(self, owner: Owner, position: int) -> None:
         entry = await self._entry(owner, position)
         faulty, ids = False, set[UUID]()
         waiting = [] if entry is None else [(entry, True)]

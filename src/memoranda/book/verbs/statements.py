@@ -169,8 +169,7 @@ class Statements:
         # With an operation id it is in the ledger even if it only affects agents' lines, so that it can be undone too.
         named = operation or f"undo {new_id()}"
         receipt = await self._change(owner, change, ["undo", position, with_dependents], named, who)
-        await self._retracting.undone(self._owner(owner), receipt.position)
-        return receipt
+        return await self._retracting.undone(self._owner(owner), receipt, named)
 
     async def mark_used(self, owner: str | Owner, ids: Iterable[UUID | str], **who: Unpack[Who]) -> int:
         """Record that memories were placed in a prompt, which refreshes their strength. Reading them does not count."""

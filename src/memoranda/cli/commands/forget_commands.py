@@ -172,6 +172,8 @@ def print_erasure(printer: Printer, done: Forgotten) -> None:
         printer.say(f"the owner's era {receipt.era} has ended; the same name can start again, empty", "faint")
     _print_lines(printer, _STILL_IN, receipt.still_in, "warning")
     _print_state(printer, receipt.pending_because)
+    if receipt.left_to_do:
+        printer.say(f"left to do: {receipt.left_to_do}", "warning")
     if receipt.unchecked:
         printer.say("not checked, because the book cannot see it:", "faint")
         for place in receipt.unchecked:

@@ -151,6 +151,8 @@ def print_receipt(printer: Printer, receipt: Receipt) -> None:
             for item in receipt.items
         ]
         printer.table(columns, rows)
+    if receipt.left_to_do:
+        printer.say(f"left to do: {receipt.left_to_do}", "warning")
     for part in receipt.ignored:
         what = f"{part.field}: " if part.field else f"{part.id}: " if part.id else ""
         printer.say(f"ignored: {what}{part.reason}", "warning")

@@ -130,12 +130,19 @@ class SqliteEngine(Store):
         except StorageError as exc:
             # The erasure itself is committed; the worker continues the clearing.
             pending = f"clearing the file failed, and the worker tries again: {exc}"
+        still_in: tuple[str, ...] = ()
+        left = ""
+        try:
+            still_in = await self.known_backups()
+        except StorageError as exc:
+            left = f"the book's backups are not known ({exc}): forget the same ids again, which names them"
         return replace(
             receipt,
             state="pending" if pending else "complete",
             pending_because=pending,
-            still_in=await self.known_backups(),
+            still_in=still_in,
             unchecked=UNSEEN,
+            left_to_do=left,
         )
 
     async def _clear(self) -> str:
