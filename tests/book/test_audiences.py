@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import pytest
+
 import memoranda
+from memoranda import NotAllowed
 from memoranda.model.memories import Memory
 from tests.conftest import HandClock
 
@@ -64,3 +67,30 @@ async def test_what_is_formed_has_the_audience_of_its_thread(book: memoranda.Boo
     clock.advance(hours=1)
     await book.worker.drain()
     assert await standing(book, agent="a2") == {"Lives in Boston"}
+
+
+# ── who may take readers from a statement ────────────────────────────────────────────────────────────────────────
+
+
+async def test_another_agent_does_not_hide_what_an_agent_shared(book: memoranda.Book) -> None:
+    nuts = await book.remember("bea", "Allergic to nuts", agent="doctor", audience="global")
+    for readers, groups in (("self", []), ("group", ["clowns"])):
+        with pytest.raises(NotAllowed, match="not this agent's own"):
+            await book.share("bea", nuts.id, readers, agent="clown", groups=groups)
+    assert await standing(book, agent="nurse") == {"Allergic to nuts"}
+
+
+async def test_the_author_and_the_person_narrow_a_statement(book: memoranda.Book) -> None:
+    nuts = await book.remember("bea", "Allergic to nuts", agent="doctor", audience="global")
+    await book.share("bea", nuts.id, "self", agent="doctor")
+    assert await standing(book, agent="nurse") == set()
+    await book.share("bea", nuts.id, "global", agent="doctor")
+    await book.share("bea", nuts.id, memoranda.Audience.of_agent("doctor"), view="owner")
+    assert await standing(book, agent="nurse") == set()
+
+
+async def test_an_agent_shares_what_it_sees_with_more_readers(book: memoranda.Book) -> None:
+    group = memoranda.Audience.of_groups(["ward"])
+    nuts = await book.remember("bea", "Allergic to nuts", agent="doctor", groups=["ward"], audience=group)
+    await book.share("bea", nuts.id, "global", agent="nurse", groups=["ward"])
+    assert await standing(book, agent="cook") == {"Allergic to nuts"}

@@ -8,7 +8,7 @@ from uuid import UUID
 
 from pydantic import ValidationError
 
-from memoranda.errors import Conflict, InvalidInput
+from memoranda.errors import Conflict, InvalidInput, NotAllowed
 from memoranda.model.changes import Amend, ChangeAudience, Confirm, Remember, Retract, RetractSource
 from memoranda.model.ledger import Verb
 from memoranda.model.memories import Memory, MemoryStatus, quotes_of
@@ -260,6 +260,12 @@ def change_audience(state: BatchState, change: ChangeAudience) -> Deciding[None]
     if change.audience == memory.audience:
         state.ignore("unchanged", memory.id)
         return
+    view = state.batch.view
+    if not (view.whole or memory.agent == view.agent or memory.audience.within(change.audience, view)):
+        raise NotAllowed(
+            f"audience: memory {memory.id} is not this agent's own, and would lose readers; only its author or the "
+            "owner's view (view='owner') may do that"
+        )
     changed = memory.changed(audience=change.audience)
     holder = yield from state.holder(changed)
     if holder is not None and holder.id != memory.id:
