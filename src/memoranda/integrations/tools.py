@@ -100,6 +100,8 @@ class MemoryTools:
             if not receipt.items:
                 return f"Not remembered. {receipt.ignored[0].reason}"
             named = content if key is None else f"{key.strip()} = {content}"
+            if any(part.code == "protected" for part in receipt.ignored):
+                return f"Noted as disputed, beside a statement of more trust, which stays: {one_line(named)}"
             return f"Remembered: {one_line(named)} [{kind}, {readers}]"
 
         return await self._told(keep(), "Not remembered.")
@@ -217,6 +219,7 @@ def _line(record: Record) -> str:
     if isinstance(record, Memory):
         label = [record.kind, record.audience.kind.value]
         label += [f"from {record.trust.value}"] if record.trust.value in ("tool", "web") else []
+        label += [] if record.disputes is None else ["disputed"]
         text = record.content
         if record.key is None:
             label.append(f"id {record.id}")

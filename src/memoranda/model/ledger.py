@@ -84,6 +84,8 @@ IGNORED = {
     "unknown": "no memory under this id that this view may see",
     "superseded": "it was superseded before",
     "retracted": "it is not active any more",
+    "protected": "an operator or the person wrote it, it is pinned, or it rests on the user's words: less trust does not change it",
+    "disputed": "the new statement is disputed, and replaces nothing",
     "cycle": "it is the newest memory of a circle of supersessions, and stays",
     "not_formed_again": "the same statement from the same sources was retracted or undone before",
     "pinned": "a person set this field; only people change it",

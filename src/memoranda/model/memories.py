@@ -97,6 +97,8 @@ class Memory(Record):
     confirmations: int = Field(default=0, ge=0)
     supersedes: tuple[UUID, ...] = ()
     superseded_by: UUID | None = None
+    #: The statement that it would have replaced, had it enough trust; it has no claim to its key as long as this is set.
+    disputes: UUID | None = None
     status: MemoryStatus = MemoryStatus.ACTIVE
     #: Why it was retracted or evicted.
     reason: Text = ""
@@ -124,8 +126,8 @@ class Memory(Record):
         return self.status is MemoryStatus.ACTIVE and not self.withdrawn
 
     def identity(self) -> tuple[Any, ...] | None:
-        """Return key, audience and agent (none in a global audience); None if inactive or without a key."""
-        if self.key is None or not self.active:
+        """Return key, audience and agent (none in a global audience); None if inactive, disputed or without a key."""
+        if self.key is None or not self.active or self.disputes is not None:
             return None
         agent = None if self.audience.kind is AudienceKind.GLOBAL else self.agent
         return (self.key, self.audience.kind.value, agent, *self.audience.groups)

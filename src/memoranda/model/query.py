@@ -174,6 +174,12 @@ class Hit:
             return self.record.content
         return self.record.passage_text() or ""
 
+    @property
+    def disputed(self) -> str:
+        """The reason why contexts leave out this statement; empty if they do not."""
+        other = getattr(self.record, "disputes", None)
+        return "" if other is None else f"memory {other} contradicts it and has more trust"
+
 
 class WhyMissing(StrEnum):
     """The reason why a passage is not among recall's hits."""

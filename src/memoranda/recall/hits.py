@@ -104,7 +104,14 @@ def _says(record: Record) -> tuple[object, ...]:
         return record.type, record.role, record.speaker, record.agent, record.trust, record.content
     if isinstance(record, Memory) and record.cardinality is not Cardinality.RECURRING:
         words = _END.sub("", " ".join(record.passage_text().casefold().split()))
-        around = (record.kind, record.subject, record.applies_when, canonical(record.data), record.trust)
+        around = (
+            record.kind,
+            record.subject,
+            record.applies_when,
+            canonical(record.data),
+            record.trust,
+            record.disputes,
+        )
         return (record.type, record.status, record.valid_from, record.valid_to, *around, words)
     return (record.id,)
 

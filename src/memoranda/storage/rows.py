@@ -239,6 +239,7 @@ _SHAPES = {
         trust=Trust,
         supersedes=_ids,
         superseded_by=UUID,
+        disputes=UUID,
         status=MemoryStatus,
     ),
 }

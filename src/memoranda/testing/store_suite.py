@@ -17,7 +17,7 @@ from memoranda.testing.conformance.sources import AgeingSuite, GroundsSuite
 from memoranda.testing.conformance.threads import ThreadSuite
 from memoranda.testing.conformance.undo import TakenBackSuite, UndoSuite
 from memoranda.testing.conformance.vectors import VectorSuite
-from memoranda.testing.conformance.visibility import VisibilitySuite
+from memoranda.testing.conformance.visibility import TrustSuite, VisibilitySuite
 
 
 class StoreSuite(
@@ -26,6 +26,7 @@ class StoreSuite(
     FilterSuite,
     OperationSuite,
     MemorySuite,
+    TrustSuite,
     LimitSuite,
     UndoSuite,
     TakenBackSuite,

@@ -342,8 +342,8 @@ def _turns_of(thread: UUID) -> Filter:
 
 
 def _chosen(memories: Sequence[Memory], limit: int) -> list[Memory]:
-    """Return all pinned active memories, then at most ``limit`` other active ones, in the order given."""
-    known = {memory.id: memory for memory in memories if memory.active}.values()
+    """Return all pinned active memories, then at most ``limit`` others, in the order given; no disputed ones."""
+    known = {memory.id: memory for memory in memories if memory.active and memory.disputes is None}.values()
     return [memory for memory in known if memory.pinned] + [memory for memory in known if not memory.pinned][
         :limit
     ]

@@ -104,6 +104,8 @@ def print_hit(printer: Printer, hit: Hit, *, explained: bool = False) -> None:
     printer.block(hit.text, indent="    ")
     if reasons := reasons_of(hit):
         printer.say(f"    {reasons}", "faint")
+    if hit.disputed:
+        printer.say(f"    disputed: {hit.disputed}", "faint")
     if explained:
         printer.say(f"    {_figures(hit.scores)}", "faint")
         if hit.conditions:

@@ -102,7 +102,7 @@ def _one(state: BatchState, change: c.Change, superseding: list[memory_changes.P
         case c.Remember():
             superseding += yield from memory_changes.remember(state, change)
         case c.Supersede():
-            superseding.append(memory_changes.Pair(state.item, change.winner, change.loser))
+            superseding += yield from memory_changes.supersede(state, change)
         case c.Confirm():
             yield from memory_changes.confirm(state, change)
         case c.Retract():

@@ -9,12 +9,21 @@ from uuid import UUID
 from pydantic import ValidationError
 
 from memoranda.errors import Conflict, InvalidInput, NotAllowed
-from memoranda.model.changes import Amend, ChangeAudience, Confirm, Remember, Retract, RetractSource
+from memoranda.model.changes import (
+    Amend,
+    ChangeAudience,
+    Confirm,
+    Remember,
+    Retract,
+    RetractSource,
+    Supersede,
+)
 from memoranda.model.ledger import Verb
 from memoranda.model.memories import Memory, MemoryStatus, quotes_of
 from memoranda.model.messages import Episode, Message, Thread
-from memoranda.model.records import EVERYONE, Audience, Record, lowest, narrowest
+from memoranda.model.records import EVERYONE, Audience, Record, Trust, lowest, narrowest
 from memoranda.model.values import canonical, refused, request_digest
+from memoranda.storage.decide.protection import protected, protected_from_act
 from memoranda.storage.decide.state import BatchState
 from memoranda.storage.questions import LastUserTurn, RestingOn
 from memoranda.storage.use_case import Deciding, ask
@@ -54,8 +63,33 @@ def remember(state: BatchState, change: Remember) -> Deciding[list[Pair]]:
     holder = yield from state.holder(memory)
     if holder is not None and holder.id not in losers:
         losers.append(holder.id)
-    state.make(memory.changed(supersedes=()), Verb.REMEMBER, terms=change.terms, run=run)
-    return [Pair(state.item, memory.id, loser) for loser in losers]
+    kept: list[UUID] = []
+    yield from state.fetch(losers)
+    for loser in losers:
+        if (yield from _is_protected(state, loser, memory.trust)):
+            kept.append(loser)
+    disputes = kept[0] if kept else None
+    state.make(memory.changed(supersedes=(), disputes=disputes), Verb.REMEMBER, terms=change.terms, run=run)
+    if disputes is None:
+        return [Pair(state.item, memory.id, loser) for loser in losers]
+    for loser in losers:
+        state.ignore("protected" if loser in kept else "disputed", loser)
+    return []
+
+
+def supersede(state: BatchState, change: Supersede) -> Deciding[list[Pair]]:
+    """Return the supersession to apply; none if the winner has too little trust to replace the other."""
+    yield from state.fetch((change.winner, change.loser))
+    winner = yield from state.find(change.winner)
+    if isinstance(winner, Memory) and (yield from _is_protected(state, change.loser, winner.trust)):
+        state.ignore("protected", change.loser)
+        return []
+    return [Pair(state.item, change.winner, change.loser)]
+
+
+def _is_protected(state: BatchState, loser: UUID, trust: Trust) -> Deciding[bool]:
+    memory = yield from state.find(loser)
+    return isinstance(memory, Memory) and (yield from protected(state, memory, trust))
 
 
 def _audience(state: BatchState, change: Remember, grounds: list[Record]) -> Audience:
@@ -114,7 +148,7 @@ def supersede_all(state: BatchState, pairs: list[Pair]) -> Deciding[None]:
         state.item = pair.item
         loser = state.current(pair.loser)
         if isinstance(loser, Memory) and loser.active:
-            _close(state, pair)
+            yield from _close(state, pair)
         else:
             state.ignore("superseded", pair.loser)
 
@@ -176,7 +210,7 @@ def _age(state: BatchState, id: UUID) -> tuple[datetime, UUID]:
     return (memory.observed_at, id)
 
 
-def _close(state: BatchState, pair: Pair) -> None:
+def _close(state: BatchState, pair: Pair) -> Deciding[None]:
     winner, loser = state.current(pair.winner), state.current(pair.loser)
     assert isinstance(winner, Memory) and isinstance(loser, Memory)
     end = winner.valid_from or winner.observed_at
@@ -189,7 +223,16 @@ def _close(state: BatchState, pair: Pair) -> None:
         Verb.SUPERSEDE,
     )
     if loser.id not in winner.supersedes:
-        state.put(winner.changed(supersedes=(*winner.supersedes, loser.id)), Verb.SUPERSEDE)
+        won = winner.changed(supersedes=(*winner.supersedes, loser.id))
+        state.put((yield from _settled(state, won, loser)), Verb.SUPERSEDE)
+
+
+def _settled(state: BatchState, winner: Memory, loser: Memory) -> Deciding[Memory]:
+    """Return a memory that is disputed no more if it has replaced what it disputes, and no other memory has its key."""
+    if winner.disputes != loser.id:
+        return winner
+    undisputed: Memory = winner.changed(disputes=None)
+    return winner if (yield from state.holder(undisputed)) is not None else undisputed
 
 
 def confirm(state: BatchState, change: Confirm) -> Deciding[None]:
@@ -220,6 +263,9 @@ def retract(state: BatchState, change: Retract) -> Deciding[None]:
     if not memory.active:
         state.ignore("superseded" if memory.status is MemoryStatus.SUPERSEDED else "retracted", memory.id)
         return
+    if (yield from protected_from_act(state, memory)):
+        state.ignore("protected", memory.id)
+        return
     state.put(memory.changed(status=MemoryStatus.RETRACTED, reason=change.reason), Verb.RETRACT)
 
 
@@ -239,6 +285,8 @@ def amend(state: BatchState, change: Amend) -> Deciding[None]:
         raise refused(exc) from exc
     if changed == memory:
         state.ignore("unchanged", memory.id)
+    elif (yield from protected_from_act(state, memory)):
+        state.ignore("protected", memory.id)
     else:
         state.put(changed, Verb.AMEND)
 
@@ -304,15 +352,17 @@ def retract_source(state: BatchState, change: RetractSource) -> Deciding[None]:
                 staying.pop(record.id, None)
                 found.append(record.id)
         wave = found
-    _settle(state, change, [record for record in fallen.values() if record is not source], staying)
+    yield from _settle(state, change, [record for record in fallen.values() if record is not source], staying)
 
 
 def _settle(
     state: BatchState, change: RetractSource, fallen: list[Record], staying: dict[UUID, Record]
-) -> None:
+) -> Deciding[None]:
     for record in fallen:
         if isinstance(record, Episode):
             state.ignore("immutable", record.id)
+        elif isinstance(record, Memory) and (yield from protected_from_act(state, record)):
+            state.ignore("protected", record.id)
         elif isinstance(record, Memory) and record.active:
             state.put(record.changed(status=MemoryStatus.RETRACTED, reason=change.reason), Verb.RETRACT)
     for id in staying:

@@ -1,9 +1,10 @@
-"""Tests of visibility: a table of audiences and views, checked with every read and write of every record type."""
+"""Tests of access: which views read and write a record of each type, and which statements withstand a write of lower trust."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 from uuid import UUID
 
 import pytest
@@ -26,11 +27,15 @@ from memoranda.model.changes import (
     RecordEpisode,
     RetireExperience,
     Retract,
+    RetractSource,
     RevokeKey,
     SetThread,
+    Supersede,
+    Undo,
 )
 from memoranda.model.experience_lines import Evidence
 from memoranda.model.ledger import Actor, Target
+from memoranda.model.memories import MemoryStatus
 from memoranda.model.messages import Overflow, ThreadStatus, ToolCall, WholeCall
 from memoranda.model.passages import Use
 from memoranda.model.profiles import Agent, Key, Schema
@@ -43,11 +48,23 @@ from memoranda.model.records import (
     Owner,
     OwnerKind,
     RecordType,
+    Trust,
     View,
 )
 from memoranda.model.values import new_id
 from memoranda.ports import Engine, Scan
-from memoranda.testing.builders import ANN, FOR_A, FOR_B, Follower, Pen, a_line, a_thread, an_episode
+from memoranda.testing.builders import (
+    ANN,
+    AT_A,
+    AT_B,
+    FOR_A,
+    FOR_B,
+    Follower,
+    Pen,
+    a_line,
+    a_thread,
+    an_episode,
+)
 from memoranda.testing.suite import Suite
 
 AUDIENCES = {
@@ -246,3 +263,114 @@ class RefusedIn:
         if kind is None:
             pytest.fail(f"{self._case} was not refused")
         return issubclass(kind, self._error)
+
+
+ACTIVE, SUPERSEDED, RETRACTED = MemoryStatus.ACTIVE, MemoryStatus.SUPERSEDED, MemoryStatus.RETRACTED
+
+
+class TrustSuite(Suite):
+    """Tests of statements that lower trust neither replaces nor takes back."""
+
+    async def test_lower_trust_neither_replaces_nor_takes_back_an_operators_or_a_pinned_statement(
+        self, engine: Engine
+    ) -> None:
+        given: list[tuple[Mapping[str, Any], Trust]] = [
+            ({"trust": Trust.OPERATOR}, Trust.USER),
+            ({"trust": Trust.USER, "pinned": True}, Trust.ASSISTANT),
+        ]
+        for number, (fields, trust) in enumerate(given):
+            pen, at_a = Pen(engine), Pen(engine, view=AT_A)
+            key = f"dose {number}"
+            held = await pen.remember("at most 5 mg", key=key, audience=EVERYONE, **fields)
+            receipt = await at_a.write(
+                at_a.remembering("50 mg is fine", key=key, agent="a", audience=EVERYONE, trust=trust)
+            )
+            disputed = await pen.read(receipt.id)
+            assert (disputed.active, disputed.disputes, disputed.supersedes) == (True, held, ())
+            assert [(part.code, part.id) for part in receipt.ignored] == [("protected", held)]
+            assert (await pen.read(held)).version == 1
+            assert [one.id for one in await pen.scan(slots=((await pen.read(held)).slot(),))] == [held]
+            by_id = await at_a.write(
+                at_a.remembering("100 mg is fine", agent="a", trust=trust, supersedes=(held, disputed.id))
+            )
+            assert [(part.code, part.id) for part in by_id.ignored] == [
+                ("protected", held),
+                ("disputed", disputed.id),
+            ]
+            for change in (Retract(held), Amend(held, {"applies_when": "never"}), Supersede(held, by_id.id)):
+                refused = await at_a.write(change)
+                assert (refused.items, [part.code for part in refused.ignored]) == ((), ["protected"])
+            assert (await pen.read(held)).status == ACTIVE
+
+    async def test_strangers_do_not_replace_what_rests_on_the_users_words_and_an_agents_correction_does(
+        self, engine: Engine
+    ) -> None:
+        pen, at_a = Pen(engine), Pen(engine, view=AT_A)
+        (said,) = await pen.say(await pen.open(), "I live in Boston")
+        home = await pen.remember("lives in Boston", key="home", audience=EVERYONE, sources=(said,))
+        for trust in (Trust.WEB, Trust.TOOL):
+            receipt = await at_a.write(
+                at_a.remembering("lives in York", key="home", agent="a", audience=EVERYONE, trust=trust)
+            )
+            assert [part.code for part in receipt.ignored] == ["protected"]
+        fixed = at_a.remembering(
+            "lives in Lisbon", key="home", agent="a", audience=EVERYONE, trust=Trust.ASSISTANT
+        )
+        assert (await at_a.write(fixed)).ignored == ()
+        assert (await pen.read(home)).status == SUPERSEDED
+
+    async def test_equal_trust_the_author_and_the_person_change_a_pinned_statement(
+        self, engine: Engine
+    ) -> None:
+        pen, at_a, at_b = Pen(engine), Pen(engine, view=AT_A), Pen(engine, view=AT_B)
+
+        async def pinned() -> UUID:
+            return await pen.remember("likes tea", key="drink", agent="a", audience=EVERYONE, pinned=True)
+
+        held = await pinned()
+        equal = at_b.remembering("likes gin", key="drink", agent="b", audience=EVERYONE, pinned=True)
+        assert (await at_b.write(equal)).ids() == (equal.memory.id, held)
+        assert (await at_b.write(Retract(await pinned()))).items == ()
+        held = await pinned()
+        assert (await at_a.write(Retract(held))).ids() == (held,)
+        held = await pinned()
+        assert (await Pen(engine, view=WHOLE).write(Retract(held))).ids() == (held,)
+
+    async def test_a_faulty_source_leaves_a_pinned_statement_of_higher_trust(self, engine: Engine) -> None:
+        pen, at_a = Pen(engine), Pen(engine, view=AT_A)
+        (said,) = await pen.say(await pen.open(), "tea")
+        kept = await pen.remember("likes tea", sources=(said,), audience=EVERYONE, pinned=True)
+        gone = await pen.remember("likes tea at noon", sources=(said,), audience=EVERYONE)
+        receipt = await at_a.write(RetractSource(said), operation="faulty")
+        assert [(part.code, part.id) for part in receipt.ignored] == [("protected", kept)]
+        assert ((await pen.read(kept)).status, (await pen.read(gone)).status) == (ACTIVE, RETRACTED)
+
+    async def test_the_person_settles_a_dispute_and_an_undo_opens_it_again(self, engine: Engine) -> None:
+        pen, at_a = Pen(engine), Pen(engine, view=AT_A)
+        held = await pen.remember("at most 5 mg", key="dose", audience=EVERYONE, trust=Trust.OPERATOR)
+        new = at_a.remembering(
+            "at most 7 mg", key="dose", agent="a", audience=EVERYONE, trust=Trust.ASSISTANT
+        )
+        await at_a.write(new)
+        settled = await pen.write(Supersede(held, new.memory.id))
+        winner = await pen.read(new.memory.id)
+        assert (winner.disputes, winner.supersedes, (await pen.read(held)).status) == (
+            None,
+            (held,),
+            SUPERSEDED,
+        )
+        assert [one.id for one in await pen.scan(slots=(winner.slot(),))] == [winner.id]
+        await pen.write(Undo(settled.position))
+        again = await pen.read(winner.id)
+        assert (again.disputes, (await pen.read(held)).status) == (held, ACTIVE)
+        assert (await engine.verify()).faults == ()
+
+    async def test_several_refused_statements_in_one_batch_leave_the_key_where_it_is(
+        self, engine: Engine
+    ) -> None:
+        pen, at_a = Pen(engine), Pen(engine, view=AT_A)
+        held = await pen.remember("at most 5 mg", key="dose", audience=EVERYONE, trust=Trust.OPERATOR)
+        how: dict[str, Any] = {"key": "dose", "agent": "a", "audience": EVERYONE, "trust": Trust.WEB}
+        receipt = await at_a.write(*(at_a.remembering(text, **how) for text in ("6 mg", "7 mg")))
+        assert [(await pen.read(id)).disputes for id in receipt.ids()] == [held, held]
+        assert (await engine.verify()).faults == ()
