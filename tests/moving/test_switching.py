@@ -213,7 +213,7 @@ async def test_a_file_that_is_another_by_now_is_not_made_the_book(
 
     with monkeypatch.context() as patched:
         patched.setattr(target, "eras", then_moved)
-        with pytest.raises(StorageError, match="moved or replaced"):
+        with pytest.raises(StorageError, match="moved, replaced or removed"):
             await CopyRun(source, target, switch=True).run()
     assert (await source.whereabouts()).departure is None
     (tmp_path / "aside.db").rename(there)

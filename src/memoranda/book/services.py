@@ -228,8 +228,7 @@ class Embeddings:
     ) -> Hits:
         """Return what ``find`` finds with the question's vector, and why no vectors were compared if none were."""
         if mode not in BY_MEANING:
-            found = await find()
-            self.note_read(found.reads)
+            self.note_read((found := await find()).reads)
             return found
         vector = await self.of_question(question, given, needed=mode == "meaning")
         found = await find(vector=vector)
@@ -286,8 +285,8 @@ class Embeddings:
 
     async def _unread(self) -> str:
         """Return why recall reads no vectors of this embedding, or an empty text, as the book is now."""
-        sets = await self._engine.vector_sets()
-        self.note_read(next((one.name for one in sets if one.state is SetState.ACTIVE), ""))
+        for one in await self._engine.vector_sets():
+            self.note_read(one.name if one.state is SetState.ACTIVE else "")
         return self.no_vectors_because
 
     async def facts(self, found: BookFacts) -> BookFacts:

@@ -22,7 +22,6 @@ from memoranda.engines.sqlite import (
     vector_sets,
 )
 from memoranda.engines.sqlite.file.connections import Answers, Session, Writes, has_secret, make_secret, sql
-from memoranda.engines.sqlite.file.faults import refuse_moved
 from memoranda.engines.sqlite.file.migrations import book_migrations
 from memoranda.engines.sqlite.file.sqlite_file import SqliteFile
 from memoranda.errors import Busy, StorageError
@@ -106,9 +105,7 @@ class SqliteEngine(Store):
     async def write(self, make: Callable[[], Deciding[A]], *, guarded: bool = True, **_: Any) -> A:
         def work(connection: sqlite3.Connection) -> A:
             on = Session(connection)
-            if not guarded:
-                refuse_moved(self._file.path, self._file.found)
-            elif marks := on.all("marks"):
+            if guarded and (marks := on.all("marks")):
                 raise refusal(dict(marks))
             found, writes = run(make(), partial(_answer, on))
             for write in writes:

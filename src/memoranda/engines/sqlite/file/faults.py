@@ -74,15 +74,21 @@ def from_damage(exc: UnicodeDecodeError, path: Path) -> Corrupt:
     return Corrupt(f"{path} is damaged ({exc.reason}): restore a backup, or export what can still be read.")
 
 
-def refuse_moved(path: Path, opened: os.stat_result | None) -> None:
+def refuse_moved(path: Path, opened: os.stat_result) -> None:
     """Raise an error if the path no longer leads to the open file, whose data would be lost when it is closed."""
-    found = os.stat(path) if path.exists() else None
-    if opened is None or found is None or not os.path.samestat(found, opened):
+    try:
+        found = os.stat(path)
+    except (FileNotFoundError, NotADirectoryError):
+        raise _displaced(path) from None
+    if not os.path.samestat(found, opened):
         raise _displaced(path)
 
 
 def _displaced(path: Path) -> StorageError:
-    return StorageError(f"{path} was moved or replaced while it was open: close this book and open it anew.")
+    return StorageError(
+        f"{path} was moved, replaced or removed while it was open, so nothing was stored: close this book, put the right "
+        "file there, and open it again."
+    )
 
 
 @contextmanager

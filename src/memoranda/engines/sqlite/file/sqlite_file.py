@@ -91,9 +91,6 @@ _making = threading.Lock()
 class SqliteFile:
     """One file with a writer thread and several reader threads."""
 
-    #: The file that was at the path when it was opened for writing.
-    found: os.stat_result | None = None
-
     def __init__(
         self, connector: Connector, turns: Turnstile | None, writer: Writer | None, readers: Readers
     ) -> None:
@@ -291,7 +288,7 @@ def _opened_to_write(connector: Connector, migrations: Migrations, *, create: bo
         raise ReadOnly(
             f"{path} cannot be written by this user: change its mode, or open it with read_only=True."
         )
-    # Before the first connection. If another file is there by then, a later check raises an error.
+    # Before the first connection. If another file is there by then, the first commit raises an error.
     found_there = os.stat(path)
     with ExitStack() as opened:
         turns = Turnstile(path)
@@ -305,14 +302,12 @@ def _opened_to_write(connector: Connector, migrations: Migrations, *, create: bo
             bring_forward(writer, connector, turns, migrations)
         reading = [opened.enter_context(closing(connector.reading())) for _ in range(_READERS)]
         opened.pop_all()
-        file = SqliteFile(
+        return SqliteFile(
             connector,
             turns,
-            Writer(writer, connector, turns, migrations.latest),
+            Writer(writer, connector, turns, migrations.latest, found_there),
             Readers(reading, path, migrations.latest),
         )
-        file.found = found_there
-        return file
 
 
 def _opened_to_read(connector: Connector, migrations: Migrations) -> SqliteFile:

@@ -19,6 +19,7 @@ from memoranda.engines.sqlite.file.connections import (
     check_version,
     deliver,
 )
+from memoranda.engines.sqlite.file.faults import refuse_moved
 from memoranda.errors import StorageError
 
 if sys.platform != "win32":  # On Windows, processes wait as SQLite does.
@@ -176,13 +177,20 @@ class Writer:
     """Owns the writing connection; all use of it runs on its thread."""
 
     def __init__(
-        self, connection: sqlite3.Connection, connector: Connector, turns: Turnstile, version: int
+        self,
+        connection: sqlite3.Connection,
+        connector: Connector,
+        turns: Turnstile,
+        version: int,
+        opened: os.stat_result,
     ) -> None:
         self.counters = Counters()
         self._connection = connection
         self._connector = connector
         self._turns = turns
         self._version = version
+        #: The file that was at the path when it was opened.
+        self._opened = opened
         self._intake = Intake(connector.path)
         #: The call that ended the gathering and is not part of the group: one that runs alone, or the end.
         self._aside: list[Call | None] = []
@@ -270,6 +278,7 @@ class Writer:
             check_version(self._connection, self._version, self._connector.path)
             for call in group:
                 self._do_within(call)
+            refuse_moved(self._connector.path, self._opened)
             began = time.monotonic()
             self._connection.execute("COMMIT")
             self._last_commit_seconds = time.monotonic() - began
