@@ -7,7 +7,7 @@ from collections.abc import Callable, Generator
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import Any, NoReturn
 
 from pydantic import Field, ValidationError
 
@@ -71,6 +71,20 @@ class Opening:
     def __init__(self, **how: Any) -> None:
         self._how = how
         self._book: Book | None = None
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        raise AttributeError(
+            f"{name}: the book is not open yet: await memoranda.open(…) first (book = await memoranda.open(…), or "
+            "async with memoranda.open(…) as book); without an event loop, use memoranda.open_sync(…)"
+        )
+
+    def __enter__(self) -> NoReturn:
+        raise TypeError("use async with memoranda.open(…), or with memoranda.open_sync(…)")
+
+    def __exit__(self, *of_error: object) -> None:
+        """Never run: ``__enter__`` raises."""
 
     def __await__(self) -> Generator[Any, None, Book]:
         return _open(**self._how).__await__()

@@ -17,9 +17,9 @@ from memoranda.errors import InvalidInput, NotAllowed
 from memoranda.model.language_models import SpentFilter
 from memoranda.model.ledger import Actor
 from memoranda.model.memories import Memory, MemoryStatus
-from memoranda.model.messages import Episode, Message, ThreadStatus
+from memoranda.model.messages import Episode, ThreadStatus
 from memoranda.model.query import Filter
-from memoranda.model.records import TRUST_OF_ROLE, Audience, Owner, Record, RecordType, Trust, View
+from memoranda.model.records import Audience, Owner, Record, RecordType, Trust, View
 from memoranda.model.values import new_id, refused, text_fault
 from memoranda.ports import MakesVectors
 from memoranda.recall.hits import MOST_USED
@@ -196,22 +196,6 @@ def as_wait(wait_for: Any) -> str:
     return str(wait_for)
 
 
-_SAID = frozenset({"role", "content", "speaker", "agent", "observed_at", "trust", "native"})
-
-
-def message_of(draft: Mapping[str, Any], owner: Owner, thread: UUID, received: datetime) -> Message:
-    """Build a message from an unchecked mapping. Without ``observed_at``, the time of receipt is used."""
-    _check_fields(draft, _SAID)
-    fields = dict(draft)
-    if fields.get("observed_at") is None:
-        fields["observed_at"] = received
-        fields["observed_assumed"] = True
-    if fields.get("trust") is None:
-        role = fields.get("role")
-        fields["trust"] = TRUST_OF_ROLE.get(role, "user") if isinstance(role, str) else "user"
-    return Message.model_validate({**fields, "id": new_id(), "owner": owner, "thread": thread})
-
-
 _STATED = frozenset(
     "kind content subject cardinality key applies_when data tags thread valid_from valid_to observed_at "
     "sources trust pinned supersedes".split()
@@ -220,7 +204,7 @@ _STATED = frozenset(
 
 def memory_of(draft: Mapping[str, Any], owner: Owner, agent: str | None, received: datetime) -> Memory:
     """Build a memory from the arguments of ``remember``."""
-    _check_fields(draft, _STATED)
+    check_fields(draft, _STATED)
     fields = {name: value for name, value in draft.items() if value is not None}
     fields.setdefault("observed_at", received)
     fields.setdefault("trust", Trust.USER if agent is None else Trust.ASSISTANT)
@@ -234,14 +218,15 @@ _DONE = frozenset("goal summary tool_calls outcome tags started_at ended_at thre
 
 def episode_of(draft: Mapping[str, Any], owner: Owner, agent: str | None, now: datetime) -> Episode:
     """Build an episode (the record of a finished run) from an unchecked mapping."""
-    _check_fields(draft, _DONE)
+    check_fields(draft, _DONE)
     fields = {name: value for name, value in draft.items() if value is not None}
     fields.setdefault("ended_at", now)
     fields.setdefault("started_at", fields["ended_at"])
     return Episode.model_validate({**fields, "id": new_id(), "owner": owner, "agent": agent})
 
 
-def _check_fields(draft: Mapping[str, Any], known: frozenset[str]) -> None:
+def check_fields(draft: Mapping[str, Any], known: frozenset[str]) -> None:
+    """Raise InvalidInput unless a draft is a mapping that has only known fields."""
     if not isinstance(draft, Mapping):
         raise InvalidInput(f"give a mapping of fields, not {type(draft).__name__}")
     unknown = sorted(set(draft) - known, key=str)

@@ -58,7 +58,7 @@ def tool_calls_of(messages: Iterable[Message]) -> tuple[ToolCall, ...]:
     """Return all tool calls in these messages with their results, in order."""
     made: dict[str, ToolCall] = {}
     for message in messages:
-        parts = list(map(_read_part, native_parts(message.native)))
+        parts = [_read_part(part, message) for part in native_parts(message.native)]
         if message.role == "tool" and not any(part.output is not None for part in parts):
             parts.append(_Part("", message.speaker or "tool", output=message.content))
         for part in parts:
@@ -94,10 +94,10 @@ def _json_text(inputs: Any) -> str | None:
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace").replace("\x00", "\ufffd")
 
 
-def _read_part(given: NativePart) -> _Part:
+def _read_part(given: NativePart, message: Message) -> _Part:
     form = given.form
     if given.is_result:
-        content = _first(form, _OUTPUTS, "")
+        content = _first(form, _OUTPUTS, message.content if message.role == "tool" else "")
         text = content if isinstance(content, str) else json.dumps(content, ensure_ascii=False, default=str)
         failed = bool(form.get("is_error")) or form.get("outcome") in ("failed", "denied")
         success = not failed and _FAILED not in sort_of(form)

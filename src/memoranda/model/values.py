@@ -13,7 +13,7 @@ from hashlib import blake2b
 from typing import Annotated, Any
 from uuid import UUID
 
-from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, ValidationError
+from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, Strict, ValidationError
 
 from memoranda.errors import InvalidInput
 
@@ -178,12 +178,12 @@ def _utc(value: datetime) -> datetime:
         raise ValueError("lies outside the years 1 to 9999 in UTC") from None
 
 
-#: Text that may be empty.
-Text = Annotated[str, AfterValidator(_text)]
+#: Text that may be empty; bytes are no text.
+Text = Annotated[str, Strict(), AfterValidator(_text)]
 #: Text that says something.
-FilledText = Annotated[str, AfterValidator(_filled)]
+FilledText = Annotated[str, Strict(), AfterValidator(_filled)]
 #: A short line that identifies: just characters, compared exactly, never split or matched by pattern.
-Name = Annotated[str, AfterValidator(_name)]
+Name = Annotated[str, Strict(), AfterValidator(_name)]
 #: Any JSON value.
 Data = Annotated[Any, AfterValidator(_data)]
 #: A JSON object.
@@ -246,9 +246,12 @@ def comparable(value: Any) -> Hashable:
 
 def refused(exc: ValidationError, *, at: str = "", item: int | None = None) -> InvalidInput:
     """Return the ``InvalidInput`` for a pydantic error; it names the field and says what is wrong with it."""
-    first = exc.errors(include_url=False, include_context=False, include_input=False)[0]
+    first = exc.errors(include_url=False, include_context=False)[0]
     path = at
     for part in first["loc"]:
         path += f"[{part}]" if isinstance(part, int) else f".{part}" if path else str(part)
     message = first["msg"].removeprefix("Value error, ")
+    if first["type"] == "string_type":
+        given = first["input"]
+        message = f"give a text, not {'None' if given is None else type(given).__name__}"
     return InvalidInput(f"{path or 'value'}: {message}", field=path or None, item=item)

@@ -17,8 +17,8 @@ from memoranda.book.input import (
     as_wait,
     each,
     episode_of,
-    message_of,
 )
+from memoranda.book.message_input import drafts_in, message_of
 from memoranda.book.services import Services, WaitFor
 from memoranda.book.verbs.context_sources import window
 from memoranda.errors import InvalidInput, NotFound
@@ -44,7 +44,7 @@ class ThreadHandle:
 
     async def append(
         self,
-        role_or_messages: str | Sequence[Mapping[str, Any]],
+        role_or_messages: str | Mapping[str, Any] | Sequence[Mapping[str, Any]],
         content: str | None = None,
         *,
         operation: str | None = None,
@@ -52,22 +52,15 @@ class ThreadHandle:
         wait_for: WaitFor = "stored",
         **fields: Any,
     ) -> Receipt:
-        """Add one message (``append("user", "text")``) or several (``append([{"role": …, "content": …}])``).
+        """Add one message (``append("user", "text")`` or ``append({"role": …, "content": …})``) or a list of several.
 
+        Messages of OpenAI's chat API are taken as they are: texts of list content are joined and other parts only named,
+        ``name`` is the speaker, ``developer`` is a system role, and tool calls with their ids are kept in ``native``.
         ``expect_last`` names the place of the last message that the caller has read; ``wait_for="embedded"`` makes
         the vectors of these messages before it returns.
         """
         waiting = as_wait(wait_for)
-        if isinstance(role_or_messages, str):
-            drafts: Sequence[Mapping[str, Any]] = [{"role": role_or_messages, "content": content, **fields}]
-        elif content is None and not fields:
-            drafts = role_or_messages
-        else:
-            raise InvalidInput(
-                "messages: with a list of messages, give fields inside each message", field="messages"
-            )
-        if not drafts:
-            raise InvalidInput("messages: none given; give at least one", field="messages")
+        drafts = drafts_in(role_or_messages, content, fields)
         received = self._services.door.clock()
         messages = each(drafts, "messages", lambda draft: message_of(draft, self.owner, self.id, received))
         receipt = await self._services.door.write(
@@ -75,7 +68,7 @@ class ThreadHandle:
             self._view,
             as_actor(self._view),
             [Append(self.id, tuple(messages))],
-            request=["append", str(self.id), list(drafts), expect_last],
+            request=["append", str(self.id), drafts, expect_last],
             operation=operation,
             expect=Expect() if expect_last is None else Expect(last={self.id: expect_last}),
             jobs=await self._services.forming.jobs(self._agent, self.id),

@@ -14,7 +14,8 @@ from uuid import UUID
 import click
 
 from memoranda.book import Book, ThreadHandle
-from memoranda.book.input import Who, each, message_of
+from memoranda.book.input import Who, each
+from memoranda.book.message_input import message_of
 from memoranda.cli.options import (
     MOMENT,
     once,
