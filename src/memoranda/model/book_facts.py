@@ -32,6 +32,10 @@ class BookFacts:
     stale_terms: int
     details: Mapping[str, Any] = field(default_factory=dict)
 
+    def __repr__(self) -> str:
+        held = ", ".join(f"{type} {count}" for type, count in self.records.items() if count) or "no records"
+        return f"<BookFacts {self.engine} {self.address}: owners {self.owners}; {held}; {self.bytes:,} bytes>"
+
 
 @dataclass(frozen=True, slots=True)
 class ServerFacts:

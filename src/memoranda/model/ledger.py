@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -192,6 +193,17 @@ class Receipt:
     #: The same request had been applied before; this is its first receipt.
     repeated: bool = False
 
+    def __repr__(self) -> str:
+        counted = Counter(f"{item.verb.value} {item.type.value}" for item in self.items)
+        done = [what if count == 1 else f"{what} ×{count}" for what, count in counted.items()]
+        first = f", first id {self.items[0].id}" if self.items else ""
+        ignored = "".join(f"; ignored: {code}" for code in dict.fromkeys(part.code for part in self.ignored))
+        again = ", applied before" if self.repeated else ""
+        return (
+            f"<Receipt for {self.owner} at position {self.position}: {', '.join(done) or 'nothing changed'}"
+            f"{first}, {self.state}{again}{ignored}>"
+        )
+
     @property
     def id(self) -> UUID:
         """The id of the record that the write made or changed first, or else of one that it left unchanged."""
@@ -245,6 +257,15 @@ class ErasureReceipt:
     superseded: tuple[UUID, ...] = ()
     #: What failed after the commit, and how to complete it; empty if nothing is left.
     left_to_do: str = ""
+
+    def __repr__(self) -> str:
+        parts = [
+            f"removed {', '.join(f'{place} {count}' for place, count in self.removed.items()) or 'nothing'}"
+        ]
+        parts += [f"{len(self.kept)} kept for other sources"] if self.kept else []
+        parts += [f"{len(self.not_found)} not found"] if self.not_found else []
+        parts += [f"still in {', '.join(self.still_in)}"] if self.still_in else []
+        return f"<ErasureReceipt for {self.owner}, {self.state}: {'; '.join(parts)}>"
 
 
 @dataclass(frozen=True, slots=True)

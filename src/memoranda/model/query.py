@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
@@ -66,6 +66,22 @@ class Page:
     #: Give it to the next call; None at the end.
     cursor: str | None
 
+    def __iter__(self) -> Iterator[Record]:
+        return iter(self.records)
+
+    def __len__(self) -> int:
+        return len(self.records)
+
+    def __getitem__(self, place: int) -> Record:
+        return self.records[place]
+
+    def __repr__(self) -> str:
+        rest = "the last page" if self.cursor is None else "more to come"
+        return f"<Page of {len(self)} {'record' if len(self) == 1 else 'records'}, {rest}>"
+
+    def __str__(self) -> str:
+        return _lines(repr(self), self.records)
+
 
 @dataclass(frozen=True, slots=True)
 class HistoryStep:
@@ -103,6 +119,9 @@ class Why:
     record: Record
     sources: tuple[Source, ...]
     history: tuple[HistoryStep, ...]
+
+    def __repr__(self) -> str:
+        return f"<Why {self.record!r}: sources {len(self.sources)}, changes {len(self.history)}>"
 
 
 class ScorerScore(NamedTuple):
@@ -161,6 +180,10 @@ class Hit:
     sources: tuple[Source, ...] = ()
     #: The conditions that it met.
     conditions: Mapping[str, Any] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        words = f" by {', '.join(word for word, _ in self.words[:5])}" if self.words else ""
+        return f"<Hit {self.rank}, score {self.score:.2f}{words}: {self.record!r}>"
 
     @property
     def id(self) -> UUID:
@@ -221,6 +244,19 @@ class Hits(list[Hit]):
     missing: tuple[MissingHit, ...] = ()
     #: The name of the set of vectors that the book reads; empty if no passage told.
     reads: str = ""
+
+    def __str__(self) -> str:
+        return _lines(f"<Hits: {len(self)}>", self)
+
+
+#: Records or hits that a printed page or list of hits shows.
+_LINES = 20
+
+
+def _lines(head: str, items: Sequence[object]) -> str:
+    """Return a line for each item, up to a number, below a first line."""
+    more = [f"  … and {len(items) - _LINES} more"] if len(items) > _LINES else []
+    return "\n".join([head, *(f"  {item!r}" for item in items[:_LINES]), *more])
 
 
 def place_of(cursor: str | None) -> int | None:

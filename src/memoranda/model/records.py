@@ -10,7 +10,7 @@ from uuid import UUID
 from pydantic import Field, model_validator
 
 from memoranda.errors import InvalidInput
-from memoranda.model.values import Moment, Name, Value, canonical, slot_digest, utc_now
+from memoranda.model.values import Moment, Name, Value, canonical, shown, slot_digest, utc_now
 
 DEFAULT_TENANT = "default"
 
@@ -277,6 +277,17 @@ class Record(Value):
     def passage_text(self) -> str | None:
         """Return the text by which recall finds this record; None if recall does not search such records."""
         return None
+
+    def __repr__(self) -> str:
+        """Return the type, id, beginning of the text, and status on one line; ``model_dump`` has all fields."""
+        named = (getattr(self, name, None) for name in ("title", "name", "line", "schema_name"))
+        text = self.passage_text() or next(filter(None, named), "")
+        status = "undone" if self.withdrawn else getattr(self, "status", None)
+        parts = [type(self).__name__, str(self.id), *([shown(text)] if text else [])]
+        return f"<{' '.join(parts)}{f', {status}' if status not in (None, 'active') else ''}>"
+
+    def __str__(self) -> str:
+        return repr(self)
 
     def changed(self, **fields: Any) -> Any:
         """Return a copy with some fields replaced; the values are not validated."""

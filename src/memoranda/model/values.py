@@ -201,6 +201,17 @@ def text_fault(value: str) -> str | None:
     return None
 
 
+#: Characters of a text that a record, a receipt or a hit shows where it is printed.
+_SHOWN = 80
+
+
+def shown(text: str, length: int = _SHOWN) -> str:
+    """Return the beginning of a text on one line and in quotes, to be printed; what is cut is replaced by …"""
+    line = " ".join(text[: 4 * length].split())
+    is_whole = len(line) <= length and len(text) <= 4 * length
+    return repr(line if is_whole else line[:length].rstrip() + "…")
+
+
 def micros(moment: datetime) -> int:
     """Return the exact number of microseconds from the epoch to a moment."""
     return (moment - _EPOCH) // _MICROSECOND

@@ -38,6 +38,10 @@ class Window:
     #: Messages left out after the first one: the middle of a run that is too long for the budget.
     skipped: int
 
+    def __repr__(self) -> str:
+        earlier = ", earlier ones left out" if self.has_earlier else ""
+        return f"<Window of {len(self.messages)} messages, {self.tokens} tokens ({self.counted}){earlier}>"
+
 
 def turns_since_silence(turns: Sequence[Message], now: datetime, ttl: timedelta | None) -> Sequence[Message]:
     """Return the turns since the last pause longer than ``ttl``, by time of receipt; none if that pause goes on."""
@@ -164,6 +168,10 @@ class Context:
     tokens: int
     #: ``exact`` by the caller's counter; ``estimated`` by an estimate that errs towards more tokens.
     counted: Counted
+
+    def __repr__(self) -> str:
+        placed = ", ".join(f"{block.name} {len(block.placed)}" for block in self.blocks) or "empty"
+        return f"<Context of {self.tokens} tokens ({self.counted}): {placed}; {len(self.left_out)} left out>"
 
     @property
     def memories(self) -> tuple[UUID, ...]:
