@@ -12,13 +12,32 @@ from typing import Any
 
 import pytest
 
-from memoranda import Book, InvalidInput, NotFound, StorageError, SyncBook, ThreadHandle, open_sync
+import memoranda
+from memoranda import (
+    Book,
+    InvalidInput,
+    NotFound,
+    StorageError,
+    SyncBook,
+    ThreadHandle,
+    cancel_copy_sync,
+    copy_sync,
+    open_sync,
+)
 from memoranda.book.services import RecordVerbs
-from memoranda.book.verbs.documents import Keys, Named, Profiles
+from memoranda.book.verbs.documents import Agents, Keys, Profiles, Schemas
 from memoranda.book.verbs.episodes import Episodes
 from memoranda.book.verbs.experience import Experience
 from memoranda.engines.sqlite.engine import SqliteEngine
-from memoranda.sync import SyncEpisodes, SyncExperience, SyncKeys, SyncNamed, SyncProfiles, SyncThread
+from memoranda.sync import (
+    SyncAgents,
+    SyncEpisodes,
+    SyncExperience,
+    SyncKeys,
+    SyncProfiles,
+    SyncSchemas,
+    SyncThread,
+)
 
 
 @pytest.fixture
@@ -31,17 +50,18 @@ def verbs(of: type) -> set[str]:
     return {name for name, member in inspect.getmembers(of, callable) if not name.startswith("_")}
 
 
-@pytest.mark.parametrize(
-    ("face", "behind"),
-    [
-        (SyncThread, ThreadHandle),
-        (SyncProfiles, Profiles),
-        (SyncEpisodes, Episodes),
-        (SyncExperience, Experience),
-        (SyncNamed, Named),
-        (SyncKeys, Keys),
-    ],
-)
+FACES = [
+    (SyncThread, ThreadHandle),
+    (SyncProfiles, Profiles),
+    (SyncEpisodes, Episodes),
+    (SyncExperience, Experience),
+    (SyncAgents, Agents),
+    (SyncSchemas, Schemas),
+    (SyncKeys, Keys),
+]
+
+
+@pytest.mark.parametrize(("face", "behind"), FACES)
 def test_every_verb_has_its_synchronous_face(face: type, behind: type):
     assert verbs(face) == verbs(behind)
 
@@ -53,14 +73,57 @@ def test_every_verb_of_the_book_has_its_synchronous_face(book: SyncBook):
     assert all(hasattr(book, name) for name in shelves)
 
 
-def parameters(of: type, verb: str) -> list[str]:
+def parameters(of: type, verb: str) -> list[tuple[str, object, object]]:
     found = inspect.signature(getattr(of, verb)).parameters.values()
-    return [one.name for one in found if one.kind is one.POSITIONAL_OR_KEYWORD]
+    return [(one.name, one.kind, one.default) for one in found if one.name != "self"]
 
 
-@pytest.mark.parametrize("verb", sorted(verbs(Book)))
-def test_what_a_verb_takes_by_place_is_the_same_on_both_faces(verb: str):
-    assert parameters(SyncBook, verb) == parameters(Book, verb)
+APART = ["close", "context", "export", "start_worker", "thread"]
+EVERY_VERB = [
+    (face, behind, verb) for face, behind in [(SyncBook, Book), *FACES] for verb in sorted(verbs(behind))
+]
+
+
+@pytest.mark.parametrize(("face", "behind", "verb"), EVERY_VERB)
+def test_a_verb_takes_the_same_with_the_same_names_and_defaults_on_both_faces(
+    face: type, behind: type, verb: str
+):
+    assert parameters(face, verb) == parameters(behind, verb)
+    documented = getattr(face, verb).__doc__
+    assert documented
+    # These say what is different without an event loop.
+    if (face, verb) not in {(SyncBook, name) for name in APART}:
+        assert documented == getattr(behind, verb).__doc__
+
+
+@pytest.mark.parametrize(("face", "behind", "verb"), EVERY_VERB)
+def test_no_verb_hides_what_it_takes_behind_stars(face: type, behind: type, verb: str):
+    for of in (face, behind):
+        kinds = {one.kind for one in inspect.signature(getattr(of, verb)).parameters.values()}
+        assert not kinds & {inspect.Parameter.VAR_KEYWORD, inspect.Parameter.VAR_POSITIONAL}
+
+
+@pytest.mark.parametrize(
+    ("synchronous", "awaited"),
+    [(open_sync, memoranda.open), (copy_sync, memoranda.copy), (cancel_copy_sync, memoranda.cancel_copy)],
+)
+def test_functions_over_whole_books_take_the_same_and_are_named_apart(
+    synchronous: Callable[..., Any], awaited: Callable[..., Any]
+):
+    assert inspect.signature(synchronous).parameters == inspect.signature(awaited).parameters
+    assert synchronous.__name__ == awaited.__name__ + "_sync"
+
+
+def test_an_owner_s_threads_are_formed_at_once_without_an_event_loop(book: SyncBook):
+    for name in ("one", "two"):
+        book.thread("ana", name=name, agent="helper").append("user", f"I live in Porto {name}")
+    book.thread("ana", name="hers", agent="other").append("user", "I like tea")
+    assert book.drain() == 0 and book.worker.drain() == 0
+    assert book.form_now("ana", agent="helper") == 2
+    assert book.drain(1) == 1 and book.worker.drain() == 1
+    assert book.form_now("ana", agent="helper") == 0
+    assert book.form_now("ana", view="owner") == 1
+    assert not book.forms_by_model and "words alone" in book.no_vectors_because
 
 
 def test_a_day_with_the_synchronous_book(book: SyncBook, tmp_path: Path):
@@ -155,7 +218,7 @@ def test_an_opening_that_fails_leaves_no_thread_behind(tmp_path: Path):
     with pytest.raises(InvalidInput):
         open_sync("other://x")
     with pytest.raises(TypeError):
-        open_sync(tmp_path / "book.db", unknown=1)
+        open_sync(tmp_path / "book.db", unknown=1)  # type: ignore[call-arg]
     assert loops() == before
 
 

@@ -8,7 +8,8 @@ from typing import Any
 from uuid import UUID
 
 from memoranda import Book, Receipt, ThreadHandle
-from memoranda.book.input import as_actor, as_owner, as_view, message_of
+from memoranda.book.input import as_actor, as_owner, as_view
+from memoranda.book.message_input import message_of
 from memoranda.model.changes import Append, JobDraft, OpenThread
 from memoranda.model.ledger import Verb
 from memoranda.model.messages import Message, Thread

@@ -191,9 +191,9 @@ async def test_an_id_of_another_owner_is_as_unknown_as_any(book: memoranda.Book)
 
 async def test_ids_are_made_here_alone(book: memoranda.Book) -> None:
     with pytest.raises(InvalidInput, match="id"):
-        await book.remember("ana", "one", id=new_id(), agent="coach")
+        await book.remember("ana", "one", id=new_id(), agent="coach")  # type: ignore[call-arg]
     with pytest.raises(InvalidInput, match="id"):
-        await book.agents.put("coach", id=new_id())
+        await book.agents.put("coach", id=new_id())  # type: ignore[call-arg]
     id = new_id()
     memories = [
         Memory(id=id, owner=Owner(id="ana"), content=text, observed_at=NOW) for text in ("one", "two")
@@ -284,7 +284,7 @@ async def test_what_is_of_another_type_is_refused_by_its_name(book: memoranda.Bo
         (book.share("ana", new_id(), None), "audience"),  # type: ignore[arg-type]
         (book.keys.issue("k", None), "secret"),  # type: ignore[arg-type]
         (book.agents.get("\ud800"), "name"),
-        (book.agents.put("x", withdrawn=True), "withdrawn"),
+        (book.agents.put("x", withdrawn=True), "withdrawn"),  # type: ignore[call-arg]
         (book.profile.patch("ana", unset="abc"), "unset"),
         (book.thread("ana", tags="abc"), "tags"),
         (book.experience.add("coach", "heuristics", "x", evidence={"ana": [new_id()]}), "evidence"),

@@ -140,7 +140,7 @@ async def test_bytes_are_no_text_anywhere(book: memoranda.Book) -> None:
     with pytest.raises(InvalidInput, match="content: give a text, not bytes"):
         await book.remember("ana", b"likes tea", agent="guide")  # type: ignore[arg-type]
     with pytest.raises(InvalidInput, match="key: give a text, not bytes"):
-        await book.remember("ana", "likes tea", key=b"drink", agent="guide")
+        await book.remember("ana", "likes tea", key=b"drink", agent="guide")  # type: ignore[arg-type]
 
 
 async def test_a_book_that_was_not_awaited_says_so(tmp_path: Path) -> None:

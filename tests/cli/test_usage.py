@@ -102,7 +102,7 @@ def test_the_synchronous_book_tells_the_same(shell: Shell) -> None:
         found = book.usage("ana", since=date(2025, 3, 2))
         assert found == [answered(ANA, "2", day=date(2025, 3, 2)).model_copy(update={"calls": 2})]
         with pytest.raises(InvalidInput) as refused:
-            book.usage(since="2025-03-02")
+            book.usage(since="2025-03-02")  # type: ignore[arg-type]
         assert refused.value.field == "since"
         with pytest.raises(InvalidInput):
             book.usage(agent="")

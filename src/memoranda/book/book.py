@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
 from datetime import date
 from functools import partial
 from pathlib import Path
@@ -14,6 +13,7 @@ from uuid import UUID
 
 from memoranda import telemetry
 from memoranda.book.admin.backup_files import Backups, OpenCopy
+from memoranda.book.admin.pending_threads import form_now
 from memoranda.book.admin.transfer import ImportReport, Transfer
 from memoranda.book.input import (
     Only,
@@ -22,7 +22,6 @@ from memoranda.book.input import (
     as_audience,
     as_count,
     as_counter,
-    as_cursor,
     as_explained,
     as_filter,
     as_flag,
@@ -41,23 +40,24 @@ from memoranda.book.input import (
     each,
 )
 from memoranda.book.services import Embeddings, Forming, Services
+from memoranda.book.verb_fields import spelled_out
 from memoranda.book.verbs.context_sources import Contexts
 from memoranda.book.verbs.documents import Agents, Keys, Profiles, Schemas
 from memoranda.book.verbs.episodes import Episodes
 from memoranda.book.verbs.experience import Experience
-from memoranda.book.verbs.explanation import explain
+from memoranda.book.verbs.reads import Reads
 from memoranda.book.verbs.statements import Statements
 from memoranda.book.verbs.thread_handle import ThreadHandle, taken_up
 from memoranda.door import Door
-from memoranda.errors import InvalidInput, NotAllowed, NotFound
+from memoranda.errors import InvalidInput
 from memoranda.model.book_facts import BookFacts, Findings
 from memoranda.model.changes import OpenThread
 from memoranda.model.language_models import Spent
-from memoranda.model.ledger import Entry, ErasureReceipt, Receipt, Scrubbed, Target
+from memoranda.model.ledger import ErasureReceipt, Scrubbed, Target
 from memoranda.model.messages import Thread
 from memoranda.model.profiles import Agent, Key, Schema
-from memoranda.model.query import HistoryStep, Hit, Hits, Page, Why
-from memoranda.model.records import EVERYONE, PASSAGE_TYPES, Audience, Owner, Record, RecordType
+from memoranda.model.query import Hit, Hits
+from memoranda.model.records import EVERYONE, PASSAGE_TYPES, Audience, Owner, RecordType
 from memoranda.model.values import new_id
 from memoranda.ports import Engine, Finder, Models
 from memoranda.recall.context.composer import Context
@@ -70,7 +70,8 @@ _AT_ONCE = 4
 _LAST_JOB_SECONDS = 10.0
 
 
-class Book(Statements):
+@spelled_out
+class Book(Statements, Reads):
     """One open book. Get one from ``memoranda.open``; close it, or use it with ``async with``."""
 
     def __init__(
@@ -127,6 +128,10 @@ class Book(Statements):
             self._working = asyncio.create_task(
                 self.worker.run(self._stop, at_once=_AT_ONCE if self._models else 1)
             )
+
+    async def drain(self, limit: int | None = None) -> int:
+        """Do the background jobs that are due, until none is left or ``limit`` are done; return how many were done."""
+        return await self.worker.drain(limit)
 
     async def close(self) -> None:
         """Close the book: finish the current job if it ends soon, finish all writes, and release files and connections."""
@@ -204,6 +209,13 @@ class Book(Statements):
         there = receipt.ignored[0].id
         assert there is not None
         return await taken_up(self._services, party, there, view)
+
+    async def form_now(self, owner: str | Owner, **who: Unpack[Who]) -> int:
+        """Make all threads of an owner that a view sees due to be formed now, and return how many there are.
+
+        A worker forms them (turns their messages into memories); ``drain`` does it in this call's process at once.
+        """
+        return await form_now(self._services, as_owner(owner, self.tenant), as_view(who))
 
     # ── asking ───────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -306,74 +318,6 @@ class Book(Statements):
         if as_flag(mark_used, "mark_used"):
             self._uses.note(party, view, placed)
         return made
-
-    async def get(self, owner: str | Owner, id: UUID | str, **who: Unpack[Who]) -> Record:
-        """Return one record by its id."""
-        wanted = as_id(id)
-        found = await self.engine.get(as_owner(owner, self.tenant), as_view(who), [wanted])
-        if wanted not in found:
-            raise NotFound(f"no record {wanted} that this view may see")
-        return found[wanted]
-
-    async def list(
-        self,
-        owner: str | Owner,
-        *,
-        types: Iterable[str] | str | None = None,
-        only: Only | None = None,
-        newest_first: bool = False,
-        cursor: str | None = None,
-        limit: int = 100,
-        **who: Unpack[Who],
-    ) -> Page:
-        """Return a page of the records that a view sees."""
-        filter = as_filter(as_types(types), only or {}, newest_first=newest_first)
-        return await self.engine.scan(
-            as_owner(owner, self.tenant), as_view(who), filter, as_cursor(cursor), as_limit(limit)
-        )
-
-    async def count(
-        self,
-        owner: str | Owner,
-        *,
-        types: Iterable[str] | str | None = None,
-        only: Only | None = None,
-        **who: Unpack[Who],
-    ) -> int:
-        """Return how many records ``list`` would return."""
-        return await self.engine.count(
-            as_owner(owner, self.tenant), as_view(who), as_filter(as_types(types), only or {})
-        )
-
-    async def why(self, owner: str | Owner, id: UUID | str, **who: Unpack[Who]) -> Why:
-        """Explain a record: its sources, quoted, and the changes that made it what it is."""
-        return await explain(self.engine, as_owner(owner, self.tenant), as_view(who), as_id(id))
-
-    async def history(self, owner: str | Owner, id: UUID | str, **who: Unpack[Who]) -> Sequence[HistoryStep]:
-        """Return every change of a record, oldest first."""
-        steps = await self.engine.history(as_owner(owner, self.tenant), as_view(who), as_id(id))
-        if not steps:
-            raise NotFound(f"no record {as_id(id)} that this view may see")
-        return steps
-
-    async def ledger(
-        self, owner: str | Owner, *, after: int = 0, limit: int = 100, **who: Unpack[Who]
-    ) -> Sequence[Entry]:
-        """Return an owner's ledger entries after a position, oldest first; only the owner's own view may read them."""
-        if not as_view(who).whole:
-            raise NotAllowed("the ledger lists records of every audience; read it with view='owner'")
-        return await self.engine.entries(
-            as_owner(owner, self.tenant), as_count(after, "after"), as_limit(limit)
-        )
-
-    async def operation(self, owner: str | Owner, operation: str, **who: Unpack[Who]) -> Receipt | None:
-        """Return the receipt of an operation id, as far as this view sees it; None if the id was never applied."""
-        party, view = as_owner(owner, self.tenant), as_view(who)
-        receipt = await self.engine.find_operation(party, as_text(operation, "operation"))
-        if receipt is None or view.whole:
-            return receipt
-        seen = await self.engine.get(party, view, receipt.ids())
-        return replace(receipt, items=tuple(item for item in receipt.items if item.id in seen), ignored=())
 
     # ── forgetting ───────────────────────────────────────────────────────────────────────────────────────────────
 

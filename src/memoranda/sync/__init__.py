@@ -2,22 +2,26 @@
 
 from memoranda.sync.sync_book import SyncBook, cancel_copy_sync, copy_sync, open_sync
 from memoranda.sync.sync_parts import (
+    SyncAgents,
     SyncEpisodes,
     SyncExperience,
     SyncKeys,
-    SyncNamed,
     SyncProfiles,
+    SyncSchemas,
     SyncThread,
+    SyncWorker,
 )
 
 __all__ = [
+    "SyncAgents",
     "SyncBook",
     "SyncEpisodes",
     "SyncExperience",
     "SyncKeys",
-    "SyncNamed",
     "SyncProfiles",
+    "SyncSchemas",
     "SyncThread",
+    "SyncWorker",
     "cancel_copy_sync",
     "copy_sync",
     "open_sync",

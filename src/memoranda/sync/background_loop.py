@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import functools
 import os
 import threading
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
 from concurrent.futures import CancelledError
-from typing import Any, TypeVar
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from memoranda.errors import StorageError
 
+P = ParamSpec("P")
 T = TypeVar("T")
 
 
@@ -92,6 +94,19 @@ def _closed() -> StorageError:
 class SyncPart:
     """Base class of the synchronous parts of a book, such as its threads: their verbs run on the book's loop."""
 
-    def __init__(self, loop: Loop) -> None:
+    def __init__(self, behind: Any, loop: Loop) -> None:
+        self._behind = behind
         self._loop = loop
         self._run = loop.run
+
+
+def blocking(
+    verb: Callable[Concatenate[Any, P], Coroutine[Any, Any, T]],
+) -> Callable[Concatenate[Any, P], T]:
+    """Return the synchronous form of a verb, for a class whose ``_behind`` has it: same parameters, same documentation."""
+
+    @functools.wraps(verb)
+    def call(self: SyncPart, /, *args: P.args, **kwargs: P.kwargs) -> T:
+        return self._run(verb(self._behind, *args, **kwargs))
+
+    return call

@@ -2,59 +2,67 @@
 
 from __future__ import annotations
 
+import functools
 import threading
-from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
-from pathlib import Path
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator, Sequence
 from types import TracebackType
-from typing import Any, Self, TypeVar
+from typing import Any, Literal, ParamSpec, Self, TypeVar, Unpack
 from uuid import UUID
 
-from memoranda.assembly import DEFAULT_FILE, cancel_copy
-from memoranda.assembly import copy as copy_book
+from memoranda.assembly import cancel_copy, copy
 from memoranda.assembly import open as open_book
-from memoranda.book import Book
-from memoranda.book.admin.book_copy import CopyReport
-from memoranda.book.admin.transfer import ImportReport
-from memoranda.model.book_facts import BookFacts, Findings
-from memoranda.model.language_models import Spent
-from memoranda.model.ledger import Entry, ErasureReceipt, Receipt, Scrubbed
-from memoranda.model.query import HistoryStep, Hits, Page, Why
-from memoranda.model.records import Audience, Owner, Record
+from memoranda.book import Book, ThreadHandle
+from memoranda.book.input import Who
+from memoranda.book.verb_fields import spelled_out
+from memoranda.model.records import Audience, Owner
 from memoranda.recall.context.composer import Context
-from memoranda.sync.background_loop import Loop, SyncPart
+from memoranda.sync.background_loop import Loop, SyncPart, blocking
 from memoranda.sync.sync_parts import (
+    SyncAgents,
     SyncEpisodes,
     SyncExperience,
     SyncKeys,
-    SyncNamed,
     SyncProfiles,
+    SyncSchemas,
     SyncThread,
+    SyncWorker,
 )
+from memoranda.text.token_count import Count
 
+P = ParamSpec("P")
 T = TypeVar("T")
-
-
-Progress = Callable[[int, int], None]
 
 #: Lines of an export that are fetched at once.
 _LINES = 256
 
 
+@spelled_out
 class SyncBook(SyncPart):
     """A book for programs without an event loop; ``Book`` documents its verbs."""
 
     def __init__(self, book: Book, loop: Loop) -> None:
-        super().__init__(loop)
+        super().__init__(book, loop)
         self.book: Book = book
         self.tenant = book.tenant
+        self.worker = SyncWorker(book.worker, loop)
         self.profile = SyncProfiles(book.profile, loop)
         self.episodes = SyncEpisodes(book.episodes, loop)
         self.experience = SyncExperience(book.experience, loop)
-        self.agents = SyncNamed(book.agents, loop)
-        self.schemas = SyncNamed(book.schemas, loop)
+        self.agents = SyncAgents(book.agents, loop)
+        self.schemas = SyncSchemas(book.schemas, loop)
         self.keys = SyncKeys(book.keys, loop)
         self._closing = threading.Lock()
         self._is_closed = False
+
+    @property
+    def forms_by_model(self) -> bool:
+        """True if a language model forms memories from conversations; False if rules do."""
+        return self.book.forms_by_model
+
+    @property
+    def no_vectors_because(self) -> str:
+        """The reason why recall compares no vectors; empty if it does."""
+        return self.book.no_vectors_because
 
     def __enter__(self) -> Self:
         return self
@@ -90,110 +98,95 @@ class SyncBook(SyncPart):
 
         self._run(started())
 
-    def thread(self, owner: str | Owner, **how: Any) -> SyncThread:
-        """Begin a thread, or take up the one with this ``id`` or ``name``; the result blocks on each call."""
-        return SyncThread(self._run(self.book.thread(owner, **how)), self._loop)
+    def thread(
+        self,
+        owner: str | Owner,
+        *,
+        id: UUID | str | None = None,
+        name: str | None = None,
+        title: str = "",
+        status: Literal["created", "running"] = "running",
+        tags: Sequence[str] = (),
+        audience: str | Audience | None = None,
+        operation: str | None = None,
+        **who: Unpack[Who],
+    ) -> SyncThread:
+        """Create a thread, or open the one with this ``id``, or with this ``name``; each call of the result blocks."""
+        made = self.book.thread(
+            owner,
+            id=id,
+            name=name,
+            title=title,
+            status=status,
+            tags=tags,
+            audience=audience,
+            operation=operation,
+            **who,
+        )
+        return SyncThread(self._run(made), self._loop)
 
-    def remember(self, owner: str | Owner, content: str, **how: Any) -> Receipt:
-        return self._run(self.book.remember(owner, content, **how))
+    remember = blocking(Book.remember)
+    remember_all = blocking(Book.remember_all)
+    supersede = blocking(Book.supersede)
+    confirm = blocking(Book.confirm)
+    amend = blocking(Book.amend)
+    share = blocking(Book.share)
+    retract = blocking(Book.retract)
+    retract_source = blocking(Book.retract_source)
+    undo = blocking(Book.undo)
+    mark_used = blocking(Book.mark_used)
+    recall = blocking(Book.recall)
+    get = blocking(Book.get)
+    list = blocking(Book.list)
+    count = blocking(Book.count)
+    why = blocking(Book.why)
+    history = blocking(Book.history)
+    ledger = blocking(Book.ledger)
+    operation = blocking(Book.operation)
+    forget = blocking(Book.forget)
+    import_ = blocking(Book.import_)
+    backup = blocking(Book.backup)
+    verify = blocking(Book.verify)
+    rebuild = blocking(Book.rebuild)
+    usage = blocking(Book.usage)
+    owners = blocking(Book.owners)
+    facts = blocking(Book.facts)
+    scrub = blocking(Book.scrub)
+    embed = blocking(Book.embed)
+    reembed = blocking(Book.reembed)
+    form_now = blocking(Book.form_now)
+    drain = blocking(Book.drain)
 
-    def remember_all(
-        self, owner: str | Owner, statements: Sequence[Mapping[str, Any]], **how: Any
-    ) -> Receipt:
-        return self._run(self.book.remember_all(owner, statements, **how))
-
-    def supersede(self, owner: str | Owner, loser: UUID | str, winner: UUID | str, **how: Any) -> Receipt:
-        return self._run(self.book.supersede(owner, loser, winner, **how))
-
-    def confirm(self, owner: str | Owner, id: UUID | str, **how: Any) -> Receipt:
-        return self._run(self.book.confirm(owner, id, **how))
-
-    def amend(self, owner: str | Owner, id: UUID | str, fields: Mapping[str, Any], **how: Any) -> Receipt:
-        return self._run(self.book.amend(owner, id, fields, **how))
-
-    def share(self, owner: str | Owner, id: UUID | str, audience: str | Audience, **how: Any) -> Receipt:
-        return self._run(self.book.share(owner, id, audience, **how))
-
-    def retract(self, owner: str | Owner, id: UUID | str, **how: Any) -> Receipt:
-        return self._run(self.book.retract(owner, id, **how))
-
-    def retract_source(self, owner: str | Owner, source: UUID | str, **how: Any) -> Receipt:
-        return self._run(self.book.retract_source(owner, source, **how))
-
-    def undo(self, owner: str | Owner, position: int, **how: Any) -> Receipt:
-        return self._run(self.book.undo(owner, position, **how))
-
-    def mark_used(self, owner: str | Owner, ids: Iterable[UUID | str], **who: Any) -> int:
-        return self._run(self.book.mark_used(owner, ids, **who))
-
-    def recall(self, owner: str | Owner, question: str, **how: Any) -> Hits:
-        return self._run(self.book.recall(owner, question, **how))
-
-    def context(self, owner: str | Owner, query: str | None = None, **how: Any) -> Context:
-        """Return the text for an agent to read before it answers; ``thread`` may be a SyncThread."""
-        thread = how.get("thread")
-        given = how | {"thread": thread.handle} if isinstance(thread, SyncThread) else how
-        return self._run(self.book.context(owner, query, **given))
-
-    def get(self, owner: str | Owner, id: UUID | str, **how: Any) -> Record:
-        return self._run(self.book.get(owner, id, **how))
-
-    def list(self, owner: str | Owner, **how: Any) -> Page:
-        return self._run(self.book.list(owner, **how))
-
-    def count(self, owner: str | Owner, **how: Any) -> int:
-        return self._run(self.book.count(owner, **how))
-
-    def why(self, owner: str | Owner, id: UUID | str, **how: Any) -> Why:
-        return self._run(self.book.why(owner, id, **how))
-
-    def history(self, owner: str | Owner, id: UUID | str, **how: Any) -> Sequence[HistoryStep]:
-        return self._run(self.book.history(owner, id, **how))
-
-    def ledger(self, owner: str | Owner, **how: Any) -> Sequence[Entry]:
-        return self._run(self.book.ledger(owner, **how))
-
-    def operation(self, owner: str | Owner, operation: str, **who: Any) -> Receipt | None:
-        return self._run(self.book.operation(owner, operation, **who))
-
-    def forget(
-        self, owner: str | Owner, ids: Iterable[UUID | str] | UUID | str = (), **how: Any
-    ) -> ErasureReceipt:
-        return self._run(self.book.forget(owner, ids, **how))
+    def context(
+        self,
+        owner: str | Owner,
+        query: str | None = None,
+        *,
+        thread: UUID | str | ThreadHandle | SyncThread | None = None,
+        budget: int = 2000,
+        limit: int = 10,
+        count: Count | None = None,
+        mark_used: bool = True,
+        vector: Sequence[float] | None = None,
+        **who: Unpack[Who],
+    ) -> Context:
+        """Return the text that an agent should read before it answers; ``thread`` may be a SyncThread."""
+        made = self.book.context(
+            owner,
+            query,
+            thread=thread.handle if isinstance(thread, SyncThread) else thread,
+            budget=budget,
+            limit=limit,
+            count=count,
+            mark_used=mark_used,
+            vector=vector,
+            **who,
+        )
+        return self._run(made)
 
     def export(self, owner: str | Owner | None = None) -> Iterator[str]:
         """Yield the lines of the book, or of one owner's part; up to 256 are fetched from the loop at once."""
         return self._each(self.book.export(owner))
-
-    def import_(self, lines: Iterable[str], progress: Progress | None = None) -> ImportReport:
-        return self._run(self.book.import_(lines, progress))
-
-    def backup(self, target: str | Path, progress: Progress | None = None) -> Findings:
-        return self._run(self.book.backup(target, progress))
-
-    def verify(self, progress: Progress | None = None) -> Findings:
-        return self._run(self.book.verify(progress))
-
-    def rebuild(self, progress: Progress | None = None) -> Mapping[str, int]:
-        return self._run(self.book.rebuild(progress))
-
-    def usage(self, owner: str | Owner | None = None, **how: Any) -> Sequence[Spent]:
-        return self._run(self.book.usage(owner, **how))
-
-    def owners(self) -> Sequence[Owner]:
-        return self._run(self.book.owners())
-
-    def facts(self) -> BookFacts:
-        return self._run(self.book.facts())
-
-    def scrub(self) -> Scrubbed:
-        return self._run(self.book.scrub())
-
-    def embed(self, progress: Callable[[int], None] | None = None) -> int:
-        return self._run(self.book.embed(progress))
-
-    def reembed(self, progress: Callable[[int], None] | None = None) -> int:
-        return self._run(self.book.reembed(progress))
 
     def _each(self, lines: AsyncIterator[str]) -> Iterator[str]:
         """Iterate over asynchronous lines, reading a batch at a time."""
@@ -210,33 +203,41 @@ async def _some(lines: AsyncIterator[str]) -> list[str]:
     return batch
 
 
-def open_sync(address: str | Path = DEFAULT_FILE, **how: Any) -> SyncBook:
-    """Open a book for a program without an event loop; takes what ``open`` takes."""
-    loop = Loop()
+def _opened(opening: Callable[P, Awaitable[Book]]) -> Callable[P, SyncBook]:
+    """Return the synchronous form of ``open``."""
 
-    async def opened() -> Book:
-        return await open_book(address, **how)
+    @functools.wraps(opening)
+    def open_sync(*args: P.args, **kwargs: P.kwargs) -> SyncBook:
+        loop = Loop()
+        try:
+            return SyncBook(loop.run(_awaited(opening(*args, **kwargs))), loop)
+        except BaseException:
+            loop.close()
+            raise
 
-    try:
-        return SyncBook(loop.run(opened()), loop)
-    except BaseException:
-        loop.close()
-        raise
-
-
-def copy_sync(source: str | Path, target: str | Path, **how: Any) -> CopyReport:
-    """Copy a book for a program without an event loop; takes what ``copy`` takes."""
-    loop = Loop()
-    try:
-        return loop.run(copy_book(source, target, **how))
-    finally:
-        loop.close()
+    open_sync.__name__ = open_sync.__qualname__ = "open_sync"
+    return open_sync
 
 
-def cancel_copy_sync(source: str | Path, target: str | Path) -> None:
-    """Cancel an unfinished copy, for a program without an event loop."""
-    loop = Loop()
-    try:
-        loop.run(cancel_copy(source, target))
-    finally:
-        loop.close()
+def _done(work: Callable[P, Awaitable[T]], name: str) -> Callable[P, T]:
+    """Return the synchronous form of a function over whole books."""
+
+    @functools.wraps(work)
+    def call(*args: P.args, **kwargs: P.kwargs) -> T:
+        loop = Loop()
+        try:
+            return loop.run(_awaited(work(*args, **kwargs)))
+        finally:
+            loop.close()
+
+    call.__name__ = call.__qualname__ = name
+    return call
+
+
+async def _awaited(work: Awaitable[T]) -> T:
+    return await work
+
+
+open_sync = _opened(open_book)
+copy_sync = _done(copy, "copy_sync")
+cancel_copy_sync = _done(cancel_copy, "cancel_copy_sync")

@@ -6,14 +6,14 @@ import contextlib
 from collections.abc import AsyncIterator, Collection, Sequence
 from typing import Final
 
-from memoranda.book.services import Forming
+from memoranda.book.services import Forming, Services
 from memoranda.door import Door
 from memoranda.errors import NotFound
 from memoranda.model.changes import JobDraft, SetThread
 from memoranda.model.ledger import Actor
 from memoranda.model.messages import Message, Thread
 from memoranda.model.query import Filter
-from memoranda.model.records import WHOLE, Owner, RecordType
+from memoranda.model.records import WHOLE, Owner, RecordType, View
 from memoranda.ports import Records
 
 #: So many threads are read at a time, and made due in one commit.
@@ -29,11 +29,11 @@ async def is_formed(records: Records, thread: Thread) -> bool:
     return not isinstance(newest, Message) or newest.seq <= thread.formed_through
 
 
-async def pending_threads(records: Records, owner: Owner) -> AsyncIterator[list[Thread]]:
-    """Yield the owner's threads that have messages not formed yet, in lists."""
+async def pending_threads(records: Records, owner: Owner, view: View = WHOLE) -> AsyncIterator[list[Thread]]:
+    """Yield the owner's threads that a view sees and that have messages not formed yet, in lists."""
     cursor: str | None = None
     while True:
-        page = await records.scan(owner, WHOLE, _THREADS, cursor, _PAGE)
+        page = await records.scan(owner, view, _THREADS, cursor, _PAGE)
         found = [
             record
             for record in page.records
@@ -53,17 +53,37 @@ async def make_due(records: Records, door: Door, forming: Forming, owners: Colle
     for owner in owners:
         async for threads in pending_threads(records, owner):
             due = [(thread, await forming.jobs(thread.agent, thread.id)) for thread in threads]
-            due = [(thread, jobs) for thread, jobs in due if jobs]
-            try:
-                await _put(door, due)
-            except NotFound:
-                # Something was forgotten since it was read: the others do not wait for it.
-                for one in due:
-                    with contextlib.suppress(NotFound):
-                        await _put(door, [one])
+            await _put_all(door, due)
 
 
-async def _put(door: Door, due: Sequence[tuple[Thread, tuple[JobDraft, ...]]]) -> None:
+async def form_now(services: Services, owner: Owner, view: View) -> int:
+    """Add jobs that form, at once, the owner's threads that a view sees; return how many threads there are."""
+    count = 0
+    async for threads in pending_threads(services.engine, owner, view):
+        due = [
+            (thread, await services.forming.now(thread.agent, thread.id, insists=True)) for thread in threads
+        ]
+        count += await _put_all(services.door, due)
+    return count
+
+
+_Due = Sequence[tuple[Thread, tuple[JobDraft, ...]]]
+
+
+async def _put_all(door: Door, threads: _Due) -> int:
+    """Add the jobs of some threads of one owner, in one commit if none was forgotten meanwhile; return how many have some."""
+    due = [(thread, jobs) for thread, jobs in threads if jobs]
+    try:
+        await _put(door, due)
+    except NotFound:
+        # Something was forgotten since it was read: the others do not wait for it.
+        for one in due:
+            with contextlib.suppress(NotFound):
+                await _put(door, [one])
+    return len(due)
+
+
+async def _put(door: Door, due: _Due) -> None:
     """Add the jobs of some threads of one owner in one commit; all threads must exist."""
     if due:
         thread, jobs = due[0][0], tuple(job for _, some in due for job in some)

@@ -11,6 +11,7 @@ from pydantic import ValidationError
 
 from memoranda.book.input import Who, as_audience, as_id, as_names, as_owner, as_text, as_view
 from memoranda.book.services import RecordVerbs, Services
+from memoranda.book.verb_fields import AgentFields, KeyFields, SchemaFields, StoredKeyFields, spelled_out
 from memoranda.errors import InvalidInput
 from memoranda.formation.schemas.definitions import (
     DEFAULTS,
@@ -40,6 +41,7 @@ from memoranda.model.values import new_id, refused
 N = TypeVar("N", Agent, Schema, Key)
 
 
+@spelled_out
 class Profiles(RecordVerbs):
     """The profiles of users: one document for each user, schema and audience."""
 
@@ -159,6 +161,7 @@ class Profiles(RecordVerbs):
         return await self._write(edit.owner, view, change, request, operation)
 
 
+@spelled_out
 class Named(RecordVerbs, Generic[N]):
     """The tenant's agents, schemas or keys, each under its unique name."""
 
@@ -170,7 +173,7 @@ class Named(RecordVerbs, Generic[N]):
     def _tenant(self) -> Owner:
         return Owner(tenant=self._services.tenant, kind=OwnerKind.TENANT, id=self._services.tenant)
 
-    async def put(self, name: str, *, operation: str | None = None, **fields: Any) -> Receipt:
+    async def _put(self, name: str, fields: Mapping[str, Any], operation: str | None) -> Receipt:
         """Store a record under a unique name, or replace the one of that name."""
         unknown = sorted(set(fields) - (set(self._of.model_fields) - set(Record.model_fields) - {"name"}))
         if unknown:
@@ -179,7 +182,7 @@ class Named(RecordVerbs, Generic[N]):
             record = self._of(id=new_id(), owner=self._tenant, name=name, **fields)
         except ValidationError as exc:
             raise refused(exc) from exc
-        request = ["put", self._of.type.value, name, fields]
+        request = ["put", self._of.type.value, name, dict(fields)]
         return await self._write(self._tenant, WHOLE, PutNamed(record), request, operation)
 
     async def get(self, name: str) -> N | None:
@@ -197,32 +200,45 @@ class Named(RecordVerbs, Generic[N]):
         ]
 
 
+@spelled_out
 class Agents(Named[Agent]):
     """The tenant's agents; an agent with malformed settings of formation is refused."""
 
-    async def put(self, name: str, *, operation: str | None = None, **fields: Any) -> Receipt:
+    async def put(self, name: str, *, operation: str | None = None, **fields: Unpack[AgentFields]) -> Receipt:
         """Store an agent, or replace the one of that name; ``settings["forming"]`` says when its threads are formed."""
         given = fields.get("settings")
         if isinstance(given, Mapping):
             self._services.forming.settings.check(given)
-        receipt = await super().put(name, operation=operation, **fields)
+        receipt = await self._put(name, dict(fields), operation)
         self._services.forming.changed(name)
         return receipt
 
 
+@spelled_out
 class Schemas(Named[Schema]):
     """The tenant's schemas of profiles and notes, by name; a schema that cannot be used is refused."""
 
-    async def put(self, name: str, *, operation: str | None = None, **fields: Any) -> Receipt:
+    async def put(
+        self, name: str, *, operation: str | None = None, **fields: Unpack[SchemaFields]
+    ) -> Receipt:
         """Store a schema; ``parameters`` are a JSON Schema or a Pydantic class."""
         kept = checked_fields(fields, as_text(name, "name"))
-        return await super().put(name, operation=operation, **kept)
+        return await self._put(name, kept, operation)
 
 
+@spelled_out
 class Keys(Named[Key]):
     """Keys that open a service; the book stores only their digests."""
 
-    async def issue(self, name: str, secret: str, *, operation: str | None = None, **fields: Any) -> Receipt:
+    async def put(
+        self, name: str, *, operation: str | None = None, **fields: Unpack[StoredKeyFields]
+    ) -> Receipt:
+        """Store a key whose digest the caller made; a name that is in use is refused."""
+        return await self._put(name, dict(fields), operation)
+
+    async def issue(
+        self, name: str, secret: str, *, operation: str | None = None, **fields: Unpack[KeyFields]
+    ) -> Receipt:
         """Store the digest of a secret that the caller made."""
         as_text(secret, "secret")
         digest = hashlib.sha256(secret.encode()).hexdigest()

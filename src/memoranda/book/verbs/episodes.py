@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Sequence
-from typing import Any, Literal, Protocol, Unpack, cast
+from typing import Literal, Protocol, Unpack, cast
 from uuid import UUID
 
 from memoranda.book.input import (
@@ -21,6 +21,7 @@ from memoranda.book.input import (
     episode_of,
 )
 from memoranda.book.services import RecordVerbs, Services, WaitFor
+from memoranda.book.verb_fields import EpisodeFields, spelled_out
 from memoranda.errors import InvalidInput, NotFound
 from memoranda.model.changes import RecordEpisode
 from memoranda.model.ledger import Receipt
@@ -47,6 +48,7 @@ class Recalling(Protocol):
     ) -> Awaitable[Hits]: ...
 
 
+@spelled_out
 class Episodes(RecordVerbs):
     """The episodes (records of finished runs) of a book. Calling the object answers: did I already try this?"""
 
@@ -98,7 +100,7 @@ class Episodes(RecordVerbs):
         groups: Sequence[str] = (),
         view: Literal["owner"] | None = None,
         wait_for: WaitFor = "stored",
-        **fields: Any,
+        **fields: Unpack[EpisodeFields],
     ) -> Receipt:
         """Store the record of a finished run: goal, summary, tool_calls, outcome, tags, started_at, ended_at.
 

@@ -8,6 +8,7 @@ from uuid import UUID
 
 from memoranda.book.input import Who, as_audience, as_count, as_fields, as_id, as_ids, as_owner, as_view
 from memoranda.book.services import Services, WaitFor
+from memoranda.book.verb_fields import MemoryFields, spelled_out
 from memoranda.book.verbs.context_sources import Uses
 from memoranda.book.verbs.retraction import Retracting
 from memoranda.errors import InvalidInput
@@ -18,6 +19,7 @@ from memoranda.model.records import Audience, Owner
 from memoranda.model.values import new_id
 
 
+@spelled_out
 class Statements:
     """The verbs of a book over memories."""
 
@@ -39,7 +41,7 @@ class Statements:
         groups: Sequence[str] = (),
         view: Literal["owner"] | None = None,
         wait_for: WaitFor = "stored",
-        **fields: Any,
+        **fields: Unpack[MemoryFields],
     ) -> Receipt:
         """Store a statement: kind, key, subject, applies_when, data, tags, sources, supersedes, valid_from, …"""
         who = as_view({"agent": agent, "groups": groups, "view": view})

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Any
+from typing import Any, Unpack
 from uuid import UUID
 
 from memoranda.book.input import (
@@ -20,6 +20,7 @@ from memoranda.book.input import (
 )
 from memoranda.book.message_input import drafts_in, message_of
 from memoranda.book.services import Services, WaitFor
+from memoranda.book.verb_fields import EpisodeFields, MemoryFields, MessageFields, ThreadFields, spelled_out
 from memoranda.book.verbs.context_sources import window
 from memoranda.errors import InvalidInput, NotFound
 from memoranda.model.changes import Append, CloseThread, Expect, JobDraft, SetThread
@@ -31,6 +32,7 @@ from memoranda.recall.context.composer import Window
 from memoranda.text.token_count import Count
 
 
+@spelled_out
 @dataclass(frozen=True, slots=True)
 class ThreadHandle:
     """One thread, as one view sees it."""
@@ -44,13 +46,13 @@ class ThreadHandle:
 
     async def append(
         self,
-        role_or_messages: str | Mapping[str, Any] | Sequence[Mapping[str, Any]],
+        role_or_messages: str | Mapping[str, Any] | Iterable[Mapping[str, Any]],
         content: str | None = None,
         *,
         operation: str | None = None,
         expect_last: int | None = None,
         wait_for: WaitFor = "stored",
-        **fields: Any,
+        **fields: Unpack[MessageFields],
     ) -> Receipt:
         """Add one message (``append("user", "text")`` or ``append({"role": …, "content": …})``) or a list of several.
 
@@ -84,7 +86,7 @@ class ThreadHandle:
         operation: str | None = None,
         expect: Mapping[UUID, int] | None = None,
         wait_for: WaitFor = "stored",
-        **fields: Any,
+        **fields: Unpack[MemoryFields],
     ) -> Receipt:
         """Store a statement that was made in this thread."""
         statements = [{"content": content, "thread": self.id, **fields}]
@@ -131,13 +133,15 @@ class ThreadHandle:
         lasts = self._services.window_ttl if max_gap is None else max_gap
         return await window(self._services, self.owner, self._view, self.id, room, count, text, lasts)
 
-    async def set(self, *, operation: str | None = None, expect: int | None = None, **fields: Any) -> Receipt:
+    async def set(
+        self, *, operation: str | None = None, expect: int | None = None, **fields: Unpack[ThreadFields]
+    ) -> Receipt:
         """Set the thread's title, status, state, result or tags; ``expect`` names the version that the caller has read."""
         return await self._services.door.write(
             self.owner,
             self._view,
             as_actor(self._view),
-            [SetThread(self.id, fields)],
+            [SetThread(self.id, dict(fields))],
             request=["set", str(self.id), fields, expect],
             operation=operation,
             expect=Expect() if expect is None else Expect(versions={self.id: expect}),
@@ -151,7 +155,7 @@ class ThreadHandle:
         status: str = "completed",
         *,
         result: Any = None,
-        episode: Mapping[str, Any] | None = None,
+        episode: EpisodeFields | Mapping[str, Any] | None = None,
         operation: str | None = None,
         wait_for: WaitFor = "stored",
     ) -> Receipt:

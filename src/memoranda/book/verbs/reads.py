@@ -1,0 +1,107 @@
+"""The verbs of a book that read its records: single ones, lists, explanations, histories and receipts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import Unpack
+from uuid import UUID
+
+from memoranda.book.input import (
+    Only,
+    Who,
+    as_count,
+    as_cursor,
+    as_filter,
+    as_id,
+    as_limit,
+    as_owner,
+    as_text,
+    as_types,
+    as_view,
+)
+from memoranda.book.services import Services
+from memoranda.book.verb_fields import spelled_out
+from memoranda.book.verbs.explanation import explain
+from memoranda.errors import NotAllowed, NotFound
+from memoranda.model.ledger import Entry, Receipt
+from memoranda.model.query import HistoryStep, Page, Why
+from memoranda.model.records import Owner, Record
+
+
+@spelled_out
+class Reads:
+    """The verbs of a book that read its records."""
+
+    _services: Services
+
+    async def get(self, owner: str | Owner, id: UUID | str, **who: Unpack[Who]) -> Record:
+        """Return one record by its id."""
+        wanted = as_id(id)
+        found = await self._services.engine.get(self._party(owner), as_view(who), [wanted])
+        if wanted not in found:
+            raise NotFound(f"no record {wanted} that this view may see")
+        return found[wanted]
+
+    async def list(
+        self,
+        owner: str | Owner,
+        *,
+        types: Iterable[str] | str | None = None,
+        only: Only | None = None,
+        newest_first: bool = False,
+        cursor: str | None = None,
+        limit: int = 100,
+        **who: Unpack[Who],
+    ) -> Page:
+        """Return a page of the records that a view sees."""
+        filter = as_filter(as_types(types), only or {}, newest_first=newest_first)
+        return await self._services.engine.scan(
+            self._party(owner), as_view(who), filter, as_cursor(cursor), as_limit(limit)
+        )
+
+    async def count(
+        self,
+        owner: str | Owner,
+        *,
+        types: Iterable[str] | str | None = None,
+        only: Only | None = None,
+        **who: Unpack[Who],
+    ) -> int:
+        """Return how many records ``list`` would return."""
+        return await self._services.engine.count(
+            self._party(owner), as_view(who), as_filter(as_types(types), only or {})
+        )
+
+    async def why(self, owner: str | Owner, id: UUID | str, **who: Unpack[Who]) -> Why:
+        """Explain a record: its sources, quoted, and the changes that made it what it is."""
+        return await explain(self._services.engine, self._party(owner), as_view(who), as_id(id))
+
+    async def history(self, owner: str | Owner, id: UUID | str, **who: Unpack[Who]) -> Sequence[HistoryStep]:
+        """Return every change of a record, oldest first."""
+        steps = await self._services.engine.history(self._party(owner), as_view(who), as_id(id))
+        if not steps:
+            raise NotFound(f"no record {as_id(id)} that this view may see")
+        return steps
+
+    async def ledger(
+        self, owner: str | Owner, *, after: int = 0, limit: int = 100, **who: Unpack[Who]
+    ) -> Sequence[Entry]:
+        """Return an owner's ledger entries after a position, oldest first; only the owner's own view may read them."""
+        if not as_view(who).whole:
+            raise NotAllowed("the ledger lists records of every audience; read it with view='owner'")
+        return await self._services.engine.entries(
+            self._party(owner), as_count(after, "after"), as_limit(limit)
+        )
+
+    async def operation(self, owner: str | Owner, operation: str, **who: Unpack[Who]) -> Receipt | None:
+        """Return the receipt of an operation id, as far as this view sees it; None if the id was never applied."""
+        party, view = self._party(owner), as_view(who)
+        receipt = await self._services.engine.find_operation(party, as_text(operation, "operation"))
+        if receipt is None or view.whole:
+            return receipt
+        seen = await self._services.engine.get(party, view, receipt.ids())
+        return replace(receipt, items=tuple(item for item in receipt.items if item.id in seen), ignored=())
+
+    def _party(self, owner: str | Owner) -> Owner:
+        return as_owner(owner, self._services.tenant)
