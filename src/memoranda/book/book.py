@@ -41,6 +41,7 @@ from memoranda.book.input import (
 )
 from memoranda.book.services import Embeddings, Forming, Services
 from memoranda.book.verb_fields import spelled_out
+from memoranda.book.verbs.advice import log_narrow_view
 from memoranda.book.verbs.context_sources import Contexts
 from memoranda.book.verbs.documents import Agents, Keys, Profiles, Schemas
 from memoranda.book.verbs.episodes import Episodes
@@ -253,6 +254,7 @@ class Book(Statements, Reads):
         why_not = as_explained(explain)
         maker = self.embeddings.maker
         asked = None if vector is None else as_vector(vector, maker)
+        filter = as_filter(wanted, only or {})
         find = partial(
             self.finder.find,
             party,
@@ -260,14 +262,17 @@ class Book(Statements, Reads):
             question,
             limit=as_limit(limit),
             types=wanted,
-            only=as_filter(wanted, only or {}),
+            only=filter,
             mode=chosen,
             vectors=maker.embedding.name if maker is not None else "",
             pinned_first=as_flag(pinned_first, "pinned_first"),
             why_not=why_not,
             now=self.door.clock(),
         )
-        return await self.embeddings.search(find, question, asked, chosen)
+        found = await self.embeddings.search(find, question, asked, chosen)
+        if not found:
+            await log_narrow_view(self.engine, party, view, filter, "recall")
+        return found
 
     async def embed(self, progress: Callable[[int], None] | None = None) -> int:
         """Compute the missing vectors of passages now and return how many were made; without an embedder none are."""

@@ -26,7 +26,7 @@ from memoranda.book.input import (
     memory_of,
 )
 from memoranda.door import Door
-from memoranda.errors import Conflict, EmbeddingFailed, InvalidInput, StorageError
+from memoranda.errors import Conflict, EmbeddingFailed, InvalidInput, LimitReached, StorageError
 from memoranda.formation.formation_settings import FormingSettings, agent_named
 from memoranda.model.book_facts import BookFacts
 from memoranda.model.changes import Change, Expect, JobDraft, Remember
@@ -380,8 +380,23 @@ class Services:
             as_text(run, "run")
         changes: list[Change] = [Remember(memory, audience=readers, run=run) for memory in memories]
         request = ["remember", list(statements), str(audience), run]
-        receipt = await self.write(owner, view, changes, request, operation, expect)
+        try:
+            receipt = await self.write(owner, view, changes, request, operation, expect)
+        except LimitReached as exc:
+            raise _explained(exc, self.door.limits.writes_per_run) from exc
         return await self.embeddings.reached(receipt, waiting)
+
+
+def _explained(exc: LimitReached, limit: int) -> LimitReached:
+    """Return the error of too many statements in one run with the setting's name, and what a run is; others unchanged."""
+    if exc.field != "statements":
+        return exc
+    return LimitReached(
+        f"{exc} The setting limits.writes_per_run allows {limit} statements in a run: all with the same run=; without it, in a "
+        "thread what follows the user's newest message, and elsewhere one call. Split the call, or raise the setting.",
+        field=exc.field,
+        item=exc.item,
+    )
 
 
 class RecordVerbs:

@@ -66,6 +66,11 @@ _DEBUG = "memoranda.debug"
 _DONE = "memoranda.done"
 #: The library's messages name options of Python; at a shell the advice depends on the error's code.
 _PYTHON_OPTION = re.compile(r"\bread_only=True|\bwithout read_only\b|\bwithout create=False\b")
+_OPTIONS = {
+    "view='owner'": "--as-owner",
+    "with with_dependents=True": "with --with-dependents",
+    "use retract_source to": "use retract --source to",
+}
 _AT_A_SHELL = {
     "read_only": "let this user write the file and its folder, and try again",
     "version": "let this user write the file and its folder, and try again; that brings it forward",
@@ -164,7 +169,9 @@ def _reason(exc: Exception) -> str:
 
 def in_shell_words(exc: MemorandaError) -> str:
     """Return an error's message with options of the command line in place of those of the Python library."""
-    message = str(exc).replace("view='owner'", "--as-owner")
+    message = str(exc)
+    for written, option in _OPTIONS.items():
+        message = message.replace(written, option)
     if exc.code in _AT_A_SHELL and _PYTHON_OPTION.search(message):
         found, _, _ = message.rpartition(": ")
         return f"{found}: {_AT_A_SHELL[exc.code]}"

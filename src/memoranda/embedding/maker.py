@@ -135,6 +135,11 @@ class CachedEmbedder:
         """Return the vectors that an embedder made; raise if their number, dimension or values are wrong."""
         if made.shape != (*rows, self.embedding.dimension) or not np.isfinite(made).all():
             many = f"{rows[0]} vectors" if rows else "a vector"
+            if made.shape == (*rows, self.embedding.dimension):
+                wrong = len({*np.nonzero(~np.isfinite(np.atleast_2d(made)))[0].tolist()})
+                raise EmbeddingFailed(
+                    f"{self.embedding.name} returned NaN or infinite numbers in {wrong} of {many}; check the embedder"
+                )
             raise EmbeddingFailed(
                 f"{self.embedding.name} returned an array of shape {made.shape} instead of {many} of "
                 f"{self.embedding.dimension} finite numbers"

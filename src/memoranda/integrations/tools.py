@@ -11,7 +11,15 @@ from uuid import UUID
 
 from memoranda.book import Book, ThreadHandle
 from memoranda.book.input import Only, Who
-from memoranda.errors import Conflict, Erased, InvalidInput, MemorandaError, NotAllowed, NotFound
+from memoranda.errors import (
+    Conflict,
+    Erased,
+    InvalidInput,
+    LimitReached,
+    MemorandaError,
+    NotAllowed,
+    NotFound,
+)
 from memoranda.model.memories import Memory
 from memoranda.model.messages import Episode
 from memoranda.model.records import Owner, Record
@@ -206,7 +214,9 @@ class MemoryTools:
         try:
             return await doing
         except (InvalidInput, NotFound, NotAllowed, Conflict, Erased) as error:
-            return f"{refusal} {error}"
+            # A limit of a run has a longer message for people; its cause is the one for the model.
+            shorter = error.__cause__ if isinstance(error.__cause__, LimitReached) else error
+            return f"{refusal} {shorter}"
         except MemorandaError as error:
             if self.strict:
                 raise

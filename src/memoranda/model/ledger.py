@@ -200,8 +200,8 @@ class Receipt:
         ignored = "".join(f"; ignored: {code}" for code in dict.fromkeys(part.code for part in self.ignored))
         again = ", applied before" if self.repeated else ""
         return (
-            f"<Receipt for {self.owner} at position {self.position}: {', '.join(done) or 'nothing changed'}"
-            f"{first}, {self.state}{again}{ignored}>"
+            f"<Receipt for {self.owner}{f' at position {self.position}' if self.position else ''}: "
+            f"{', '.join(done) or 'nothing changed'}{first}{f', {self.state}' if done else ''}{again}{ignored}>"
         )
 
     @property

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from enum import StrEnum
-from typing import Any, ClassVar, Literal, Self, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, TypeVar
 from uuid import UUID
 
-from pydantic import Field, model_validator
+from pydantic import Field, ValidationError, model_validator
 
 from memoranda.errors import InvalidInput
-from memoranda.model.values import Moment, Name, Value, canonical, shown, slot_digest, utc_now
+from memoranda.model.values import Moment, Name, Value, canonical, refused, shown, slot_digest, utc_now
 
 DEFAULT_TENANT = "default"
 
@@ -182,6 +182,18 @@ DEFAULT_KINDS = ("preference", "fact", "instruction", "context", "experience", "
 
 class Limits(Value):
     """The limits of all writes; a tenant may set its own."""
+
+    if not TYPE_CHECKING:
+
+        def __init__(self, **fields: Any) -> None:
+            """Check the limits; an unknown or impossible one raises ``InvalidInput``."""
+            try:
+                super().__init__(**fields)
+            except ValidationError as exc:
+                raise refused(exc, at="limits") from exc
+
+        # Settings are validated as a whole, without this constructor.
+        __init__.__pydantic_base_init__ = True
 
     #: The kinds of memory that are kept; others are refused.
     kinds: tuple[Name, ...] = Field(default=DEFAULT_KINDS, min_length=1)

@@ -22,6 +22,7 @@ from memoranda.book.input import (
 )
 from memoranda.book.services import Services
 from memoranda.book.verb_fields import spelled_out
+from memoranda.book.verbs.advice import log_narrow_view
 from memoranda.book.verbs.explanation import explain
 from memoranda.errors import NotAllowed, NotFound
 from memoranda.model.ledger import Entry, Receipt
@@ -56,9 +57,11 @@ class Reads:
     ) -> Page:
         """Return a page of the records that a view sees."""
         filter = as_filter(as_types(types), only or {}, newest_first=newest_first)
-        return await self._services.engine.scan(
-            self._party(owner), as_view(who), filter, as_cursor(cursor), as_limit(limit)
-        )
+        party, view = self._party(owner), as_view(who)
+        page = await self._services.engine.scan(party, view, filter, as_cursor(cursor), as_limit(limit))
+        if not page.records:
+            await log_narrow_view(self._services.engine, party, view, filter, "list")
+        return page
 
     async def count(
         self,

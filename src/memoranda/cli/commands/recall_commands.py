@@ -11,8 +11,8 @@ from memoranda.book.input import MODES, Only, Who
 from memoranda.cli.options import narrowed, opens_book, owned, seen_as
 from memoranda.cli.output.printer import Printer
 from memoranda.cli.output.record_tables import (
-    NOTHING_SEEN,
     moment_of,
+    nothing_seen,
     print_sources,
     sort_of,
     status_of,
@@ -81,7 +81,7 @@ def recall_command(
     for hit in hits:
         print_hit(session.printer, hit, explained=explain)
     if not hits:
-        session.printer.say(f"nothing found: {NOTHING_SEEN}", "faint")
+        session.printer.say(f"nothing found: {nothing_seen(who)}", "faint")
     print_missing(session.printer, hits.missing)
     if explain and hits.no_vectors_because:
         session.printer.say(f"searched by words alone: {hits.no_vectors_because}", "faint")
@@ -190,7 +190,7 @@ def context_command(
     question = " ".join(words) or None
     made = session.run(_context(session, party, question, who, thread, budget, limit, not look))
     if not session.print_json(made):
-        print_context(session.printer, made)
+        print_context(session.printer, made, who)
 
 
 async def _context(
@@ -209,13 +209,13 @@ async def _context(
         )
 
 
-def print_context(printer: Printer, made: Context) -> None:
+def print_context(printer: Printer, made: Context, who: Who) -> None:
     """Print the text unchanged, and below it how many tokens it takes."""
     if not made.text and made.left_out:
         printer.say(f"nothing fits: {len(made.left_out)} entries were left out; raise --budget", "faint")
         return
     if not made.text:
-        printer.say(f"empty: {NOTHING_SEEN}", "faint")
+        printer.say(f"empty: {nothing_seen(who)}", "faint")
         return
     printer.block(made.text, indent="")
     printer.say()

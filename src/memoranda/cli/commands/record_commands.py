@@ -11,8 +11,8 @@ from memoranda.book.input import Who
 from memoranda.cli.options import narrowed, opens_book, owned, seen_as
 from memoranda.cli.output.printer import Column, Printer
 from memoranda.cli.output.record_tables import (
-    NOTHING_SEEN,
     actor_of,
+    nothing_seen,
     print_record,
     print_records,
     print_sources,
@@ -104,7 +104,7 @@ async def _list(session: Session, party: Owner, given: dict[str, Any]) -> None:
     if page.records:
         print_records(session.printer, page.records)
     else:
-        session.printer.say(NOTHING_SEEN, "faint")
+        session.printer.say(nothing_seen(who), "faint")
     if page.cursor is not None:
         session.printer.say(f"more records follow: --cursor {page.cursor}", "faint")
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
+from memoranda.book.input import Who
 from memoranda.cli.output.json_text import json_value
 from memoranda.cli.output.printer import Column, Printer
 from memoranda.model.experience_lines import ExperienceLine
@@ -17,10 +18,14 @@ from memoranda.model.profiles import Agent, Key, ProfileDocument, Schema
 from memoranda.model.query import Source
 from memoranda.model.records import Audience, Record
 
-#: Printed when there is nothing to show, because the view may be narrower than people expect.
-NOTHING_SEEN = (
-    "this view sees no such records; name an agent with --agent, or read as the owner with --as-owner"
-)
+
+def nothing_seen(who: Who) -> str:
+    """Return what to try where there is nothing to show; a view that was given already is not advised."""
+    if who.get("view") == "owner":
+        return "there are no such records"
+    options = [] if who.get("agent") else ["name an agent with --agent"]
+    options += ["name the agent's groups with --group"] if who.get("agent") and not who.get("groups") else []
+    return f"this view sees no such records; {', or '.join([*options, 'read as the owner with --as-owner'])}"
 
 
 def when(moment: datetime | None) -> str:
@@ -143,7 +148,9 @@ def print_receipt(printer: Printer, receipt: Receipt) -> None:
     """Print the receipt of a write: what it stored, and what it ignored."""
     if receipt.repeated:
         printer.say("this operation was applied before; this is its original receipt", "warning")
-    printer.say(f"stored for {receipt.owner} at position {receipt.position}", "good")
+    changed = "stored" if receipt.items else "nothing changed"
+    at = f" at position {receipt.position}" if receipt.position else ""
+    printer.say(f"{changed} for {receipt.owner}{at}", "good" if receipt.items else "warning")
     if receipt.items:
         columns = [Column("DONE"), Column("TYPE"), Column("ID"), Column("VERSION", right=True)]
         rows = [
