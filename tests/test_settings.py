@@ -75,6 +75,28 @@ async def test_an_unknown_variable_of_a_known_section_is_refused(monkeypatch: py
     assert error.field == "limits.batchh" and "MEMORANDA_LIMITS_BATCHH" in str(error)
 
 
+@pytest.mark.parametrize(
+    ("variable", "words"),
+    [
+        ("MEMORANDA_LIMIT_BATCH", "did you mean MEMORANDA_LIMITS_BATCH"),
+        ("MEMORANDA_WORKER", "nothing reads this variable.*budgets, embedding, forming"),
+        ("memoranda_retentoin_messages_days", "did you mean MEMORANDA_RETENTION_MESSAGES_DAYS"),
+    ],
+)
+async def test_a_variable_that_nothing_reads_is_refused(
+    monkeypatch: pytest.MonkeyPatch, variable: str, words: str
+):
+    monkeypatch.setenv("MEMORANDA_BOOK", "book.db")
+    monkeypatch.setenv("MEMORANDA_DEBUG", "")
+    async with memoranda.open("memory://"):
+        pass
+    monkeypatch.setenv(variable, "secret")
+    error = await refused()
+    assert error.field == variable and "secret" not in str(error)
+    with pytest.raises(InvalidInput, match=words):
+        raise error
+
+
 def test_the_environment_wins_over_the_file_and_speaks_in_texts(tmp_path: Path):
     file = read_file(written(tmp_path, '[limits]\nbatch = 7\nkinds = ["a"]\nkey_length = 9'), {"limits"})
     surroundings = {

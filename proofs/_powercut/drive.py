@@ -51,8 +51,8 @@ def record(workload: str, arguments: list[str]) -> list[Event]:
         folder, log = place / "folder", place / "log"
         folder.mkdir()
         environment = os.environ | {
-            "MEMORANDA_RECORD_FOLDER": str(folder),
-            "MEMORANDA_RECORD_LOG": str(log),
+            "RECORDER_FOLDER": str(folder),
+            "RECORDER_LOG": str(log),
             "LD_PRELOAD": str(compiled_recorder(place)),
         }
         command = [sys.executable, "-m", "proofs._powercut.perform", workload, str(folder), *arguments]

@@ -1,8 +1,8 @@
 /* A preloaded recorder: it logs, in their order, the writes, length changes, directory operations and syncs
    that one process makes under one folder.
 
-   The folder is MEMORANDA_RECORD_FOLDER (absolute, without links, empty at the start), the log is
-   MEMORANDA_RECORD_LOG, outside of it. A write to the file `acknowledged` in the folder is logged as a mark
+   The folder is RECORDER_FOLDER (absolute, without links, empty at the start), the log is
+   RECORDER_LOG, outside of it. A write to the file `acknowledged` in the folder is logged as a mark
    instead of a write. Files whose name ends in `-shm` are left out: SQLite maps them into memory and rebuilds
    them when it opens. The book itself is not mapped (mmap_size is 0); a file mapped to be written spoils
    the record, and is reported.
@@ -79,7 +79,7 @@ static void *real(const char *name) {
 }
 
 __attribute__((constructor)) static void start(void) {
-    const char *wanted = getenv("MEMORANDA_RECORD_FOLDER"), *log = getenv("MEMORANDA_RECORD_LOG");
+    const char *wanted = getenv("RECORDER_FOLDER"), *log = getenv("RECORDER_LOG");
     if (!wanted || !log || strlen(wanted) >= sizeof folder) fail("no folder or no log is named");
     log_descriptor = REAL(open)(log, O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0600);
     if (log_descriptor < 0) fail(log);

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import tomllib
 from collections.abc import Collection, Mapping
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, TypeVar, get_args
 
@@ -67,6 +68,27 @@ def refuse_former(names: Collection[str], environment: Mapping[str, str] | None 
         if variable.upper().startswith(FORMER_PREFIX) and is_ours and (twin := _twin(name)) not in today:
             raise InvalidInput(
                 f"{variable}: the product was renamed and ignores this variable; set {twin} instead",
+                field=variable,
+            )
+
+
+def refuse_unknown(
+    sections: Collection[str], others: Collection[str], environment: Mapping[str, str] | None = None
+) -> None:
+    """Raise InvalidInput for a variable with our prefix that nothing reads: it names no section, and is not among ``others``."""
+    given = os.environ if environment is None else environment
+    known = sorted(sections)
+    for variable in sorted(given):
+        name = variable.upper().removeprefix(PREFIX).lower()
+        if not variable.upper().startswith(PREFIX) or name in others:
+            continue
+        if not name.startswith(tuple(f"{section}_" for section in known)):
+            section, _, field = name.partition("_")
+            near = get_close_matches(section, known, 1)
+            meant = f"; did you mean {f'{PREFIX}{near[0]}_{field}'.upper()}?" if near else ""
+            raise InvalidInput(
+                f"{variable}: nothing reads this variable; settings are named {PREFIX}<SECTION>_<FIELD>, and the sections "
+                f"are {', '.join(known)}{meant}",
                 field=variable,
             )
 

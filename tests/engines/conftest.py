@@ -1,4 +1,4 @@
-"""A PostgreSQL server for the tests of a session: MEMORANDA_TEST_POSTGRES names one, or one is started."""
+"""A PostgreSQL server for the tests of a session: TEST_POSTGRES names one, or one is started."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.engines.postgres_server import Place
 def postgres() -> Iterator[Place]:
     """A database on a real server."""
     asyncpg = pytest.importorskip("asyncpg", reason="the driver is not installed: asyncpg")
-    named = os.environ.get("MEMORANDA_TEST_POSTGRES")
+    named = os.environ.get("TEST_POSTGRES")
     if named:
         yield Place(named)
         return

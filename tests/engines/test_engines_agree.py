@@ -33,7 +33,7 @@ from tests.engines.random_runs import OWNERS
 from tests.engines.random_work import VIEWS, World
 from tests.engines.shapes import entry_shape, erasure, job_shape
 
-EXAMPLES = int(os.environ.get("MEMORANDA_EXAMPLES", "15"))
+EXAMPLES = int(os.environ.get("HYPOTHESIS_EXAMPLES", "15"))
 
 #: How often each step is taken, of those in this list.
 STEPS = (
@@ -276,7 +276,7 @@ async def beside_the_reference(steps: list[tuple[str, int]], engine: Engine) -> 
         await engine.close()
 
 
-@settings(max_examples=EXAMPLES, deadline=None, derandomize="MEMORANDA_EXAMPLES" not in os.environ)
+@settings(max_examples=EXAMPLES, deadline=None, derandomize="HYPOTHESIS_EXAMPLES" not in os.environ)
 @given(st.lists(st.tuples(st.sampled_from(STEPS), st.integers(0, 2**32)), min_size=1, max_size=60))
 def test_two_engines_given_the_same_work_say_and_hold_the_same(steps: list[tuple[str, int]]) -> None:
     with tempfile.TemporaryDirectory(dir="/dev/shm" if os.path.isdir("/dev/shm") else None) as folder:

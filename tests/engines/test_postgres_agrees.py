@@ -16,13 +16,13 @@ pytest.importorskip("asyncpg", reason="the driver is not installed: asyncpg")
 
 from memoranda.engines.postgres.engine import PostgresEngine
 
-EXAMPLES = int(os.environ.get("MEMORANDA_EXAMPLES", "5"))
+EXAMPLES = int(os.environ.get("HYPOTHESIS_EXAMPLES", "5"))
 
 
 @settings(
     max_examples=EXAMPLES,
     deadline=None,
-    derandomize="MEMORANDA_EXAMPLES" not in os.environ,
+    derandomize="HYPOTHESIS_EXAMPLES" not in os.environ,
     suppress_health_check=[HealthCheck.too_slow],
 )
 @given(steps=st.lists(st.tuples(st.sampled_from(STEPS), st.integers(0, 2**32)), min_size=1, max_size=60))

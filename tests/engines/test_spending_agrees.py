@@ -80,7 +80,7 @@ async def work(steps: list[tuple[str, int, int, int]], folder: Path) -> None:
         await sqlite.close()
 
 
-@settings(max_examples=EXAMPLES, deadline=None, derandomize="MEMORANDA_EXAMPLES" not in os.environ)
+@settings(max_examples=EXAMPLES, deadline=None, derandomize="HYPOTHESIS_EXAMPLES" not in os.environ)
 @given(st.lists(STEPS, min_size=1, max_size=30))
 def test_two_engines_told_of_the_same_spending_tell_the_same(steps: list[tuple[str, int, int, int]]) -> None:
     with tempfile.TemporaryDirectory(dir="/dev/shm" if os.path.isdir("/dev/shm") else None) as folder:

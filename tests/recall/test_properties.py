@@ -35,7 +35,7 @@ from tests.engines.dice import Dice
 from tests.engines.random_runs import OWNERS
 from tests.engines.random_work import GROUPS, VIEWS, World
 
-EXAMPLES = int(os.environ.get("MEMORANDA_EXAMPLES", "15"))
+EXAMPLES = int(os.environ.get("HYPOTHESIS_EXAMPLES", "15"))
 
 #: How often each step is taken, of those in this list.
 STEPS = (
@@ -199,7 +199,7 @@ async def lived(program: Program) -> AsyncIterator[Life]:
 
 
 programs = st.lists(st.tuples(st.sampled_from(STEPS), st.integers(0, 2**32)), min_size=1, max_size=50)
-sampled = settings(max_examples=EXAMPLES, deadline=None, derandomize="MEMORANDA_EXAMPLES" not in os.environ)
+sampled = settings(max_examples=EXAMPLES, deadline=None, derandomize="HYPOTHESIS_EXAMPLES" not in os.environ)
 
 
 @pytest.fixture(autouse=True, scope="module", params=[searching.SHORT, 4], ids=["whole", "closer"])

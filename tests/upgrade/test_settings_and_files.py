@@ -81,8 +81,6 @@ async def test_the_former_file_opens_under_its_name_and_under_todays(folder: Pat
         "COMMONPLACE_BUDGETS_OWNER_DAY",
         "COMMONPLACE_RETENTION_MESSAGES_DAYS",
         "COMMONPLACE_MODELS_TASKS",
-        "COMMONPLACE_BOOK",
-        "COMMONPLACE_DEBUG",
     ],
 )
 async def test_a_setting_under_the_former_prefix_stops_an_opening(

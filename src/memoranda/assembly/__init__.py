@@ -1,6 +1,6 @@
 """Assembly: builds a book from its settings; only this package knows engines, embedders and models together."""
 
-from memoranda.assembly.book_setup import Opening, RecallSettings, open, refuse_former_settings
+from memoranda.assembly.book_setup import Opening, RecallSettings, open
 from memoranda.assembly.copy_setup import cancel_copy, copy
 from memoranda.assembly.engine_addresses import (
     DEFAULT_FILE,
@@ -22,6 +22,5 @@ __all__ = [
     "open_engine",
     "read_address",
     "refuse_former_file",
-    "refuse_former_settings",
     "upkeep",
 ]

@@ -30,7 +30,7 @@ from memoranda.model.vectors import EMBED, embed_job
 from memoranda.models import ModelsSettings
 from memoranda.ports import Clock, Embedder, Engine
 from memoranda.recall.recall import INDEX_BYTES, LARGE_SHELF, Recall
-from memoranda.settings import read_file, refuse_former, settings
+from memoranda.settings import read_file, refuse_former, refuse_unknown, settings
 from memoranda.text.similarity import clear_similarity_caches
 from memoranda.text.terms import RULE, forget_words
 from memoranda.worker import Worker
@@ -61,8 +61,8 @@ class _Given:
 
 #: The sections that a settings file may have.
 _SECTIONS = frozenset({"budgets", "embedding", "forming", "limits", "models", "recall", "retention"})
-#: The command line's variables, which belong to no section.
-_LONE_VARIABLES = ("book", "debug")
+#: Variables of the command line, which belong to no section; opening a book reads none of them.
+SHELL_VARIABLES = ("book", "debug")
 
 
 class Opening:
@@ -218,7 +218,8 @@ def _refuse(tenant: str, limits: Limits | None, *, worker: bool | None, read_onl
 
 def _given(config: str | Path | None, limits: Limits | None) -> _Given:
     """Read the settings of the file and the environment; limits given by the caller take precedence."""
-    refuse_former_settings()
+    refuse_former(_SECTIONS)
+    refuse_unknown(_SECTIONS, SHELL_VARIABLES)
     file = read_file(config, _SECTIONS) if config is not None else {}
     return _Given(
         limits=settings("limits", Limits, file) if limits is None else limits,
@@ -229,11 +230,6 @@ def _given(config: str | Path | None, limits: Limits | None) -> _Given:
         models=settings("models", ModelsSettings, file),
         embedding=settings("embedding", EmbeddingSettings, file),
     )
-
-
-def refuse_former_settings() -> None:
-    """Raise InvalidInput if a setting has the environment variable prefix from before the renaming."""
-    refuse_former([*_SECTIONS, *_LONE_VARIABLES])
 
 
 async def _job_exists(engine: Engine, kind: str) -> bool:

@@ -12,7 +12,7 @@ from typing import Any
 import click
 from pydantic import ValidationError
 
-from memoranda.assembly import DEFAULT_FILE, refuse_former_settings
+from memoranda.assembly import DEFAULT_FILE
 from memoranda.book.input import Only, Who, as_id
 from memoranda.cli import exits
 from memoranda.cli.output.printer import Printer
@@ -20,6 +20,7 @@ from memoranda.cli.session import Session
 from memoranda.errors import InvalidInput
 from memoranda.model.records import DEFAULT_TENANT, Owner, OwnerKind, RecordType
 from memoranda.model.values import refused
+from memoranda.settings import refuse_former
 
 Command = Callable[..., None]
 
@@ -71,7 +72,6 @@ def opens_book(command: Command) -> Command:
         before = ctx.find_root().params
         if debug or before.get("debug"):
             exits.show_traceback(ctx)
-        refuse_former_settings()
         session = Session(
             address=_given("--book", book, before.get("book")) or _usual_book(),
             tenant=_given("--tenant", tenant, before.get("tenant")) or DEFAULT_TENANT,
@@ -84,6 +84,8 @@ def opens_book(command: Command) -> Command:
 
 
 def _usual_book() -> str:
+    # A variable that names the book under its former name stops only a command that would read it.
+    refuse_former(["book"])
     return _given(f"${BOOK_VARIABLE}", os.environ.get(BOOK_VARIABLE)) or DEFAULT_FILE
 
 

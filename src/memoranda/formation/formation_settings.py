@@ -68,7 +68,13 @@ class FormingSettings(Value):
             return self.model_copy(update={"enabled": False}) if _is_off(agent.settings) else self
 
     def check(self, settings: Mapping[str, Any]) -> None:
-        """Raise ``InvalidInput`` if an agent's formation settings cannot be used."""
+        """Raise ``InvalidInput`` if an agent's settings cannot be used, or if nothing reads one of them."""
+        for name in settings:
+            if name != SECTION:
+                raise InvalidInput(
+                    f"settings.{name}: nothing reads this setting of an agent; the only one is {SECTION!r}",
+                    field=f"settings.{name}",
+                )
         self._with(settings)
 
     def _with(self, settings: Mapping[str, Any]) -> FormingSettings:

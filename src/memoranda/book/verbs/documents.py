@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 import hashlib
 from collections.abc import Mapping, Sequence
 from typing import Any, Generic, TypeVar, Unpack, cast
@@ -9,10 +11,20 @@ from uuid import UUID
 
 from pydantic import ValidationError
 
-from memoranda.book.input import Who, as_audience, as_id, as_names, as_owner, as_text, as_view
+from memoranda.book.input import (
+    Who,
+    as_actor,
+    as_audience,
+    as_flag,
+    as_id,
+    as_names,
+    as_owner,
+    as_text,
+    as_view,
+)
 from memoranda.book.services import RecordVerbs, Services
 from memoranda.book.verb_fields import AgentFields, KeyFields, SchemaFields, StoredKeyFields, spelled_out
-from memoranda.errors import InvalidInput
+from memoranda.errors import Conflict, HasDependents, InvalidInput
 from memoranda.formation.schemas.definitions import (
     DEFAULTS,
     DocumentReport,
@@ -21,7 +33,7 @@ from memoranda.formation.schemas.definitions import (
     shape_for_edits,
 )
 from memoranda.formation.schemas.json_patch import edit_faults
-from memoranda.model.changes import PatchProfile, PutNamed, RevokeKey
+from memoranda.model.changes import Expect, PatchProfile, PutNamed, RevokeKey, Undo
 from memoranda.model.ledger import Receipt
 from memoranda.model.profiles import Agent, Key, ProfileDocument, Schema
 from memoranda.model.query import Filter
@@ -168,22 +180,73 @@ class Named(RecordVerbs, Generic[N]):
     def __init__(self, services: Services, of: type[N]) -> None:
         super().__init__(services)
         self._of: type[N] = of
+        #: Held from the reading of a name to its writing.
+        self._putting = asyncio.Lock()
 
     @property
     def _tenant(self) -> Owner:
         return Owner(tenant=self._services.tenant, kind=OwnerKind.TENANT, id=self._services.tenant)
 
-    async def _put(self, name: str, fields: Mapping[str, Any], operation: str | None) -> Receipt:
-        """Store a record under a unique name, or replace the one of that name."""
-        unknown = sorted(set(fields) - (set(self._of.model_fields) - set(Record.model_fields) - {"name"}))
+    async def _put(
+        self,
+        name: str,
+        fields: Mapping[str, Any],
+        operation: str | None,
+        *,
+        new: bool = False,
+        patch: bool = False,
+    ) -> Receipt:
+        """Store a record under a unique name, or replace the one of that name.
+
+        ``new`` refuses a name that is taken; ``patch`` keeps the fields of the record in place that are not given.
+        """
+        unknown = sorted(set(fields) - set(self._own))
         if unknown:
             raise InvalidInput(f"{unknown[0]}: unknown field", field=unknown[0])
+        async with self._putting:
+            return await self._put_now(name, fields, operation, new=as_flag(new, "new"), patch=patch)
+
+    async def _put_now(
+        self, name: str, fields: Mapping[str, Any], operation: str | None, *, new: bool, patch: bool
+    ) -> Receipt:
+        held = await self.get(name) if new or patch else None
+        if new and held is not None and not await self._is_known(operation):
+            raise self._taken(name)
+        kept = {} if held is None or not patch else {field: getattr(held, field) for field in self._own}
         try:
-            record = self._of(id=new_id(), owner=self._tenant, name=name, **fields)
+            record = self._of(**{**kept, **fields, "id": new_id(), "owner": self._tenant, "name": name})
         except ValidationError as exc:
             raise refused(exc) from exc
-        request = ["put", self._of.type.value, name, dict(fields)]
-        return await self._write(self._tenant, WHOLE, PutNamed(record), request, operation)
+        receipt = await self._services.door.write(
+            self._tenant,
+            WHOLE,
+            as_actor(WHOLE),
+            [PutNamed(record)],
+            # The empty mapping stands where other requests name the versions that they expect.
+            request=["put", self._of.type.value, name, dict(fields), *(["new"] if new else []), {}],
+            operation=operation,
+            expect=Expect(versions={held.id: held.version}) if kept and held is not None else Expect(),
+        )
+        if new and not receipt.repeated and record.id not in receipt.ids():
+            # Another process took the name between the two calls: take this change back, unless it was built upon.
+            taking = [Undo(receipt.position, False)]
+            with contextlib.suppress(HasDependents):
+                await self._services.write(self._tenant, WHOLE, taking, ["undo", receipt.position], None)
+            raise self._taken(name)
+        return receipt
+
+    @property
+    def _own(self) -> list[str]:
+        return [field for field in self._of.model_fields if field not in {*Record.model_fields, "name"}]
+
+    def _taken(self, name: str) -> Conflict:
+        return Conflict(f"name: {self._of.type.value} {name!r} exists; choose another name, or leave out new")
+
+    async def _is_known(self, operation: str | None) -> bool:
+        """True if an operation of this id was applied; its repetition gets the first receipt."""
+        if operation is None:
+            return False
+        return await self._services.engine.find_operation(self._tenant, operation) is not None
 
     async def get(self, name: str) -> N | None:
         """Return the record of that name, or None."""
@@ -204,12 +267,17 @@ class Named(RecordVerbs, Generic[N]):
 class Agents(Named[Agent]):
     """The tenant's agents; an agent with malformed settings of formation is refused."""
 
-    async def put(self, name: str, *, operation: str | None = None, **fields: Unpack[AgentFields]) -> Receipt:
-        """Store an agent, or replace the one of that name; ``settings["forming"]`` says when its threads are formed."""
+    async def put(
+        self, name: str, *, new: bool = False, operation: str | None = None, **fields: Unpack[AgentFields]
+    ) -> Receipt:
+        """Store an agent, or change the one of that name; fields that are left out stay as they are.
+
+        ``new`` refuses a name that is taken. ``settings["forming"]`` says when the agent's threads are formed.
+        """
         given = fields.get("settings")
         if isinstance(given, Mapping):
             self._services.forming.settings.check(given)
-        receipt = await self._put(name, dict(fields), operation)
+        receipt = await self._put(name, dict(fields), operation, new=new, patch=True)
         self._services.forming.changed(name)
         return receipt
 
@@ -219,11 +287,11 @@ class Schemas(Named[Schema]):
     """The tenant's schemas of profiles and notes, by name; a schema that cannot be used is refused."""
 
     async def put(
-        self, name: str, *, operation: str | None = None, **fields: Unpack[SchemaFields]
+        self, name: str, *, new: bool = False, operation: str | None = None, **fields: Unpack[SchemaFields]
     ) -> Receipt:
-        """Store a schema; ``parameters`` are a JSON Schema or a Pydantic class."""
+        """Store a schema, or replace the one of that name, which ``new`` refuses; ``parameters`` are a JSON Schema or a Pydantic class."""
         kept = checked_fields(fields, as_text(name, "name"))
-        return await self._put(name, kept, operation)
+        return await self._put(name, kept, operation, new=new)
 
 
 @spelled_out
