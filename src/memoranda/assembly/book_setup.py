@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -11,29 +12,29 @@ from typing import Any, NoReturn
 
 from pydantic import Field, ValidationError
 
-from memoranda.assembly import formation_setup as wiring
 from memoranda.assembly.engine_addresses import DEFAULT_FILE, find_book, open_engine, refuse_former_file
 from memoranda.assembly.job_handlers import embedding, refresh_terms, upkeep
 from memoranda.book import Book
 from memoranda.book.admin.retention import RETAIN, Retention, first_retention, retaining
-from memoranda.book.services import Embeddings, Forming
+from memoranda.book.services import FORM, REFORM, Embeddings, Forming
 from memoranda.capabilities import SearchesLargeShelves
 from memoranda.door import Door
 from memoranda.embedding import AUTO, CachedEmbedder, EmbeddingSettings, NoEmbedder, VectorMaker, find
 from memoranda.errors import InvalidInput, Moved
 from memoranda.formation.extract.budget import Budgets
 from memoranda.formation.formation_settings import FormingSettings
-from memoranda.model.changes import MOST_JOBS, JobDraft
+from memoranda.model.changes import MOST_JOBS, Job, JobDraft
 from memoranda.model.records import DEFAULT_TENANT, Limits, Owner
 from memoranda.model.values import Value, refused, utc_now
 from memoranda.model.vectors import EMBED, embed_job
-from memoranda.models import ModelsSettings
-from memoranda.ports import Clock, Embedder, Engine
+from memoranda.models import NONE, ModelsSettings
+from memoranda.models import find as find_models
+from memoranda.ports import Clock, Embedder, Engine, Models
 from memoranda.recall.recall import INDEX_BYTES, LARGE_SHELF, Recall
 from memoranda.settings import read_file, refuse_former, refuse_unknown, settings
 from memoranda.text.similarity import clear_similarity_caches
 from memoranda.text.terms import RULE, forget_words
-from memoranda.worker import Worker
+from memoranda.worker import Handler, Worker
 
 _log = logging.getLogger("memoranda.embedding")
 
@@ -155,7 +156,7 @@ async def _open(
     _refuse(tenant, limits, worker=worker, read_only=read_only)
     refuse_former_file(address)
     given = _given(config, limits)
-    asked = await wiring.models_of(models, given.models)
+    asked = await _models_of(models, given.models)
     embedder = await find(embed, given.embedding)
     engine, found = await find_book(address, create=create, read_only=read_only)
     if isinstance(engine, SearchesLargeShelves):
@@ -175,10 +176,16 @@ async def _open(
     if maker is not None and not read_only:
         making = Worker(engine, {EMBED: embedding(engine, clock, maker)}, clock)
     embeddings = Embeddings(engine, maker, making, no_vectors_because=no_vectors_because)
-    former = wiring.former_of(
-        engine, finder, maker, asked, given.limits, given.forming, given.budgets, tenant, clock
-    )
-    work = {**upkeep(engine, clock, maker), **wiring.handlers(former)}
+
+    def former() -> Mapping[str, Handler]:
+        # Formation is imported by the first job that needs it: most programs and commands open a book without one.
+        from memoranda.assembly.formation_setup import former_of, handlers  # noqa: PLC0415
+
+        return handlers(
+            former_of(engine, finder, maker, asked, given.limits, given.forming, given.budgets, tenant, clock)
+        )
+
+    work = {**upkeep(engine, clock, maker), **_when_needed(former, (FORM, REFORM))}
     work[RETAIN] = retaining(engine, clock, tenant, given.retention)
     book = Book(
         engine,
@@ -199,6 +206,28 @@ async def _open(
         # This process computes the vectors of what it writes, even if no worker runs.
         embeddings.start()
     return book
+
+
+def _when_needed(make: Callable[[], Mapping[str, Handler]], kinds: Sequence[str]) -> dict[str, Handler]:
+    """Return handlers for jobs of these kinds that are made with the first job."""
+    made: dict[str, Handler] = {}
+
+    def handler(kind: str) -> Handler:
+        async def handle(job: Job) -> None:
+            if not made:
+                made.update(await asyncio.to_thread(make))
+            await made[kind](job)
+
+        return handle
+
+    return {kind: handler(kind) for kind in kinds}
+
+
+async def _models_of(wish: Any, settings: ModelsSettings) -> Models | None:
+    """Return the models that the caller or the settings name; in an OS thread, because the import may be slow."""
+    if wish is None or wish == NONE:
+        return None
+    return await asyncio.to_thread(find_models, None if wish == AUTO else wish, settings)
 
 
 def _refuse(tenant: str, limits: Limits | None, *, worker: bool | None, read_only: bool) -> None:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
 
-from memoranda.engines.inmemory import InMemoryEngine
 from memoranda.engines.postgres.server.address import ESCAPES
 from memoranda.engines.postgres.server.address import parse as server_place
 from memoranda.engines.sqlite.engine import SqliteEngine
@@ -13,6 +13,9 @@ from memoranda.errors import InvalidInput, NotABook, installing
 from memoranda.model.book_rows import Whereabouts
 from memoranda.model.book_rows import unfinished as refuse_unfinished
 from memoranda.ports import Engine
+
+if TYPE_CHECKING:
+    from memoranda.engines.inmemory import InMemoryEngine
 
 #: The address of every book in memory.
 MEMORY = "memory://"
@@ -75,7 +78,7 @@ def name_of(address: str | Path) -> str:
         if "\0" in str(where):
             raise _refused("a path must not contain a NUL character")
         return str(where.resolve())
-    return InMemoryEngine.address if where == MEMORY else server_place(where).name
+    return _in_memory().address if where == MEMORY else server_place(where).name
 
 
 def _read_url(url: str) -> Path | str:
@@ -108,7 +111,14 @@ async def _open_engine(address: str | Path, *, create: bool, read_only: bool) ->
         raise _refused(
             "a book in memory is always new, so it cannot be opened with read_only=True or create=False"
         )
-    return InMemoryEngine()
+    return _in_memory()()
+
+
+def _in_memory() -> type[InMemoryEngine]:
+    # Most books are files, and programs should start soon.
+    from memoranda.engines.inmemory import InMemoryEngine  # noqa: PLC0415
+
+    return InMemoryEngine
 
 
 async def _postgres_at(url: str, *, create: bool, read_only: bool) -> Engine:

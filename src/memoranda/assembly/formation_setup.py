@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Final
 
 from memoranda.book.services import FORM, REFORM
 from memoranda.door import Door
@@ -18,26 +17,15 @@ from memoranda.formation.privacy.guard import Guard
 from memoranda.formation.run import FormationRunner
 from memoranda.model.messages import Message
 from memoranda.model.records import Limits
-from memoranda.models import NONE, ModelsSettings
-from memoranda.models import find as find_models
 from memoranda.ports import Clock, Engine, Finder, Models
 from memoranda.recall.context.composer import choose, is_users_turn
 from memoranda.text.token_count import estimate
 from memoranda.worker import Handler
 
-#: The models that the settings name, or none if they name none.
-AUTO: Final = "auto"
 #: One formation run writes the results of a whole conversation; the limits of an owner still apply.
 _WRITES_PER_RUN: Final = 1_000
 #: Tokens that a turn costs in a window in addition to its text.
 _AROUND: Final = 4
-
-
-async def models_of(wish: Any, settings: ModelsSettings) -> Models | None:
-    """Return the models that the caller or the settings name; in an OS thread, because the import may be slow."""
-    if wish is None or wish == NONE:
-        return None
-    return await asyncio.to_thread(find_models, None if wish == AUTO else wish, settings)
 
 
 def former_of(

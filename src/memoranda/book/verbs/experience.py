@@ -11,7 +11,6 @@ from pydantic import ValidationError
 from memoranda.book.input import as_flag, as_id, as_limit, as_owner, each
 from memoranda.book.services import RecordVerbs
 from memoranda.errors import NotFound
-from memoranda.formation.privacy.guard import Guard
 from memoranda.model.changes import AddEvidence, AddExperience, ApproveExperience, Change, RetireExperience
 from memoranda.model.experience_lines import Evidence, ExperienceLine, serves
 from memoranda.model.ledger import Receipt
@@ -143,6 +142,9 @@ class Experience(RecordVerbs):
             raise refused(exc, at="evidence") from exc
 
     async def _guarded(self, line: str, part: Evidence, now: datetime) -> Evidence:
+        # Its tables of words take long to import, and few programs need them.
+        from memoranda.formation.privacy.guard import Guard  # noqa: PLC0415
+
         passed = await Guard(self._services.engine).passes(line, part.owner)
         return part.model_copy(update={"guarded_at": now if passed else None})
 
