@@ -139,6 +139,7 @@ class SyncBook(SyncPart):
     get = blocking(Book.get)
     list = blocking(Book.list)
     count = blocking(Book.count)
+    about = blocking(Book.about)
     why = blocking(Book.why)
     history = blocking(Book.history)
     ledger = blocking(Book.ledger)

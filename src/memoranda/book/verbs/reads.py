@@ -22,6 +22,7 @@ from memoranda.book.input import (
 )
 from memoranda.book.services import Services
 from memoranda.book.verb_fields import spelled_out
+from memoranda.book.verbs.about import About, about
 from memoranda.book.verbs.advice import log_narrow_view
 from memoranda.book.verbs.explanation import explain
 from memoranda.errors import NotAllowed, NotFound
@@ -62,6 +63,10 @@ class Reads:
         if not page.records:
             await log_narrow_view(self._services.engine, party, view, filter, "list")
         return page
+
+    async def about(self, owner: str | Owner, *, limit: int = 100, **who: Unpack[Who]) -> About:
+        """Return what is known about an owner in one call: profile, the newest memories with sources and readers, counts."""
+        return await about(self._services.engine, self._party(owner), as_view(who), as_limit(limit))
 
     async def count(
         self,

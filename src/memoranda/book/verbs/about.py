@@ -1,0 +1,93 @@
+"""The answer to "what do you know about me": profile, memories with sources and readers, and what the view cannot see."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping
+from dataclasses import dataclass
+
+from memoranda.book.verbs.explanation import explain
+from memoranda.model.experience_lines import ExperienceLine
+from memoranda.model.memories import HELD, Memory
+from memoranda.model.profiles import ProfileDocument
+from memoranda.model.query import Filter, Source
+from memoranda.model.records import WHOLE, AudienceKind, Owner, OwnerKind, RecordType, View
+from memoranda.ports import Engine
+
+_PAGE = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """One memory with the sources that it was made from, quoted; ``memory.audience`` says who may read it."""
+
+    memory: Memory
+    sources: tuple[Source, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class About:
+    """The knowledge of a book about an owner, as one view sees it."""
+
+    owner: Owner
+    #: The profile documents; each has its own audience.
+    profile: tuple[ProfileDocument, ...]
+    #: The newest active memories.
+    memories: tuple[Known, ...]
+    #: How many active memories this view sees in all.
+    total: int
+    #: How many records this view sees, by type; memories that are not active any more are counted too.
+    records: Mapping[str, int]
+    #: What even the owner's own view does not show, because it belongs to agents: lines of experience learnt from the
+    #: owner. Only the owner's own view is told.
+    unseen: Mapping[str, int] | None
+
+    @property
+    def shared(self) -> tuple[Known, ...]:
+        """The memories that more than one agent may read."""
+        return tuple(known for known in self.memories if known.memory.audience.kind is not AudienceKind.SELF)
+
+    def __repr__(self) -> str:
+        return f"<About {self.owner}: profiles {len(self.profile)}, memories {len(self.memories)} of {self.total}>"
+
+
+async def about(engine: Engine, owner: Owner, view: View, limit: int) -> About:
+    """Return what the book knows about an owner, with the newest ``limit`` memories."""
+    active = Filter(types=frozenset({RecordType.MEMORY}), statuses=HELD, newest_first=True)
+    page = await engine.scan(owner, view, active, None, limit)
+    memories = [record for record in page.records if isinstance(record, Memory)]
+    known = [Known(memory, (await explain(engine, owner, view, memory.id)).sources) for memory in memories]
+    profiles = await engine.scan(owner, view, Filter(types=frozenset({RecordType.PROFILE})), None, 1000)
+    counts = {
+        type_.value: await engine.count(owner, view, Filter(types=frozenset({type_}))) for type_ in RecordType
+    }
+    return About(
+        owner,
+        tuple(record for record in profiles.records if isinstance(record, ProfileDocument)),
+        tuple(known),
+        await engine.count(owner, view, active),
+        {name: count for name, count in counts.items() if count},
+        {"experience": await _lines_about(engine, owner)} if view.whole else None,
+    )
+
+
+async def _lines_about(engine: Engine, owner: Owner) -> int:
+    """Return how many lines of experience agents learnt from an owner's records."""
+    count = 0
+    for agent in await engine.owners(owner.tenant):
+        if agent.kind is OwnerKind.AGENT:
+            async for line in _lines(engine, agent):
+                count += line.retired_at is None and line.part_of(owner) is not None
+    return count
+
+
+async def _lines(engine: Engine, agent: Owner) -> AsyncIterator[ExperienceLine]:
+    cursor: str | None = None
+    while True:
+        only = Filter(types=frozenset({RecordType.EXPERIENCE}))
+        page = await engine.scan(agent, WHOLE, only, cursor, _PAGE)
+        for record in page.records:
+            if isinstance(record, ExperienceLine):
+                yield record
+        cursor = page.cursor
+        if cursor is None:
+            return
