@@ -20,7 +20,7 @@ async def test_a_limit_that_is_no_number_is_refused_as_such(book: memoranda.Book
     for limit in ("5", 5.0, None, True):
         with pytest.raises(InvalidInput, match="limit: give a whole number from 1 to 1000"):
             await book.recall("ana", "tea", limit=limit)
-    with pytest.raises(InvalidInput, match="limit: 0 is not from 1 to 1000"):
+    with pytest.raises(InvalidInput, match="limit: give a whole number from 1 to 1000, not 0"):
         await book.list("ana", limit=0)
 
 

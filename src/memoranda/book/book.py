@@ -212,10 +212,7 @@ class Book(Statements, Reads):
         return await taken_up(self._services, party, there, view)
 
     async def form_now(self, owner: str | Owner, **who: Unpack[Who]) -> int:
-        """Make all threads of an owner that a view sees due to be formed now, and return how many there are.
-
-        A worker forms them (turns their messages into memories); ``drain`` does it in this call's process at once.
-        """
+        """Make all threads of an owner that a view sees due to be formed by a worker or ``drain``; return their number."""
         return await form_now(self._services, as_owner(owner, self.tenant), as_view(who))
 
     # ── asking ───────────────────────────────────────────────────────────────────────────────────────────────────

@@ -162,10 +162,8 @@ def as_ids(values: Iterable[UUID | str] | UUID | str, field: str = "ids") -> tup
 
 def as_limit(limit: int, most: int = 1000) -> int:
     """Check the size of a page and return it."""
-    if type(limit) is not int:
+    if type(limit) is not int or not 1 <= limit <= most:
         raise InvalidInput(f"limit: give a whole number from 1 to {most}, not {limit!r}", field="limit")
-    if not 1 <= limit <= most:
-        raise InvalidInput(f"limit: {limit} is not from 1 to {most}", field="limit")
     return limit
 
 

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple, NoReturn
 import click
 
 from memoranda.cli import exits
+from memoranda.cli.command_group import CommandGroup
 from memoranda.cli.output.terminal import open_missing_streams
 
 
@@ -31,6 +32,8 @@ COMMANDS = {
     "list": Entry("record", "List records, or owners."),
     "why": Entry("record", "Show the sources of a record, and its changes."),
     "history": Entry("record", "Show all changes of a record, or an owner's ledger."),
+    "profile": Entry("profile", "Show a person's profile, or set and remove its fields."),
+    "about": Entry("profile", "Show what is known about a person."),
     "undo": Entry("write", "Undo a whole operation."),
     "retract": Entry("write", "Mark a memory as no longer believed."),
     "experience": Entry("experience", "List and review what agents have learnt across users."),
@@ -53,7 +56,7 @@ COMMANDS = {
 }
 
 
-class Program(click.Group):
+class Program(CommandGroup):
     """The group of all commands: it loads each command's module on demand, and reports every error."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:

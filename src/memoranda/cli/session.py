@@ -11,7 +11,7 @@ import sys
 from collections.abc import AsyncIterator, Coroutine
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 import click
 
@@ -55,16 +55,19 @@ class Session:
         finally:
             _CHATTY.setLevel(level)
 
-    def reading(self) -> Opening:
-        """Open the book for a command that changes nothing; read-only if this user may not write the file."""
+    def reading(self, models: Literal["auto"] | None = None) -> Opening:
+        """Open the book for a command that changes nothing; read-only if this user may not write the file.
+
+        ``models="auto"`` finds the language models that the settings name; other commands work whatever these say.
+        """
         path = self._existing_path()
-        return self._open(read_only=path is not None and not _writable(path))
+        return self._open(read_only=path is not None and not _writable(path), models=models)
 
     @contextlib.asynccontextmanager
-    async def writing(self) -> AsyncIterator[Book]:
-        """Open the book for a command that changes it."""
+    async def writing(self, models: Literal["auto"] | None = None) -> AsyncIterator[Book]:
+        """Open the book for a command that changes it; ``models`` as in ``reading``."""
         self._existing_path()
-        async with self._open() as book:
+        async with self._open(models=models) as book:
             yield book
         self.mark_done()
 
@@ -122,7 +125,9 @@ class Session:
         except EmbeddingFailed as exc:
             exits.note(f"stored, but found by words alone for now: {exc}; {_LATER}")
 
-    def _open(self, *, create: bool = False, read_only: bool = False) -> Opening:
+    def _open(
+        self, *, create: bool = False, read_only: bool = False, models: Literal["auto"] | None = None
+    ) -> Opening:
         # Without a worker: a command that only reads must not begin to make the vectors of other writes.
         return open_book(
             self.address,
@@ -131,6 +136,7 @@ class Session:
             worker=False,
             create=create,
             read_only=read_only,
+            models=models,
         )
 
     def _existing_path(self) -> Path | None:

@@ -84,6 +84,8 @@ class CopyRun:
         if await self._was_copied(here, there) and not self._switch:
             return replace(report, already=True)
         if here.departure is None and _is_whole_copy(here, there):
+            if not self._switch and here.address != there.address and await self._is_equal():
+                return replace(report, already=True)
             raise InvalidInput(
                 "target: it is this very book, or a book that came from it as a complete copy, a backup or an import; "
                 "give another place, or delete that book first",
@@ -119,6 +121,14 @@ class CopyRun:
             await self._source.depart(here.departure._replace(whole=True), here.departure)
             return True
         return False
+
+    async def _is_equal(self) -> bool:
+        """True if both books hold the same: nothing was written to either since an earlier run completed the copy."""
+        try:
+            await self._compare()
+        except StorageError:
+            return False
+        return True
 
     async def _was_copied(self, here: Whereabouts, there: Whereabouts) -> bool:
         """True if an earlier run completed the copy as a second book, but was stopped before it released the source."""

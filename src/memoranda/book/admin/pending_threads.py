@@ -71,7 +71,7 @@ _Due = Sequence[tuple[Thread, tuple[JobDraft, ...]]]
 
 
 async def _put_all(door: Door, threads: _Due) -> int:
-    """Add the jobs of some threads of one owner, in one commit if none was forgotten meanwhile; return how many have some."""
+    """Add the jobs of some threads of one owner; return how many threads have some."""
     due = [(thread, jobs) for thread, jobs in threads if jobs]
     try:
         await _put(door, due)

@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import os
+import shlex
 import shutil
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from uuid import UUID
 
 import click
 
-from memoranda.assembly import Opening
+from memoranda.assembly import DEFAULT_FILE, Opening
 from memoranda.assembly import open as open_book
 from memoranda.book import Book, ThreadHandle
 from memoranda.cli.commands.recall_commands import reasons_of
+from memoranda.cli.options import BOOK_VARIABLE
 from memoranda.cli.output.printer import Printer
 from memoranda.cli.output.record_tables import actor_of, when
 from memoranda.cli.output.terminal import width_of
@@ -25,6 +29,7 @@ from memoranda.model.memories import Memory
 from memoranda.model.messages import Message
 from memoranda.model.query import Hit
 from memoranda.model.records import Record
+from memoranda.settings import FORMER_PREFIX, PREFIX
 
 WHO = "ana"
 AGENT = "concierge"
@@ -67,9 +72,10 @@ def demo_command(keep: Path | None) -> None:
     if keep is not None:
         if keep.exists():
             raise InvalidInput(f"keep: {keep} already exists; name a new file", field="keep")
-        asyncio.run(_run_story(printer, keep))
+        with _own_settings():
+            asyncio.run(_run_story(printer, keep))
     else:
-        with tempfile.TemporaryDirectory(prefix="memoranda-demo-") as folder:
+        with _own_settings(), tempfile.TemporaryDirectory(prefix="memoranda-demo-") as folder:
             asyncio.run(_run_story(printer, Path(folder) / "demo.db"))
     _print_what_next(printer, keep)
 
@@ -230,23 +236,48 @@ def occurrences(path: Path, text: str) -> int:
 def _print_what_next(printer: Printer, kept: Path | None) -> None:
     _title(printer, "Try it yourself")
     if kept is not None:
-        lines = [
-            f"memoranda list {WHO} --as-owner --book {kept}",
-            f"memoranda recall {WHO} walnuts --agent {AGENT} --book {kept}",
-        ]
+        book = f" --book {shlex.quote(str(kept))}"
+        lines = [f"list {WHO} --as-owner{book}", f"recall {WHO} walnuts --agent {AGENT}{book}"]
     else:
+        # A book that is here already, or that a variable names, is not made again, and not written to.
+        mine = Path(DEFAULT_FILE).exists() or BOOK_VARIABLE in os.environ
+        book = f" --book {_unused('try.db')}" if mine else ""
         lines = [
-            "memoranda init",
-            f'memoranda append {WHO} user "I never eat walnuts." --agent {AGENT}',
-            f"memoranda recall {WHO} walnuts --agent {AGENT}",
+            f"init{book}",
+            f'append {WHO} user "I never eat walnuts." --agent {AGENT}{book}',
+            f"recall {WHO} walnuts --agent {AGENT}{book}",
         ]
-    if shutil.which("memoranda") is None:
-        printer.say(
-            f"  (memoranda is not on your PATH; here it is {Path(sys.executable).with_name('memoranda')})",
-            "faint",
-        )
-    for line in [*lines, "memoranda --help"]:
-        printer.say(f"  {line}", "strong")
+    for line in [*lines, "--help"]:
+        printer.say(f"  {_program()} {line}", "strong")
+
+
+def _unused(name: str) -> str:
+    names = (name, *(f"{number}-{name}" for number in range(2, 1000)))
+    return next(one for one in names if not Path(one).exists())
+
+
+def _program() -> str:
+    """Return how a shell here calls this program."""
+    if shutil.which("memoranda") is not None:
+        return "memoranda"
+    beside = Path(sys.executable).with_name("memoranda")
+    return shlex.quote(str(beside)) if beside.exists() else f"{shlex.quote(sys.executable)} -m memoranda"
+
+
+@contextlib.contextmanager
+def _own_settings() -> Iterator[None]:
+    """Leave out the settings of the environment, except those of embedding: the story has its own."""
+    ours = [
+        name
+        for name in os.environ
+        if name.upper().startswith((PREFIX, FORMER_PREFIX))
+        and not name.upper().startswith(f"{PREFIX}EMBEDDING_")
+    ]
+    kept = {name: os.environ.pop(name) for name in ours}
+    try:
+        yield
+    finally:
+        os.environ.update(kept)
 
 
 def _title(printer: Printer, text: str) -> None:

@@ -41,7 +41,7 @@ def doctor_command(session: Session) -> None:
 
 
 async def _examine(session: Session) -> tuple[BookFacts, list[Check]]:
-    async with session.reading() as book:
+    async with session.reading(models="auto") as book:
         await book.embeddings.examine()
         facts = await book.facts()
         waiting = await book.engine.jobs(JobState.WAITING, MOST_JOBS)

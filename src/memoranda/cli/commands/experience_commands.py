@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from memoranda.cli.command_group import CommandGroup
 from memoranda.cli.options import opens_book
 from memoranda.cli.output.printer import Column
 from memoranda.cli.output.record_tables import print_receipt
@@ -15,7 +16,7 @@ from memoranda.model.experience_lines import ExperienceLine
 from memoranda.model.ledger import Receipt
 
 
-@click.group("experience", no_args_is_help=False)
+@click.group("experience", no_args_is_help=False, cls=CommandGroup)
 def experience_command() -> None:
     """List and review what agents have learnt across users, one line at a time."""
 

@@ -61,6 +61,10 @@ async def _write_file(lines: AsyncIterator[str], output: Path) -> None:
     """Write lines to a new file; it gets its name when it is complete on the disk, and only its owner may read it."""
     if output.exists():
         raise InvalidInput(f"output: {output} is there already; name a new file", field="output")
+    if not output.absolute().parent.is_dir():
+        raise InvalidInput(
+            f"output: there is no folder {output.absolute().parent}; make it first", field="output"
+        )
     partial = output.with_name(output.name + ".partial")
     try:
         with open(os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:  # noqa: ASYNC230 - a command has its loop to itself
@@ -102,10 +106,17 @@ async def _import(session: Session, file: Path, *, wait: bool) -> ImportReport:
 
 
 def _print_report(printer: Printer, report: ImportReport) -> None:
-    printer.say(f"owners: {report.owners}, of which {report.adopted} came whole", "good")
+    there = report.owners - report.adopted
+    parts = [f"{report.adopted} new here, taken in with their whole history"] if report.adopted else []
+    parts += [f"{there} here before, given the records that were missing"] if there else []
+    owners = "1 owner" if report.owners == 1 else f"{report.owners} owners"
+    printer.say(
+        f"imported {owners}: {'; '.join(parts)}" if parts else "imported nothing: the file names no owner",
+        "good",
+    )
     if report.records:
         rows = [[name, str(number)] for name, number in report.records.items()]
-        printer.table([Column("TAKEN IN"), Column("NUMBER", right=True)], rows)
+        printer.table([Column("IMPORTED"), Column("NUMBER", right=True)], rows)
     for reason, number in report.ignored.items():
         printer.say(f"left out: {number} ({IGNORED.get(reason, reason)})", "warning")
     for line, reason in report.errors:

@@ -52,6 +52,7 @@ _SCORER = {
     is_flag=True,
     help="Show the scores of each search method, and the records that just missed the limit.",
 )
+@click.option("--full", is_flag=True, help="Show long texts whole; a terminal shows their beginning.")
 @click.option(
     "--why-not",
     metavar="ID",
@@ -69,6 +70,7 @@ def recall_command(
     mode: str,
     pinned_first: bool,
     explain: bool,
+    full: bool,
     why_not: Sequence[str],
 ) -> None:
     """Find the records that answer a question by words and meaning, best first, and say why each was found."""
@@ -79,7 +81,7 @@ def recall_command(
     ):
         return
     for hit in hits:
-        print_hit(session.printer, hit, explained=explain)
+        print_hit(session.printer, hit, explained=explain, full=full)
     if not hits:
         session.printer.say(f"nothing found: {nothing_seen(who)}", "faint")
     print_missing(session.printer, hits.missing)
@@ -92,8 +94,8 @@ async def _recall(session: Session, party: Owner, question: str, only: Only, who
         return await book.recall(party, question, only=only, **how, **who)
 
 
-def print_hit(printer: Printer, hit: Hit, *, explained: bool = False) -> None:
-    """Print one hit, and why it was found."""
+def print_hit(printer: Printer, hit: Hit, *, explained: bool = False, full: bool = False) -> None:
+    """Print one hit, and why it was found; unless ``full``, a terminal shows the beginning of a long text."""
     record = hit.record
     note = status_of(record)
     printer.say(
@@ -101,7 +103,7 @@ def print_hit(printer: Printer, hit: Hit, *, explained: bool = False) -> None:
         + (f" [{note}]" if note else ""),
         "title",
     )
-    printer.block(hit.text, indent="    ")
+    printer.block(hit.text if full else printer.begun(hit.text), indent="    ")
     if reasons := reasons_of(hit):
         printer.say(f"    {reasons}", "faint")
     if hit.disputed:
@@ -113,7 +115,10 @@ def print_hit(printer: Printer, hit: Hit, *, explained: bool = False) -> None:
     for other in hit.folded:
         printer.say(f"    {_FOLDED[other.because]}  {other.record.id}", "faint")
         if other.because is not Because.SAME:
-            printer.block(f"“{text_of(other.record)}”", indent="      ")
+            printer.block(
+                f"“{text_of(other.record) if full else printer.begun(text_of(other.record))}”",
+                indent="      ",
+            )
     shown = {other.record.id for other in hit.folded}
     print_sources(printer, [source for source in hit.sources if source.id not in shown], indent="    ")
     printer.say(f"    {record.id}", "faint")

@@ -10,6 +10,7 @@ import click
 from click.shell_completion import get_completion_class
 
 from memoranda.cli import exits
+from memoranda.cli.command_group import CommandGroup
 from memoranda.cli.options import opens_book
 from memoranda.cli.session import Session
 from memoranda.embedding import EmbeddingSettings
@@ -19,7 +20,7 @@ from memoranda.errors import NotFound, WeightsUnfit, installing
 from memoranda.settings import settings
 
 
-@click.group("weights")
+@click.group("weights", cls=CommandGroup)
 def weights_command() -> None:
     """Show or install the local embedding model, with which the book finds by meaning as well as by words."""
 

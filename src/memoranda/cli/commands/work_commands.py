@@ -18,6 +18,7 @@ from memoranda.book.admin.pending_threads import is_formed, pending_threads
 from memoranda.book.input import as_id, as_limit, as_owner
 from memoranda.book.services import FORMING
 from memoranda.cli import exits
+from memoranda.cli.command_group import CommandGroup
 from memoranda.cli.options import opens_book
 from memoranda.cli.output.printer import Column, Printer
 from memoranda.cli.output.record_tables import when
@@ -70,7 +71,7 @@ def form_command(session: Session, owner: str, thread: str | None, again: bool) 
 async def _form(
     session: Session, owner: str, thread: str | None, again: bool
 ) -> tuple[list[Outcome], list[Memory]]:
-    async with session.writing() as book:
+    async with session.writing(models="auto") as book:
         party = as_owner(owner, session.tenant)
         wanted = await to_be_formed(book, party) if thread is None else [as_id(thread, "thread")]
         before = {memory.id for memory in await _memories(book, party)}
@@ -120,7 +121,7 @@ def worker_command(session: Session, once: bool, at_once: int) -> None:
 
 
 async def _work(session: Session, once: bool, at_once: int) -> int | None:
-    async with session.writing() as book:
+    async with session.writing(models="auto") as book:
         if once:
             return await book.worker.drain()
         stop = asyncio.Event()
@@ -256,7 +257,7 @@ async def _outcome(
     return Outcome(thread, "formed" if await is_formed(book.engine, now) else "off")
 
 
-@click.group("jobs", no_args_is_help=False)
+@click.group("jobs", no_args_is_help=False, cls=CommandGroup)
 def jobs_command() -> None:
     """List, run, retry or drop background jobs: forming memories, computing vectors, clearing erased content."""
 
@@ -305,7 +306,7 @@ def run_command(session: Session, limit: int | None) -> None:
 
 
 async def _run(session: Session, limit: int | None) -> tuple[int, int]:
-    async with session.writing() as book:
+    async with session.writing(models="auto") as book:
         done = await book.worker.drain(limit)
         return done, (await book.facts()).jobs.get(JobState.WAITING.value, 0)
 
@@ -322,7 +323,7 @@ def retry_command(session: Session, id: str) -> None:
 
 async def _replay(session: Session, id: str) -> None:
     wanted = as_id(id)
-    async with session.writing() as book:
+    async with session.writing(models="auto") as book:
         if not await book.engine.replay(wanted, utc_now()):
             raise NotFound(f"there is no dead or waiting job {id}; see: memoranda jobs list")
 
@@ -341,7 +342,7 @@ def drop_command(session: Session, id: str, yes: bool) -> None:
 
 
 async def _drop(session: Session, id: str) -> None:
-    async with session.writing() as book:
+    async with session.writing(models="auto") as book:
         if not await book.engine.drop(as_id(id)):
             raise _no_dead_job(id)
 

@@ -28,6 +28,8 @@ _STYLES: dict[str, dict[str, Any]] = {
     "bad": {"fg": "red", "bold": True},
 }
 
+#: Characters of a text that a terminal shows, where it is one of several.
+_LONG = 1000
 #: Seconds between two drawings of a progress bar.
 _PAUSE = 0.1
 _BAR = 30
@@ -66,6 +68,12 @@ class Printer:
         width = None if self.width is None else self.width - width_of(indent)
         for line in lines_of(text, width):
             write(indent + _styled(line, style))
+
+    def begun(self, text: str) -> str:
+        """Return the beginning of a text that is too long for a terminal, and how much more there is; others unchanged."""
+        if self.width is None or len(text) <= _LONG:
+            return text
+        return f"{text[:_LONG].rstrip()} … ({len(text) - _LONG:,} more characters: --full)"
 
     def pairs(self, pairs: Sequence[tuple[str, str]], indent: str = "  ") -> None:
         """Print names and values below each other, without the empty values."""

@@ -1,0 +1,156 @@
+"""The commands about a person: ``profile`` and ``about``."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+import click
+
+from memoranda.book.input import Who
+from memoranda.book.verbs.about import About
+from memoranda.cli.options import opens_book, owned, seen_as
+from memoranda.cli.output.printer import Printer
+from memoranda.cli.output.record_tables import nothing_seen, print_receipt, print_sources, readers_of
+from memoranda.cli.session import Session
+from memoranda.errors import NotFound
+from memoranda.model.ledger import Receipt
+from memoranda.model.profiles import ProfileDocument
+from memoranda.model.records import EVERYONE, Owner
+
+
+@click.command("profile")
+@opens_book
+@owned(most=0)
+@seen_as
+@click.option("--schema", metavar="NAME", default="Profile", help="The kind of document [default: Profile].")
+@click.option(
+    "--set", "fields", metavar="FIELD=VALUE", multiple=True, help="Set a field as the person; repeatable."
+)
+@click.option("--unset", metavar="FIELD", multiple=True, help="Remove a field as the person; repeatable.")
+def profile_command(
+    session: Session,
+    party: Owner,
+    words: Sequence[str],
+    who: Who,
+    schema: str,
+    fields: Sequence[str],
+    unset: Sequence[str],
+) -> None:
+    """Show a person's profile, or set and remove its fields as the person.
+
+    A VALUE that is JSON is taken as JSON, and anything else as text. A field that several documents have is changed in
+    each of them; a new field goes where all agents read it. Agents cannot change what the person has set.
+    """
+    given = dict(_pair(pair) for pair in fields)
+    if given or unset:
+        receipts = session.run(_change(session, party, schema, given, unset))
+        if not session.print_json({"receipts": receipts}):
+            for receipt in receipts:
+                print_receipt(session.printer, receipt)
+        return
+    documents = session.run(_documents(session, party, schema, who))
+    if not session.print_json({"documents": documents}):
+        _print_profile(session.printer, documents)
+        if not documents:
+            session.printer.say(nothing_seen(who), "faint")
+
+
+def _pair(pair: str) -> tuple[str, Any]:
+    name, sign, value = pair.partition("=")
+    if not sign or not name.strip():
+        raise click.UsageError(f"--set {pair!r}: give FIELD=VALUE")
+    try:
+        return name.strip(), json.loads(value)
+    except (ValueError, RecursionError):
+        return name.strip(), value
+
+
+async def _documents(session: Session, party: Owner, schema: str, who: Who) -> list[ProfileDocument]:
+    async with session.reading() as book:
+        return await book.profile.documents(party, schema, **who)
+
+
+async def _change(
+    session: Session, party: Owner, schema: str, given: dict[str, Any], unset: Sequence[str]
+) -> list[Receipt]:
+    """Change each document that has one of the fields; fields that none has are set for all agents."""
+    async with session.writing() as book:
+        documents = await book.profile.documents(party, schema, view="owner")
+        new = {name for name in given if not any(name in document.body for document in documents)}
+        missing = [name for name in unset if not any(name in document.body for document in documents)]
+        if missing:
+            raise NotFound(f"unset: no document of this profile has a field {missing[0]!r}")
+        held = {document.audience: set(document.body) for document in documents}
+        receipts = []
+        for audience in held if not new or EVERYONE in held else (*held, EVERYONE):
+            has = held.get(audience, set()) | (new if audience == EVERYONE else set())
+            own = {name: value for name, value in given.items() if name in has}
+            gone = [name for name in unset if name in has]
+            if own or gone:
+                receipts.append(
+                    await book.profile.patch(
+                        party, own, unset=gone, schema=schema, audience=audience, view="owner"
+                    )
+                )
+    return receipts
+
+
+@click.command("about")
+@opens_book
+@owned(most=0)
+@seen_as
+@click.option("--limit", type=int, default=100, metavar="N", help="The most memories to show [default: 100].")
+def about_command(session: Session, party: Owner, words: Sequence[str], who: Who, limit: int) -> None:
+    """Show what is known about a person: profile, memories with their sources and readers, and counts.
+
+    Without --agent and --as-owner it shows what all agents of the person may read.
+    """
+    found = session.run(_about(session, party, who, limit))
+    if session.print_json(found):
+        return
+    printer = session.printer
+    _print_profile(printer, found.profile)
+    for known in found.memories:
+        memory = known.memory
+        named = f"{memory.kind}, key {memory.key}" if memory.key else memory.kind
+        printer.say(f"{named}: {printer.begun(memory.content)}", "strong")
+        printer.say(f"  read by {readers_of(memory.audience)}; {memory.trust.value}; {memory.id}", "faint")
+        print_sources(printer, known.sources)
+    if not found.profile and not found.memories:
+        printer.say(nothing_seen(who), "faint")
+    _print_counts(printer, found)
+
+
+async def _about(session: Session, party: Owner, who: Who, limit: int) -> About:
+    async with session.reading() as book:
+        return await book.about(party, limit=limit, **who)
+
+
+def _print_profile(printer: Printer, documents: Sequence[ProfileDocument]) -> None:
+    for document in documents:
+        printer.say(f"{document.schema_name}, read by {readers_of(document.audience)}", "title")
+        printer.pairs(
+            [
+                (
+                    f"{name} (set by the person)" if name in document.pinned else name,
+                    value if isinstance(value, str) else json.dumps(value, ensure_ascii=False),
+                )
+                for name, value in document.body.items()
+            ]
+        )
+
+
+def _print_counts(printer: Printer, found: About) -> None:
+    printer.say()
+    printer.say(
+        f"memories shown: {len(found.memories)} of {found.total}; several agents may read {len(found.shared)} of those"
+    )
+    counts = ", ".join(f"{name} {count}" for name, count in found.records.items()) or "none"
+    printer.say(f"records that this view sees: {counts}", "faint")
+    if found.unseen is not None:
+        printer.say(
+            f"not shown, because it belongs to agents: experience learnt from this person, lines: {found.unseen['experience']}",
+            "faint",
+        )

@@ -1,0 +1,172 @@
+"""A first hour at a shell: mistakes are answered with what was meant, and what is printed runs as it is."""
+
+from __future__ import annotations
+
+import os
+import pty
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.cli.test_cli import Shell, record_id, shell
+
+__all__ = ["shell"]
+
+
+def at_a_terminal(folder: Path, *words: str) -> str:
+    """Run a command whose standard output is a terminal, and return what it prints."""
+    reader, writer = pty.openpty()
+    done = subprocess.Popen(
+        [sys.executable, "-m", "memoranda", *words],
+        cwd=folder,
+        env={**os.environ, "MEMORANDA_BOOK": "book.db", "NO_COLOR": "1", "COLUMNS": "100"},
+        stdin=subprocess.DEVNULL,
+        stdout=writer,
+    )
+    os.close(writer)
+    parts = []
+    while True:
+        try:
+            part = os.read(reader, 65_536)
+        except OSError:
+            break
+        if not part:
+            break
+        parts.append(part)
+    os.close(reader)
+    assert done.wait(60) == 0
+    return b"".join(parts).decode()
+
+
+@pytest.mark.parametrize(
+    ("words", "meant"),
+    [
+        ("recal ana tea", "did you mean recall"),
+        ("jobs lst", "did you mean list"),
+        ("list --onwer", "--owner"),
+    ],
+)
+def test_a_misspelt_command_or_option_is_answered_with_what_was_meant(
+    shell: Shell, words: str, meant: str
+) -> None:
+    assert meant in shell.run(*words.split(), code=2)
+
+
+def test_a_long_message_is_cut_in_a_terminal_and_whole_with_an_option(shell: Shell) -> None:
+    text = "needle " + "lorem " * 20_000
+    shell.run("append", "ana", "--file", "-", "--agent", "a", text=f'{{"role": "user", "content": "{text}"}}')
+    shown = at_a_terminal(shell.folder, "recall", "ana", "needle", "--agent", "a")
+    assert len(shown) < 3_000 and "more characters: --full" in shown
+    assert (
+        at_a_terminal(shell.folder, "recall", "ana", "needle", "--agent", "a", "--full").count("lorem")
+        == 20_000
+    )
+    assert shell.run("recall", "ana", "needle", "--agent", "a").count("lorem") == 20_000
+
+
+def test_the_demo_ends_with_commands_that_run_as_printed(tmp_path: Path) -> None:
+    settings = {"COMMONPLACE_LIMITS_BATCH": "1", "MEMORANDA_LIMITS_BATCHH": "1", "MEMORANDA_MODELS_USE": "x"}
+    clean = {name: value for name, value in os.environ.items() if name != "MEMORANDA_BOOK"}
+    for _ in range(2):
+        done = subprocess.run(
+            [sys.executable, "-m", "memoranda", "demo"],
+            cwd=tmp_path,
+            env={**clean, **settings, "PATH": "/usr/bin:/bin"},
+            capture_output=True,
+            text=True,
+            timeout=100,
+            check=True,
+        )
+        lines = done.stdout[done.stdout.index("Try it yourself") :].splitlines()
+        commands = [shlex.split(line) for line in lines if line.startswith("  ")]
+        assert [command[-1] for command in commands][-1] == "--help" and len(commands) == 4
+        for command in commands:
+            told = subprocess.run(
+                command, cwd=tmp_path, env=clean, capture_output=True, text=True, timeout=60, check=False
+            )
+            assert told.returncode == 0, told.stderr
+            if "recall" in command:
+                assert "walnuts" in told.stdout
+
+
+def test_variables_that_a_command_does_not_use_do_not_stop_it(
+    shell: Shell, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COMMONPLACE_BOOK", "old.db")
+    monkeypatch.setenv("COMMONPLACE_DEBUG", "1")
+    monkeypatch.setenv("MEMORANDA_MODELS_USE", "nobody:nothing")
+    shell.run("list", "--owners")
+    shell.run("remember", "ana", "Likes tea", "--agent", "a")
+    assert "nobody" in shell.run("jobs", "run", code=2)
+    monkeypatch.setenv("COMMONPLACE_LIMITS_BATCH", "1")
+    shell.run("weights", "show", code=0)
+    assert "COMMONPLACE_LIMITS_BATCH" in shell.run("list", "--owners", code=2)
+
+
+def test_an_export_to_a_missing_folder_names_the_folder(shell: Shell) -> None:
+    told = shell.run("export", "--output", "nowhere/x.jsonl", code=2)
+    assert "there is no folder" in told and told.rstrip().endswith("nowhere; make it first")
+    assert "partial" not in told
+
+
+def test_an_import_is_reported_in_words(shell: Shell) -> None:
+    shell.run("remember", "ana", "Likes tea", "--agent", "a")
+    shell.run("export", "--output", "e.jsonl")
+    shell.run("init", "--book", "other.db")
+    told = shell.run("import", "e.jsonl", "--book", "other.db")
+    assert "imported 1 owner: 1 new here, taken in with their whole history" in told
+    told = shell.run("import", "e.jsonl", "--book", "other.db")
+    assert "imported 1 owner: 1 here before, given the records that were missing" in told
+
+
+def test_a_copy_that_is_complete_says_so_when_it_is_run_again(shell: Shell) -> None:
+    shell.run("remember", "ana", "Likes tea", "--agent", "a")
+    shell.run("copy", "book.db", "copy.db")
+    assert "the copy is complete" in shell.run("copy", "book.db", "copy.db")
+    shell.run("remember", "ana", "Likes coffee", "--agent", "a")
+    assert "this very book" in shell.run("copy", "book.db", "copy.db", code=2)
+    assert "this very book" in shell.run("copy", "book.db", "book.db", code=2)
+
+
+def test_retracting_what_was_superseded_says_that_nothing_changed(shell: Shell) -> None:
+    old = record_id(shell.json("remember", "ana", "Lives in Lisbon", "--key", "home", "--agent", "a"))
+    shell.run("remember", "ana", "Lives in Porto", "--key", "home", "--agent", "a")
+    told = shell.run("retract", "ana", old, "--agent", "a")
+    assert told.startswith("nothing changed for ana\n") and "position" not in told
+
+
+def test_a_hint_never_advises_the_view_that_was_given(shell: Shell) -> None:
+    shell.run("remember", "ana", "Likes tea", "--agent", "a")
+    assert "--agent" in shell.run("recall", "ana", "tea")
+    told = shell.run("recall", "ana", "tea", "--agent", "b")
+    assert "--agent" not in told and "--group" in told and "--as-owner" in told
+    assert "--" not in shell.run("recall", "ana", "zebra", "--as-owner")
+
+
+def test_a_profile_is_shown_and_changed_as_the_person(shell: Shell) -> None:
+    shell.run("append", "ana", "user", "I live in Boston.", "--agent", "a")
+    shell.run("form", "ana")
+    assert "Boston" in shell.run("profile", "ana", "--agent", "a")
+    shell.run("profile", "ana", "--set", "home=Lisbon", "--set", 'interests=["tea"]')
+    told = shell.run("profile", "ana", "--agent", "a")
+    assert "Lisbon" in told and "Boston" not in told and "set by the person" in told
+    assert '["tea"]' in shell.run("profile", "ana", "--agent", "b")
+    shell.run("profile", "ana", "--unset", "home")
+    assert "Lisbon" not in shell.run("profile", "ana", "--as-owner")
+    assert "'home'" in shell.run("profile", "ana", "--unset", "home", code=3)
+    assert "FIELD=VALUE" in shell.run("profile", "ana", "--set", "home", code=2)
+
+
+def test_about_shows_what_is_known_with_sources_and_readers(shell: Shell) -> None:
+    shell.run("append", "ana", "user", "I live in Boston.", "--agent", "a")
+    shell.run("form", "ana")
+    shell.run("remember", "ana", "Speaks Spanish", "--agent", "b", "--audience", "global")
+    told = shell.run("about", "ana", "--as-owner")
+    assert "“I live in Boston.”" in told and "read by agent a" in told and "read by all agents" in told
+    assert "several agents may read 1" in told and "experience" in told
+    told = shell.run("about", "ana", "--agent", "b")
+    assert "Boston" not in told and "experience" not in told
+    assert shell.json("about", "ana", "--as-owner")["total"] == 2
