@@ -189,7 +189,6 @@ class Book(Statements, Reads):
         readers = as_audience(audience, view) or (
             EVERYONE if view.agent is None else Audience.of_agent(view.agent)
         )
-        now = self.door.clock()
         fields = {
             "name": name,
             "title": title,
@@ -200,7 +199,7 @@ class Book(Statements, Reads):
         made = each(
             [fields],
             "thread",
-            lambda d: Thread(id=new_id(), owner=party, audience=readers, started_at=now, **d),
+            lambda d: Thread(id=new_id(), owner=party, audience=readers, started_at=self.door.clock(), **d),
         )[0]
         receipt = await self._services.write(
             party, view, [OpenThread(made)], ["thread", fields, str(readers)], operation
