@@ -103,7 +103,7 @@ class SyncPart:
 def blocking(
     verb: Callable[Concatenate[Any, P], Coroutine[Any, Any, T]],
 ) -> Callable[Concatenate[Any, P], T]:
-    """Return the synchronous form of a verb, for a class whose ``_behind`` has it: same parameters, same documentation."""
+    """Return a verb as a call that blocks, for a class whose ``_behind`` has it: same parameters, same documentation."""
 
     @functools.wraps(verb)
     def call(self: SyncPart, /, *args: P.args, **kwargs: P.kwargs) -> T:
