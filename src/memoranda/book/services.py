@@ -25,6 +25,7 @@ from memoranda.book.input import (
     each,
     memory_of,
 )
+from memoranda.book.verbs.advice import explained
 from memoranda.door import Door
 from memoranda.errors import Conflict, EmbeddingFailed, InvalidInput, LimitReached, StorageError
 from memoranda.formation.formation_settings import FormingSettings, agent_named
@@ -383,20 +384,8 @@ class Services:
         try:
             receipt = await self.write(owner, view, changes, request, operation, expect)
         except LimitReached as exc:
-            raise _explained(exc, self.door.limits.writes_per_run) from exc
+            raise explained(exc, self.door.limits.writes_per_run) from exc
         return await self.embeddings.reached(receipt, waiting)
-
-
-def _explained(exc: LimitReached, limit: int) -> LimitReached:
-    """Return the error of too many statements in one run with the setting's name, and what a run is; others unchanged."""
-    if exc.field != "statements":
-        return exc
-    return LimitReached(
-        f"{exc} The setting limits.writes_per_run allows {limit} statements in a run: all with the same run=; without it, in a "
-        "thread what follows the user's newest message, and elsewhere one call. Split the call, or raise the setting.",
-        field=exc.field,
-        item=exc.item,
-    )
 
 
 class RecordVerbs:
