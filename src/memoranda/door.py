@@ -213,3 +213,15 @@ def _length(change: c.Change) -> int:
     if isinstance(change, c.Append):
         return sum(len(message.content) for message in change.messages)
     return len(change.record.passage_text() or "") if isinstance(change, c.Import) else 0
+
+
+def explained_limit(exc: LimitReached, limit: int) -> LimitReached:
+    """Return the error of too many statements in one run with the setting's name, and what a run is; others unchanged."""
+    if exc.field != "statements":
+        return exc
+    return LimitReached(
+        f"{exc} The setting limits.writes_per_run allows {limit} statements in a run: all with the same run=; without it, in a "
+        "thread what follows the user's newest message, and elsewhere one call. Split the call, or raise the setting.",
+        field=exc.field,
+        item=exc.item,
+    )

@@ -25,8 +25,7 @@ from memoranda.book.input import (
     each,
     memory_of,
 )
-from memoranda.book.verbs.advice import explained
-from memoranda.door import Door
+from memoranda.door import Door, explained_limit
 from memoranda.errors import Conflict, EmbeddingFailed, InvalidInput, LimitReached, StorageError
 from memoranda.formation.formation_settings import FormingSettings, agent_named
 from memoranda.model.book_facts import BookFacts
@@ -384,7 +383,7 @@ class Services:
         try:
             receipt = await self.write(owner, view, changes, request, operation, expect)
         except LimitReached as exc:
-            raise explained(exc, self.door.limits.writes_per_run) from exc
+            raise explained_limit(exc, self.door.limits.writes_per_run) from exc
         return await self.embeddings.reached(receipt, waiting)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 
-from memoranda.errors import HasDependents, InvalidInput, LimitReached, MemorandaError
+from memoranda.errors import HasDependents, InvalidInput, MemorandaError
 from memoranda.model.ledger import Verb
 from memoranda.model.query import Filter
 from memoranda.model.records import WHOLE, Owner, View
@@ -61,15 +61,3 @@ async def undo_advice(engine: Engine, owner: Owner, position: int, exc: Memorand
 async def _appends(engine: Engine, owner: Owner, position: int) -> bool:
     entries = await engine.entries(owner, position - 1, 1)
     return any(line.verb is Verb.APPEND for entry in entries for line in entry.lines)
-
-
-def explained(exc: LimitReached, limit: int) -> LimitReached:
-    """Return the error of too many statements in one run with the setting's name, and what a run is; others unchanged."""
-    if exc.field != "statements":
-        return exc
-    return LimitReached(
-        f"{exc} The setting limits.writes_per_run allows {limit} statements in a run: all with the same run=; without it, in a "
-        "thread what follows the user's newest message, and elsewhere one call. Split the call, or raise the setting.",
-        field=exc.field,
-        item=exc.item,
-    )
