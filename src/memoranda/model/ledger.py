@@ -263,7 +263,7 @@ class ErasureReceipt:
             f"removed {', '.join(f'{place} {count}' for place, count in self.removed.items()) or 'nothing'}"
         ]
         parts += [f"{len(self.kept)} kept for other sources"] if self.kept else []
-        parts += [f"{len(self.not_found)} not found"] if self.not_found else []
+        parts += [f"{len(self.repeated)} forgotten before"] if self.repeated else []
         parts += [f"still in {', '.join(self.still_in)}"] if self.still_in else []
         return f"<ErasureReceipt for {self.owner}, {self.state}: {'; '.join(parts)}>"
 
