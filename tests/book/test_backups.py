@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import fcntl
 import os
+import signal
 import sqlite3
+import subprocess
+import sys
 from contextlib import closing
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -13,6 +18,7 @@ import pytest
 import memoranda
 from memoranda import Busy, Corrupt, InvalidInput, Owner, StorageError
 from memoranda.assembly import open_engine
+from memoranda.assembly.job_handlers import upkeep
 from memoranda.book.admin.backup_files import Backups, noted_erasures, restore
 from memoranda.model.ledger import Actor, Target
 from memoranda.model.records import WHOLE
@@ -20,6 +26,7 @@ from memoranda.model.values import utc_now
 from memoranda.ports import Engine
 from memoranda.storage import store
 from memoranda.storage.use_cases.erasure import erase
+from memoranda.worker import Worker
 
 
 async def opened(path: Path) -> Engine:
@@ -274,3 +281,67 @@ async def test_what_fails_after_forgetting_is_left_to_do_and_not_raised(
     again = await book.forget("ana", told.id, agent="coach", backups=True)
     assert (again.repeated, again.still_in, again.left_to_do) == ((told.id,), (), "")
     assert found(tmp_path, "canary") == set()
+
+
+#: Forgets with the backups, and is killed while it rewrites one.
+_KILLED = """
+import asyncio, os, signal, sys
+import memoranda
+from memoranda.book.admin import backup_files
+
+def die(*_):
+    os.kill(os.getpid(), signal.SIGKILL)
+
+async def main():
+    async with memoranda.open(sys.argv[1], embed=None) as book:
+        backup_files._swap = die
+        await book.forget("ana", sys.argv[2], agent="coach", backups=True)
+
+asyncio.run(main())
+"""
+
+
+async def test_a_worker_clears_what_a_killed_rewriting_left_and_not_what_a_living_one_makes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "book.db"
+    async with memoranda.open(path, embed=None) as book:
+        told = await book.remember("ana", "Has a blue canary", agent="coach")
+        await book.backup(tmp_path / "copy.db")
+        left = tmp_path / "copy.db.rewriting"
+        killed = await asyncio.to_thread(
+            subprocess.run, [sys.executable, "-c", _KILLED, str(path), str(told.id)], check=False, timeout=60
+        )
+        assert (killed.returncode, left.exists()) == (-signal.SIGKILL, True)
+        (job,) = [job for job in await book.engine.jobs(None, 10) if job.kind == "rewrite"]
+        later = utc_now() + timedelta(minutes=2)
+        worker = Worker(book.engine, upkeep(book.engine, lambda: later), lambda: later)
+        with (tmp_path / "copy.db.lock").open("r+b") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            await worker.drain()
+        assert left.exists()
+        later += timedelta(minutes=2)
+        await worker.drain()
+        assert not left.exists()
+        assert [one.kind for one in await book.engine.jobs(None, 10)] == []
+        await book.forget("ana", told.id, agent="coach", backups=True)
+        assert [one.kind for one in await book.engine.jobs(None, 10)] == []
+    assert job.state == "leased"
+    assert found(tmp_path, "canary") == set()
+
+
+async def test_the_notes_beside_a_backup_are_not_written_through_a_link(
+    book: memoranda.Book, tmp_path: Path
+) -> None:
+    told = await book.remember("ana", "Has a blue canary", agent="coach")
+    for name in ("one.db", "two.db"):
+        await book.backup(tmp_path / name)
+    other = tmp_path / "diary.txt"
+    other.write_text("dear diary")
+    notes = tmp_path / "one.db.erasures"
+    notes.unlink(missing_ok=True)
+    notes.symlink_to(other)
+    receipt = await book.forget("ana", told.id, agent="coach")
+    assert other.read_text() == "dear diary"
+    assert "notes beside the backups" in receipt.left_to_do
+    assert noted_erasures(tmp_path / "two.db").records == (told.id,)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from memoranda.book.admin.backup_files import NOTE, note_erasure
+from memoranda.book.admin.backup_files import NOTE, REWRITE, clear_leftovers, note_erasure
 from memoranda.capabilities import LargeShelfIndex, SearchesLargeShelves
 from memoranda.door import pack_terms
 from memoranda.embedding import VectorMaker
@@ -75,7 +75,11 @@ def upkeep(engine: Engine, clock: Clock, maker: VectorMaker | None = None) -> di
     async def note(job: Job) -> None:
         await note_erasure(engine, job)
 
-    handlers: dict[str, Handler] = {"scrub": scrub, "terms": terms, NOTE: note}
+    async def rewrite(job: Job) -> None:
+        if not await clear_leftovers(engine):
+            await engine.put(JobDraft(kind=job.kind, key=job.key, delay=_OTHERS_SECONDS), clock())
+
+    handlers: dict[str, Handler] = {"scrub": scrub, "terms": terms, NOTE: note, REWRITE: rewrite}
     if isinstance(engine, SearchesLargeShelves):
         handlers[FOLLOW] = indexing(engine.large_shelves)
     return handlers if maker is None else {**handlers, EMBED: embedding(engine, clock, maker)}

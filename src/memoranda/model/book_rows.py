@@ -15,7 +15,7 @@ from memoranda.errors import Conflict, Erased, Moved, UnfinishedCopy
 from memoranda.model.changes import FOLLOW
 
 #: Kinds of the book's own jobs that concern one engine's files or tables; they are not copied.
-OWN_UPKEEP = ("note", "scrub", FOLLOW)
+OWN_UPKEEP = ("note", "rewrite", "scrub", FOLLOW)
 
 #: An audience as it is stored: its kind, its agent or an empty text, its groups as JSON.
 Readers: TypeAlias = tuple[str, str, str]

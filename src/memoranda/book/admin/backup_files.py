@@ -17,7 +17,7 @@ from uuid import UUID
 
 from memoranda.errors import InvalidInput, MemorandaError, Moved, StorageError
 from memoranda.model.book_facts import Findings
-from memoranda.model.changes import Job
+from memoranda.model.changes import Job, JobDraft
 from memoranda.model.ledger import Actor, ErasureReceipt, Erasures, Target
 from memoranda.model.records import WHOLE
 from memoranda.model.values import new_id
@@ -37,6 +37,8 @@ OpenCopy = Callable[[Path], Awaitable[Engine]]
 
 #: The kind of the job that an erasure adds in its commit.
 NOTE = "note"
+#: The kind of the job that stands while a process rewrites backups; if that process is killed, a worker clears what it left.
+REWRITE = "rewrite"
 _LEASE_SECONDS = 60.0
 
 
@@ -95,8 +97,26 @@ class Backups:
             receipt = replace(receipt, left_to_do="; ".join(filter(None, (receipt.left_to_do, left))))
         if not backups or not receipt.still_in:
             return receipt
-        still_in = [path for path in receipt.still_in if not await self._rewrite(Path(path), target, receipt)]
-        return replace(receipt, still_in=tuple(still_in))
+        async with self._rewriting_noted():
+            kept = [path for path in receipt.still_in if not await self._rewrite(Path(path), target, receipt)]
+        return replace(receipt, still_in=tuple(kept))
+
+    @asynccontextmanager
+    async def _rewriting_noted(self) -> AsyncIterator[None]:
+        """Lease a job of its own while backups are rewritten: if this process is killed, a worker gets it."""
+        draft, job = JobDraft(kind=REWRITE, key=new_id().hex), None
+        # Without the job, only the next forgetting clears what a killed rewriting leaves.
+        with suppress(MemorandaError):
+            await self._engine.put(draft, self._clock())
+            while job is None or job.key != draft.key:
+                # One of another process, which may be gone, is due again when this lease ends.
+                job = await self._engine.lease((REWRITE,), draft.key, self._clock(), _LEASE_SECONDS)
+                if job is None:
+                    break
+        yield
+        with suppress(MemorandaError):
+            if job is not None:
+                await self._engine.finish(job)
 
     async def _note_now(self) -> None:
         """Do the job that notes an erasure beside the backups; a worker retries it if it fails."""
@@ -107,7 +127,7 @@ class Backups:
             except OSError as exc:
                 now = self._clock()
                 await self._engine.fail(job, str(exc), now, now + timedelta(seconds=_LEASE_SECONDS))
-                return
+                raise
             await self._engine.finish(job)
 
     async def _rewrite(self, backup: Path, target: Target, receipt: ErasureReceipt) -> bool:
@@ -144,32 +164,51 @@ class Backups:
 
 async def note_erasure(engine: Engine, job: Job) -> None:
     """Write an erasure's ids, without content, into a note beside each of the book's backups."""
+    failed: OSError | None = None
     if isinstance(engine, CopiesItself):
         for path in await engine.known_backups():
-            await asyncio.to_thread(_note_beside, Path(path), job.payload)
+            try:
+                await asyncio.to_thread(_note_beside, Path(path), job.payload)
+            except OSError as exc:
+                # The other backups get their note all the same.
+                failed = failed or exc
+    if failed is not None:
+        raise failed
+
+
+async def clear_leftovers(engine: Engine) -> bool:
+    """Delete what killed processes left of backups that they rewrote; False if a living one is still at it."""
+    cleared = True
+    if isinstance(engine, CopiesItself):
+        for path in await engine.known_backups():
+            try:
+                await _clear_leftover(Path(path), wait=False)
+            except BlockingIOError:
+                cleared = False
+    return cleared
 
 
 def _rewriting(backup: Path) -> Path:
     return backup.with_name(f"{backup.name}.rewriting")
 
 
-async def _clear_leftover(backup: Path) -> None:
+async def _clear_leftover(backup: Path, *, wait: bool = True) -> None:
     """Delete the file that an interrupted rewrite of a backup left; it has content that was forgotten since."""
     if _rewriting(backup).exists():
-        async with _alone_with(backup):
+        async with _alone_with(backup, wait=wait):
             _clear(_rewriting(backup))
 
 
 @asynccontextmanager
-async def _alone_with(backup: Path) -> AsyncIterator[None]:
-    """Hold a file lock, so that only one process rewrites a backup at a time."""
+async def _alone_with(backup: Path, *, wait: bool = True) -> AsyncIterator[None]:
+    """Hold a file lock, so that only one process rewrites a backup at a time; without ``wait`` raise ``BlockingIOError``."""
     if fcntl is None:
         yield
         return
     path = backup.with_name(f"{backup.name}.lock")
-    file = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+    file = _private(str(path), os.O_RDWR | os.O_CREAT)
     try:
-        await asyncio.to_thread(fcntl.flock, file, fcntl.LOCK_EX)
+        await asyncio.to_thread(fcntl.flock, file, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
         yield
     finally:
         os.close(file)
@@ -246,7 +285,8 @@ def noted_erasures(backup: Path) -> Erasures:
 
 
 def _private(path: str, flags: int) -> int:
-    return os.open(path, flags, 0o600)
+    """Open a file that only its owner may read; an error if the name is a link, which may lead to another's file."""
+    return os.open(path, flags | getattr(os, "O_NOFOLLOW", 0), 0o600)
 
 
 def _copy(source: Path, target: Path) -> None:
